@@ -1,0 +1,30 @@
+/** The files of the workspace: a list of paths below a folder, with `/` on every system, sorted. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+const leftOut = new Set(["node_modules", "dist", "coverage", "reports", ".git"]);
+
+/** Every file below `folder`, relative to it; what is installed or built is left out. */
+export function filesBelow(folder: string, prefix = ""): string[] {
+  if (!existsSync(folder)) return [];
+  const found: string[] = [];
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (leftOut.has(entry.name)) continue;
+    const path = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) found.push(...filesBelow(join(folder, entry.name), `${path}/`));
+    else if (entry.isFile()) found.push(path);
+  }
+  return found.sort();
+}
+
+/** Folders of the packages that exist, relative to the root: `packages/holdfast`, … */
+export function workspaces(root: string, kinds: readonly string[] = ["packages", "examples"]): string[] {
+  return kinds.flatMap((kind) =>
+    existsSync(join(root, kind))
+      ? readdirSync(join(root, kind), { withFileTypes: true })
+          .filter((entry) => entry.isDirectory() && existsSync(join(root, kind, entry.name, "package.json")))
+          .map((entry) => `${kind}/${entry.name}`)
+          .sort()
+      : [],
+  );
+}

@@ -1,0 +1,117 @@
+/**
+ * Lua source as text: where its comments and strings are, what it includes, and what of it is worth sending.
+ *
+ * Only the lexical level of Lua 5.1 is known here: short strings, long brackets, line and block comments.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+
+export interface Piece {
+  readonly kind: "code" | "string" | "comment";
+  readonly text: string;
+  /** Line of the first character, from 1. */
+  readonly line: number;
+}
+
+/** The last alternative of each is a text that never ends: the lexer of Lua rejects it, so it must not pass as code. */
+const longBracket = /^\[(=*)\[[\s\S]*?(?:\]\1\]|$)/;
+const shortString = /^(["'])(?:\\[\s\S]|(?!\1)[^\\\n])*(?:\1|$)?/;
+const include = /^--- @include "([^"]+)"[ \t]*$/;
+
+/** Cuts a source into code, strings and comments. Joined again, the pieces are the source, byte for byte. */
+export function pieces(source: string): Piece[] {
+  const found: Piece[] = [];
+  let code = "";
+  let line = 1;
+  let at = 0;
+  const push = (kind: Piece["kind"], text: string) => {
+    if (text === "") return;
+    found.push({ kind, text, line });
+    line += text.split("\n").length - 1;
+  };
+  while (at < source.length) {
+    const special = specialAt(source, at);
+    if (special === undefined) {
+      code += source[at];
+      at += 1;
+      continue;
+    }
+    push("code", code);
+    code = "";
+    push(special.kind, special.text);
+    at += special.text.length;
+  }
+  push("code", code);
+  return found;
+}
+
+function specialAt(source: string, at: number): Pick<Piece, "kind" | "text"> | undefined {
+  const char = source[at];
+  if (char === "-" && source[at + 1] === "-") {
+    const rest = source.slice(at + 2);
+    const block = longBracket.exec(rest);
+    const body = block?.[0] ?? /^[^\n]*/.exec(rest)?.[0] ?? "";
+    return { kind: "comment", text: `--${body}` };
+  }
+  if (char === '"' || char === "'") return { kind: "string", text: shortString.exec(source.slice(at))?.[0] ?? char };
+  if (char === "[") {
+    const text = longBracket.exec(source.slice(at))?.[0];
+    if (text !== undefined) return { kind: "string", text };
+  }
+  return undefined;
+}
+
+/** The same program without comments, blank lines and trailing blanks. Strings come through untouched. */
+export function strip(source: string): string {
+  const lines: string[] = [];
+  let line = "";
+  const end = () => {
+    const text = line.trimEnd();
+    if (text !== "") lines.push(text);
+    line = "";
+  };
+  for (const piece of pieces(source)) {
+    if (piece.kind === "string") {
+      line += piece.text;
+    } else if (piece.kind === "comment") {
+      // A comment separates tokens ("a--[[b]]c" is two names), so a blank takes its place.
+      line += " ";
+    } else {
+      const [first = "", ...rest] = piece.text.split("\n");
+      line += first;
+      for (const next of rest) {
+        end();
+        line = next;
+      }
+    }
+  }
+  end();
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+/** Reads a script with every `--- @include "path"` replaced by the body of that file, each file once. */
+export function readScript(file: string, read: (file: string) => string = readText): string {
+  const seen = new Set<string>();
+  const expand = (path: string, from: string): string => {
+    if (seen.has(path)) return "";
+    seen.add(path);
+    let text: string;
+    try {
+      text = read(path);
+    } catch (cause) {
+      throw new Error(`${relative(process.cwd(), from)}: cannot include ${relative(process.cwd(), path)}`, { cause });
+    }
+    return pieces(text)
+      .map((piece) => {
+        const target = piece.kind === "comment" ? include.exec(piece.text)?.[1] : undefined;
+        return target === undefined ? piece.text : expand(resolve(dirname(path), target), path);
+      })
+      .join("");
+  };
+  return expand(resolve(file), file);
+}
+
+/** Text of a file with Unix line ends, so that a checkout on Windows sends the same bytes and has the same SHA-1. */
+export function readText(file: string): string {
+  return readFileSync(file, "utf8").replaceAll("\r\n", "\n");
+}
