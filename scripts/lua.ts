@@ -53,7 +53,8 @@ function specialAt(source: string, at: number): Pick<Piece, "kind" | "text"> | u
     const body = block?.[0] ?? /^[^\n]*/.exec(rest)?.[0] ?? "";
     return { kind: "comment", text: `--${body}` };
   }
-  if (char === '"' || char === "'") return { kind: "string", text: shortString.exec(source.slice(at))?.[0] ?? char };
+  if (char === '"' || char === "'")
+    return { kind: "string", text: shortString.exec(source.slice(at))?.[0] ?? char };
   if (char === "[") {
     const text = longBracket.exec(source.slice(at))?.[0];
     if (text !== undefined) return { kind: "string", text };
@@ -99,7 +100,9 @@ export function readScript(file: string, read: (file: string) => string = readTe
     try {
       text = read(path);
     } catch (cause) {
-      throw new Error(`${relative(process.cwd(), from)}: cannot include ${relative(process.cwd(), path)}`, { cause });
+      throw new Error(`${relative(process.cwd(), from)}: cannot include ${relative(process.cwd(), path)}`, {
+        cause,
+      });
     }
     return pieces(text)
       .map((piece) => {

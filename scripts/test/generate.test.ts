@@ -30,7 +30,8 @@ test("every committed module says what its script says now", () => {
 
 describe("strip", () => {
   test("takes comments, blank lines and trailing blanks", () => {
-    const lua = "--[[ header\nKEYS[1] x\n]]\nlocal a = 1 -- one\n\n  --[==[ ]] ]==]\nif a then --x\n  return a\nend";
+    const lua =
+      "--[[ header\nKEYS[1] x\n]]\nlocal a = 1 -- one\n\n  --[==[ ]] ]==]\nif a then --x\n  return a\nend";
     expect(strip(lua)).toBe("local a = 1\nif a then\n  return a\nend\n");
   });
 
@@ -69,7 +70,11 @@ describe("strip", () => {
       fc.property(program, (parts) => {
         const lua = parts.join("");
         const strings = (source: string) => pieces(source).filter(({ kind }) => kind === "string");
-        expect(pieces(lua).map((piece) => piece.text).join("")).toBe(lua);
+        expect(
+          pieces(lua)
+            .map((piece) => piece.text)
+            .join(""),
+        ).toBe(lua);
         expect(strings(strip(lua)).map(({ text }) => text)).toEqual(strings(lua).map(({ text }) => text));
         expect(pieces(strip(lua)).some(({ kind }) => kind === "comment")).toBe(false);
         expect(strip(strip(lua))).toBe(strip(lua));
@@ -106,7 +111,11 @@ describe("the module", () => {
     const lua = 'return "`${x}` \\\\ \\n é"\n';
     const folder = tree({ "s.lua.mts": moduleFor("room/s", lua) });
     const { script } = await import(join(folder, "s.lua.mts"));
-    expect(script).toEqual({ name: "room/s", source: lua, sha1: createHash("sha1").update(lua).digest("hex") });
+    expect(script).toEqual({
+      name: "room/s",
+      source: lua,
+      sha1: createHash("sha1").update(lua).digest("hex"),
+    });
   });
 
   test("goes when its script goes", () => {
@@ -118,7 +127,10 @@ describe("the module", () => {
   test("does not depend on the line ends of the checkout", () => {
     const folder = tree({ "a.lua": "return 1\n-- x\nreturn 2\n" });
     cpSync(join(folder, "a.lua"), join(folder, "b.lua"));
-    writeFileSync(join(folder, "b.lua"), readFileSync(join(folder, "a.lua"), "utf8").replaceAll("\n", "\r\n"));
+    writeFileSync(
+      join(folder, "b.lua"),
+      readFileSync(join(folder, "a.lua"), "utf8").replaceAll("\n", "\r\n"),
+    );
     expect(readScript(join(folder, "b.lua"))).toBe(readScript(join(folder, "a.lua")));
   });
 });

@@ -1,0 +1,222 @@
+/**
+ * Makes a checkout ready to run: installs what is missing, generates, compiles. Silent when nothing is to do.
+ *
+ *   node scripts/prepare.mjs            before start, test and check
+ *   node scripts/prepare.mjs --force    compiles everything again
+ *
+ * Plain JavaScript without dependencies: on a fresh clone it is the first thing that runs.
+ */
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const oldestNode = [20, 19];
+const root = fileURLToPath(new URL("..", import.meta.url));
+const stampFile = join(root, "node_modules/.holdfast/prepared.json");
+const force = process.argv.includes("--force");
+let interrupted = false;
+
+/** A reason to stop that the reader can act on; anything else is a defect and keeps its stack. */
+class Stop extends Error {}
+
+/** @param {string} file @returns {any} the parsed file, or undefined when it is missing or no JSON */
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} line */
+function say(line) {
+  console.error(`prepare: ${line}`);
+}
+
+/** @param {number} since milliseconds of performance.now() */
+function seconds(since) {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}
+
+/**
+ * Runs a program to its end. Ctrl-C reaches the child as well (same process group), so it only has to be waited for.
+ * @param {string} command @param {string[]} args @param {{ shell?: boolean }} [options]
+ * @returns {Promise<{ code: number, output: string }>}
+ */
+function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...options });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += chunk));
+    child.on("error", reject);
+    child.on("close", (code) => (interrupted ? process.exit(130) : resolve({ code: code ?? 1, output })));
+  });
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [wantedMajor = 0, wantedMinor = 0] = oldestNode;
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
+  throw new Stop(
+    `holdfast needs Node.js ${oldestNode.join(".")} or newer; this is ${process.version} (${process.execPath}).`,
+  );
+}
+
+/** @param {string | Buffer} text */
+function hash(text) {
+  return createHash("sha256").update(text).digest("hex").slice(0, 24);
+}
+
+function installKey() {
+  const lock = readFileSync(join(root, "package-lock.json"));
+  return `${hash(lock)} node${process.versions.node.split(".")[0]} ${process.platform}-${process.arch}`;
+}
+
+/** npm keeps a list of what it installed; comparing it spares a second installation to who ran `npm ci` by hand. */
+function installedMatchesLock() {
+  const wanted = readJson(join(root, "package-lock.json"))?.packages ?? {};
+  const present = readJson(join(root, "node_modules/.package-lock.json"))?.packages ?? {};
+  return Object.entries(wanted).every(([path, { version, optional, devOptional, link }]) => {
+    if (!path.startsWith("node_modules/")) return true;
+    if (link) return existsSync(join(root, path));
+    return present[path]?.version === version || (!present[path] && (optional || devOptional));
+  });
+}
+
+/** @param {Record<string, string>} stamp */
+async function install(stamp) {
+  const key = installKey();
+  if (stamp.installed === key) return;
+  const samePlatform =
+    !stamp.installed || stamp.installed.split(" ").slice(1).join(" ") === key.split(" ").slice(1).join(" ");
+  if (!(samePlatform && installedMatchesLock())) {
+    const since = performance.now();
+    say("installing dependencies (npm ci), this happens once …");
+    // include=dev: NODE_ENV=production in the caller's shell must not leave the compiler out.
+    const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+    const cli = process.env.npm_execpath ?? "";
+    const { code, output } = basename(cli).startsWith("npm-cli")
+      ? await run(process.execPath, [cli, ...args])
+      : await run("npm", args, { shell: process.platform === "win32" });
+    if (code !== 0) {
+      throw new Stop(
+        `${output.trim()}\n\nnpm ci failed (exit code ${code}). It needs the npm registry: see npm config get registry.`,
+      );
+    }
+    say(`installed in ${seconds(since)}`);
+  }
+  stamp.installed = key;
+  save(stamp);
+}
+
+/** @param {Record<string, string>} stamp */
+function save(stamp) {
+  mkdirSync(join(stampFile, ".."), { recursive: true });
+  writeFileSync(stampFile, `${JSON.stringify(stamp, null, 2)}\n`);
+}
+
+/** @param {string} folder @returns {string[]} */
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === "node_modules" || entry.name === "dist") return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+function workspaces() {
+  return ["packages", "examples"]
+    .filter((kind) => existsSync(join(root, kind)))
+    .flatMap((kind) => readdirSync(join(root, kind)).map((name) => join(root, kind, name)))
+    .filter((folder) => existsSync(join(folder, "tsconfig.json")));
+}
+
+/** Size and time of every file, not its content: a check on each start has to be quick. @param {string[]} files */
+function fingerprint(files) {
+  return hash(
+    files
+      .sort()
+      .map((file) => {
+        const { size, mtimeMs } = statSync(file);
+        return `${file} ${size} ${mtimeMs}`;
+      })
+      .join("\n"),
+  );
+}
+
+/** Everything the compiler reads. The installed versions are part of it: a new compiler builds anew. */
+function buildKey(/** @type {string} */ installed) {
+  const sources = workspaces().flatMap((folder) => [
+    join(folder, "package.json"),
+    join(folder, "tsconfig.json"),
+    ...(existsSync(join(folder, "src")) ? filesBelow(join(folder, "src")) : []),
+  ]);
+  const settings = ["tsconfig.json", "tsconfig.base.json"].map((name) => join(root, name));
+  return `${fingerprint([...sources, ...settings])} ${installed}`;
+}
+
+function luaKey() {
+  const lua = workspaces()
+    .filter((folder) => existsSync(join(folder, "src")))
+    .flatMap((folder) => filesBelow(join(folder, "src")))
+    .filter((file) => /\.lua(\.ts)?$/.test(file));
+  return fingerprint([
+    ...lua,
+    ...["generate.ts", "lua.ts", "files.ts"].map((name) => join(root, "scripts", name)),
+  ]);
+}
+
+/** @param {Record<string, string>} stamp */
+async function generate(stamp) {
+  if (stamp.generated === luaKey()) return;
+  const { code, output } = await run(process.execPath, ["--import", "tsx", "scripts/generate.ts"]);
+  if (code !== 0) throw new Stop(output.trim());
+  for (const line of output.split("\n")) if (line !== "") say(line);
+  stamp.generated = luaKey();
+  save(stamp);
+}
+
+/** tsc never deletes: what a removed source once compiled to would be published. Only pairs that tsc writes are taken. */
+function prune() {
+  for (const folder of workspaces()) {
+    const dist = join(folder, "dist");
+    for (const declaration of filesBelow(dist).filter((file) => file.endsWith(".d.ts"))) {
+      const stem = declaration.slice(0, -".d.ts".length);
+      if (existsSync(join(folder, "src", `${stem.slice(dist.length)}.ts`))) continue;
+      for (const ending of [".d.ts", ".d.ts.map", ".js", ".js.map"]) rmSync(stem + ending, { force: true });
+    }
+  }
+}
+
+/** @param {Record<string, string>} stamp */
+async function build(stamp) {
+  const key = buildKey(stamp.installed ?? "");
+  const complete = workspaces().every((folder) => existsSync(join(folder, "dist")));
+  if (!force && complete && stamp.built === key) return;
+  const since = performance.now();
+  const args = ["node_modules/typescript/bin/tsc", "-b", "--pretty", String(process.stderr.isTTY ?? false)];
+  const { code, output } = await run(process.execPath, force ? [...args, "--force"] : args);
+  if (code !== 0) throw new Stop(`${output.trim()}\n\ntsc -b failed.`);
+  prune();
+  stamp.built = key;
+  save(stamp);
+  say(`built in ${seconds(since)}`);
+}
+
+process.on("SIGINT", () => {
+  interrupted = true;
+});
+
+try {
+  checkNode();
+  const stamp = readJson(stampFile) ?? {};
+  await install(stamp);
+  await generate(stamp);
+  await build(stamp);
+} catch (error) {
+  if (!(error instanceof Stop)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { defineConfig } from "vitest/config";
+import { findServers } from "./scripts/servers.ts";
+
+const root = import.meta.dirname;
+
+/**
+ * The library by its package name is its source here, as it is for a test that imports `../src`: two copies of one
+ * class in one process would make `instanceof` lie. @holdfast/embedded stays compiled: it starts its own worker file.
+ */
+function sources(): { find: RegExp; replacement: string }[] {
+  return readdirSync(resolve(root, "packages"))
+    .map((folder) => resolve(root, "packages", folder))
+    .filter((folder) => existsSync(resolve(folder, "package.json")) && !folder.endsWith("embedded"))
+    .flatMap((folder) => {
+      const { name, exports } = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
+      return Object.entries<{ default?: string }>(exports ?? {}).flatMap(([path, target]) => {
+        const source = target.default?.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+        if (!source || path.includes("*")) return [];
+        const find = new RegExp(`^${name}${path.slice(1).replaceAll(".", "\\.")}$`);
+        return [{ find, replacement: resolve(folder, source) }];
+      });
+    });
+}
+
+export default defineConfig({
+  resolve: { alias: sources() },
+  test: {
+    include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    pool: "forks",
+    env: findServers(process.env),
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    // A test that passes the second time has found something; retrying would hide it.
+    retry: 0,
+    allowOnly: !process.env.CI,
+    dangerouslyIgnoreUnhandledErrors: false,
+  },
+});
