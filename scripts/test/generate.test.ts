@@ -1,29 +1,13 @@
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { moduleFor, stale } from "../generate.ts";
 import { pieces, readScript, strip } from "../lua.ts";
+import { tree } from "./tree.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const made: string[] = [];
-
-function tree(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-generate-"));
-  made.push(folder);
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  return folder;
-}
-
-afterEach(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
 test("every committed module says what its script says now", () => {
   expect(stale(root).map(({ file }) => file)).toEqual([]);
 });
@@ -108,7 +92,7 @@ describe("include", () => {
 
 describe("the module", () => {
   test("carries the source as sent and the SHA-1 that EVALSHA needs", async () => {
-    const lua = 'return "`${x}` \\\\ \\n é"\n';
+    const lua = `return "\`\${x}\` \\\\ \\n é"\n`;
     const folder = tree({ "s.lua.mts": moduleFor("room/s", lua) });
     const { script } = await import(join(folder, "s.lua.mts"));
     expect(script).toEqual({
@@ -126,7 +110,6 @@ describe("the module", () => {
 
   test("does not depend on the line ends of the checkout", () => {
     const folder = tree({ "a.lua": "return 1\n-- x\nreturn 2\n" });
-    cpSync(join(folder, "a.lua"), join(folder, "b.lua"));
     writeFileSync(
       join(folder, "b.lua"),
       readFileSync(join(folder, "a.lua"), "utf8").replaceAll("\n", "\r\n"),

@@ -1,0 +1,89 @@
+/**
+ * The house rules as a program: `tsx scripts/tidy.ts [root]`.
+ *
+ * Each finding is one line, `file:line rule message`; any finding is exit code 1. There is no switch to turn a rule
+ * off in a place: change the code, or change the rule here for all.
+ */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { filesBelow, workspaces } from "./files.ts";
+import { readText } from "./lua.ts";
+import { checkClocks } from "./tidy/clocks.ts";
+import { checkCycles } from "./tidy/cycles.ts";
+import { checkDeclared, type Manifest } from "./tidy/declared.ts";
+import { checkPackages, checkRooms } from "./tidy/directions.ts";
+import { checkLua } from "./tidy/lua-contract.ts";
+import { checkComments, checkExports, checkPath } from "./tidy/names.ts";
+import { checkFileSize, checkFunctionSize } from "./tidy/size.ts";
+import { type Finding, parse, type Source } from "./tidy/source.ts";
+
+const library = "packages/holdfast/src";
+
+export function tidy(root: string): Finding[] {
+  const house = workspaces(root);
+  const files = [...house, "scripts"].flatMap((folder) => filesBelow(join(root, folder), `${folder}/`));
+  const written = files.filter((file) => !file.endsWith(".lua.ts"));
+  const sources = written.filter((file) => /\.[cm]?[jt]s$/.test(file)).map((file) => read(root, file));
+  const manifests = new Map(house.map((folder) => [folder, manifest(root, folder)]));
+  const names = [...manifests.values()].map(({ name }) => name);
+  const top = manifest(root, "");
+  const findings = [
+    ...written.flatMap(checkPath),
+    ...written.filter((file) => file.endsWith(".lua")).flatMap((file) => checkScript(root, file)),
+    ...sources.flatMap(checkSource),
+    ...checkCycles(sources),
+    ...sources
+      .filter(({ file }) => file.startsWith("scripts/"))
+      .flatMap((source) => checkDeclared(source, "", top, top)),
+  ];
+  const known = new Set(files);
+  for (const [folder, own] of manifests) {
+    for (const source of sources.filter(({ file }) => file.startsWith(`${folder}/`))) {
+      findings.push(
+        ...checkPackages(source, folder, own.name, names),
+        ...checkDeclared(source, folder, own, top),
+      );
+    }
+  }
+  for (const source of sources.filter(({ file }) => file.startsWith(`${library}/`))) {
+    findings.push(...checkRooms(source, library, known));
+  }
+  return findings.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+}
+
+function checkSource(source: Source): Finding[] {
+  const isTest = /(^|\/)test\//.test(source.file);
+  const ships = /^packages\/[^/]+\/src\//.test(source.file);
+  const isDoor = /\/time(\/|\.ts$)/.test(source.file);
+  return [
+    ...checkFileSize(source.file, source.text),
+    ...checkExports(source),
+    ...checkComments(source),
+    // A test file reads as one story in `describe`; its file size is limit enough.
+    ...(isTest ? [] : checkFunctionSize(source)),
+    ...(ships && !isDoor ? checkClocks(source) : []),
+  ];
+}
+
+function checkScript(root: string, file: string): Finding[] {
+  const path = join(root, file);
+  const text = readText(path);
+  return [...checkFileSize(file, text), ...checkLua(file, path, text)];
+}
+
+function read(root: string, file: string): Source {
+  return parse(file, readFileSync(join(root, file), "utf8"));
+}
+
+function manifest(root: string, folder: string): Manifest {
+  return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+}
+
+function main(): void {
+  const findings = tidy(resolve(process.argv[2] ?? join(import.meta.dirname, "..")));
+  for (const { file, line, rule, message } of findings) console.log(`${file}:${line} ${rule} ${message}`);
+  if (findings.length > 0) process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();

@@ -1,0 +1,141 @@
+/**
+ * Who may import whom. Between packages: by name, along the table. Inside the library: downwards only,
+ * index -> holdfast -> primitives -> lease -> time, errors (ARCHITECTURE.md).
+ */
+import { posix } from "node:path";
+import type { Finding, Source } from "./source.ts";
+
+const rule = "direction";
+
+/** What the sources of a package may take from the others of this workspace. Tests may take all that is declared. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  holdfast: [],
+  "@holdfast/embedded": [],
+  "@holdfast/conformance": ["holdfast"],
+  "@holdfast/lab": ["holdfast", "@holdfast/embedded", "@holdfast/conformance"],
+  "@holdfast/console": ["holdfast"],
+  "@holdfast/cli": [
+    "holdfast",
+    "@holdfast/embedded",
+    "@holdfast/conformance",
+    "@holdfast/lab",
+    "@holdfast/console",
+  ],
+};
+const forExamples = ["holdfast", "@holdfast/embedded", "@holdfast/console"];
+
+const primitives = [
+  "locks",
+  "fencing",
+  "limits",
+  "signals",
+  "election",
+  "queues",
+  "records",
+  "inspect",
+  "middleware",
+  "compat",
+];
+/** A primitive on top of another: each line is a decision. */
+const builtOn: Readonly<Record<string, readonly string[]>> = {
+  election: ["locks"],
+  inspect: ["locks", "limits", "election", "queues"],
+  middleware: ["limits", "fencing"],
+  compat: ["holdfast", ...primitives.filter((name) => name !== "compat")],
+};
+const below: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  time: ["errors"],
+  telemetry: ["time", "errors"],
+  lease: ["time", "errors", "telemetry"],
+  redis: ["time", "errors", "telemetry"],
+  "redis/clients": ["redis", "time", "errors", "telemetry"],
+};
+/** What the connection shows to a primitive; the rest of `redis/` is its own business. */
+const redisForPrimitives = ["redis/port.ts", "redis/script.ts", "redis/keys.ts", "redis/inbox.ts"];
+
+/** Imports between the packages of this workspace, and out of a package by path. */
+export function checkPackages(
+  source: Source,
+  folder: string,
+  name: string,
+  names: readonly string[],
+): Finding[] {
+  const isTest = source.file.startsWith(`${folder}/test/`);
+  const allowed = folder.startsWith("examples/") ? forExamples : (packages[name] ?? []);
+  return source.imports.flatMap(({ specifier, line }) => {
+    const finding = (message: string) => [{ file: source.file, line, rule, message }];
+    if (specifier.startsWith(".")) {
+      const target = posix.join(posix.dirname(source.file), specifier);
+      return target.startsWith(`${folder}/`)
+        ? []
+        : finding(`"${specifier}" leaves ${folder}: import the package by its name`);
+    }
+    const target = packageOf(specifier);
+    if (isTest || target === name || !names.includes(target) || allowed.includes(target)) return [];
+    return finding(`${name} must not know ${target}`);
+  });
+}
+
+/** Imports between the rooms of packages/holdfast/src. `files` are the paths that exist, to resolve against. */
+export function checkRooms(source: Source, src: string, files: ReadonlySet<string>): Finding[] {
+  const from = source.file.slice(src.length + 1);
+  const room = roomOf(from);
+  if (room === undefined) {
+    const message = `no room for ${from}: the rooms of the library are listed in scripts/tidy/directions.ts`;
+    return [{ file: source.file, line: 1, rule, message }];
+  }
+  return source.imports.flatMap(({ specifier, line }) => {
+    const target = resolveFile(source.file, specifier, files)?.slice(src.length + 1);
+    if (target === undefined || mayImport(from, target)) return [];
+    return [{ file: source.file, line, rule, message: `${from} must not import ${target}` }];
+  });
+}
+
+/** The file that a relative specifier means; `.js` stands for the `.ts` that it is compiled from. */
+export function resolveFile(file: string, specifier: string, files: ReadonlySet<string>): string | undefined {
+  if (!specifier.startsWith(".")) return undefined;
+  const path = posix.join(posix.dirname(file), specifier);
+  return [path, path.replace(/\.js$/, ".ts"), path.replace(/\.mjs$/, ".mts"), `${path}.ts`].find((found) =>
+    files.has(found),
+  );
+}
+
+/** "mutex" of "mutex", "@a/b" of "@a/b/c". */
+export function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+function roomOf(path: string): string | undefined {
+  const [first = "", second = ""] = path.split("/");
+  const name = first.replace(/\.ts$/, "");
+  if (first === "redis" && second === "clients") return "redis/clients";
+  const isFile = first !== name;
+  if (isFile) return ["index", "holdfast", "errors"].includes(name) ? name : undefined;
+  return name in below || primitives.includes(name) ? name : undefined;
+}
+
+function mayImport(from: string, target: string): boolean {
+  const [room = "", targetRoom = ""] = [roomOf(from), roomOf(target)];
+  if (targetRoom === "index") return false;
+  if (room === "index" || room === "holdfast") return true;
+  if (room === targetRoom) return room !== "locks" || mayImportLock(from, target);
+  if (room in below) return below[room]?.includes(targetRoom) ?? false;
+  if (targetRoom === "redis") return redisForPrimitives.includes(target);
+  if (targetRoom === "locks" && target.startsWith("locks/backends/")) return false;
+  return ["lease", "time", "errors", "telemetry", ...(builtOn[room] ?? [])].includes(targetRoom);
+}
+
+/** Locks know the port, never a backend; a backend knows the port and its own folder. */
+function mayImportLock(from: string, target: string): boolean {
+  const [store, targetStore] = [storeOf(from), storeOf(target)];
+  if (store === undefined) return targetStore === undefined;
+  return target === "locks/backend.ts" || targetStore === store;
+}
+
+function storeOf(path: string): string | undefined {
+  return /^locks\/backends\/([^/]+)/.exec(path)?.[1];
+}

@@ -1,0 +1,32 @@
+/** Files and functions that fit into a head. */
+import { type Finding, type Source, walk } from "./source.ts";
+
+export const fileLines = 400;
+export const functionLines = 60;
+
+export function checkFileSize(file: string, text: string): Finding[] {
+  const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+  if (lines <= fileLines) return [];
+  return [{ file, line: fileLines, rule: "size", message: `${lines} lines; at most ${fileLines} in a file` }];
+}
+
+export function checkFunctionSize(source: Source): Finding[] {
+  const findings: Finding[] = [];
+  walk(source.program, (node, parent) => {
+    const isFunction =
+      node.type === "FunctionDeclaration" ||
+      node.type === "FunctionExpression" ||
+      node.type === "ArrowFunctionExpression";
+    if (!isFunction) return;
+    const line = source.lineAt(node.start);
+    const lines = source.lineAt(node.end - 1) - line + 1;
+    if (lines <= functionLines) return;
+    const named = [node, parent].flatMap((at) => {
+      const name = at && ("id" in at ? at.id : "key" in at ? at.key : undefined);
+      return name && typeof name === "object" && "name" in name ? [String(name.name)] : [];
+    });
+    const message = `${named[0] ?? "a function"} has ${lines} lines; at most ${functionLines}`;
+    findings.push({ file: source.file, line, rule: "size", message });
+  });
+  return findings;
+}
