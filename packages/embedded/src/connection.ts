@@ -1,0 +1,141 @@
+/**
+ * One client of the engine, as bytes in and bytes out. No transport is known here: a socket, a
+ * simulated link or a test stands behind `ValkeyPeer`.
+ */
+
+/** The client's end. None of its methods may call back into the core at once; note it and act later. */
+export interface ValkeyPeer {
+  /** Bytes for the client, a copy of its own. Called only within `roomBytes()`. */
+  receive(bytes: Uint8Array): void;
+  /** How many bytes the client takes now. Whoever answers 0 calls `drained()` later. @default no limit */
+  roomBytes?(): number;
+  /** The engine has read this many of the pushed bytes. */
+  consumed?(bytes: number): void;
+  /** The engine has closed the connection, or is gone. Called once. */
+  closed?(): void;
+}
+
+/** The engine's end, for whoever moves the bytes. Nothing happens before the core is stepped. */
+export interface ValkeyConnection {
+  /** Bytes from the client. They belong to the connection afterwards. */
+  push(bytes: Uint8Array): void;
+  /** The client will send no more; it may still read. */
+  end(): void;
+  /** The client is gone both ways. What the engine still writes is dropped. */
+  vanish(): void;
+  /** The client has room again after `roomBytes()` was 0. */
+  drained(): void;
+  /** Bytes pushed and not yet read by the engine. */
+  readonly unreadBytes: number;
+  /** The engine has closed this connection. */
+  readonly isClosed: boolean;
+}
+
+/** What a descriptor stands for in the engine's eyes. `isHot` means "poll must look at it". */
+export interface Endpoint {
+  fd: number;
+  isHot: boolean;
+  readonly isReadable: boolean;
+  readonly isWritable: boolean;
+}
+
+const noDescriptor = -1;
+
+export class Connection implements ValkeyConnection, Endpoint {
+  fd = noDescriptor;
+  isHot = false;
+  unreadBytes = 0;
+  isClosed = false;
+  readonly #peer: ValkeyPeer;
+  readonly #wake: (endpoint: Endpoint) => void;
+  #chunks: Uint8Array[] = [];
+  #offset = 0;
+  #hasEnded = false;
+  #isGone = false;
+
+  constructor(peer: ValkeyPeer, wake: (endpoint: Endpoint) => void) {
+    this.#peer = peer;
+    this.#wake = wake;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.isClosed || this.#hasEnded || bytes.length === 0) return;
+    this.#chunks.push(bytes);
+    this.unreadBytes += bytes.length;
+    this.#wake(this);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#wake(this);
+  }
+
+  vanish(): void {
+    this.#isGone = true;
+    this.end();
+  }
+
+  drained(): void {
+    this.#wake(this);
+  }
+
+  get isReadable(): boolean {
+    return !this.isClosed && (this.unreadBytes > 0 || this.#hasEnded);
+  }
+
+  get isWritable(): boolean {
+    return !this.isClosed && this.roomBytes() > 0;
+  }
+
+  /** A client that is gone takes everything, so that the engine gets on to reading its end. */
+  roomBytes(): number {
+    if (this.#isGone || this.#peer.roomBytes === undefined) return Number.POSITIVE_INFINITY;
+    return this.#peer.roomBytes();
+  }
+
+  /** Copies up to `length` bytes to `target`; null when there is nothing yet, 0 at the end. */
+  readInto(target: Uint8Array, at: number, length: number): number | null {
+    if (this.unreadBytes === 0) return this.#hasEnded ? 0 : null;
+    let copied = 0;
+    let used = 0;
+    while (copied < length) {
+      const chunk = this.#chunks[used];
+      if (chunk === undefined) break;
+      const left = chunk.length - this.#offset;
+      const wanted = length - copied;
+      if (left > wanted) {
+        target.set(chunk.subarray(this.#offset, this.#offset + wanted), at + copied);
+        this.#offset += wanted;
+        copied += wanted;
+      } else {
+        target.set(this.#offset === 0 ? chunk : chunk.subarray(this.#offset), at + copied);
+        copied += left;
+        this.#offset = 0;
+        used += 1;
+      }
+    }
+    if (used === this.#chunks.length) this.#chunks.length = 0;
+    else if (used > 0) this.#chunks.splice(0, used);
+    this.unreadBytes -= copied;
+    this.#peer.consumed?.(copied);
+    return copied;
+  }
+
+  /** Hands a copy of the bytes to the client and says how many it took. */
+  writeFrom(source: Uint8Array, at: number, length: number): number {
+    if (this.#isGone) return length;
+    const taken = Math.min(length, this.roomBytes());
+    if (taken <= 0) return 0;
+    this.#peer.receive(source.slice(at, at + taken));
+    return taken;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.fd = noDescriptor;
+    this.unreadBytes = 0;
+    this.#chunks = [];
+    this.#peer.closed?.();
+  }
+}

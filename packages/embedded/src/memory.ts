@@ -1,0 +1,60 @@
+/**
+ * Views on the engine's linear memory.
+ *
+ * Growth detaches every view, and any call into the engine may grow. So nobody keeps a view: each
+ * import asks here again, and a detached view shows by its length of 0.
+ * Pointers arrive as signed 32-bit numbers; callers turn them round with `>>> 0` (bytes) or `>>> 2` (words).
+ */
+import { pageBytes, type WasmMemory } from "./wasm.js";
+
+const decoder = new TextDecoder();
+
+export class EngineMemory {
+  #memory: WasmMemory;
+  #bytes: Uint8Array;
+  #words: Int32Array;
+
+  constructor(memory: WasmMemory) {
+    this.#memory = memory;
+    this.#bytes = new Uint8Array(memory.buffer);
+    this.#words = new Int32Array(memory.buffer);
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  get words(): Int32Array {
+    if (this.#words.length === 0) this.#words = new Int32Array(this.#memory.buffer);
+    return this.#words;
+  }
+
+  text(pointer: number, length: number): string {
+    const start = pointer >>> 0;
+    return decoder.decode(this.bytes.subarray(start, start + length));
+  }
+
+  /** Writes an unsigned 64-bit number that is exact as a double. */
+  writeU64(pointer: number, value: number): void {
+    const at = pointer >>> 2;
+    this.words[at] = value % 4294967296 | 0;
+    this.words[at + 1] = (value / 4294967296) | 0;
+  }
+
+  /** Writes `microseconds * 1000`, which as a double would lose its last digits. */
+  writeNanoseconds(pointer: number, microseconds: number): void {
+    const whole = Math.floor(microseconds);
+    const low = (whole % 4294967296) * 1000;
+    const high = Math.floor(whole / 4294967296) * 1000 + Math.floor(low / 4294967296);
+    const at = pointer >>> 2;
+    const words = this.words;
+    words[at] = low % 4294967296 | 0;
+    words[at + 1] = high | 0;
+  }
+
+  /** Adds whole pages at the end and returns the address of the first new byte. */
+  addPages(pages: number): number {
+    return this.#memory.grow(pages) * pageBytes;
+  }
+}

