@@ -1,0 +1,126 @@
+/** The command line, and nothing else: from the arguments to one checked object. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { isVariantName, VARIANT_NAMES, type VariantName, variantOf } from "./variants.js";
+
+export interface SaleOptions {
+  readonly stock: number;
+  readonly requests: number;
+  readonly concurrency: number;
+  readonly servers: number;
+  readonly variants: readonly VariantName[];
+  /** Kill a server while it holds the lock, in the variants that have one. */
+  readonly kill: boolean;
+  readonly ttlMs: number;
+  /** Null: boot the embedded engine. */
+  readonly redisUrl: string | null;
+  readonly nginx: boolean;
+  readonly json: boolean;
+  /** Null: no report. */
+  readonly reportFile: string | null;
+  /** Keep the store open after the sale. */
+  readonly serve: boolean;
+  readonly port: number;
+}
+
+const DETAILS = `
+How to read the table:
+  sold      buyers who were told that they have bought
+  oversold  sold beyond the stock: the shop owes these, and does not have them
+  lost      pieces nobody got although there were buyers enough; a server killed
+            in the middle of a sale may cost one, it never sells one too many
+  errors    answers other than 200, and requests without an answer
+  mean, p50, p99, worst   from sending a request to its answer, in milliseconds
+
+Variants:
+  none    read, check, write without any lock
+  mutex   the same under a holdfast mutex
+  fenced  under the mutex, into a record that refuses a holder whose lease is over
+  script  one atomic script, the yardstick for what a lock costs
+
+Examples:
+  npm start
+  npm start -- --kill
+  npm start -- --variants none,mutex --stock 50 --requests 400
+  npm start -- --once --json
+  npm start -- --redis redis://127.0.0.1:6379
+  npm start -- --nginx
+  npm start -- --serve --port 8080
+
+With --redis, every key starts with flash-sale: and a random id, and is deleted in
+the end. Exit codes: 0 sold as promised; 1 a variant with a guard oversold, or the
+sale failed; 64 wrong arguments; 69 Redis or nginx not available; 130 Ctrl-C.
+`;
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+  };
+}
+
+function variantList(text: string): readonly VariantName[] {
+  const names = text.split(",").map((name) => name.trim());
+  const known = names.filter(isVariantName);
+  if (known.length === names.length) return VARIANT_NAMES.filter((name) => known.includes(name));
+  throw new InvalidArgumentError(`Choose from ${VARIANT_NAMES.join(", ")}.`);
+}
+
+function redisUrl(text: string): string {
+  if (/^rediss?:\/\/[^/]/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError("Give a URL such as redis://127.0.0.1:6379.");
+}
+
+function build(): Command {
+  return new Command("flash-sale")
+    .description("1600 buyers, 200 pieces, several web servers: who sells exactly 200?")
+    .helpOption("-h, --help", "print this text")
+    .option("--stock <pieces>", "pieces for sale", wholeNumber(1, 1_000_000), 200)
+    .option("--requests <count>", "buyers in all", wholeNumber(1, 10_000_000), 1_600)
+    .option("--concurrency <count>", "buyers at a time", wholeNumber(1, 10_000), 16)
+    .option("--servers <count>", "web server processes", wholeNumber(1, 64), 4)
+    .addOption(
+      new Option("--variants <names>", "ways of selling, with commas between")
+        .argParser(variantList)
+        .default(VARIANT_NAMES, VARIANT_NAMES.join(",")),
+    )
+    .option("--kill", "kill a server with SIGKILL while it holds the lock", false)
+    .option("--ttl <ms>", "life of a lease that is not renewed", wholeNumber(200, 60_000), 2_000)
+    .option("--redis <url>", "use this Redis or Valkey instead of the embedded one", redisUrl)
+    .option("--nginx", "put nginx in front, the servers on ports of their own", false)
+    .option("--once", "run once and exit: what happens anyway without --serve", false)
+    .option("--json", "print one line of JSON instead of the table", false)
+    .option("--report <file>", "where to write the report", "reports/flash-sale.html")
+    .option("--no-report", "write no report")
+    .option("--serve", "keep the store open afterwards, until Ctrl-C", false)
+    .option("--port <number>", "port of the store (default: a free one)", wholeNumber(1, 65_535))
+    .addHelpText("after", DETAILS)
+    .allowExcessArguments(false);
+}
+
+/** Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code. */
+export function parseOptions(args: readonly string[]): SaleOptions {
+  const command = build().exitOverride();
+  const given = command.parse(args, { from: "user" }).opts();
+  const wrong = (message: string): never => command.error(`error: ${message}`);
+  const variants = given["variants"] as readonly VariantName[];
+  if (given["concurrency"] > given["requests"]) wrong("--concurrency cannot be more than --requests");
+  if (given["serve"] && (given["once"] || given["json"])) wrong("--serve stays: it cannot go with --once or --json");
+  if (given["kill"] && given["servers"] < 2) wrong("--kill needs a second server to go on: --servers 2 or more");
+  if (given["kill"] && !variants.some((name) => variantOf(name).locked)) wrong("--kill needs mutex or fenced in --variants");
+  return {
+    stock: given["stock"],
+    requests: given["requests"],
+    concurrency: given["concurrency"],
+    servers: given["servers"],
+    variants,
+    kill: given["kill"],
+    ttlMs: given["ttl"],
+    redisUrl: given["redis"] ?? null,
+    nginx: given["nginx"],
+    json: given["json"],
+    reportFile: given["report"] || null,
+    serve: given["serve"],
+    port: given["port"] ?? 0,
+  };
+}

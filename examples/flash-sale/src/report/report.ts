@@ -1,0 +1,106 @@
+/** The report: one HTML file without script and without anything to load. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { dirname, resolve } from "node:path";
+import type { SaleOptions } from "../options.js";
+import { count, milliseconds, perSecond } from "../output/figures.js";
+import { notesOf } from "../output/notes.js";
+import { REFERENCE_RUN } from "../reference-run.js";
+import type { VariantOutcome } from "../sale.js";
+import { VARIANT_NAMES, variantOf } from "../variants.js";
+import { latencyDistribution, stockOverTime, VARIANT_COLORS } from "./pictures.js";
+import { STYLE } from "./style.js";
+
+export interface ReportFacts {
+  readonly options: SaleOptions;
+  readonly outcomes: readonly VariantOutcome[];
+  readonly engineTitle: string;
+  readonly at: Date;
+}
+
+/** @returns where the report is. */
+export function writeReport(file: string, facts: ReportFacts): string {
+  const path = resolve(file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, pageOf(facts));
+  return path;
+}
+
+export function pageOf({ options, outcomes, engineTitle, at }: ReportFacts): string {
+  const notes = notesOf(outcomes.map(({ result }) => result), options);
+  const conditions = [
+    `${count(options.requests)} buyers, ${options.concurrency} at a time`,
+    `${count(options.stock)} pieces`,
+    `${options.servers} web servers ${options.nginx ? "behind nginx" : "behind one port"}`,
+    engineTitle,
+    `Node.js ${process.versions.node}`,
+    `${cpus().length} cores, ${count(totalmem() / 2 ** 30)} GB`,
+    at.toISOString().slice(0, 16).replace("T", " "),
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Flash sale</title>
+<style>${STYLE}${colorRules()}</style>
+</head>
+<body>
+<main>
+<h1>Flash sale</h1>
+<p class="conditions">${conditions.map(escaped).join(" · ")}</p>
+${tableOf(outcomes)}
+<ul class="notes">${notes.map((note) => `<li>${escaped(note)}</li>`).join("")}</ul>
+<h2>Stock over time</h2>
+<p>What every sale left behind. Under a guard the line only falls, one piece at a time. Without one it falls too slowly
+and jumps back up: several buyers read the same number, and the last to write undoes the sales of the others.</p>
+<figure>${stockOverTime(outcomes, options.stock)}</figure>
+<h2>Latency</h2>
+<p>The share of the buyers who had their answer within a given time. The scale is logarithmic.</p>
+<p class="legend">${outcomes.map(legendEntry).join("")}</p>
+<figure>${latencyDistribution(outcomes)}</figure>
+</main>
+</body>
+</html>
+`;
+}
+
+function tableOf(outcomes: readonly VariantOutcome[]): string {
+  const heads = ["", "sold", "oversold", "lost", "errors", "requests/s", "mean ms", "p50 ms", "p99 ms", "worst ms"];
+  const { requestsPerSecond, meanMs, worstMs } = REFERENCE_RUN;
+  const reference = ["reference run *", "200", "0", "", "", perSecond(requestsPerSecond), milliseconds(meanMs), "", "", milliseconds(worstMs)];
+  return `<div class="scroll"><table>
+<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
+<tbody>
+${outcomes.map(rowOf).join("\n")}
+<tr class="reference">${reference.map((cell) => `<td>${cell}</td>`).join("")}</tr>
+</tbody>
+</table></div>`;
+}
+
+function rowOf({ result }: VariantOutcome): string {
+  const { title } = variantOf(result.name);
+  const { latencyMs } = result;
+  const killed = result.killedPids.length > 0 ? ", 1 killed" : "";
+  const cells = [result.lost, result.errors].map((number) => `<td${number > 0 ? ' class="warn"' : ""}>${count(number)}</td>`);
+  const figures = [latencyMs.mean, latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `<td>${milliseconds(ms)}</td>`);
+  return `<tr><th scope="row"><i class="dot ${result.name}"></i>${title}${killed}</th><td>${count(result.sold)}</td>\
+<td class="${result.oversold > 0 ? "bad" : "good"}">${count(result.oversold)}</td>${cells.join("")}\
+<td>${perSecond(result.requestsPerSecond)}</td>${figures.join("")}</tr>`;
+}
+
+function legendEntry({ result }: VariantOutcome): string {
+  return `<span><i class="dot ${result.name}"></i>${variantOf(result.name).title}</span>`;
+}
+
+function colorRules(): string {
+  const variables = (scheme: "light" | "dark"): string =>
+    VARIANT_NAMES.map((name) => `--variant-${name}:${VARIANT_COLORS[name][scheme]};`).join("");
+  const dots = VARIANT_NAMES.map((name) => `.dot.${name}{background:var(--variant-${name})}`).join("");
+  return `:root{${variables("light")}}@media (prefers-color-scheme:dark){:root{${variables("dark")}}}${dots}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

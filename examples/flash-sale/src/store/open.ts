@@ -1,0 +1,16 @@
+import type { VariantName } from "../variants.js";
+import type { Store, StoreOptions } from "./store.js";
+
+/** Loads a variant only when it is asked for: the servers start quicker, and fail only for what they use. */
+export async function openStore(variant: VariantName, options: StoreOptions): Promise<Store> {
+  switch (variant) {
+    case "none":
+      return (await import("./none.js")).openUnlockedStore(options);
+    case "mutex":
+      return (await import("./mutex.js")).openMutexStore(options);
+    case "fenced":
+      return (await import("./fenced.js")).openFencedStore(options);
+    case "script":
+      return (await import("./script.js")).openScriptStore(options);
+  }
+}

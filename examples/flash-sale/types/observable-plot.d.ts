@@ -1,0 +1,44 @@
+/**
+ * The part of Observable Plot that the pictures use. Its own declarations (0.6.17) need the browser's types and do
+ * not hold under `exactOptionalPropertyTypes`; `paths` in tsconfig.json puts these in their place.
+ */
+
+interface Scale {
+  readonly type?: "log";
+  readonly label?: string | null;
+  readonly domain?: readonly (number | string)[];
+  readonly range?: readonly string[];
+  readonly ticks?: number | readonly number[];
+  readonly tickFormat?: string;
+  readonly grid?: boolean;
+  readonly percent?: boolean;
+  readonly padding?: number;
+}
+
+export interface PlotOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly marginLeft?: number;
+  readonly marginRight?: number;
+  readonly style?: Readonly<Record<string, string>>;
+  readonly x?: Scale;
+  readonly y?: Scale;
+  readonly fy?: Scale;
+  readonly color?: Scale;
+  readonly marks?: readonly Mark[];
+  /** The DOM to draw on. */
+  readonly document?: unknown;
+}
+
+/** Opaque: something to draw. */
+export interface Mark {
+  readonly plot: unknown;
+}
+
+type MarkOptions = Readonly<Record<string, string | number>>;
+
+export function plot(options: PlotOptions): { readonly outerHTML: string };
+export function frame(options?: MarkOptions): Mark;
+export function ruleY(values: readonly number[], options?: MarkOptions): Mark;
+export function line(data: readonly object[], options: MarkOptions): Mark;
+export function areaY(data: readonly object[], options: MarkOptions): Mark;
