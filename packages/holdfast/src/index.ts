@@ -1,1 +1,23 @@
-export {};
+/** Every public name, one explicit list. */
+export {
+  AcquireTimeoutError,
+  ClientNotInstalledError,
+  ClosedError,
+  HoldfastError,
+  IndeterminateError,
+  InvalidArgumentError,
+  LeaseLostError,
+  LeaseReleasedError,
+  type LossReason,
+  type Owner,
+  ServerError,
+  StaleTokenError,
+  UnsupportedClientError,
+} from "./errors.js";
+export type { Fenced, FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
+export { Holdfast, type HoldfastOptions } from "./holdfast.js";
+export type { Lease, ReleaseResult } from "./lease/lease.js";
+export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
+export type { LockEvents } from "./telemetry/events.js";
+export { type Clock, elapsedMs, type Instant, systemClock } from "./time/clock.js";
+export { type Random, systemRandom } from "./time/random.js";

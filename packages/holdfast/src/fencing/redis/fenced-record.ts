@@ -1,0 +1,79 @@
+/**
+ * FencedRecord: a value in Redis that refuses holders who were overtaken.
+ *
+ * A lease can end while its holder is paused or its write is under way. The record remembers the
+ * newest token that it has served, and refuses older ones, whatever the late holder believes.
+ *
+ * Enter before the first read: a fence raised only by the write lets an older holder write between a
+ * newer one's read and write, and that update is lost.
+ */
+import { InvalidArgumentError, StaleTokenError } from "../../errors.js";
+import { recordKey } from "../../redis/keys.js";
+import type { RedisPort, Reply } from "../../redis/port.js";
+import { script as enterScript } from "./enter.lua.js";
+import { script as writeScript } from "./write.lua.js";
+
+/** What a fence needs of a lease: its token, and who brings it. A `Lease` is one. */
+export interface Fenced {
+  readonly fence: bigint;
+  readonly id: string;
+}
+
+export interface RecordState {
+  readonly value: string | null;
+  /** The newest token served; 0n before the first. */
+  readonly fence: bigint;
+}
+
+export class FencedRecord {
+  readonly name: string;
+  readonly #key: string;
+  readonly #port: RedisPort;
+  readonly #callTimeoutMs: number;
+
+  /** Made by `hf.fencedRecord(name)`. */
+  constructor(port: RedisPort, prefix: string, name: string, callTimeoutMs: number) {
+    this.name = name;
+    this.#key = recordKey(prefix, name);
+    this.#port = port;
+    this.#callTimeoutMs = callTimeoutMs;
+  }
+
+  /**
+   * Raises the fence to this holder's token and returns the value, null when there is none.
+   * @throws {StaleTokenError} a newer holder was here; names both tokens
+   * @throws {ServerError} @throws {IndeterminateError} entering again is safe
+   */
+  async enter(holder: Fenced): Promise<string | null> {
+    const reply = await this.#guarded(enterScript, holder, []);
+    const value = reply[1];
+    return value === null || value === undefined ? null : String(value);
+  }
+
+  /** Replaces the value. Errors as for `enter`; after an IndeterminateError the same write may be repeated. */
+  async write(holder: Fenced, value: string): Promise<void> {
+    if (typeof value !== "string")
+      throw new InvalidArgumentError("value", `must be text, not ${typeof value}`);
+    await this.#guarded(writeScript, holder, [value]);
+  }
+
+  /** The value and the newest token, without any guard: for onlookers, not for holders. */
+  async read(): Promise<RecordState> {
+    const reply = await this.#port.command(["HMGET", this.#key, "value", "token"], this.#callTimeoutMs);
+    const [value, token] = reply as Reply[];
+    return {
+      value: value === null || value === undefined ? null : String(value),
+      fence: BigInt(String(token ?? 0)),
+    };
+  }
+
+  async #guarded(script: typeof enterScript, holder: Fenced, rest: readonly string[]): Promise<Reply[]> {
+    if (typeof holder?.fence !== "bigint" || holder.fence < 0n || typeof holder.id !== "string") {
+      throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
+    }
+    const args = [String(holder.fence), holder.id, ...rest];
+    const reply = (await this.#port.script(script, [this.#key], args, this.#callTimeoutMs)) as Reply[];
+    if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
+    return reply;
+  }
+}

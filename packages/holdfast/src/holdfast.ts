@@ -1,0 +1,119 @@
+/**
+ * Holdfast: one client, one keeper, and a factory per primitive. A process needs one, for as long as
+ * it runs.
+ */
+import { hostname } from "node:os";
+import { ClosedError, InvalidArgumentError } from "./errors.js";
+import { FencedRecord } from "./fencing/redis/fenced-record.js";
+import { Keeper } from "./lease/keeper.js";
+import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
+import type { LocalLine } from "./locks/local-line.js";
+import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
+import { checkLockName } from "./locks/name.js";
+import { detectClient, openClient } from "./redis/clients/detect.js";
+import { Connection } from "./redis/connection.js";
+import { Inbox } from "./redis/inbox.js";
+import { inboxChannel } from "./redis/keys.js";
+import { type Clock, systemClock } from "./time/clock.js";
+import { durationMs } from "./time/duration.js";
+import { type Random, systemRandom } from "./time/random.js";
+import { Schedule } from "./time/schedule.js";
+
+export interface HoldfastOptions {
+  /** Before every key and channel. Processes that share locks must share it. @default "holdfast" */
+  readonly prefix?: string;
+  /** What this process is called where people see who holds a lock. @default "" */
+  readonly label?: string;
+  /** The limit of one call to Redis. Longer means unknown, not failed. @default "1s" */
+  readonly callTimeoutMs?: number | string;
+  /** Time, for simulations and tests. @default the system's clocks and timers */
+  readonly clock?: Clock;
+  /** Randomness, for simulations and tests. @default the system's */
+  readonly random?: Random;
+}
+
+const DEFAULT_PREFIX = "holdfast";
+const DEFAULT_CALL_TIMEOUT_MS = 1_000;
+const LONGEST_TEXT = 200;
+
+export class Holdfast {
+  readonly #connection: Connection;
+  readonly #locks: RedisLocks;
+  readonly #registry: LineRegistry;
+  readonly #prefix: string;
+  readonly #callTimeoutMs: number;
+  #closed: Promise<void> | null = null;
+
+  /**
+   * @param client An ioredis or node-redis client, which stays yours, or a redis:// URL, for which a
+   *   client of whichever library is installed is opened, and closed by `close()`.
+   * @throws {UnsupportedClientError} @throws {ClientNotInstalledError} @throws {InvalidArgumentError}
+   */
+  constructor(client: object | string, options: HoldfastOptions = {}) {
+    const { prefix, label, callTimeoutMs } = checkOptions(options);
+    const { clock = systemClock, random = systemRandom } = options;
+    this.#prefix = prefix;
+    this.#callTimeoutMs = callTimeoutMs;
+    const opened = typeof client === "string";
+    const schedule = new Schedule(clock);
+    this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
+    const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()));
+    const owner = JSON.stringify({ host: hostname(), pid: process.pid, label });
+    this.#locks = new RedisLocks(
+      { port: this.#connection, inbox, schedule, random },
+      { prefix, owner, callTimeoutMs },
+    );
+    const keeper = new Keeper(schedule, random, (holds, limitMs) => this.#locks.renew(holds, limitMs));
+    this.#registry = {
+      parts: { backend: this.#locks, keeper, schedule, random },
+      lines: new Map<string, LocalLine>(),
+      assertOpen: (what) => {
+        if (this.#closed) throw new ClosedError(`${what} was called`);
+      },
+    };
+  }
+
+  /** A lock on `name`. Cheap; mutexes of one name and the same options share their place in line. */
+  mutex(name: string, options?: MutexOptions): Mutex {
+    return new Mutex(this.#registry, name, options);
+  }
+
+  /** A value in Redis that refuses holders who were overtaken. */
+  fencedRecord(name: string): FencedRecord {
+    return new FencedRecord(this.#connection, this.#prefix, checkLockName(name), this.#callTimeoutMs);
+  }
+
+  /**
+   * Releases what is held, ends what waits with ClosedError, and leaves no timer and no socket of its
+   * own. Settles within a few call timeouts even when Redis does not answer. May be repeated.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #end(): Promise<void> {
+    await Promise.all([...this.#registry.lines.values()].map((line) => line.close()));
+    await this.#locks.close();
+    await this.#connection.close();
+  }
+}
+
+function checkOptions(options: HoldfastOptions): { prefix: string; label: string; callTimeoutMs: number } {
+  if (typeof options !== "object" || options === null) {
+    throw new InvalidArgumentError("options", "must be an object");
+  }
+  const { prefix = DEFAULT_PREFIX, label = "", callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = options;
+  if (typeof prefix !== "string" || !/^[^\s{}]{1,200}$/.test(prefix)) {
+    throw new InvalidArgumentError("prefix", "must be 1 to 200 characters without spaces and braces");
+  }
+  if (typeof label !== "string" || label.length > LONGEST_TEXT) {
+    throw new InvalidArgumentError("label", `must be text of at most ${LONGEST_TEXT} characters`);
+  }
+  const bounds = { minMs: 10, maxMs: 600_000 };
+  return { prefix, label, callTimeoutMs: durationMs("callTimeoutMs", callTimeoutMs, bounds) };
+}

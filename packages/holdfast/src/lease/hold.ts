@@ -1,0 +1,96 @@
+/**
+ * Hold: a process's possession of one name at a store, from grant to release or loss. Callers never
+ * see it; they get Leases, which are turns on a hold.
+ */
+import type { LossReason } from "../errors.js";
+import type { Clock, Instant } from "../time/clock.js";
+import type { Alarm } from "../time/schedule.js";
+import { leaseLeftMs } from "./deadline.js";
+
+/** What a store granted. */
+export interface Grant {
+  /** The first of `turns` reserved tokens. */
+  readonly token: bigint;
+  /** From when the ttl counts: before the request, or the sign of life, that the grant answers was sent. */
+  readonly sentAt: Instant;
+}
+
+export interface HoldTerms {
+  readonly name: string;
+  /** The request that the store knows the holder by. */
+  readonly id: string;
+  readonly ttlMs: number;
+  /** How long the store keeps the name: the ttl, and what is added to it after an expiry. */
+  readonly storeTtlMs: number;
+  /** How many tokens were reserved. */
+  readonly turns: number;
+}
+
+export class Hold {
+  readonly name: string;
+  readonly id: string;
+  readonly ttlMs: number;
+  readonly storeTtlMs: number;
+  /** Called once, when the hold ends other than by `end()`. */
+  onLost: (reason: LossReason) => void = () => {};
+  /** The keeper's: rings when the lease runs out. */
+  expiry: Alarm | null = null;
+  #clock: Clock;
+  #sentAt: Instant;
+  #nextToken: bigint;
+  #turnsLeft: number;
+  #over = false;
+
+  constructor(clock: Clock, terms: HoldTerms, grant: Grant) {
+    this.name = terms.name;
+    this.id = terms.id;
+    this.ttlMs = terms.ttlMs;
+    this.storeTtlMs = terms.storeTtlMs;
+    this.#clock = clock;
+    this.#sentAt = grant.sentAt;
+    this.#nextToken = grant.token;
+    this.#turnsLeft = terms.turns;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** 0 or less: it can no longer be relied upon, whether or not anybody noticed yet. */
+  get remainingMs(): number {
+    return this.#over ? 0 : leaseLeftMs(this.#clock, this.#sentAt, this.ttlMs);
+  }
+
+  get turnsLeft(): number {
+    return this.#turnsLeft;
+  }
+
+  /** The token that the next turn will get. */
+  get nextToken(): bigint {
+    return this.#nextToken;
+  }
+
+  /** The next reserved token: each turn's is larger than the one before. */
+  takeToken(): bigint {
+    this.#turnsLeft -= 1;
+    return this.#nextToken++;
+  }
+
+  /** A renewal sent at `sentAt` succeeded. A lapsed hold never comes back to life. */
+  renewed(sentAt: Instant): boolean {
+    if (this.remainingMs <= 0) return false;
+    this.#sentAt = sentAt;
+    return true;
+  }
+
+  /** The end by the holder's own will. */
+  end(): void {
+    this.#over = true;
+  }
+
+  lose(reason: LossReason): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.onLost(reason);
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Keeper: renews every hold of a process in batches, and ends each on time when it cannot.
+ *
+ * A renewal has four outcomes: renewed; lost, because the store said so; unknown, because no answer
+ * came, which never moves the deadline and is tried again; expired, by the clock. A batch whose answer
+ * is late or missing delays no other batch.
+ */
+import { publish } from "../telemetry/events.js";
+import type { Instant } from "../time/clock.js";
+import { jittered, type Random } from "../time/random.js";
+import { Rounds } from "../time/rounds.js";
+import type { Alarm, Schedule } from "../time/schedule.js";
+import type { Hold } from "./hold.js";
+
+export type RenewOutcome = "renewed" | "lost";
+
+/** The store's side: one answer per hold, in order. Rejects when the outcome is unknown. */
+export type Renew = (holds: readonly Hold[], limitMs: number) => Promise<readonly RenewOutcome[]>;
+
+/** Renewal starts after this share of the ttl; every later try waits for half of it. */
+const RENEW_SHARE = 1 / 3;
+const RETRY_SHARE = RENEW_SHARE / 2;
+const CHUNK = 500;
+/** How often a process that holds something looks whether the machine was suspended. */
+const PULSE_MS = 1_000;
+/** A wall clock that ran this far ahead of the monotonic one since the last pulse is looked into. */
+const SUSPENDED_MS = 20;
+
+export class Keeper {
+  readonly #schedule: Schedule;
+  readonly #random: Random;
+  readonly #renew: Renew;
+  readonly #holds = new Set<Hold>();
+  readonly #rounds: Rounds<Hold>;
+  #pulse: Alarm | null = null;
+  #lastPulse: Instant;
+
+  constructor(schedule: Schedule, random: Random, renew: Renew) {
+    this.#schedule = schedule;
+    this.#random = random;
+    this.#renew = renew;
+    this.#lastPulse = schedule.clock.now();
+    this.#rounds = new Rounds<Hold>(schedule, {
+      visit: (holds) => void this.#visit(holds),
+      earlyMs: (hold) => hold.ttlMs * RETRY_SHARE,
+      chunk: CHUNK,
+    });
+  }
+
+  keep(hold: Hold): void {
+    this.#holds.add(hold);
+    this.#watch(hold);
+    // From the deadline and not from now: a grant by message may already be some of its ttl old.
+    const ageMs = hold.ttlMs - hold.remainingMs;
+    this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RENEW_SHARE) - ageMs);
+    if (!this.#pulse) {
+      this.#lastPulse = this.#schedule.clock.now();
+      this.#pulse = this.#schedule.after(PULSE_MS, () => this.#lookForSuspension());
+    }
+  }
+
+  /** Stops renewing and watching, without a word to the store. */
+  drop(hold: Hold): void {
+    if (!this.#holds.delete(hold)) return;
+    this.#rounds.delete(hold);
+    this.#schedule.cancel(hold.expiry);
+    hold.expiry = null;
+    if (this.#holds.size === 0) {
+      this.#schedule.cancel(this.#pulse);
+      this.#pulse = null;
+    }
+  }
+
+  #watch(hold: Hold): void {
+    this.#schedule.cancel(hold.expiry);
+    hold.expiry = this.#schedule.after(hold.remainingMs, () => this.#expireOrWatch(hold));
+  }
+
+  #expireOrWatch(hold: Hold): void {
+    if (hold.remainingMs > 0) {
+      this.#watch(hold);
+      return;
+    }
+    this.drop(hold);
+    hold.lose("expired");
+  }
+
+  async #visit(due: readonly Hold[]): Promise<void> {
+    const holds = due.filter((hold) => this.#holds.has(hold));
+    for (const hold of holds) if (hold.remainingMs <= 0) this.#expireOrWatch(hold);
+    const live = holds.filter((hold) => !hold.over);
+    if (live.length === 0) return;
+    const shortestMs = Math.min(...live.map((hold) => hold.ttlMs));
+    const sentAt = this.#schedule.clock.now();
+    let outcomes: readonly RenewOutcome[];
+    try {
+      outcomes = await this.#renew(live, shortestMs * RETRY_SHARE);
+    } catch (error) {
+      publish("holdfast:lock:renewal-unknown", () => ({ leases: live.length, error: error as Error }));
+      for (const hold of live) {
+        if (this.#holds.has(hold))
+          this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RETRY_SHARE, 0.5));
+      }
+      return;
+    }
+    live.forEach((hold, place) => this.#settle(hold, outcomes[place] ?? "lost", sentAt));
+    publish("holdfast:lock:renewed", () => ({
+      leases: live.length,
+      lost: outcomes.filter((outcome) => outcome === "lost").length,
+      tookMs: this.#schedule.clock.now().monoMs - sentAt.monoMs,
+    }));
+  }
+
+  #settle(hold: Hold, outcome: RenewOutcome, sentAt: Instant): void {
+    if (!this.#holds.has(hold)) return;
+    if (outcome === "lost") {
+      this.drop(hold);
+      hold.lose("taken");
+    } else if (hold.renewed(sentAt)) {
+      this.#watch(hold);
+      this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RENEW_SHARE));
+    } else {
+      this.#expireOrWatch(hold);
+    }
+  }
+
+  /**
+   * Timers stand still while a machine is suspended, and a stepped wall clock moves none of them. A
+   * lease counts both clocks, so after either its timer would ring late.
+   */
+  #lookForSuspension(): void {
+    const now = this.#schedule.clock.now();
+    const last = this.#lastPulse;
+    this.#lastPulse = now;
+    this.#pulse = this.#schedule.after(PULSE_MS, () => this.#lookForSuspension());
+    if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
+    for (const hold of this.#holds) {
+      this.#expireOrWatch(hold);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+--[[
+The shared part of the lock scripts: what the five keys of a lock hold, and how a free lock passes to
+the line.
+
+lock     string  "<id> <token> <ttl_ms> <since_ms> <owner>"; its expiry is the end of the lease
+fence    string  the highest token handed out or reserved; kept 24 h, then the clock has moved past it
+line     zset    waiter id -> ticket; lowest ticket first
+waiters  hash    waiter id -> "<seen_ms> <ttl_ms> <beat> <turns> <floor> <inbox> <owner>"
+gone     zset    id that gave up -> end of its ban in ms: a late copy of its request must not take the lock
+
+<owner> is JSON and opaque here. A waiter lives while the server heard of it less than its ttl_ms ago.
+Clock: the server's, read once per script. A clock set back must neither keep the dead alive nor hold
+a lease longer than its ttl: both are clamped where they are met.
+]]
+local FENCE_TTL_S = 86400
+
+local function read_clock()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+-- Exact below 2^53; %.0f because %d stops at 2^31 where long has 32 bits.
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function keys_from(first)
+  return {
+    lock = KEYS[first],
+    fence = KEYS[first + 1],
+    line = KEYS[first + 2],
+    waiters = KEYS[first + 3],
+    gone = KEYS[first + 4],
+  }
+end
+
+local function is_held_by(held, id)
+  return held and string.sub(held, 1, #id + 1) == id .. ' '
+end
+
+local function token_of(held)
+  return string.match(held, '^%S+ (%d+) ')
+end
+
+-- Writes the lease and the highest token reserved by it. Every check comes before this.
+local function hold(keys, now_us, request)
+  local token = math.max(tonumber(request.last_token or '0') + 1, now_us, tonumber(request.floor))
+  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', FENCE_TTL_S)
+  redis.call('SET', keys.lock, table.concat({
+    request.id, text(token), request.ttl_ms, text(math.floor(now_us / 1000)), request.owner,
+  }, ' '), 'PX', request.ttl_ms)
+  return text(token)
+end
+
+-- How long the lease has still to run. One that would outlive its own ttl is cut back to it.
+local function remaining_ms(keys, held)
+  local left = redis.call('PTTL', keys.lock)
+  local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
+  if not ttl_ms then
+    return redis.error_reply('ERR the key of this lock holds something else: ' .. keys.lock)
+  end
+  if left > ttl_ms or left < 0 then
+    redis.call('PEXPIRE', keys.lock, ttl_ms)
+    left = ttl_ms
+  end
+  return left
+end
+
+local function drop_waiter(keys, id)
+  redis.call('ZREM', keys.line, id)
+  redis.call('HDEL', keys.waiters, id)
+end
+
+local WAITER = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
+
+local function write_waiter(keys, now_us, request)
+  redis.call('HSET', keys.waiters, request.id, table.concat({
+    text(math.floor(now_us / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    request.inbox, request.owner,
+  }, ' '))
+  -- The keys of the line outlive its waiters, whose own leases are shorter, but not by much.
+  local keep_ms = request.ttl_ms * 3
+  if redis.call('PTTL', keys.waiters) < keep_ms then
+    redis.call('PEXPIRE', keys.waiters, keep_ms)
+  end
+  if redis.call('PTTL', keys.line) < keep_ms then
+    redis.call('PEXPIRE', keys.line, keep_ms)
+  end
+end
+
+local function read_waiter(keys, id)
+  local entry = redis.call('HGET', keys.waiters, id)
+  if not entry then return nil end
+  local seen_ms, ttl_ms, beat, turns, floor, inbox, owner = string.match(entry, WAITER)
+  return {
+    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), beat = beat,
+    turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
+  }
+end
+
+local function lives(keys, now_us, waiter)
+  local silent_ms = math.floor(now_us / 1000) - waiter.seen_ms
+  if silent_ms < 0 then
+    -- The clock was set back: count this waiter's silence from now.
+    write_waiter(keys, now_us, waiter)
+    return true
+  end
+  return silent_ms < waiter.ttl_ms
+end
+
+-- The first waiter in line that lives and that `reach` can tell. The dead and the deaf leave the line.
+local function first_waiter(keys, now_us, self_id, reach)
+  while true do
+    local id = redis.call('ZRANGE', keys.line, 0, 0)[1]
+    if not id then return nil end
+    local waiter = read_waiter(keys, id)
+    if waiter and (id == self_id or (lives(keys, now_us, waiter) and reach(waiter))) then
+      return waiter
+    end
+    drop_waiter(keys, id)
+  end
+end
+
+-- Gives the free lock to the first waiter in line. Returns its id and token, or nil: nobody is there.
+-- The message goes out first: nobody listening means that the process is gone, and the next one is asked.
+local function hand_over(keys, now_us, self_id)
+  local last_token = redis.call('GET', keys.fence)
+  local waiter = first_waiter(keys, now_us, self_id, function(candidate)
+    local token = math.max(tonumber(last_token or '0') + 1, now_us, tonumber(candidate.floor))
+    local message = table.concat({'grant', candidate.id, text(token), candidate.beat}, ' ')
+    return redis.call('PUBLISH', candidate.inbox, message) > 0
+  end)
+  if not waiter then return nil end
+  waiter.last_token = last_token
+  local token = hold(keys, now_us, waiter)
+  drop_waiter(keys, waiter.id)
+  return waiter.id, token
+end

@@ -1,0 +1,73 @@
+--[[
+acquire: take the lock when it is free and nobody is in line, or stand in line, or say who holds it.
+
+KEYS[1..5]  lock, fence, line, waiters, gone: see _line.lua
+ARGV[1]   id        string   128-bit random, new for every request, kept for its repeats
+ARGV[2]   ttl_ms    integer  100 .. 2147483647
+ARGV[3]   turns     integer  tokens to reserve, 1 .. 1000
+ARGV[4]   floor     integer  the token must be at least this; 0 for none
+ARGV[5]   owner     string   JSON, written beside the lease for people to read
+ARGV[6]   wait      0 or 1   1: stand in line when the lock is not free
+ARGV[7]   barging   0 or 1   1: take a free lock although others are in line
+ARGV[8]   inbox     string   channel of this process; read only when wait is 1
+ARGV[9]   beat      integer  the number of this sign of life, returned with a later grant
+ARGV[10]  ticket    integer  place in line held before, 0 for none
+
+Returns  {1, token}                        held for ttl_ms from now; token > every earlier one
+         {0, left_ms, held}                busy: held is the value of the lock
+         {2, left_ms, held, rank, ticket}  in line, rank waiters ahead
+         {3}                               this id gave up before: not taken
+Raises   WRONGTYPE, ERR                    another program owns one of the keys; nothing was written
+
+Retry    safe: the id that holds gets its token again with a fresh ttl; in line, its place.
+Clock    the server's, read once
+Cost     O(log n) in the length of the line; 6 commands when free and nobody waits
+]]
+--- @include "_line.lua"
+local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
+local keys = keys_from(1)
+local request = {
+  id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
+}
+
+local held = redis.call('GET', keys.lock)
+if is_held_by(held, id) then
+  redis.call('PEXPIRE', keys.lock, ttl_ms)
+  return {1, token_of(held)}
+end
+
+request.last_token = redis.call('GET', keys.fence)
+local now_us = read_clock()
+local crowded = redis.call('EXISTS', keys.waiters, keys.gone) > 0
+if crowded then
+  if redis.call('ZSCORE', keys.gone, id) then return {3} end
+  redis.call('HEXISTS', keys.waiters, id)
+  redis.call('ZCARD', keys.line)
+end
+
+if not held and crowded and not barging then
+  local next_id, token = hand_over(keys, now_us, id)
+  if next_id == id then return {1, token} end
+  if next_id then held = redis.call('GET', keys.lock) end
+end
+if not held then
+  if crowded then drop_waiter(keys, id) end
+  return {1, hold(keys, now_us, request)}
+end
+
+local left_ms = remaining_ms(keys, held)
+if type(left_ms) == 'table' then return left_ms end
+if not wait then return {0, left_ms, held} end
+
+local place = redis.call('ZSCORE', keys.line, id)
+if not place then
+  if ticket == '0' then
+    local last = redis.call('ZRANGE', keys.line, -1, -1, 'WITHSCORES')[2]
+    ticket = text(math.max(tonumber(last or '0') + 1, now_us))
+  end
+  redis.call('ZADD', keys.line, ticket, id)
+  place = ticket
+end
+write_waiter(keys, now_us, request)
+return {2, left_ms, held, redis.call('ZRANK', keys.line, id), text(tonumber(place))}

@@ -1,0 +1,91 @@
+/**
+ * Leftovers: requests whose outcome is unknown or unwanted. Each is released by its id, again and
+ * again until the server has answered once or the server must have dropped it by itself.
+ */
+import type { Instant } from "../../../time/clock.js";
+import { elapsedMs } from "../../../time/clock.js";
+import { jittered, type Random } from "../../../time/random.js";
+import type { Alarm, Schedule } from "../../../time/schedule.js";
+import type { LockRequest } from "../../backend.js";
+
+export type SendRelease = (request: LockRequest, banMs: number) => Promise<unknown>;
+
+interface Leftover {
+  readonly request: LockRequest;
+  readonly since: Instant;
+  sending: boolean;
+  alarm: Alarm | null;
+}
+
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 2_000;
+
+export class Leftovers {
+  readonly #schedule: Schedule;
+  readonly #random: Random;
+  readonly #send: SendRelease;
+  readonly #byId = new Map<string, Leftover>();
+  #onEmpty: (() => void) | null = null;
+  #closing = false;
+
+  constructor(schedule: Schedule, random: Random, send: SendRelease) {
+    this.#schedule = schedule;
+    this.#random = random;
+    this.#send = send;
+  }
+
+  add(request: LockRequest): void {
+    if (this.#byId.has(request.id)) return;
+    const leftover: Leftover = { request, since: this.#schedule.clock.now(), sending: false, alarm: null };
+    this.#byId.set(request.id, leftover);
+    void this.#try(leftover, FIRST_RETRY_MS);
+  }
+
+  /** The server has just granted to somebody who gave up. False when the id is none of ours. */
+  hurry(id: string): boolean {
+    const leftover = this.#byId.get(id);
+    if (!leftover) return false;
+    void this.#try(leftover, FIRST_RETRY_MS);
+    return true;
+  }
+
+  /** One last try each; resolves when all have settled. */
+  close(): Promise<void> {
+    this.#closing = true;
+    for (const leftover of this.#byId.values()) void this.#try(leftover, FIRST_RETRY_MS);
+    if (this.#byId.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+
+  async #try(leftover: Leftover, retryMs: number): Promise<void> {
+    if (leftover.sending) return;
+    const { request } = leftover;
+    this.#schedule.cancel(leftover.alarm);
+    leftover.sending = true;
+    try {
+      // The ban: a copy of the request that arrives after this must not take the lock for nobody.
+      await this.#send(request, request.storeTtlMs);
+      this.#settle(leftover);
+    } catch {
+      const tired = elapsedMs(this.#schedule.clock, leftover.since) > request.storeTtlMs;
+      if (this.#closing || tired) {
+        this.#settle(leftover);
+        return;
+      }
+      const next = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+      leftover.alarm = this.#schedule.after(
+        jittered(this.#random, retryMs, 0.5),
+        () => void this.#try(leftover, next),
+      );
+    } finally {
+      leftover.sending = false;
+    }
+  }
+
+  #settle(leftover: Leftover): void {
+    this.#byId.delete(leftover.request.id);
+    if (this.#byId.size === 0) this.#onEmpty?.();
+  }
+}

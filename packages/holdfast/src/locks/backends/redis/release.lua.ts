@@ -1,0 +1,140 @@
+// Generated from release.lua by scripts/generate.ts; do not edit.
+export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
+  name: "locks/backends/redis/release",
+  sha1: "40924836d2c694afbbbe7e2edfbe3d69368e6268",
+  source: `local FENCE_TTL_S = 86400
+local function read_clock()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+local function text(number)
+  return string.format('%.0f', number)
+end
+local function keys_from(first)
+  return {
+    lock = KEYS[first],
+    fence = KEYS[first + 1],
+    line = KEYS[first + 2],
+    waiters = KEYS[first + 3],
+    gone = KEYS[first + 4],
+  }
+end
+local function is_held_by(held, id)
+  return held and string.sub(held, 1, #id + 1) == id .. ' '
+end
+local function token_of(held)
+  return string.match(held, '^%S+ (%d+) ')
+end
+local function hold(keys, now_us, request)
+  local token = math.max(tonumber(request.last_token or '0') + 1, now_us, tonumber(request.floor))
+  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', FENCE_TTL_S)
+  redis.call('SET', keys.lock, table.concat({
+    request.id, text(token), request.ttl_ms, text(math.floor(now_us / 1000)), request.owner,
+  }, ' '), 'PX', request.ttl_ms)
+  return text(token)
+end
+local function remaining_ms(keys, held)
+  local left = redis.call('PTTL', keys.lock)
+  local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
+  if not ttl_ms then
+    return redis.error_reply('ERR the key of this lock holds something else: ' .. keys.lock)
+  end
+  if left > ttl_ms or left < 0 then
+    redis.call('PEXPIRE', keys.lock, ttl_ms)
+    left = ttl_ms
+  end
+  return left
+end
+local function drop_waiter(keys, id)
+  redis.call('ZREM', keys.line, id)
+  redis.call('HDEL', keys.waiters, id)
+end
+local WAITER = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
+local function write_waiter(keys, now_us, request)
+  redis.call('HSET', keys.waiters, request.id, table.concat({
+    text(math.floor(now_us / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    request.inbox, request.owner,
+  }, ' '))
+  local keep_ms = request.ttl_ms * 3
+  if redis.call('PTTL', keys.waiters) < keep_ms then
+    redis.call('PEXPIRE', keys.waiters, keep_ms)
+  end
+  if redis.call('PTTL', keys.line) < keep_ms then
+    redis.call('PEXPIRE', keys.line, keep_ms)
+  end
+end
+local function read_waiter(keys, id)
+  local entry = redis.call('HGET', keys.waiters, id)
+  if not entry then return nil end
+  local seen_ms, ttl_ms, beat, turns, floor, inbox, owner = string.match(entry, WAITER)
+  return {
+    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), beat = beat,
+    turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
+  }
+end
+local function lives(keys, now_us, waiter)
+  local silent_ms = math.floor(now_us / 1000) - waiter.seen_ms
+  if silent_ms < 0 then
+    write_waiter(keys, now_us, waiter)
+    return true
+  end
+  return silent_ms < waiter.ttl_ms
+end
+local function first_waiter(keys, now_us, self_id, reach)
+  while true do
+    local id = redis.call('ZRANGE', keys.line, 0, 0)[1]
+    if not id then return nil end
+    local waiter = read_waiter(keys, id)
+    if waiter and (id == self_id or (lives(keys, now_us, waiter) and reach(waiter))) then
+      return waiter
+    end
+    drop_waiter(keys, id)
+  end
+end
+local function hand_over(keys, now_us, self_id)
+  local last_token = redis.call('GET', keys.fence)
+  local waiter = first_waiter(keys, now_us, self_id, function(candidate)
+    local token = math.max(tonumber(last_token or '0') + 1, now_us, tonumber(candidate.floor))
+    local message = table.concat({'grant', candidate.id, text(token), candidate.beat}, ' ')
+    return redis.call('PUBLISH', candidate.inbox, message) > 0
+  end)
+  if not waiter then return nil end
+  waiter.last_token = last_token
+  local token = hold(keys, now_us, waiter)
+  drop_waiter(keys, waiter.id)
+  return waiter.id, token
+end
+local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local keys = keys_from(1)
+local held = redis.call('GET', keys.lock)
+if is_held_by(held, id) then
+  if redis.call('EXISTS', keys.waiters) == 1 then
+    redis.call('HEXISTS', keys.waiters, id)
+    redis.call('ZCARD', keys.line)
+    local now_us = read_clock()
+    if barging then
+      first_waiter(keys, now_us, id, function(waiter)
+        return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+      end)
+    else
+      local next_id = hand_over(keys, now_us, id)
+      if next_id then return {2, next_id} end
+    end
+  end
+  redis.call('DEL', keys.lock)
+  return {1}
+end
+local left = redis.call('ZREM', keys.line, id)
+left = redis.call('HDEL', keys.waiters, id) + left
+if left > 0 then return {3} end
+if ban_ms > 0 then
+  local now_ms = math.floor(read_clock() / 1000)
+  redis.call('ZREMRANGEBYSCORE', keys.gone, '-inf', now_ms)
+  redis.call('ZADD', keys.gone, text(now_ms + ban_ms), id)
+  if redis.call('PTTL', keys.gone) < ban_ms then
+    redis.call('PEXPIRE', keys.gone, ban_ms)
+  end
+end
+return {0}
+`,
+};

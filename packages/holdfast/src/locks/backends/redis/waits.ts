@@ -1,0 +1,216 @@
+/**
+ * Waits: the requests of this process that stand in line, each at its own name.
+ *
+ * A wait ends by a message to the inbox, and then costs no request at all. Everything else here is for
+ * the day when that message does not come: a sign of life a third of the ttl apart keeps the place and
+ * tells what was missed, the first in line looks again when the lease before it can lapse, and all look
+ * again when the inbox comes back.
+ */
+import { type HoldfastError, IndeterminateError, ServerError } from "../../../errors.js";
+import type { Inbox } from "../../../redis/inbox.js";
+import type { Instant } from "../../../time/clock.js";
+import { jittered, type Random } from "../../../time/random.js";
+import { Rounds } from "../../../time/rounds.js";
+import type { Schedule } from "../../../time/schedule.js";
+import type { Candidate, LockRequest } from "../../backend.js";
+import type { Verdict } from "./replies.js";
+
+export interface Wait {
+  readonly request: LockRequest;
+  readonly candidate: Candidate;
+  /** When each of the last signs of life was sent: a grant names one of them. */
+  readonly sentAt: Map<number, Instant>;
+  /** Number of the last sign of life. */
+  beat: number;
+  /** The place in line, as the server gave it; "0" before. */
+  ticket: string;
+  inLine: boolean;
+  over: boolean;
+}
+
+/** The calls that waiting needs, as the backend makes them. */
+export interface WaitCalls {
+  ask(wait: Wait, standInLine: boolean): Promise<Verdict>;
+  beat(waits: readonly Wait[], limitMs: number): Promise<readonly Verdict[]>;
+}
+
+/** Signs of life come a third of the ttl apart, like renewals. */
+const BEAT_SHARE = 1 / 3;
+const RETRY_SHARE = BEAT_SHARE / 2;
+const CHUNK = 100;
+const REMEMBERED_BEATS = 8;
+/** While the inbox is down there is no line to stand in: look again this often. */
+const POLL_MS = 250;
+/** A lease lapses at the server a moment after its last millisecond. */
+const LAPSE_MARGIN_MS = 2;
+const LAPSE_SPREAD_MS = 5;
+
+export class Waits {
+  readonly #schedule: Schedule;
+  readonly #random: Random;
+  readonly #inbox: Inbox;
+  readonly #calls: WaitCalls;
+  readonly #byId = new Map<string, Wait>();
+  readonly #rounds: Rounds<Wait>;
+
+  constructor(schedule: Schedule, random: Random, inbox: Inbox, calls: WaitCalls) {
+    this.#schedule = schedule;
+    this.#random = random;
+    this.#inbox = inbox;
+    this.#calls = calls;
+    this.#rounds = new Rounds<Wait>(schedule, {
+      visit: (waits) => this.#visit(waits),
+      earlyMs: () => 0,
+      chunk: CHUNK,
+    });
+    inbox.handle("grant", ([id, token, beat]) => this.#granted(id, token, beat));
+    inbox.handle("wake", ([id]) => this.#wake(id));
+    inbox.onUp(() => {
+      for (const wait of this.#byId.values()) this.#rounds.set(wait, 0);
+    });
+  }
+
+  /** Called for a grant to an id that nobody here waits for. */
+  onStray: (id: string) => void = () => {};
+
+  add(request: LockRequest, candidate: Candidate): Wait {
+    const wait: Wait = {
+      request,
+      candidate,
+      sentAt: new Map(),
+      beat: 0,
+      ticket: "0",
+      inLine: false,
+      over: false,
+    };
+    this.#byId.set(request.id, wait);
+    void this.#ask(wait);
+    return wait;
+  }
+
+  /** Forgets the wait. What the server knows of it is the caller's to undo. */
+  remove(wait: Wait): void {
+    wait.over = true;
+    this.#byId.delete(wait.request.id);
+    this.#rounds.delete(wait);
+  }
+
+  close(): void {
+    for (const wait of this.#byId.values()) this.remove(wait);
+  }
+
+  /** Numbers a sign of life that is about to be sent. */
+  stamp(wait: Wait): number {
+    wait.beat += 1;
+    wait.sentAt.set(wait.beat, this.#schedule.clock.now());
+    wait.sentAt.delete(wait.beat - REMEMBERED_BEATS);
+    return wait.beat;
+  }
+
+  #visit(waits: readonly Wait[]): void {
+    const inLine = waits.filter((wait) => wait.inLine);
+    if (inLine.length > 0) void this.#beat(inLine);
+    for (const wait of waits) if (!wait.inLine) void this.#ask(wait);
+  }
+
+  async #ask(wait: Wait): Promise<void> {
+    // Subscribed first, in line second: otherwise a hand-over in between would reach nobody.
+    const standInLine = this.#inbox.up;
+    const beat = wait.beat + 1; // as `stamp` will number it
+    try {
+      this.#hear(wait, await this.#calls.ask(wait, standInLine), beat);
+    } catch (error) {
+      this.#failed(wait, error as HoldfastError);
+    }
+  }
+
+  async #beat(waits: readonly Wait[]): Promise<void> {
+    const shortestMs = Math.min(...waits.map((wait) => wait.request.storeTtlMs));
+    const beats = waits.map((wait) => wait.beat + 1);
+    try {
+      const verdicts = await this.#calls.beat(waits, shortestMs * RETRY_SHARE);
+      waits.forEach((wait, place) => this.#hear(wait, verdicts[place] as Verdict, beats[place] as number));
+    } catch (error) {
+      for (const wait of waits) this.#failed(wait, error as HoldfastError);
+    }
+  }
+
+  #hear(wait: Wait, verdict: Verdict, beat: number): void {
+    if (wait.over) return;
+    switch (verdict.kind) {
+      case "granted":
+        this.#grant(wait, verdict.token, beat);
+        return;
+      case "busy":
+        this.#inbox.open();
+        wait.candidate.waiting({ owner: verdict.owner, ahead: null });
+        this.#rounds.set(wait, Math.min(jittered(this.#random, POLL_MS, 0.5), this.#lapseMs(verdict.leftMs)));
+        if (this.#inbox.up) this.#rounds.set(wait, 0);
+        return;
+      case "in-line": {
+        wait.inLine = true;
+        wait.ticket = verdict.ticket;
+        wait.candidate.waiting({ owner: verdict.owner, ahead: verdict.ahead });
+        const beatMs = jittered(this.#random, wait.request.storeTtlMs * BEAT_SHARE, 0.2);
+        this.#rounds.set(
+          wait,
+          verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs,
+        );
+        return;
+      }
+      case "unknown-id":
+        // Taken for dead, or the server lost its memory: back to the old place, by the ticket.
+        wait.inLine = false;
+        this.#rounds.set(wait, 0);
+    }
+  }
+
+  #lapseMs(leftMs: number): number {
+    return leftMs + LAPSE_MARGIN_MS + this.#random.fraction() * LAPSE_SPREAD_MS;
+  }
+
+  #failed(wait: Wait, error: HoldfastError): void {
+    if (wait.over) return;
+    const passing = error instanceof IndeterminateError || (error instanceof ServerError && error.passing);
+    if (passing) {
+      wait.candidate.troubled(error);
+      this.#rounds.set(
+        wait,
+        Math.min(jittered(this.#random, wait.request.storeTtlMs * RETRY_SHARE, 0.5), POLL_MS),
+      );
+      return;
+    }
+    this.remove(wait);
+    wait.candidate.refused(error);
+  }
+
+  #granted(id = "", token = "0", beat = "0"): void {
+    const wait = this.#byId.get(id);
+    if (!wait) {
+      this.onStray(id);
+      return;
+    }
+    this.#grant(wait, BigInt(token), Number(beat));
+  }
+
+  #grant(wait: Wait, token: bigint, beat: number): void {
+    const sentAt = wait.sentAt.get(beat);
+    if (!sentAt) {
+      // A sign of life so old that its time is forgotten: ask, and the ttl counts from the question.
+      wait.inLine = false;
+      this.#rounds.set(wait, 0);
+      return;
+    }
+    this.remove(wait);
+    wait.candidate.granted({ token, sentAt });
+  }
+
+  /** The name was left free: whoever asks first gets it. */
+  #wake(id = ""): void {
+    const wait = this.#byId.get(id);
+    if (!wait) return;
+    wait.inLine = false;
+    this.#rounds.delete(wait);
+    void this.#ask(wait);
+  }
+}

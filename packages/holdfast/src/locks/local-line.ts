@@ -1,0 +1,337 @@
+/**
+ * LocalLine: the callers of one process that want one name, in the order in which they came.
+ *
+ * Only the line as a whole stands in the line between processes. What it is granted, a Hold, is passed
+ * on inside the process for a bounded number of turns, each with its own larger token, and then given
+ * back, so that other processes are not kept waiting.
+ */
+import {
+  AcquireTimeoutError,
+  ClosedError,
+  type HoldfastError,
+  IndeterminateError,
+  type LossReason,
+} from "../errors.js";
+import { type Grant, Hold } from "../lease/hold.js";
+import type { Keeper } from "../lease/keeper.js";
+import { Lease, type ReleaseResult } from "../lease/lease.js";
+import { publish } from "../telemetry/events.js";
+import { elapsedMs, type Instant } from "../time/clock.js";
+import type { Random } from "../time/random.js";
+import type { Alarm, Schedule } from "../time/schedule.js";
+import type { Busy, LockBackend, LockRequest } from "./backend.js";
+
+export interface LineTerms {
+  readonly name: string;
+  readonly ttlMs: number;
+  readonly lockDelayMs: number;
+  readonly localTurns: number;
+  readonly barging: boolean;
+  readonly maxHoldMs: number;
+}
+
+export interface LineParts {
+  readonly backend: LockBackend;
+  readonly keeper: Keeper;
+  readonly schedule: Schedule;
+  readonly random: Random;
+}
+
+interface Waiter {
+  readonly since: Instant;
+  readonly floor: bigint;
+  readonly resolve: (lease: Lease) => void;
+  readonly reject: (error: unknown) => void;
+  /** Takes down its alarm and its abort listener. */
+  readonly settle: () => void;
+}
+
+/** The hold of this process, the request that won it, and the caller whose turn it is. */
+interface Possession {
+  readonly request: LockRequest;
+  readonly hold: Hold;
+  readonly since: Instant;
+  lease: Lease | null;
+  limit: Alarm | null;
+}
+
+/** While others may wait, local turns end after this share of the ttl. */
+const LOCAL_SHARE = 1 / 3;
+
+export class LocalLine {
+  readonly #terms: LineTerms;
+  readonly #parts: LineParts;
+  /** Called when nobody here holds or wants the name. */
+  readonly #onIdle: () => void;
+  readonly #waiters = new Set<Waiter>();
+  #possession: Possession | null = null;
+  #giveUp: (() => void) | null = null;
+  #attempt: Promise<unknown> | null = null;
+  #closed = false;
+  #busy: Busy | null = null;
+  #trouble: HoldfastError | null = null;
+
+  constructor(terms: LineTerms, parts: LineParts, onIdle: () => void) {
+    this.#terms = terms;
+    this.#parts = parts;
+    this.#onIdle = onIdle;
+  }
+
+  /** Waits for a turn. Rejects with AcquireTimeoutError, the last trouble, or the signal's reason. */
+  enter(waitMs: number, signal: AbortSignal | undefined, floor: bigint): Promise<Lease> {
+    return new Promise((resolve, reject) => {
+      const { schedule } = this.#parts;
+      const onAbort = (): void => this.#leave(waiter, signal?.reason);
+      const alarm = schedule.after(waitMs, () => this.#leave(waiter, this.#whyNot(waitMs)));
+      signal?.addEventListener("abort", onAbort);
+      const settle = (): void => {
+        schedule.cancel(alarm);
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const waiter: Waiter = { since: schedule.clock.now(), floor, resolve, reject, settle };
+      this.#waiters.add(waiter);
+      if (!this.#possession) this.#stand();
+    });
+  }
+
+  /** One attempt. Null when the name is held, here or elsewhere. */
+  tryEnter(floor: bigint): Promise<Lease | null> {
+    if (this.#possession || this.#giveUp || this.#attempt) return Promise.resolve(null);
+    const attempt = this.#tryOnce(floor).finally(() => {
+      this.#attempt = null;
+      if (!this.#possession) this.#stand();
+    });
+    this.#attempt = attempt;
+    return attempt;
+  }
+
+  async #tryOnce(floor: bigint): Promise<Lease | null> {
+    const { backend, schedule } = this.#parts;
+    const since = schedule.clock.now();
+    const request = this.#request(floor);
+    let outcome: Grant | Busy;
+    try {
+      outcome = await backend.attempt(request);
+    } catch (error) {
+      backend.abandon(request);
+      throw error;
+    }
+    if (!("token" in outcome)) {
+      this.#busy = outcome;
+      return null;
+    }
+    if (this.#closed) {
+      backend.abandon(request);
+      throw this.#closedError();
+    }
+    if (this.#possess(request, outcome)) return this.#nextTurn(since, false);
+    throw new IndeterminateError(
+      `'${request.name}' was granted, but the answer came after the lease had run out`,
+    );
+  }
+
+  /** The owner last seen, for the error of a caller that did not want to wait. */
+  busyError(waitMs: number): AcquireTimeoutError {
+    return new AcquireTimeoutError(this.#terms.name, waitMs, this.#busy?.owner ?? null);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#refuseAll(this.#closedError());
+    this.#withdraw();
+    await this.#attempt?.catch(() => {}); // its caller hears of it
+    const possession = this.#possession;
+    if (possession) {
+      possession.lease?.lose("closed");
+      await this.#giveBack(possession);
+    }
+  }
+
+  #closedError(): ClosedError {
+    return new ClosedError(`the wait for '${this.#terms.name}' went on`);
+  }
+
+  #request(floor: bigint): LockRequest {
+    const { name, ttlMs, lockDelayMs, localTurns, barging } = this.#terms;
+    const id = this.#parts.random.id();
+    return { name, id, storeTtlMs: ttlMs + lockDelayMs, turns: localTurns, floor, barging };
+  }
+
+  /** Takes a place in the line between processes, unless nobody here wants the name. */
+  #stand(): void {
+    if (this.#waiters.size === 0) {
+      if (!this.#giveUp && !this.#attempt) this.#onIdle();
+      return;
+    }
+    if (this.#giveUp || this.#attempt) return;
+    let floor = 0n;
+    for (const waiter of this.#waiters) if (waiter.floor > floor) floor = waiter.floor;
+    const request = this.#request(floor);
+    this.#trouble = null;
+    this.#giveUp = this.#parts.backend.stand(request, {
+      granted: (grant) => {
+        this.#giveUp = null;
+        if (this.#possess(request, grant)) this.#serve(false);
+        else this.#stand();
+      },
+      waiting: (busy) => this.#wait(busy),
+      troubled: (error) => {
+        this.#trouble = error;
+      },
+      refused: (error) => {
+        this.#giveUp = null;
+        this.#refuseAll(error);
+        this.#stand();
+      },
+    });
+  }
+
+  #wait(busy: Busy): void {
+    const first = this.#busy === null;
+    this.#busy = busy;
+    this.#trouble = null;
+    if (first) publish("holdfast:lock:waiting", () => ({ lock: this.#terms.name, ahead: busy.ahead ?? 0 }));
+  }
+
+  /** False when the grant came too late to be of use; it is then given back. */
+  #possess(request: LockRequest, grant: Grant): boolean {
+    const { backend, keeper, schedule } = this.#parts;
+    const { name, ttlMs, localTurns } = this.#terms;
+    const terms = { name, id: request.id, ttlMs, storeTtlMs: request.storeTtlMs, turns: localTurns };
+    const hold = new Hold(schedule.clock, terms, grant);
+    if (hold.remainingMs <= 0) {
+      backend.abandon(request);
+      return false;
+    }
+    this.#busy = null;
+    this.#trouble = null;
+    const possession: Possession = { request, hold, since: schedule.clock.now(), lease: null, limit: null };
+    this.#possession = possession;
+    hold.onLost = (reason) => this.#lost(possession, reason);
+    keeper.keep(hold);
+    return true;
+  }
+
+  #serve(local: boolean): void {
+    const possession = this.#possession as Possession;
+    const [waiter] = this.#waiters;
+    if (!waiter) {
+      void this.#giveBack(possession);
+      return;
+    }
+    this.#waiters.delete(waiter);
+    waiter.settle();
+    waiter.resolve(this.#nextTurn(waiter.since, local));
+  }
+
+  #nextTurn(since: Instant, local: boolean): Lease {
+    const { schedule } = this.#parts;
+    const { maxHoldMs, name } = this.#terms;
+    const possession = this.#possession as Possession;
+    const lease = new Lease(schedule.clock, possession.hold, maxHoldMs, (ended) =>
+      this.#turnEnded(possession, ended),
+    );
+    possession.lease = lease;
+    if (maxHoldMs !== Number.POSITIVE_INFINITY) {
+      possession.limit = schedule.after(maxHoldMs, () => this.#overstayed(possession));
+    }
+    publish("holdfast:lock:acquired", () => ({
+      lock: name,
+      fence: lease.fence,
+      waitedMs: elapsedMs(schedule.clock, since),
+      local,
+    }));
+    return lease;
+  }
+
+  async #turnEnded(possession: Possession, lease: Lease): Promise<ReleaseResult> {
+    if (possession.lease !== lease) return "lapsed";
+    possession.lease = null;
+    this.#parts.schedule.cancel(possession.limit);
+    if (this.#possession !== possession) {
+      // It overstayed, and the store has kept the name from others to let it stop. It has stopped.
+      this.#parts.backend.abandon(possession.request);
+      return "lapsed";
+    }
+    if (possession.hold.remainingMs <= 0) {
+      this.#parts.keeper.drop(possession.hold);
+      possession.hold.lose("expired");
+      return "lapsed";
+    }
+    if (this.#mayPassOn(possession)) {
+      this.#serve(true);
+      return "released";
+    }
+    return this.#giveBack(possession);
+  }
+
+  #mayPassOn(possession: Possession): boolean {
+    const [next] = this.#waiters;
+    const { hold } = possession;
+    if (!next || hold.turnsLeft === 0 || next.floor > hold.nextToken) return false;
+    const { ttlMs } = this.#terms;
+    const spentMs = elapsedMs(this.#parts.schedule.clock, possession.since);
+    return spentMs < ttlMs * LOCAL_SHARE && hold.remainingMs > ttlMs * LOCAL_SHARE;
+  }
+
+  /** Back to the store. Callers still waiting here go to the end of the line, in the same batch. */
+  async #giveBack(possession: Possession): Promise<ReleaseResult> {
+    const { backend, keeper } = this.#parts;
+    keeper.drop(possession.hold);
+    this.#possession = null;
+    const freed = backend.release(possession.request, possession.hold);
+    possession.hold.end();
+    this.#stand();
+    try {
+      return (await freed) === "released" ? "released" : "lapsed";
+    } catch {
+      return "unknown";
+    }
+  }
+
+  #lost(possession: Possession, reason: LossReason): void {
+    this.#possession = null;
+    this.#parts.schedule.cancel(possession.limit);
+    const lease = possession.lease;
+    possession.lease = null;
+    lease?.lose(reason);
+    // The store may not know yet that its holder is out: others need not wait for the rest of the ttl.
+    if (reason === "expired") this.#parts.backend.abandon(possession.request);
+    this.#stand();
+  }
+
+  /** Its lease ends now. The store keeps the name until the ttl has passed: time for the holder to stop. */
+  #overstayed(possession: Possession): void {
+    this.#parts.keeper.drop(possession.hold);
+    possession.hold.end();
+    this.#possession = null;
+    possession.lease?.lose("max-hold");
+    this.#stand();
+  }
+
+  #leave(waiter: Waiter, reason: unknown): void {
+    this.#waiters.delete(waiter);
+    waiter.settle();
+    waiter.reject(reason);
+    if (this.#waiters.size > 0) return;
+    this.#withdraw();
+    if (!this.#possession) this.#stand();
+  }
+
+  #withdraw(): void {
+    this.#giveUp?.();
+    this.#giveUp = null;
+  }
+
+  #whyNot(waitMs: number): HoldfastError {
+    return this.#trouble ?? this.busyError(waitMs);
+  }
+
+  #refuseAll(error: HoldfastError): void {
+    for (const waiter of this.#waiters) {
+      waiter.settle();
+      waiter.reject(error);
+    }
+    this.#waiters.clear();
+  }
+}

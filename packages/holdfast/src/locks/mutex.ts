@@ -1,0 +1,169 @@
+/**
+ * Mutex: at most one live lease per name, across processes.
+ *
+ * Fairness  first come, first served between processes, and between the callers of one process; a
+ *           process passes the name on inside for at most `localTurns` turns. `barging` gives order up.
+ * Time      a lease is renewed until it is released, lost or `maxHoldMs` old; see lease/lease.ts.
+ * Tests     packages/conformance/src/mutex.ts, over every backend.
+ */
+import { InvalidArgumentError } from "../errors.js";
+import type { Lease } from "../lease/lease.js";
+import { durationMs } from "../time/duration.js";
+import { type LineParts, type LineTerms, LocalLine } from "./local-line.js";
+import { checkLockName } from "./name.js";
+
+export interface MutexOptions {
+  /** How long the name stays taken after its holder falls silent. Renewed at a third. @default "30s" */
+  readonly ttlMs?: number | string;
+  /** Most turns passed on inside this process before other processes get theirs: 1 to 1000. @default 16 */
+  readonly localTurns?: number;
+  /** Throughput over order: a release leaves the name free for whoever comes first. @default false */
+  readonly barging?: boolean;
+  /** Ends a lease that is held longer, however healthy. @default Infinity */
+  readonly maxHoldMs?: number | string;
+  /** Keeps the name from others for this long after a lease expired (not after a release). @default 0 */
+  readonly lockDelayMs?: number | string;
+}
+
+export interface AcquireOptions {
+  /** Longest wait. 0 is one attempt; Infinity waits for as long as it takes. @default "10s" */
+  readonly waitMs?: number | string;
+  /** Ends the wait, not a lease that was already granted. */
+  readonly signal?: AbortSignal;
+  /** The fence must be larger than this: pass `StaleTokenError.seen` after a resource refused. */
+  readonly floor?: bigint;
+}
+
+const DEFAULT_TTL_MS = 30_000;
+const DEFAULT_LOCAL_TURNS = 16;
+const DEFAULT_WAIT_MS = 10_000;
+/** Below this, a lease is mostly network delay and drift allowance. */
+const SHORTEST_TTL_MS = 100;
+const LONGEST_MS = 2 ** 31 - 1;
+const MOST_LOCAL_TURNS = 1_000;
+/** Tokens must stay exact where the store counts in doubles. */
+const HIGHEST_FLOOR = 2n ** 53n - 2_000n;
+
+/** Finds the one line of a process for a name and terms. Given by the Holdfast object. */
+export interface LineRegistry {
+  readonly parts: LineParts;
+  readonly lines: Map<string, LocalLine>;
+  /** Throws ClosedError after close. */
+  assertOpen(what: string): void;
+}
+
+export class Mutex {
+  readonly name: string;
+  readonly #registry: LineRegistry;
+  readonly #terms: LineTerms;
+  readonly #key: string;
+
+  /** Made by `hf.mutex(name, options)`. @throws {InvalidArgumentError} */
+  constructor(registry: LineRegistry, name: string, options: MutexOptions = {}) {
+    this.name = checkLockName(name);
+    this.#registry = registry;
+    this.#terms = termsOf(name, options);
+    this.#key = JSON.stringify(Object.values(this.#terms));
+  }
+
+  /**
+   * Waits for the name and returns a live lease.
+   * @throws {AcquireTimeoutError} `waitMs` passed and somebody else held the name
+   * @throws {IndeterminateError} `waitMs` passed and Redis did not answer; what was asked is cleaned up
+   * @throws {ServerError} Redis refused in a way that will not pass
+   * @throws {ClosedError} `hf.close()` was called
+   * @throws the signal's reason, when it aborted first
+   */
+  async acquire(options: AcquireOptions = {}): Promise<Lease> {
+    const { waitMs, signal, floor } = checkAcquire(options);
+    this.#registry.assertOpen("acquire");
+    signal?.throwIfAborted();
+    const line = this.#line();
+    if (waitMs > 0) return line.enter(waitMs, signal, floor);
+    const lease = await line.tryEnter(floor);
+    if (!lease) throw line.busyError(waitMs);
+    return lease;
+  }
+
+  /** One attempt. Null: somebody else holds the name, which is a result and not an error. Errors as above. */
+  async tryAcquire(options: Pick<AcquireOptions, "floor"> = {}): Promise<Lease | null> {
+    const { floor } = checkAcquire(options);
+    this.#registry.assertOpen("tryAcquire");
+    return this.#line().tryEnter(floor);
+  }
+
+  /**
+   * Runs `work` under a lease and releases it. The outcome is always that of `work`, its value or its
+   * error: a lease that was lost meanwhile shows in `lease.signal` and `lease.check()`, so a section
+   * that must not count when the lease was lost ends with `lease.check()`.
+   */
+  async run<Value>(
+    work: (lease: Lease) => Promise<Value> | Value,
+    options: AcquireOptions = {},
+  ): Promise<Value> {
+    if (typeof work !== "function") throw new InvalidArgumentError("work", "must be a function");
+    const lease = await this.acquire(options);
+    try {
+      return await work(lease);
+    } finally {
+      await lease.release(); // never rejects
+    }
+  }
+
+  #line(): LocalLine {
+    const { lines, parts } = this.#registry;
+    let line = lines.get(this.#key);
+    if (!line) {
+      line = new LocalLine(this.#terms, parts, () => lines.delete(this.#key));
+      lines.set(this.#key, line);
+    }
+    return line;
+  }
+}
+
+function termsOf(name: string, options: MutexOptions): LineTerms {
+  checkOptions("options", options, ["ttlMs", "localTurns", "barging", "maxHoldMs", "lockDelayMs"]);
+  const { ttlMs = DEFAULT_TTL_MS, localTurns = DEFAULT_LOCAL_TURNS, barging = false } = options;
+  const { maxHoldMs = Number.POSITIVE_INFINITY, lockDelayMs = 0 } = options;
+  if (!Number.isInteger(localTurns) || localTurns < 1 || localTurns > MOST_LOCAL_TURNS) {
+    throw new InvalidArgumentError("localTurns", `must be a whole number from 1 to ${MOST_LOCAL_TURNS}`);
+  }
+  if (typeof barging !== "boolean") throw new InvalidArgumentError("barging", "must be true or false");
+  const ttl = durationMs("ttlMs", ttlMs, { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS });
+  return Object.freeze({
+    name,
+    ttlMs: ttl,
+    lockDelayMs: durationMs("lockDelayMs", lockDelayMs, { minMs: 0, maxMs: LONGEST_MS - ttl }),
+    localTurns,
+    barging,
+    maxHoldMs: durationMs("maxHoldMs", maxHoldMs, { minMs: 1, maxMs: Number.POSITIVE_INFINITY }),
+  });
+}
+
+function checkAcquire(options: AcquireOptions): {
+  waitMs: number;
+  signal: AbortSignal | undefined;
+  floor: bigint;
+} {
+  checkOptions("options", options, ["waitMs", "signal", "floor"]);
+  const { waitMs = DEFAULT_WAIT_MS, signal, floor = -1n } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new InvalidArgumentError("signal", "must be an AbortSignal");
+  }
+  if (typeof floor !== "bigint" || floor < -1n || floor > HIGHEST_FLOOR) {
+    throw new InvalidArgumentError("floor", `must be a bigint from 0n to ${HIGHEST_FLOOR}n`);
+  }
+  const bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY };
+  return { waitMs: durationMs("waitMs", waitMs, bounds), signal, floor: floor + 1n };
+}
+
+function checkOptions(argument: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) {
+    throw new InvalidArgumentError(argument, "must be an object");
+  }
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key)) {
+      throw new InvalidArgumentError(key, `is not an option here: use ${known.join(", ")}`);
+    }
+  }
+}

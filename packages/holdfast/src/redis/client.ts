@@ -1,0 +1,13 @@
+/** What holdfast needs of a client library, whatever its shape. One file per library under clients/. */
+import type { Inbound, Subscription } from "./port.js";
+
+export interface RedisClient {
+  readonly library: "ioredis" | "node-redis";
+  /** Sends commands in one write where the client can; one promise per command, in order. */
+  send(commands: readonly (readonly string[])[]): Promise<unknown>[];
+  subscribe(channel: string, inbound: Inbound): Subscription;
+  /** Reports every break of the connection that carries the commands. */
+  onDisruption(listener: () => void): void;
+  /** Ends the connection at once. Only called on a client that holdfast made itself. */
+  close(): void;
+}

@@ -1,0 +1,72 @@
+/**
+ * ioredis 6, standalone or behind Sentinel.
+ *
+ * By default it resends commands whose reply a broken connection swallowed, and keeps commands in an
+ * offline queue. Both are harmless here: scripts bear being repeated, and each call has its own limit.
+ */
+import type { RedisClient } from "../client.js";
+import type { Inbound } from "../port.js";
+
+interface Pipeline {
+  exec(): Promise<[error: Error | null, reply: unknown][] | null>;
+}
+
+/** The part of an ioredis client that holdfast uses. */
+export interface IoredisLike {
+  call(command: string, ...args: string[]): Promise<unknown>;
+  pipeline(commands: unknown[][]): Pipeline;
+  defineCommand(name: string, definition: { lua: string }): void;
+  duplicate(override?: Record<string, unknown>): IoredisLike;
+  subscribe(...channels: string[]): Promise<unknown>;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  disconnect(): void;
+}
+
+const RECONNECT_STEP_MS = 50;
+const RECONNECT_LONGEST_MS = 1_000;
+
+/** For the subscriber: reconnects for as long as it lives, and leaves subscribing anew to us. */
+const SUBSCRIBER_OPTIONS = {
+  autoResubscribe: false,
+  autoResendUnfulfilledCommands: false,
+  lazyConnect: false,
+  maxRetriesPerRequest: null,
+  retryStrategy: (attempt: number) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_LONGEST_MS),
+};
+
+export function ioredisClient(client: IoredisLike): RedisClient {
+  return {
+    library: "ioredis",
+    send(commands) {
+      const [first] = commands;
+      if (first && commands.length === 1) return [client.call(...(first as [string, ...string[]]))];
+      return sendPipeline(client, commands);
+    },
+    subscribe: (channel, inbound) => subscribe(client.duplicate(SUBSCRIBER_OPTIONS), channel, inbound),
+    onDisruption: (listener) => void client.on("close", listener),
+    close: () => client.disconnect(),
+  };
+}
+
+function sendPipeline(client: IoredisLike, commands: readonly (readonly string[])[]): Promise<unknown>[] {
+  const replies = client.pipeline(commands.map((command) => ["call", ...command])).exec();
+  return commands.map(async (_, place) => {
+    const outcome = (await replies)?.[place];
+    if (!outcome) throw new Error("the pipeline ended without a reply");
+    if (outcome[0]) throw outcome[0];
+    return outcome[1];
+  });
+}
+
+function subscribe(connection: IoredisLike, channel: string, inbound: Inbound): { close(): void } {
+  connection.on("error", () => {}); // its reconnects go on; the loss is reported by "close"
+  connection.on("close", () => inbound.down());
+  connection.on("message", (_channel: string, text: string) => inbound.message(text));
+  connection.on("ready", () => {
+    connection.subscribe(channel).then(
+      () => inbound.up(),
+      () => {}, // the connection broke again: "ready" comes back
+    );
+  });
+  return { close: () => connection.disconnect() };
+}

@@ -1,0 +1,55 @@
+/**
+ * node-redis 6 (npm `redis`), standalone or behind Sentinel's own proxy.
+ *
+ * It never resends, and batches the commands of one tick by itself. Its `timeout` option does not
+ * reject a command that was already written, so the limit of each call is the port's.
+ */
+import type { RedisClient } from "../client.js";
+import type { Inbound } from "../port.js";
+
+/** The part of a node-redis client that holdfast uses. */
+export interface NodeRedisLike {
+  readonly isOpen: boolean;
+  sendCommand(args: readonly string[]): Promise<unknown>;
+  evalSha(sha1: string, options?: { keys?: string[]; arguments?: string[] }): Promise<unknown>;
+  duplicate(): NodeRedisLike;
+  connect(): Promise<unknown>;
+  subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  destroy(): void;
+}
+
+export function nodeRedisClient(client: NodeRedisLike): RedisClient {
+  return {
+    library: "node-redis",
+    send: (commands) => commands.map((command) => client.sendCommand(command)),
+    subscribe: (channel, inbound) => subscribe(client.duplicate(), channel, inbound),
+    onDisruption: (listener) => void client.on("reconnecting", listener),
+    close: () => client.destroy(),
+  };
+}
+
+function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound): { close(): void } {
+  let subscribed = false;
+  connection.on("error", () => inbound.down());
+  connection.on("reconnecting", () => inbound.down());
+  // After a reconnect the client has subscribed again before it says "ready".
+  connection.on("ready", () => {
+    if (subscribed) inbound.up();
+  });
+  connection
+    .connect()
+    .then(() => connection.subscribe(channel, (text) => inbound.message(text)))
+    .then(
+      () => {
+        subscribed = true;
+        inbound.up();
+      },
+      () => inbound.down(),
+    );
+  return {
+    close() {
+      if (connection.isOpen) connection.destroy();
+    },
+  };
+}

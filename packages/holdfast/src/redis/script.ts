@@ -1,0 +1,7 @@
+/** A Lua script as the generator writes it beside its `.lua` file. */
+export interface Script {
+  readonly name: string;
+  readonly source: string;
+  /** Hex SHA-1 of `source`, by which EVALSHA finds it. */
+  readonly sha1: string;
+}

@@ -1,0 +1,43 @@
+/**
+ * The only door to clocks and timers. Everything in holdfast that waits or measures takes a `Clock`,
+ * so that a simulator can run the same code in virtual time.
+ */
+
+/** One reading of both clocks, in milliseconds. */
+export interface Instant {
+  /** Never goes back, but stands still while the machine is suspended. */
+  readonly monoMs: number;
+  /** Counts suspended time, but can be stepped either way. */
+  readonly wallMs: number;
+}
+
+export interface Clock {
+  now(): Instant;
+  /** Calls back once after `delayMs` of monotonic time. Returns the cancellation. */
+  setTimer(callback: () => void, delayMs: number): () => void;
+}
+
+/**
+ * Milliseconds since `since`: the larger of the monotonic and the wall difference, so that neither a
+ * clock set back nor a suspended machine can make a lease look younger than it is.
+ */
+export function elapsedMs(clock: Clock, since: Instant): number {
+  const now = clock.now();
+  return Math.max(now.monoMs - since.monoMs, now.wallMs - since.wallMs);
+}
+
+/** Node fires a timer longer than this at once instead of late. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => ({ monoMs: performance.now(), wallMs: Date.now() }),
+  setTimer(callback, delayMs) {
+    let timer: NodeJS.Timeout;
+    const arm = (leftMs: number): void => {
+      const stepMs = Math.min(Math.max(leftMs, 0), LONGEST_TIMER_MS);
+      timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : callback()), stepMs);
+    };
+    arm(delayMs);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,46 @@
+/** Durations as callers give them: a number of milliseconds, or text such as "10s" where people type. */
+import { InvalidArgumentError } from "../errors.js";
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export interface DurationBounds {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** @throws {InvalidArgumentError} names the argument, what it was and what it may be. */
+export function durationMs(argument: string, value: unknown, bounds: DurationBounds): number {
+  const ms = typeof value === "string" ? parse(argument, value) : value;
+  if (typeof ms !== "number" || Number.isNaN(ms)) {
+    throw new InvalidArgumentError(
+      argument,
+      `must be milliseconds, or text such as "10s", not ${show(value)}`,
+    );
+  }
+  if (!(ms >= bounds.minMs && ms <= bounds.maxMs)) {
+    throw new InvalidArgumentError(
+      argument,
+      `must be ${bounds.minMs} to ${bounds.maxMs} ms, not ${show(value)}`,
+    );
+  }
+  if (Number.isFinite(ms) && !Number.isInteger(ms)) {
+    throw new InvalidArgumentError(argument, `must be whole milliseconds, not ${show(value)}`);
+  }
+  return ms;
+}
+
+function parse(argument: string, text: string): number {
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text.trim());
+  if (!match) {
+    throw new InvalidArgumentError(
+      argument,
+      `must be a number and a unit (ms, s, m, h, d), not ${show(text)}`,
+    );
+  }
+  return Number(match[1]) * (UNIT_MS[match[2] as string] as number);
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "bigint" ? `${value}n` : String(value);
+}

@@ -1,0 +1,87 @@
+/**
+ * Rounds: repeated work on many items, done in batches. An item that falls due takes along the items
+ * that would fall due shortly after it, so that the cost is counted in rounds and not in items.
+ */
+import { Heap, type HeapItem } from "./heap.js";
+import type { Alarm, Schedule } from "./schedule.js";
+
+interface Due<Item> extends HeapItem {
+  readonly item: Item;
+}
+
+export interface RoundsOptions<Item> {
+  /** Does the work for at most `chunk` items. Must not throw. */
+  readonly visit: (items: Item[]) => void;
+  /** How much earlier than due an item may be taken along, in ms. */
+  readonly earlyMs: (item: Item) => number;
+  /** Most items in one visit. */
+  readonly chunk: number;
+}
+
+export class Rounds<Item extends object> {
+  readonly #schedule: Schedule;
+  readonly #options: RoundsOptions<Item>;
+  readonly #byItem = new Map<Item, Due<Item>>();
+  readonly #dues = new Heap<Due<Item>>();
+  #alarm: Alarm | null = null;
+
+  constructor(schedule: Schedule, options: RoundsOptions<Item>) {
+    this.#schedule = schedule;
+    this.#options = options;
+  }
+
+  /** Sets the item's next visit, in place of any other. After a visit an item is out until set again. */
+  set(item: Item, delayMs: number): void {
+    this.#take(item);
+    const due: Due<Item> = {
+      dueMs: this.#schedule.clock.now().monoMs + Math.max(delayMs, 0),
+      place: -1,
+      item,
+    };
+    this.#byItem.set(item, due);
+    this.#dues.add(due);
+    this.#arm();
+  }
+
+  delete(item: Item): void {
+    this.#take(item);
+    if (this.#dues.size === 0) {
+      this.#schedule.cancel(this.#alarm);
+      this.#alarm = null;
+    }
+  }
+
+  #take(item: Item): void {
+    const due = this.#byItem.get(item);
+    if (!due) return;
+    this.#byItem.delete(item);
+    this.#dues.remove(due);
+  }
+
+  #arm(): void {
+    const first = this.#dues.first;
+    if (!first || (this.#alarm && this.#alarm.dueMs <= first.dueMs)) return;
+    this.#schedule.cancel(this.#alarm);
+    this.#alarm = this.#schedule.after(first.dueMs - this.#schedule.clock.now().monoMs, () =>
+      this.#visitDue(),
+    );
+  }
+
+  #visitDue(): void {
+    this.#alarm = null;
+    const nowMs = this.#schedule.clock.now().monoMs;
+    const first = this.#dues.first;
+    if (first && first.dueMs <= nowMs) {
+      const untilMs = nowMs + this.#options.earlyMs(first.item);
+      const items: Item[] = [];
+      for (let due = this.#dues.first; due && due.dueMs <= untilMs; due = this.#dues.first) {
+        this.#take(due.item);
+        items.push(due.item);
+      }
+      for (let start = 0; start < items.length; start += this.#options.chunk) {
+        this.#options.visit(items.slice(start, start + this.#options.chunk));
+      }
+    }
+    this.#arm();
+  }
+}
