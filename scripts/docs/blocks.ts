@@ -1,0 +1,112 @@
+/**
+ * Code blocks of a Markdown file, and what their info string says:
+ *
+ *   ```ts                              runs by itself
+ *   ```ts name=setup                   can be continued by its name
+ *   ```ts continues                    goes on where the block before it ended
+ *   ```ts continues=setup              goes on where the block of that name ended
+ *   ```ts no-run="needs PostgreSQL"    does not run, for a reason that is said
+ *
+ * `// prints: text` in a block is a line it writes to standard output; `…` in it stands for anything.
+ */
+export interface Block {
+  readonly file: string;
+  /** Line of its first line of code, from 1. */
+  readonly line: number;
+  readonly language: string;
+  readonly code: string;
+  readonly name: string | undefined;
+  /** Name of the block that it goes on from; "" is the one before it. */
+  readonly continues: string | undefined;
+  /** Reason not to run it. */
+  readonly noRun: string | undefined;
+}
+
+/** A program made of a block and all it goes on from, in the order of the page. */
+export interface Program {
+  readonly last: Block;
+  readonly blocks: readonly Block[];
+}
+
+export const languages = new Set(["ts", "typescript", "js", "javascript"]);
+
+const fence = /^( *)(`{3,})([^\n`]*)\n([\s\S]*?)^\1\2`* *$/gm;
+const word = /([a-z-]+)(?:=(?:"([^"]*)"|(\S+)))?/g;
+
+export function blocksOf(file: string, text: string): Block[] {
+  return [...text.matchAll(fence)].map((match) => {
+    const [, indent = "", , info = "", body = ""] = match;
+    const [language = "", ...rest] = info.trim().split(/\s+/);
+    const words = new Map(
+      [...rest.join(" ").matchAll(word)].map(([, key = "", quoted, plain]) => [key, quoted ?? plain ?? ""]),
+    );
+    return {
+      file,
+      line: text.slice(0, match.index).split("\n").length + 1,
+      language: language.toLowerCase(),
+      code: body.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+      name: words.get("name"),
+      continues: words.get("continues"),
+      noRun: words.get("no-run"),
+    };
+  });
+}
+
+/** The programs of one page. A block that another goes on from runs as part of that one. */
+export function programsOf(page: readonly Block[]): Program[] {
+  const runnable = page.filter(({ language, noRun }) => languages.has(language) && noRun === undefined);
+  const before = new Map(runnable.map((block, at) => [block, previous(block, runnable.slice(0, at))]));
+  const continued = new Set(before.values());
+  return runnable
+    .filter((block) => !continued.has(block))
+    .map((last) => {
+      const blocks: Block[] = [];
+      for (let at: Block | undefined = last; at; at = before.get(at)) blocks.unshift(at);
+      return { last, blocks };
+    });
+}
+
+function previous(block: Block, earlier: readonly Block[]): Block | undefined {
+  if (block.continues === undefined) return undefined;
+  const found =
+    block.continues === "" ? earlier.at(-1) : earlier.findLast(({ name }) => name === block.continues);
+  if (found) return found;
+  throw new Error(`${block.file}:${block.line} continues a block that is not above it: ${block.continues}`);
+}
+
+/**
+ * The program as a file, every line at the number it has on the page, so that an error names the right place.
+ * The address that a reader would write stands for the server of this run.
+ */
+export function fileOf({ blocks }: Program): string {
+  const lines: string[] = [];
+  for (const { line, code } of blocks) {
+    while (lines.length < line - 1) lines.push("");
+    lines.push(...code.trimEnd().split("\n"));
+  }
+  const text = lines.join("\n").replaceAll('"redis://localhost:6379"', '(process.env["REDIS_URL"] ?? "")');
+  return `${text}\nexport {};\n`;
+}
+
+/** What a program says it prints; empty when it says nothing about it. */
+export function printsOf({ blocks }: Program): string[] {
+  return blocks.flatMap(({ code }) =>
+    [...code.matchAll(/\/\/ prints: ?(.*)$/gm)].map(([, text = ""]) => text.trimEnd()),
+  );
+}
+
+/** Why the output is not what the page promises; undefined when it is. */
+export function outputDiffers(promised: readonly string[], output: string): string | undefined {
+  if (promised.length === 0) return undefined;
+  const printed = output
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trimEnd());
+  const matches = promised.map((line) => {
+    const parts = line.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return new RegExp(`^${parts.join(".*")}$`);
+  });
+  if (printed.length === promised.length && matches.every((match, at) => match.test(printed[at] ?? "")))
+    return undefined;
+  return `promised:\n  ${promised.join("\n  ")}\nprinted:\n  ${printed.join("\n  ")}`;
+}

@@ -1,0 +1,224 @@
+/**
+ * Compiles and runs the code of the documentation: `tsx scripts/run-docs.ts [page…]`.
+ *
+ * All programs are compiled in one go, strictly, then each runs in its own process against an emptied server whose
+ * address is in REDIS_URL. What a block may say about itself: docs/blocks.ts.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type Block,
+  blocksOf,
+  fileOf,
+  languages,
+  outputDiffers,
+  type Program,
+  printsOf,
+  programsOf,
+} from "./docs/blocks.ts";
+import { missingCommands } from "./docs/commands.ts";
+import { type DocsServer, startServer } from "./docs/server.ts";
+import { filesBelow, workspaces } from "./files.ts";
+
+const limitMs = 20_000;
+
+export interface Outcome {
+  readonly place: string;
+  /** Why it failed; undefined when it ran as promised. */
+  readonly failure: string | undefined;
+}
+
+export interface Report {
+  readonly outcomes: readonly Outcome[];
+  /** Blocks that do not run, with their reason. */
+  readonly notRun: readonly string[];
+}
+
+/** The pages whose code must run, relative to the root. */
+export function pagesOf(root: string): string[] {
+  const readmes = [
+    "README.md",
+    "CONTRIBUTING.md",
+    ...workspaces(root).map((folder) => `${folder}/README.md`),
+  ];
+  const docs = filesBelow(join(root, "docs"), "docs/").filter((file) => file.endsWith(".md"));
+  return [...readmes.filter((file) => existsSync(join(root, file))), ...docs];
+}
+
+export async function runDocs(root: string, pages: readonly string[] = pagesOf(root)): Promise<Report> {
+  const blocks = pages.map((page) =>
+    blocksOf(page, readFileSync(join(root, page), "utf8").replaceAll("\r\n", "\n")),
+  );
+  const all = blocks.flat();
+  const skipped = all.filter(({ language, noRun }) => languages.has(language) && noRun !== undefined);
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const house = { scripts, exists: (path: string) => existsSync(join(root, path)) };
+  return {
+    outcomes: [
+      ...skipped
+        .filter(({ noRun }) => noRun === "")
+        .map((block) => failed(block, 'no-run needs a reason: no-run="…"')),
+      ...all
+        .flatMap((block) => missingCommands(block, house))
+        .map((line) => ({ place: line, failure: line })),
+      ...(await runPrograms(root, blocks.flatMap(programsOf))),
+    ],
+    notRun: skipped.map(({ file, line, noRun }) => `${file}:${line} ${noRun}`),
+  };
+}
+
+async function runPrograms(root: string, programs: readonly Program[]): Promise<Outcome[]> {
+  if (programs.length === 0) return [];
+  // Inside node_modules/: the packages of the workspace resolve, and no other tool looks there.
+  const folder = join(root, "node_modules/.cache/run-docs", String(process.pid));
+  mkdirSync(folder, { recursive: true });
+  try {
+    const files = programs.map((program) => writeProgram(folder, program));
+    const errors = await compile(root, folder, files);
+    const queue = programs.map((program, at) => ({ program, file: files[at] ?? "" }));
+    const outcomes: Outcome[] = [];
+    const lanes = Math.min(availableParallelism(), Math.ceil(queue.length / 2));
+    await Promise.all(
+      Array.from({ length: lanes }, async () => {
+        const server = await startServer();
+        try {
+          for (let next = queue.shift(); next; next = queue.shift()) {
+            const wrong = errors.get(next.file);
+            outcomes.push(
+              wrong
+                ? failed(next.program.last, wrong)
+                : await runProgram(next.program, folder, next.file, server),
+            );
+          }
+        } finally {
+          await server.stop();
+        }
+      }),
+    );
+    return outcomes;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function writeProgram(folder: string, program: Program): string {
+  const { file, line, language } = program.last;
+  const ending = language.startsWith("j") ? "mjs" : "mts";
+  const name = `${file.replaceAll(/[/.]/g, "-")}-${line}.${ending}`;
+  writeFileSync(join(folder, name), fileOf(program));
+  return name;
+}
+
+/** Compiler errors by file. */
+async function compile(root: string, folder: string, files: readonly string[]): Promise<Map<string, string>> {
+  const config = {
+    extends: join(root, "tsconfig.base.json"),
+    compilerOptions: {
+      ...{
+        composite: false,
+        incremental: false,
+        declaration: false,
+        declarationMap: false,
+        sourceMap: false,
+      },
+      ...{
+        noUnusedLocals: false,
+        noUnusedParameters: false,
+        skipLibCheck: true,
+        allowJs: true,
+        checkJs: false,
+      },
+      ...{
+        inlineSourceMap: true,
+        rootDir: ".",
+        outDir: "out",
+        typeRoots: [join(root, "node_modules/@types")],
+      },
+    },
+    files,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const { code, output } = await run([tsc, "-p", folder, "--pretty", "false"], root, {});
+  const errors = new Map<string, string>();
+  for (const line of output.split("\n")) {
+    const [, path = "", at, message] = /^(.+?)\((\d+),\d+\): (.*)$/.exec(line) ?? [];
+    if (at !== undefined)
+      errors.set(basename(path), `${errors.get(basename(path)) ?? ""}line ${at}: ${message}\n`);
+  }
+  if (code !== 0 && errors.size === 0) throw new Error(output);
+  return errors;
+}
+
+async function runProgram(
+  program: Program,
+  folder: string,
+  file: string,
+  server: DocsServer,
+): Promise<Outcome> {
+  await server.empty();
+  const script = join(folder, "out", file.replace(/\.mts$/, ".mjs"));
+  const env = { REDIS_URL: server.url };
+  const { code, output, errors } = await run(["--enable-source-maps", script], folder, env);
+  // The lines of the file are those of the page.
+  const shown = errors.replaceAll(new RegExp(`\\S*${file.replaceAll(".", "\\.")}`, "g"), program.last.file);
+  if (code !== 0) return failed(program.last, `exit code ${code}\n${shown}`);
+  const differs = outputDiffers(printsOf(program), output);
+  return differs ? failed(program.last, differs) : { place: placeOf(program.last), failure: undefined };
+}
+
+interface Ended {
+  readonly code: number | string;
+  readonly output: string;
+  readonly errors: string;
+}
+
+function run(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<Ended> {
+  return new Promise((done, fail) => {
+    const child = spawn(process.execPath, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: limitMs,
+      killSignal: "SIGKILL",
+    });
+    let [output, errors] = ["", ""];
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    child.on("error", fail);
+    child.on("close", (code, signal) =>
+      done({ code: code ?? `${signal} after ${limitMs} ms`, output, errors }),
+    );
+  });
+}
+
+function placeOf({ file, line }: Block): string {
+  return `${file}:${line}`;
+}
+
+function failed(block: Block, failure: string): Outcome {
+  return { place: placeOf(block), failure };
+}
+
+async function main(): Promise<void> {
+  const root = resolve(import.meta.dirname, "..");
+  const pages = process.argv.slice(2);
+  const { outcomes, notRun } = await runDocs(root, pages.length > 0 ? pages : pagesOf(root));
+  const failures = outcomes.filter(({ failure }) => failure !== undefined);
+  for (const { place, failure } of failures)
+    console.log(`${place}\n  ${failure?.trimEnd().replaceAll("\n", "\n  ")}`);
+  for (const line of notRun) console.log(`not run: ${line}`);
+  console.log(
+    `${outcomes.length - failures.length} ran, ${failures.length} failed, ${notRun.length} not run`,
+  );
+  if (failures.length > 0) process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

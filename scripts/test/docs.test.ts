@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
+import { missingCommands } from "../docs/commands.ts";
+import { runDocs } from "../run-docs.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const fenced = (info: string, code: string) => `\`\`\`${info}\n${code}\`\`\`\n`;
+
+test("the code of the documentation runs as it says", { timeout: 120_000 }, async () => {
+  const { outcomes } = await runDocs(root);
+  expect(outcomes.filter(({ failure }) => failure !== undefined)).toEqual([]);
+});
+
+describe("blocks", () => {
+  test("carry their place, their language and what they say of themselves", () => {
+    const page = `# T\n\n${fenced("ts", "a\n")}\ntext\n\n  ${fenced('js name=x no-run="needs a, b"', "  b\n    c\n  ").trim()}\n`;
+    expect(blocksOf("p.md", page)).toEqual([
+      {
+        file: "p.md",
+        line: 4,
+        language: "ts",
+        code: "a\n",
+        name: undefined,
+        continues: undefined,
+        noRun: undefined,
+      },
+      {
+        file: "p.md",
+        line: 10,
+        language: "js",
+        code: "b\n  c\n",
+        name: "x",
+        continues: undefined,
+        noRun: "needs a, b",
+      },
+    ]);
+  });
+
+  test("that go on from others run once, as one program, at the lines of the page", () => {
+    const page = [
+      fenced("ts name=s", "one\n"),
+      fenced("ts", "two\n"),
+      fenced("ts continues=s", "three\n"),
+    ].join("");
+    const programs = programsOf(blocksOf("p.md", page));
+    expect(programs.map(({ blocks }) => blocks.map(({ code }) => code))).toEqual([
+      ["two\n"],
+      ["one\n", "three\n"],
+    ]);
+    const [, last] = programs;
+    expect(last && fileOf(last).split("\n").slice(0, 8)).toEqual(["", "one", "", "", "", "", "", "three"]);
+    expect(() => programsOf(blocksOf("p.md", fenced("ts continues=none", "")))).toThrow("p.md:2");
+  });
+
+  test("promise their output line by line, with … for what changes", () => {
+    const [program] = programsOf(
+      blocksOf("p.md", fenced("ts", "f() // prints: a … (c)\ng() // prints: d\n")),
+    );
+    const promised = program ? printsOf(program) : [];
+    expect(promised).toEqual(["a … (c)", "d"]);
+    expect(outputDiffers(promised, "a 12 (c)\nd\n")).toBeUndefined();
+    expect(outputDiffers(promised, "a 12 (c)\n")).toContain("printed:\n  a 12 (c)");
+    expect(outputDiffers(promised, "a 12 c\nd\n")).toBeDefined();
+    expect(outputDiffers([], "whatever")).toBeUndefined();
+  });
+});
+
+test("shell blocks name scripts and files that exist", () => {
+  const shell = fenced(
+    "sh",
+    "npm install\nnpm run gone\n$ npm test -- x\nnode scripts/gone.mjs\nbash .ci/run\n",
+  );
+  const [block] = blocksOf("p.md", shell);
+  const house = { scripts: { test: "" }, exists: (path: string) => path === ".ci/run" };
+  expect(block && missingCommands(block, house)).toEqual([
+    'p.md:3 no script "gone" in package.json',
+    "p.md:5 no file scripts/gone.mjs",
+  ]);
+});
+
+test("a page is run: output, types, crashes and reasons are checked, against an empty server", async () => {
+  const pages = join(root, "node_modules/.cache");
+  mkdirSync(pages, { recursive: true });
+  const folder = mkdtempSync(join(pages, "docs-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const client = 'import { Redis } from "ioredis";\nconst redis = new Redis("redis://localhost:6379");\n';
+  const count = `${client}console.log(await redis.incr("n"));\nredis.disconnect();\n// prints: 1\n`;
+  const blocks = [
+    fenced("ts", count),
+    fenced("js", count),
+    fenced("ts", 'const n: number = "1";\n'),
+    fenced("ts", 'throw new Error("boom");\n'),
+    fenced("ts", 'console.log("b"); // prints: a\n'),
+    fenced("ts no-run", ""),
+    fenced('ts no-run="needs PostgreSQL"', "import pg from 'pg';\n"),
+  ];
+  writeFileSync(join(folder, "page.md"), blocks.join(""));
+  const page = relative(root, join(folder, "page.md"));
+  const { outcomes, notRun } = await runDocs(root, [page]);
+  const byPlace = Object.fromEntries(outcomes.map(({ place, failure }) => [place.split(":")[1], failure]));
+  expect(Object.keys(byPlace)).toEqual(["2", "9", "16", "19", "22", "25"]);
+  expect([byPlace["2"], byPlace["9"]]).toEqual([undefined, undefined]);
+  expect(byPlace["16"]).toContain("line 16: error TS2322");
+  expect(byPlace["19"]).toMatch(/boom[\s\S]*page\.md:19/);
+  expect(byPlace["22"]).toBe("promised:\n  a\nprinted:\n  b");
+  expect(byPlace["25"]).toContain("needs a reason");
+  expect(notRun).toContain(`${page}:27 needs PostgreSQL`);
+});
