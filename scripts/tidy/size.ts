@@ -1,8 +1,8 @@
 /** Files and functions that fit into a head. */
 import { type Finding, type Source, walk } from "./source.ts";
 
-export const fileLines = 400;
-export const functionLines = 60;
+const fileLines = 400;
+const functionLines = 60;
 
 export function checkFileSize(file: string, text: string): Finding[] {
   const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
