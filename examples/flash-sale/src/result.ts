@@ -35,6 +35,8 @@ export interface VariantResult {
 export interface VariantTrace {
   /** Ordered by time, which counts from the first request. */
   readonly stock: readonly StockSample[];
+  /** When each buyer heard of the purchase, in order, from the first request. */
+  readonly soldAtMs: readonly number[];
   readonly latenciesMs: readonly number[];
 }
 
@@ -76,6 +78,7 @@ export function traceOf({ rush, tallies, stock }: VariantFacts): VariantTrace {
     .sort((a, b) => a.atMs - b.atMs);
   return {
     stock: [{ atMs: 0, left: stock }, ...samples],
+    soldAtMs: rush.answers.flatMap(({ atMs, sale }) => (sale?.sold ? [atMs] : [])),
     latenciesMs: rush.answers.map(({ latencyMs }) => latencyMs).sort((a, b) => a - b),
   };
 }

@@ -6,10 +6,11 @@
 interface Scale {
   readonly type?: "log";
   readonly label?: string | null;
+  readonly labelOffset?: number;
   readonly domain?: readonly (number | string)[];
   readonly range?: readonly string[];
   readonly ticks?: number | readonly number[];
-  readonly tickFormat?: string;
+  readonly tickFormat?: (value: number) => string;
   readonly grid?: boolean;
   readonly percent?: boolean;
   readonly padding?: number;
@@ -20,6 +21,7 @@ export interface PlotOptions {
   readonly height?: number;
   readonly marginLeft?: number;
   readonly marginRight?: number;
+  readonly marginBottom?: number;
   readonly style?: Readonly<Record<string, string>>;
   readonly x?: Scale;
   readonly y?: Scale;
@@ -40,5 +42,5 @@ type MarkOptions = Readonly<Record<string, string | number>>;
 export function plot(options: PlotOptions): { readonly outerHTML: string };
 export function frame(options?: MarkOptions): Mark;
 export function ruleY(values: readonly number[], options?: MarkOptions): Mark;
+export function gridX(values: readonly number[]): Mark;
 export function line(data: readonly object[], options: MarkOptions): Mark;
-export function areaY(data: readonly object[], options: MarkOptions): Mark;

@@ -19,6 +19,8 @@ export interface BuyersOptions {
 }
 
 export interface Answer {
+  /** Since the first request. */
+  readonly atMs: number;
   readonly latencyMs: number;
   /** The sale's outcome, or null for an answer that was no 200. */
   readonly sale: SaleAnswer | null;
@@ -40,6 +42,7 @@ const BEAT_MS = 50;
 /** Sends `requests` requests, `concurrency` at a time, each connection its equal share. */
 export async function rush(options: BuyersOptions): Promise<Rush> {
   const answers: Answer[] = [];
+  const startedAtMs = epochMs();
   let unanswered = 0;
   let soldCount = 0;
   let lastAnswerAtMs = 0;
@@ -49,7 +52,7 @@ export async function rush(options: BuyersOptions): Promise<Rush> {
     const onResponse = (status: number, body: string): void => {
       lastAnswerAtMs = epochMs();
       const sale = status === 200 ? (JSON.parse(body) as SaleAnswer) : null;
-      answers.push({ latencyMs: lastAnswerAtMs - (sentAtMs ?? lastAnswerAtMs), sale });
+      answers.push({ atMs: lastAnswerAtMs - startedAtMs, latencyMs: lastAnswerAtMs - (sentAtMs ?? lastAnswerAtMs), sale });
       sentAtMs = null;
       if (sale?.sold) soldCount += 1;
       options.onProgress?.(answers.length + unanswered, soldCount, sale?.left ?? 0);
@@ -66,7 +69,6 @@ export async function rush(options: BuyersOptions): Promise<Rush> {
     client.on("done" as "body", giveUp);
   };
 
-  const startedAtMs = epochMs();
   const { url, requests, concurrency } = options;
   const running = autocannon({
     url,

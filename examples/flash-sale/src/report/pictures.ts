@@ -11,7 +11,7 @@ import type { VariantOutcome } from "../sale.js";
 import { VARIANT_NAMES, variantOf } from "../variants.js";
 
 const WIDTH = 860;
-const PANEL_HEIGHT = 120;
+const PANEL_HEIGHT = 130;
 /** Below this a latency is drawn as this: the scale is logarithmic. */
 const LEAST_MS = 0.1;
 
@@ -25,8 +25,28 @@ function titleOf(outcome: VariantOutcome): string {
 
 function draw(options: Plot.PlotOptions): string {
   const { document } = parseHTML("<html></html>");
-  const figure = Plot.plot({ ...options, document, width: WIDTH, style: { fontSize: "12px", background: "none" } });
-  return figure.outerHTML;
+  const style = { fontSize: "12px", background: "none" };
+  return Plot.plot({ width: WIDTH, marginLeft: 48, marginBottom: 46, ...options, document, style }).outerHTML;
+}
+
+/** How many buyers have bought, beside how many could. */
+export function soldOverTime(outcomes: readonly VariantOutcome[], stock: number): string {
+  const points = outcomes.flatMap((outcome) => {
+    const title = titleOf(outcome);
+    const sales = outcome.trace.soldAtMs.map((atMs, index) => ({ seconds: atMs / 1_000, sold: index + 1, title }));
+    return [{ seconds: 0, sold: 0, title }, ...sales];
+  });
+  return draw({
+    height: 300,
+    x: { label: "seconds since the first request", labelOffset: 40, grid: true },
+    y: { label: "sold", grid: true },
+    color: { domain: outcomes.map(titleOf), range: outcomes.map(colorOf) },
+    marks: [
+      Plot.ruleY([0]),
+      Plot.ruleY([stock], { strokeDasharray: "5 4", strokeOpacity: 0.7 }),
+      Plot.line(points, { x: "seconds", y: "sold", stroke: "title", curve: "step-after", strokeWidth: 2 }),
+    ],
+  });
 }
 
 /** One panel per variant: what every sale left, in the order of time. A rising line is a write that undid others. */
@@ -36,9 +56,8 @@ export function stockOverTime(outcomes: readonly VariantOutcome[], stock: number
   );
   return draw({
     height: PANEL_HEIGHT * outcomes.length + 60,
-    marginLeft: 48,
     marginRight: 150,
-    x: { label: "seconds since the first request", grid: true },
+    x: { label: "seconds since the first request", labelOffset: 40, grid: true },
     y: { label: "pieces left", domain: [0, stock], ticks: 4, grid: true },
     fy: { label: null, domain: outcomes.map(titleOf), padding: 0.18 },
     color: { domain: outcomes.map(titleOf), range: outcomes.map(colorOf) },
@@ -59,17 +78,24 @@ export function latencyDistribution(outcomes: readonly VariantOutcome[]): string
     })),
   );
   return draw({
-    height: 340,
-    marginLeft: 48,
-    marginRight: 20,
-    x: { type: "log", label: "answered within, ms", grid: true, tickFormat: "~s" },
-    y: { label: "share of the buyers", domain: [0, 1], percent: true, grid: true },
+    height: 320,
+    x: { type: "log", label: "answered within, ms", labelOffset: 40, ticks: ticksWithin(points), tickFormat: String },
+    y: { label: "% of the buyers", domain: [0, 100], percent: true, grid: true },
     color: { domain: outcomes.map(titleOf), range: outcomes.map(colorOf) },
     marks: [
       Plot.ruleY([0]),
+      Plot.gridX(ticksWithin(points)),
       Plot.line(points, { x: "ms", y: "share", stroke: "title", curve: "step-after", strokeWidth: 2 }),
     ],
   });
+}
+
+/** 1, 2 and 5 in every decade: what a logarithmic scale marks by itself is too dense to read. */
+function ticksWithin(points: readonly { readonly ms: number }[]): number[] {
+  const all = points.map(({ ms }) => ms);
+  const [least, most] = all.reduce(([low, high], ms) => [Math.min(low, ms), Math.max(high, ms)], [Infinity, LEAST_MS]);
+  const decades = [0.1, 1, 10, 100, 1_000, 10_000];
+  return decades.flatMap((decade) => [decade, 2 * decade, 5 * decade]).filter((ms) => ms >= least && ms <= most);
 }
 
 /** Colours that are told apart in either setting and with weak colour sight (after Okabe and Ito). */

@@ -8,7 +8,7 @@ import { notesOf } from "../output/notes.js";
 import { REFERENCE_RUN } from "../reference-run.js";
 import type { VariantOutcome } from "../sale.js";
 import { VARIANT_NAMES, variantOf } from "../variants.js";
-import { latencyDistribution, stockOverTime, VARIANT_COLORS } from "./pictures.js";
+import { latencyDistribution, soldOverTime, stockOverTime, VARIANT_COLORS } from "./pictures.js";
 import { STYLE } from "./style.js";
 
 export interface ReportFacts {
@@ -27,6 +27,7 @@ export function writeReport(file: string, facts: ReportFacts): string {
 }
 
 export function pageOf({ options, outcomes, engineTitle, at }: ReportFacts): string {
+  const legend = `<p class="legend">${outcomes.map(legendEntry).join("")}</p>`;
   const notes = notesOf(outcomes.map(({ result }) => result), options);
   const conditions = [
     `${count(options.requests)} buyers, ${options.concurrency} at a time`,
@@ -52,13 +53,18 @@ export function pageOf({ options, outcomes, engineTitle, at }: ReportFacts): str
 <p class="conditions">${conditions.map(escaped).join(" · ")}</p>
 ${tableOf(outcomes)}
 <ul class="notes">${notes.map((note) => `<li>${escaped(note)}</li>`).join("")}</ul>
+<h2>Sold so far</h2>
+<p>Buyers who were told that they have bought. The dashed line is all there is to sell.</p>
+${legend}
+<figure>${soldOverTime(outcomes, options.stock)}</figure>
 <h2>Stock over time</h2>
-<p>What every sale left behind. Under a guard the line only falls, one piece at a time. Without one it falls too slowly
-and jumps back up: several buyers read the same number, and the last to write undoes the sales of the others.</p>
+<p>What every sale left behind. Without a lock the stock falls too slowly and jumps back up: several buyers read the same
+number, and the last to write undoes the sales of the others. Under the mutex it only falls, one piece at a time. The
+script sells in that order too; its line trembles because the servers hear of their sales in any order.</p>
 <figure>${stockOverTime(outcomes, options.stock)}</figure>
 <h2>Latency</h2>
 <p>The share of the buyers who had their answer within a given time. The scale is logarithmic.</p>
-<p class="legend">${outcomes.map(legendEntry).join("")}</p>
+${legend}
 <figure>${latencyDistribution(outcomes)}</figure>
 </main>
 </body>

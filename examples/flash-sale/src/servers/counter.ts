@@ -1,5 +1,4 @@
 /** One web server's part in one sale: sells, and keeps the tally. */
-import { epochMs } from "../clock.js";
 import { isStaleRefusal } from "../store/refusal.js";
 import type { Sale, Store } from "../store/store.js";
 import type { StockSample, Tally } from "./messages.js";
@@ -20,7 +19,7 @@ export class Counter {
     try {
       const sale = await this.#store.sell();
       if (sale.sold) this.#sold += 1;
-      this.#note(sale.left);
+      this.#note(sale);
       return sale;
     } catch (error) {
       if (isStaleRefusal(error)) this.#staleRefusals += 1;
@@ -40,8 +39,8 @@ export class Counter {
     };
   }
 
-  #note(left: number): void {
+  #note({ left, atMs }: Sale): void {
     // Sold out stays sold out: the buyers turned away after the first add nothing to the picture.
-    if (left > 0 || this.#samples.at(-1)?.left !== 0) this.#samples.push({ atMs: epochMs(), left });
+    if (left > 0 || this.#samples.at(-1)?.left !== 0) this.#samples.push({ atMs, left });
   }
 }

@@ -2,31 +2,28 @@
  * The mutex, and a ledger that does not take its word for it: the stock is a guarded record that refuses the
  * write of a holder whose lease has passed on. The only file that knows the library's guarded records.
  */
-import { Holdfast } from "holdfast";
-import { type Store, type StoreOptions, stockKeyOf, WAIT_MS } from "./store.js";
+import { type FencedRecord, Holdfast, type Lease } from "holdfast";
+import { epochMs } from "../clock.js";
+import { type Sale, type Store, type StoreOptions, WAIT_MS } from "./store.js";
 
 export function openFencedStore(options: StoreOptions): Store {
   const holdfast = new Holdfast(options.redis, { prefix: options.prefix, label: "flash-sale" });
   const mutex = holdfast.mutex(options.stockName, { ttlMs: options.ttlMs });
-  const ledger = holdfast.fencedRecord(stockKeyOf(options));
+  const ledger = holdfast.fencedRecord(options.stockName);
 
-  const left = async (): Promise<number> => Number((await ledger.read())?.value ?? 0);
   return {
     stockUp: (units) => mutex.run((lease) => ledger.write(lease, String(units)), { waitMs: WAIT_MS }),
-    sell: () =>
-      mutex.run(
-        async (lease) => {
-          // Entering before the first read shuts out every earlier holder, so that what is read here stays true.
-          await ledger.enter(lease);
-          const unitsLeft = await left();
-          await options.whileHeld?.(unitsLeft);
-          if (unitsLeft <= 0) return { sold: false, left: 0 };
-          await ledger.write(lease, String(unitsLeft - 1));
-          return { sold: true, left: unitsLeft - 1 };
-        },
-        { waitMs: WAIT_MS },
-      ),
-    left,
+    sell: () => mutex.run((lease) => sellOne(ledger, lease, options), { waitMs: WAIT_MS }),
+    left: async () => Number((await ledger.read()).value),
     close: () => holdfast.close(),
   };
+}
+
+/** Entering shuts out every earlier holder and reads in one step, so that what was read stays true until the write. */
+async function sellOne(ledger: FencedRecord, lease: Lease, { whileHeld }: StoreOptions): Promise<Sale> {
+  const left = Number(await ledger.enter(lease));
+  await whileHeld?.(left);
+  if (left <= 0) return { sold: false, left: 0, atMs: epochMs() };
+  await ledger.write(lease, String(left - 1));
+  return { sold: true, left: left - 1, atMs: epochMs() };
 }

@@ -1,5 +1,6 @@
 /** A stock kept as a plain number under one key, sold by read, check, write: correct for one buyer at a time. */
 import type { Redis } from "ioredis";
+import { epochMs } from "../clock.js";
 import { KEY_LIFE_S, type Sale, type StoreOptions, stockKeyOf } from "./store.js";
 
 export class PlainStock {
@@ -25,9 +26,9 @@ export class PlainStock {
   async sellOne(checkLease?: () => void): Promise<Sale> {
     const left = await this.left();
     await this.#whileHeld?.(left);
-    if (left <= 0) return { sold: false, left: 0 };
+    if (left <= 0) return { sold: false, left: 0, atMs: epochMs() };
     checkLease?.();
     await this.put(left - 1);
-    return { sold: true, left: left - 1 };
+    return { sold: true, left: left - 1, atMs: epochMs() };
   }
 }

@@ -1,4 +1,5 @@
 /** The yardstick: what must be done in one step fits in one script here, so no lock is needed at all. */
+import { epochMs } from "../clock.js";
 import { KEY_LIFE_S, type Store, type StoreOptions, stockKeyOf } from "./store.js";
 
 /** KEYS[1] the stock. Returns what is left, or -1 when there was none. */
@@ -20,7 +21,7 @@ export async function openScriptStore(options: StoreOptions): Promise<Store> {
     },
     sell: async () => {
       const left = Number(await redis.evalsha(sellOneSha, 1, stockKey));
-      return { sold: left >= 0, left: Math.max(left, 0) };
+      return { sold: left >= 0, left: Math.max(left, 0), atMs: epochMs() };
     },
     left: async () => Number(await redis.get(stockKey)),
     close: async () => {},

@@ -5,6 +5,8 @@ export interface Sale {
   readonly sold: boolean;
   /** Pieces left, as this sale saw it. */
   readonly left: number;
+  /** When it was so, in milliseconds since 1970: under a lock, before the lock is given back. */
+  readonly atMs: number;
 }
 
 export interface Store {
