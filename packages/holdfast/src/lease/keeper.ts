@@ -20,6 +20,8 @@ export type Renew = (holds: readonly Hold[], limitMs: number) => Promise<readonl
 /** Renewal starts after this share of the ttl; every later try waits for half of it. */
 const RENEW_SHARE = 1 / 3;
 const RETRY_SHARE = RENEW_SHARE / 2;
+/** The share of the ttl that is kept for tries. */
+const TRY_SHARE = 1 / 2;
 const CHUNK = 500;
 /** How often a process that holds something looks whether the machine was suspended. */
 const PULSE_MS = 1_000;
@@ -50,9 +52,7 @@ export class Keeper {
   keep(hold: Hold): void {
     this.#holds.add(hold);
     this.#watch(hold);
-    // From the deadline and not from now: a grant by message may already be some of its ttl old.
-    const ageMs = hold.ttlMs - hold.remainingMs;
-    this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RENEW_SHARE) - ageMs);
+    this.#rounds.set(hold, this.#renewalDelayMs(hold));
     if (!this.#pulse) {
       this.#lastPulse = this.#schedule.clock.now();
       this.#pulse = this.#schedule.after(PULSE_MS, () => this.#lookForSuspension());
@@ -69,6 +69,14 @@ export class Keeper {
       this.#schedule.cancel(this.#pulse);
       this.#pulse = null;
     }
+  }
+
+  /** A grant by message may be some of its ttl old: half of the ttl must be left for the renewals. */
+  #renewalDelayMs(hold: Hold): number {
+    return Math.min(
+      jittered(this.#random, hold.ttlMs * RENEW_SHARE),
+      hold.remainingMs - hold.ttlMs * TRY_SHARE,
+    );
   }
 
   #watch(hold: Hold): void {
@@ -103,7 +111,7 @@ export class Keeper {
       }
       return;
     }
-    live.forEach((hold, place) => this.#settle(hold, outcomes[place] ?? "lost", sentAt));
+    for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt);
     publish("holdfast:lock:renewed", () => ({
       leases: live.length,
       lost: outcomes.filter((outcome) => outcome === "lost").length,
@@ -118,7 +126,7 @@ export class Keeper {
       hold.lose("taken");
     } else if (hold.renewed(sentAt)) {
       this.#watch(hold);
-      this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RENEW_SHARE));
+      this.#rounds.set(hold, this.#renewalDelayMs(hold));
     } else {
       this.#expireOrWatch(hold);
     }

@@ -166,7 +166,9 @@ export class RedisLocks implements LockBackend {
     const { id, storeTtlMs, turns, floor } = request;
     const args = [id, String(storeTtlMs), String(turns), String(floor), this.#options.owner, ...rest];
     const keys = lockKeys(this.#options.prefix, request.name);
-    return verdict(await this.#port.script(acquireScript, keys, args, this.#options.callTimeoutMs));
+    // An answer that takes longer than the lease would be of no use.
+    const limitMs = Math.min(this.#options.callTimeoutMs, storeTtlMs);
+    return verdict(await this.#port.script(acquireScript, keys, args, limitMs));
   }
 
   #sendRelease(request: LockRequest, banMs: number, limitMs: number): Promise<Reply> {

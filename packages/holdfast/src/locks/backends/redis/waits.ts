@@ -129,7 +129,9 @@ export class Waits {
     const beats = waits.map((wait) => wait.beat + 1);
     try {
       const verdicts = await this.#calls.beat(waits, shortestMs * RETRY_SHARE);
-      waits.forEach((wait, place) => this.#hear(wait, verdicts[place] as Verdict, beats[place] as number));
+      for (const [place, wait] of waits.entries()) {
+        this.#hear(wait, verdicts[place] as Verdict, beats[place] as number);
+      }
     } catch (error) {
       for (const wait of waits) this.#failed(wait, error as HoldfastError);
     }
