@@ -53,6 +53,7 @@ function gates(): Gate[] {
       "--diagnostic-level=warn",
     ),
     own("tidy", "tidy"),
+    own("lock", "lock", "--check"),
     tool("knip", "knip/bin/knip.js", "--no-progress", "--no-config-hints"),
     own("docs", "run-docs"),
     ...published.flatMap((folder) => [
