@@ -40,6 +40,7 @@ export interface Endpoint {
 }
 
 const noDescriptor = -1;
+const shortBytes = 64;
 
 export class Connection implements ValkeyConnection, Endpoint {
   fd = noDescriptor;
@@ -126,7 +127,7 @@ export class Connection implements ValkeyConnection, Endpoint {
     if (this.#isGone) return length;
     const taken = Math.min(length, this.roomBytes());
     if (taken <= 0) return 0;
-    this.#peer.receive(source.slice(at, at + taken));
+    this.#peer.receive(copyOf(source, at, taken));
     return taken;
   }
 
@@ -138,4 +139,12 @@ export class Connection implements ValkeyConnection, Endpoint {
     this.#chunks = [];
     this.#peer.closed?.();
   }
+}
+
+/** Replies are short as a rule: a slice of a shared pool and a loop beat a buffer and a view each. */
+function copyOf(source: Uint8Array, at: number, length: number): Uint8Array {
+  const copy = Buffer.allocUnsafe(length);
+  if (length <= shortBytes) for (let i = 0; i < length; i++) copy[i] = source[at + i] as number;
+  else copy.set(source.subarray(at, at + length));
+  return copy;
 }

@@ -7,6 +7,8 @@
  */
 import { pageBytes, type WasmMemory } from "./wasm.js";
 
+/** Weight of the upper one of two words. */
+const highUnit = 4294967296;
 const decoder = new TextDecoder();
 
 export class EngineMemory {
@@ -37,20 +39,23 @@ export class EngineMemory {
 
   /** Writes an unsigned 64-bit number that is exact as a double. */
   writeU64(pointer: number, value: number): void {
-    const at = pointer >>> 2;
-    this.words[at] = value % 4294967296 | 0;
-    this.words[at + 1] = (value / 4294967296) | 0;
-  }
-
-  /** Writes `microseconds * 1000`, which as a double would lose its last digits. */
-  writeNanoseconds(pointer: number, microseconds: number): void {
-    const whole = Math.floor(microseconds);
-    const low = (whole % 4294967296) * 1000;
-    const high = Math.floor(whole / 4294967296) * 1000 + Math.floor(low / 4294967296);
+    const high = Math.floor(value / highUnit);
     const at = pointer >>> 2;
     const words = this.words;
-    words[at] = low % 4294967296 | 0;
-    words[at + 1] = high | 0;
+    words[at] = value - high * highUnit;
+    words[at + 1] = high;
+  }
+
+  /** Writes `microseconds * 1000`, which as one double would lose its last digits. */
+  writeNanoseconds(pointer: number, microseconds: number): void {
+    const whole = Math.floor(microseconds);
+    const high = Math.floor(whole / highUnit);
+    const low = (whole - high * highUnit) * 1000;
+    const carry = Math.floor(low / highUnit);
+    const at = pointer >>> 2;
+    const words = this.words;
+    words[at] = low - carry * highUnit;
+    words[at + 1] = high * 1000 + carry;
   }
 
   /** Adds whole pages at the end and returns the address of the first new byte. */

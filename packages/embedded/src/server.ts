@@ -45,9 +45,10 @@ export async function startServer(spec: ServerSpec, events: ServerEvents): Promi
   // The port comes first: the engine tells its clients the one it was booted with.
   const listener = await listen(spec.host, spec.port);
   const { port } = listener.address() as AddressInfo;
+  const clock = realClock();
   const core = new ValkeyCore({
     module: spec.module,
-    clock: realClock(),
+    clock,
     random: secureRandom,
     files: new MemoryFiles(spec.files),
     config: spec.config,
@@ -62,6 +63,7 @@ export async function startServer(spec: ServerSpec, events: ServerEvents): Promi
   }
   const { figures } = spec;
   const front = new TcpFront(listener, core, realTimers, {
+    onTick: () => clock.adjust(),
     onPumped(passes) {
       figures[figure.memoryBytes] = core.memoryBytes;
       figures[figure.connections] = core.connectionCount;

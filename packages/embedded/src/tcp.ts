@@ -39,6 +39,8 @@ export function listen(host: string, port: number): Promise<Server> {
 }
 
 export interface TcpEvents {
+  /** Every 10 ms, before the pump. */
+  onTick(): void;
   /** After every pump that may have changed something. */
   onPumped(passes: number): void;
   /** The engine is gone. Called once; the front has closed itself. */
@@ -64,7 +66,10 @@ export class TcpFront {
     this.#events = events;
     server.on("connection", (socket) => this.#accept(socket));
     server.on("error", (error) => events.onProblem(`accept: ${error.message}`));
-    this.#stopTicking = timers.every(tickMs, this.pump);
+    this.#stopTicking = timers.every(tickMs, () => {
+      events.onTick();
+      this.pump();
+    });
   }
 
   /** Stops listening and drops every client. Resolves when the port is free. */
