@@ -59,7 +59,7 @@ async function sell(context: SaleContext): Promise<ReportFacts> {
   if (!options.json) {
     const { stock, requests, concurrency, servers, nginx } = options;
     const front = nginx ? "behind nginx" : "behind one port";
-    process.stdout.write(`${stock} pieces, ${requests} buyers, ${concurrency} at a time; ${servers} web servers ${front}; ${engine.title}\n\n`);
+    process.stdout.write(`${stock} pieces, ${requests} buyers, ${concurrency} at a time\n${servers} web servers ${front}, ${engine.title}\n\n`);
   }
   const progress = progressFor(options.requests, options.stock, process.stderr);
   try {
@@ -87,7 +87,8 @@ function print({ options, outcomes }: ReportFacts, reportPath: string | null): v
     process.stdout.write(`${jsonOf(options, results)}\n`);
     return;
   }
-  process.stdout.write(`${tableOf(results)}\n${notesOf(results, options).join("\n")}\n`);
+  if (process.stderr.isTTY) process.stdout.write("\n"); // Below the bars.
+  process.stdout.write(`${tableOf(results)}\n\n${notesOf(results, options).join("\n")}\n`);
   if (reportPath) process.stdout.write(`\nReport: ${reportPath}\n`);
 }
 

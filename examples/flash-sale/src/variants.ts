@@ -16,8 +16,8 @@ export interface Variant {
 const VARIANTS: Readonly<Record<VariantName, Variant>> = {
   none: { name: "none", title: "no lock", locked: false, guarded: false },
   mutex: { name: "mutex", title: "mutex", locked: true, guarded: true },
-  fenced: { name: "fenced", title: "mutex, fenced ledger", locked: true, guarded: true },
-  script: { name: "script", title: "one atomic script", locked: false, guarded: true },
+  fenced: { name: "fenced", title: "fenced mutex", locked: true, guarded: true },
+  script: { name: "script", title: "atomic script", locked: false, guarded: true },
 };
 
 export function variantOf(name: VariantName): Variant {

@@ -5,18 +5,20 @@ import type { VariantResult } from "../result.js";
 import { variantOf } from "../variants.js";
 import { count } from "./figures.js";
 
-export function notesOf(results: readonly VariantResult[], options: SaleOptions): string[] {
+export function notesOf(results: readonly VariantResult[], { stock, ttlMs }: SaleOptions): string[] {
   const notes = [`* ${REFERENCE_RUN.note}`];
-  for (const result of results) {
-    const { title } = variantOf(result.name);
-    if (result.oversold > 0) {
-      notes.push(`${title}: ${count(result.sold)} buyers were sold ${count(options.stock)} pieces.`);
-    }
-    if (result.killedPids.length > 0) {
-      notes.push(`${title}: process ${result.killedPids.join(", ")} was killed while it held the lock (a lease lives ${options.ttlMs} ms).`);
-    }
-    if (result.unheardSales !== 0) notes.push(`${title}: ${count(result.unheardSales)} sales whose buyer never heard of it.`);
-    if (result.staleRefusals > 0) notes.push(`${title}: the ledger refused ${count(result.staleRefusals)} writes of a holder that was too late.`);
+  if (results.some(({ killedPids }) => killedPids.length > 0)) {
+    notes.push(`† one server was killed holding the lock; its lease of ${count(ttlMs)} ms had to end`);
   }
+  for (const result of results) notes.push(...findings(result, stock));
   return notes;
+}
+
+function findings({ name, sold, oversold, unheardSales, staleRefusals }: VariantResult, stock: number): string[] {
+  const { title } = variantOf(name);
+  const found: string[] = [];
+  if (oversold > 0) found.push(`${title}: ${count(stock)} pieces were sold to ${count(sold)} buyers`);
+  if (unheardSales !== 0) found.push(`${title}: ${count(unheardSales)} sales whose buyers never heard of it`);
+  if (staleRefusals > 0) found.push(`${title}: the ledger refused ${count(staleRefusals)} writes that came too late`);
+  return found;
 }

@@ -10,7 +10,7 @@ export interface Progress extends SaleWatcher {
   end(): void;
 }
 
-const TITLE_WIDTH = 22;
+const TITLE_WIDTH = 14;
 
 export function progressFor(requests: number, stock: number, stream: NodeJS.WriteStream): Progress {
   return stream.isTTY ? new Bars(requests, stock, stream) : SILENCE;
@@ -32,7 +32,7 @@ class Bars implements Progress {
       format: `{title} {bar} {value}/{total} buyers   {verdict}`,
       barCompleteChar: "█",
       barIncompleteChar: "░",
-      barsize: 28,
+      barsize: 20,
       fps: 20,
       hideCursor: true,
       gracefulExit: false, // Ctrl-C is the main program's.

@@ -1,39 +1,34 @@
-/** The table on the terminal. */
+/** The table on the terminal: 80 columns wide. */
 import Table from "cli-table3";
 import colors from "picocolors";
-import { REFERENCE_RUN } from "../reference-run.js";
 import type { VariantResult } from "../result.js";
-import { variantOf } from "../variants.js";
-import { count, milliseconds, perSecond } from "./figures.js";
+import { type Row, rowsOf, type Tone } from "./rows.js";
 
-const HEADS = ["", "sold", "oversold", "lost", "errors", "requests/s", "mean ms", "p50 ms", "p99 ms", "worst ms"];
+const HEADS = ["", "sold", "oversold", "lost", "errors", "req/s", "mean\nms", "p50\nms", "p99\nms", "worst\nms"];
+
+/** One rule under the heads and no vertical lines, for which there is no room. */
+const LINES = { top: "", bottom: "", left: "", right: "", mid: "─", middle: " " };
+const CORNERS = ["top-mid", "top-left", "top-right", "bottom-mid", "bottom-left", "bottom-right", "left-mid", "right-mid"];
+
+const PAINT: Readonly<Record<Tone, (text: string) => string>> = {
+  plain: (text) => text,
+  good: colors.green,
+  warn: colors.yellow,
+  bad: (text) => colors.bold(colors.red(text)),
+};
 
 export function tableOf(results: readonly VariantResult[]): string {
   const table = new Table({
-    head: HEADS,
+    head: HEADS.map((head) => colors.bold(head)),
+    chars: { ...LINES, ...Object.fromEntries(CORNERS.map((corner) => [corner, ""])), "mid-mid": "─" },
     colAligns: HEADS.map((_, column) => (column === 0 ? "left" : "right")),
-    style: { head: colors.isColorSupported ? ["bold"] : [], border: colors.isColorSupported ? ["gray"] : [], compact: true },
+    style: { head: [], border: [], compact: true, "padding-left": 1, "padding-right": 0 },
   });
-  for (const result of results) table.push(rowOf(result));
-  const { requestsPerSecond, meanMs, worstMs } = REFERENCE_RUN;
-  const reference = ["reference run *", "200", "0", "", "", perSecond(requestsPerSecond), milliseconds(meanMs), "", "", milliseconds(worstMs)];
-  table.push(reference.map((cell) => colors.dim(cell)));
+  for (const row of rowsOf(results)) table.push(paintedCells(row));
   return table.toString();
 }
 
-function rowOf(result: VariantResult): string[] {
-  const { title } = variantOf(result.name);
-  const { latencyMs } = result;
-  return [
-    result.killedPids.length > 0 ? `${title}, 1 killed` : title,
-    count(result.sold),
-    result.oversold > 0 ? colors.red(colors.bold(count(result.oversold))) : colors.green("0"),
-    result.lost > 0 ? colors.yellow(count(result.lost)) : "0",
-    result.errors > 0 ? colors.yellow(count(result.errors)) : "0",
-    perSecond(result.requestsPerSecond),
-    milliseconds(latencyMs.mean),
-    milliseconds(latencyMs.p50),
-    milliseconds(latencyMs.p99),
-    milliseconds(latencyMs.max),
-  ];
+function paintedCells({ name, title, cells }: Row): string[] {
+  if (name === null) return [title, ...cells.map(({ text }) => text)].map((text) => colors.dim(text));
+  return [title, ...cells.map(({ text, tone }) => PAINT[tone](text))];
 }

@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { SaleOptions } from "../options.js";
-import { count, milliseconds, perSecond } from "../output/figures.js";
+import { count } from "../output/figures.js";
 import { notesOf } from "../output/notes.js";
-import { REFERENCE_RUN } from "../reference-run.js";
+import { type Row, rowsOf } from "../output/rows.js";
 import type { VariantOutcome } from "../sale.js";
 import { VARIANT_NAMES, variantOf } from "../variants.js";
 import { latencyDistribution, soldOverTime, stockOverTime, VARIANT_COLORS } from "./pictures.js";
@@ -17,6 +17,8 @@ export interface ReportFacts {
   readonly engineTitle: string;
   readonly at: Date;
 }
+
+const HEADS = ["", "sold", "oversold", "lost", "errors", "requests/s", "mean ms", "p50 ms", "p99 ms", "worst ms"];
 
 /** @returns where the report is. */
 export function writeReport(file: string, facts: ReportFacts): string {
@@ -73,27 +75,19 @@ ${legend}
 }
 
 function tableOf(outcomes: readonly VariantOutcome[]): string {
-  const heads = ["", "sold", "oversold", "lost", "errors", "requests/s", "mean ms", "p50 ms", "p99 ms", "worst ms"];
-  const { requestsPerSecond, meanMs, worstMs } = REFERENCE_RUN;
-  const reference = ["reference run *", "200", "0", "", "", perSecond(requestsPerSecond), milliseconds(meanMs), "", "", milliseconds(worstMs)];
+  const rows = rowsOf(outcomes.map(({ result }) => result));
   return `<div class="scroll"><table>
-<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
+<thead><tr>${HEADS.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
 <tbody>
-${outcomes.map(rowOf).join("\n")}
-<tr class="reference">${reference.map((cell) => `<td>${cell}</td>`).join("")}</tr>
+${rows.map(tableRow).join("\n")}
 </tbody>
 </table></div>`;
 }
 
-function rowOf({ result }: VariantOutcome): string {
-  const { title } = variantOf(result.name);
-  const { latencyMs } = result;
-  const killed = result.killedPids.length > 0 ? ", 1 killed" : "";
-  const cells = [result.lost, result.errors].map((number) => `<td${number > 0 ? ' class="warn"' : ""}>${count(number)}</td>`);
-  const figures = [latencyMs.mean, latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `<td>${milliseconds(ms)}</td>`);
-  return `<tr><th scope="row"><i class="dot ${result.name}"></i>${title}${killed}</th><td>${count(result.sold)}</td>\
-<td class="${result.oversold > 0 ? "bad" : "good"}">${count(result.oversold)}</td>${cells.join("")}\
-<td>${perSecond(result.requestsPerSecond)}</td>${figures.join("")}</tr>`;
+function tableRow({ name, title, cells }: Row): string {
+  const dot = name === null ? "" : `<i class="dot ${name}"></i>`;
+  const figures = cells.map(({ text, tone }) => `<td class="${tone}">${text}</td>`).join("");
+  return `<tr${name === null ? ' class="reference"' : ""}><th scope="row">${dot}${title}</th>${figures}</tr>`;
 }
 
 function legendEntry({ result }: VariantOutcome): string {

@@ -11,13 +11,13 @@ h1 { margin: 0; font-size: 30px; }
 h2 { margin: 40px 0 4px; font-size: 21px; }
 p { margin: 4px 0 12px; max-width: 74ch; }
 .conditions, .notes { color: var(--soft); font-size: 14px; }
-.notes { padding-left: 18px; margin: 12px 0 0; }
+.notes { list-style: none; padding: 0; margin: 12px 0 0; }
 .scroll { overflow-x: auto; margin-top: 20px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 15px; }
 th, td { padding: 7px 10px; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 thead th { color: var(--soft); font-weight: 600; font-size: 13px; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; font-weight: 600; }
-.reference td { color: var(--soft); font-weight: 400; }
+.reference th, .reference td { color: var(--soft); font-weight: 400; }
 .bad { color: var(--bad); font-weight: 700; }
 .good { color: var(--good); }
 .warn { color: var(--warn); font-weight: 600; }

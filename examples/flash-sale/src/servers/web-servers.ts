@@ -83,6 +83,9 @@ export class WebServers {
 
   #kill(worker: Worker): void {
     this.#killedPids.push(worker.process.pid ?? 0);
+    // First out of the round: a connection that node:cluster hands to a process just killed stays open for ever, as
+    // the dead process never says that it took it, and its buyer would wait for nothing.
+    worker.disconnect();
     worker.process.kill("SIGKILL");
   }
 
