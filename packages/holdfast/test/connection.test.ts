@@ -1,0 +1,134 @@
+/** The port over a client: batches, limits, errors and unknown scripts, with a client the test plays. */
+import { ManualClock } from "@holdfast/conformance";
+import { beforeEach, describe, expect, test } from "vitest";
+import { detectClient, openClient } from "../src/redis/clients/detect.js";
+import { Connection } from "../src/redis/connection.js";
+import { Schedule } from "../src/time/schedule.js";
+
+interface Sent {
+  readonly command: readonly string[];
+  readonly reply: (value: unknown) => void;
+  readonly fail: (error: Error) => void;
+}
+
+const SCRIPT = { name: "s", source: "return 1", sha1: "sha-of-s" };
+
+let clock: ManualClock;
+let writes: Sent[][];
+let connection: Connection;
+let closed: boolean;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  writes = [];
+  closed = false;
+  connection = new Connection(
+    {
+      library: "ioredis",
+      send(commands) {
+        const batch: Sent[] = [];
+        writes.push(batch);
+        return commands.map(
+          (command) => new Promise((reply, fail) => void batch.push({ command, reply, fail })),
+        );
+      },
+      subscribe: () => ({ close() {} }),
+      onDisruption() {},
+      close() {
+        closed = true;
+      },
+    },
+    true,
+    new Schedule(clock),
+  );
+});
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a connection", () => {
+  test("sends the calls of one tick in one write, those of the next in the next", async () => {
+    const replies = [connection.command(["A"], 100), connection.command(["B"], 100)];
+    await Promise.resolve();
+    replies.push(connection.command(["C"], 100)); // a continuation of the same tick
+    await tick();
+    expect(writes.map((write) => write.map((sent) => sent.command[0]))).toEqual([["A", "B", "C"]]);
+    for (const sent of writes[0] as Sent[]) sent.reply(sent.command[0]);
+    expect(await Promise.all(replies)).toEqual(["A", "B", "C"]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("settles a call that has no answer, and ignores an answer that comes late", async () => {
+    const call = connection.command(["GET", "k"], 100);
+    await tick();
+    clock.advance(100);
+    await expect(call).rejects.toMatchObject({ code: "INDETERMINATE" });
+    writes[0]?.[0]?.fail(new Error("late"));
+    await tick();
+  });
+
+  test("tells the server's refusals from the client's trouble", async () => {
+    const refused = connection.command(["A"], 100);
+    const broken = connection.command(["B"], 100);
+    await tick();
+    writes[0]?.[0]?.fail(new Error("OOM command not allowed when used memory > 'maxmemory'."));
+    writes[0]?.[1]?.fail(new Error("Connection is closed."));
+    await expect(refused).rejects.toMatchObject({ code: "SERVER_ERROR", serverCode: "OOM", passing: false });
+    await expect(broken).rejects.toMatchObject({ code: "INDETERMINATE" });
+  });
+
+  test("sends a script whole at first, then by its sha, and whole again when it was forgotten", async () => {
+    const run = async (answer: (sent: Sent) => void): Promise<unknown> => {
+      const reply = connection.script(SCRIPT, ["k"], ["a"], 100);
+      await tick();
+      answer(writes.at(-1)?.[0] as Sent);
+      return reply;
+    };
+    expect(await run((sent) => sent.reply(1))).toBe(1);
+    expect(writes.at(-1)?.[0]?.command).toEqual(["EVAL", "return 1", "1", "k", "a"]);
+    await run((sent) => sent.reply(1));
+    expect(writes.at(-1)?.[0]?.command).toEqual(["EVALSHA", "sha-of-s", "1", "k", "a"]);
+    const forgotten = run((sent) => sent.fail(new Error("NOSCRIPT No matching script.")));
+    await tick();
+    await tick();
+    expect(writes.at(-1)?.[0]?.command[0]).toBe("EVAL");
+    writes.at(-1)?.[0]?.reply(2);
+    expect(await forgotten).toBe(2);
+  });
+
+  test("after close, refuses calls and ends a client of its own", async () => {
+    await connection.close();
+    expect(closed).toBe(true);
+    await expect(connection.command(["A"], 100)).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});
+
+describe("what is given as a client", () => {
+  const shape = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, () => {}]));
+
+  test("is known by its shape", () => {
+    const ioredis = { ...shape("defineCommand", "call", "on"), options: {} };
+    expect(detectClient(ioredis).library).toBe("ioredis");
+    expect(detectClient(shape("sendCommand", "evalSha", "on")).library).toBe("node-redis");
+  });
+
+  test.each([
+    ["nothing", undefined],
+    ["null", null],
+    ["a number", 6379],
+    ["a plain object", {}],
+    ["an ioredis cluster", { ...shape("defineCommand", "call"), isCluster: true }],
+    ["a node-redis cluster", { ...shape("sendCommand", "evalSha"), slots: [] }],
+    ["a node-redis sentinel", shape("sendCommand", "evalSha", "acquire")],
+    ["a node-redis pool", { ...shape("sendCommand", "evalSha"), totalClients: 0 }],
+    ["valkey-glide", shape("customCommand", "invokeScript")],
+  ])("%s is refused with what to pass instead", (_what, client) => {
+    expect(() => detectClient(client)).toThrow(expect.objectContaining({ code: "UNSUPPORTED_CLIENT" }));
+    expect(() => detectClient(client)).toThrow(/ioredis.*node-redis.*URL/);
+  });
+
+  test.each(["", "localhost:6379", "http://localhost", "not a url"])("the URL %j is refused", (url) => {
+    expect(() => openClient(url)).toThrow(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", argument: "url" }),
+    );
+  });
+});

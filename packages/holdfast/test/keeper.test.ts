@@ -1,0 +1,229 @@
+/** Renewal and loss, on a clock that the test moves and a store whose answers the test gives. */
+import { ManualClock } from "@holdfast/conformance";
+import { beforeEach, describe, expect, test } from "vitest";
+import { IndeterminateError, type LossReason } from "../src/errors.js";
+import { Hold } from "../src/lease/hold.js";
+import { Keeper, type RenewOutcome } from "../src/lease/keeper.js";
+import { Lease } from "../src/lease/lease.js";
+import { Schedule } from "../src/time/schedule.js";
+
+interface Renewal {
+  readonly ids: string[];
+  readonly limitMs: number;
+  answer(...outcomes: RenewOutcome[]): Promise<void>;
+  fail(): Promise<void>;
+}
+
+const TTL_MS = 3_000;
+/** The ttl less 1 % and 2 ms. */
+const VALID_MS = 2_968;
+
+let clock: ManualClock;
+let schedule: Schedule;
+let renewals: Renewal[];
+let keeper: Keeper;
+let losses: Record<string, LossReason>;
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+beforeEach(() => {
+  clock = new ManualClock();
+  schedule = new Schedule(clock);
+  renewals = [];
+  losses = {};
+  keeper = new Keeper(schedule, { fraction: () => 0, id: () => "id" }, (holds, limitMs) => {
+    return new Promise((resolve, reject) => {
+      renewals.push({
+        ids: holds.map((hold) => hold.id),
+        limitMs,
+        answer: (...outcomes) => {
+          resolve(outcomes.length ? outcomes : holds.map(() => "renewed" as const));
+          return settled();
+        },
+        fail: () => {
+          reject(new IndeterminateError("no answer"));
+          return settled();
+        },
+      });
+    });
+  });
+});
+
+function hold(id: string, ttlMs = TTL_MS, sentAt = clock.now()): Hold {
+  const terms = { name: id, id, ttlMs, storeTtlMs: ttlMs, turns: 4 };
+  const made = new Hold(clock, terms, { token: 7n, sentAt });
+  made.onLost = (reason) => {
+    losses[id] = reason;
+  };
+  keeper.keep(made);
+  return made;
+}
+
+describe("a hold is renewed", () => {
+  test("at a third of its ttl; the deadline moves to the ttl from when the renewal was sent", async () => {
+    const held = hold("a");
+    expect(held.remainingMs).toBe(VALID_MS);
+    clock.advance(999);
+    expect(renewals).toHaveLength(0);
+    clock.advance(1);
+    expect(renewals[0]?.ids).toEqual(["a"]);
+    clock.advance(400); // the answer is on its way
+    await renewals[0]?.answer();
+    expect(held.remainingMs).toBe(VALID_MS - 400);
+  });
+
+  test("for as long as it is kept, and no longer", async () => {
+    const held = hold("a");
+    for (let round = 0; round < 20; round++) {
+      clock.advance(1_000);
+      await renewals[round]?.answer();
+      expect(held.over).toBe(false);
+    }
+    keeper.drop(held);
+    clock.advance(60_000);
+    expect(renewals).toHaveLength(20);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("with others that are due soon, in one batch, and in chunks of 500", () => {
+    for (let n = 0; n < 1_200; n++) hold(`h${n}`);
+    clock.advance(1_000);
+    expect(renewals.map((renewal) => renewal.ids.length)).toEqual([500, 500, 200]);
+    expect(renewals[0]?.limitMs).toBe(500);
+  });
+
+  test("a chunk without an answer delays no other", async () => {
+    for (let n = 0; n < 501; n++) hold(`h${n}`);
+    clock.advance(1_000);
+    await renewals[1]?.answer();
+    await renewals[0]?.fail();
+    clock.advance(1_968);
+    expect(Object.keys(losses)).toHaveLength(500);
+    expect(losses).not.toHaveProperty(renewals[1]?.ids[0] as string);
+  });
+
+  test("soon after a grant by message that is old, but not before half of the ttl is spent", () => {
+    const sentAt = clock.now();
+    clock.advance(1_200);
+    hold("a", TTL_MS, sentAt);
+    clock.advance(267);
+    expect(renewals).toHaveLength(0);
+    clock.advance(1);
+    expect(renewals).toHaveLength(1);
+  });
+});
+
+describe("a hold is lost", () => {
+  test("taken: when the store says so, at once", async () => {
+    const held = hold("a");
+    clock.advance(1_000);
+    await renewals[0]?.answer("lost");
+    expect(losses).toEqual({ a: "taken" });
+    expect(held.remainingMs).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("expired: no answer is tried again within the lease, and never moves the deadline", async () => {
+    const held = hold("a");
+    clock.advance(1_000);
+    await renewals[0]?.fail();
+    clock.advance(500);
+    await renewals[1]?.fail();
+    clock.advance(500);
+    expect(renewals).toHaveLength(3);
+    clock.advance(VALID_MS - 2_000 - 1);
+    expect(losses).toEqual({});
+    clock.advance(1);
+    expect(losses).toEqual({ a: "expired" });
+    expect(held.over).toBe(true);
+  });
+
+  test("saved: one lost answer costs nothing when the next try succeeds", async () => {
+    const held = hold("a");
+    clock.advance(1_000);
+    await renewals[0]?.fail();
+    clock.advance(500);
+    await renewals[1]?.answer();
+    expect(held.remainingMs).toBe(VALID_MS);
+    expect(losses).toEqual({});
+  });
+
+  test("expired on time while a renewal hangs, and a late success does not revive it", async () => {
+    const held = hold("a");
+    clock.advance(VALID_MS);
+    expect(losses).toEqual({ a: "expired" });
+    await renewals[0]?.answer();
+    expect([held.over, held.remainingMs]).toEqual([true, 0]);
+  });
+
+  test("a success that arrives after the deadline but before the timer is not believed", async () => {
+    const held = hold("a");
+    clock.advance(1_000);
+    clock.stall(2_500);
+    await renewals[0]?.answer();
+    expect(held.over).toBe(true);
+    expect(losses).toEqual({ a: "expired" });
+  });
+
+  test("expired within a second when the wall clock shows that the machine was suspended", () => {
+    hold("a", 60_000);
+    clock.stepWall(59_999);
+    clock.advance(1_000);
+    expect(losses).toEqual({ a: "expired" });
+  });
+
+  test("not by a wall clock that was set back", () => {
+    const held = hold("a", 60_000);
+    clock.stepWall(-3_600_000);
+    clock.advance(1_000);
+    expect(held.remainingMs).toBe(60_000 * 0.99 - 2 - 1_000);
+  });
+});
+
+describe("a lease", () => {
+  const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): Lease =>
+    new Lease(clock, held, maxHoldMs, async () => "released");
+
+  test("knows its end by the clock before any timer has fired", () => {
+    const held = hold("a");
+    const turn = lease(held);
+    const { signal } = turn;
+    expect(turn.valid).toBe(true);
+    turn.check();
+    clock.stall(VALID_MS);
+    expect(signal.aborted).toBe(false);
+    expect(() => turn.check()).toThrow(
+      expect.objectContaining({ code: "LEASE_LOST", reason: "expired", fence: 7n }),
+    );
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({ code: "LEASE_LOST", lock: "a" });
+  });
+
+  test("each turn on a hold has its own larger fence", () => {
+    const held = hold("a");
+    expect([lease(held).fence, lease(held).fence, lease(held).fence]).toEqual([7n, 8n, 9n]);
+    expect(held.turnsLeft).toBe(1);
+  });
+
+  test("a signal first asked for after the loss is already aborted", () => {
+    const turn = lease(hold("a"));
+    clock.advance(VALID_MS);
+    expect(turn.signal.aborted).toBe(true);
+  });
+
+  test("maxHoldMs ends it however healthy its hold is", () => {
+    const turn = lease(hold("a"), 500);
+    clock.advance(499);
+    expect(turn.remainingMs).toBe(1);
+    clock.advance(1);
+    expect(() => turn.check()).toThrow(expect.objectContaining({ reason: "max-hold" }));
+  });
+
+  test("after its release it is not valid, says so, and gives the same result again", async () => {
+    const turn = lease(hold("a"));
+    expect([await turn.release(), await turn.release()]).toEqual(["released", "released"]);
+    expect(turn.valid).toBe(false);
+    expect(turn.signal.aborted).toBe(false);
+    expect(() => turn.check()).toThrow(expect.objectContaining({ code: "LEASE_RELEASED" }));
+  });
+});
