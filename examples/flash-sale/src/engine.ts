@@ -24,12 +24,15 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
   const embedded = redisUrl === null ? await startEmbedded() : null;
   const url = redisUrl ?? embedded?.url ?? "";
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
-  redis.on("error", () => {}); // The commands report it.
+  let reason = "";
+  redis.on("error", (error) => {
+    reason = error.message; // Why; the failing command only says that.
+  });
   try {
     await redis.connect();
   } catch (error) {
     await embedded?.stop();
-    const reason = error instanceof Error ? error.message || String(error) : String(error);
+    reason ||= error instanceof Error ? error.message : String(error);
     throw new EngineUnavailable(`no Redis at ${withoutPassword(url)}: ${reason}`);
   }
   const prefix = `flash-sale:${randomBytes(6).toString("hex")}`;
@@ -60,7 +63,9 @@ async function titleOf(redis: Redis): Promise<string> {
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
-  for await (const keys of redis.scanStream({ match: `*${prefix}*`, count: SCAN_COUNT }) as AsyncIterable<string[]>) {
+  for await (const keys of redis.scanStream({ match: `*${prefix}*`, count: SCAN_COUNT }) as AsyncIterable<
+    string[]
+  >) {
     if (keys.length > 0) await redis.unlink(...keys);
   }
 }

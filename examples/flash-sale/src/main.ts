@@ -47,7 +47,9 @@ async function run(options: SaleOptions, signal: AbortSignal): Promise<number> {
     print(facts, reportPath);
     if (options.serve) await stayOpen(context);
     const results = facts.outcomes.map(({ result }) => result);
-    return results.some(({ name, oversold }) => oversold > 0 && variantOf(name).guarded) ? EXIT.broken : EXIT.ok;
+    return results.some(({ name, oversold }) => oversold > 0 && variantOf(name).guarded)
+      ? EXIT.broken
+      : EXIT.ok;
   } finally {
     await engine.stop();
   }
@@ -59,7 +61,9 @@ async function sell(context: SaleContext): Promise<ReportFacts> {
   if (!options.json) {
     const { stock, requests, concurrency, servers, nginx } = options;
     const front = nginx ? "behind nginx" : "behind one port";
-    process.stdout.write(`${stock} pieces, ${requests} buyers, ${concurrency} at a time\n${servers} web servers ${front}, ${engine.title}\n\n`);
+    process.stdout.write(
+      `${stock} pieces, ${requests} buyers, ${concurrency} at a time\n${servers} web servers ${front}, ${engine.title}\n\n`,
+    );
   }
   const progress = progressFor(options.requests, options.stock, process.stderr);
   try {
@@ -94,7 +98,9 @@ function print({ options, outcomes }: ReportFacts, reportPath: string | null): v
 
 async function stayOpen(context: SaleContext): Promise<void> {
   await keepOpen(context, (url) => {
-    process.stdout.write(`\nThe store is open at ${url} with ${context.options.stock} pieces. Ctrl-C closes it.\n`);
+    process.stdout.write(
+      `\nThe store is open at ${url} with ${context.options.stock} pieces. Ctrl-C closes it.\n`,
+    );
   });
   throw context.signal.reason;
 }
@@ -119,5 +125,6 @@ const signal = listenForInterrupts();
 try {
   process.exitCode = await run(parseOptions(process.argv.slice(2)), signal);
 } catch (error) {
-  process.exitCode = exitCodeOf(error);
+  // Ctrl-C also ends the servers that are just starting: what broke because of it is not the cause.
+  process.exitCode = exitCodeOf(signal.aborted ? signal.reason : error);
 }

@@ -72,7 +72,7 @@ function redisUrl(text: string): string {
 }
 
 function build(): Command {
-  return new Command("flash-sale")
+  return new Command("npm start --")
     .description("1600 buyers, 200 pieces, several web servers: who sells exactly 200?")
     .helpOption("-h, --help", "print this text")
     .option("--stock <pieces>", "pieces for sale", wholeNumber(1, 1_000_000), 200)
@@ -84,18 +84,19 @@ function build(): Command {
         .argParser(variantList)
         .default(VARIANT_NAMES, VARIANT_NAMES.join(",")),
     )
-    .option("--kill", "kill a server with SIGKILL while it holds the lock", false)
+    .option("--kill", "kill a server with SIGKILL while it holds the lock")
     .option("--ttl <ms>", "life of a lease that is not renewed", wholeNumber(200, 60_000), 2_000)
     .option("--redis <url>", "use this Redis or Valkey instead of the embedded one", redisUrl)
-    .option("--nginx", "put nginx in front, the servers on ports of their own", false)
-    .option("--once", "run once and exit: what happens anyway without --serve", false)
-    .option("--json", "print one line of JSON instead of the table", false)
+    .option("--nginx", "put nginx in front, the servers on ports of their own")
+    .option("--once", "run once and exit: what happens anyway without --serve")
+    .option("--json", "print one line of JSON instead of the table")
     .option("--report <file>", "where to write the report", "reports/flash-sale.html")
     .option("--no-report", "write no report")
-    .option("--serve", "keep the store open afterwards, until Ctrl-C", false)
+    .option("--serve", "keep the store open afterwards, until Ctrl-C")
     .option("--port <number>", "port of the store (default: a free one)", wholeNumber(1, 65_535))
     .addHelpText("after", DETAILS)
-    .allowExcessArguments(false);
+    .allowExcessArguments(false)
+    .showHelpAfterError("(npm start -- --help lists the options)");
 }
 
 /** Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code. */
@@ -105,22 +106,25 @@ export function parseOptions(args: readonly string[]): SaleOptions {
   const wrong = (message: string): never => command.error(`error: ${message}`);
   const variants = given["variants"] as readonly VariantName[];
   if (given["concurrency"] > given["requests"]) wrong("--concurrency cannot be more than --requests");
-  if (given["serve"] && (given["once"] || given["json"])) wrong("--serve stays: it cannot go with --once or --json");
-  if (given["kill"] && given["servers"] < 2) wrong("--kill needs a second server to go on: --servers 2 or more");
-  if (given["kill"] && !variants.some((name) => variantOf(name).locked)) wrong("--kill needs mutex or fenced in --variants");
+  if (given["serve"] && (given["once"] || given["json"]))
+    wrong("--serve stays: it cannot go with --once or --json");
+  if (given["kill"] && given["servers"] < 2)
+    wrong("--kill needs a second server to go on: --servers 2 or more");
+  if (given["kill"] && !variants.some((name) => variantOf(name).locked))
+    wrong("--kill needs mutex or fenced in --variants");
   return {
     stock: given["stock"],
     requests: given["requests"],
     concurrency: given["concurrency"],
     servers: given["servers"],
     variants,
-    kill: given["kill"],
+    kill: given["kill"] === true,
     ttlMs: given["ttl"],
     redisUrl: given["redis"] ?? null,
-    nginx: given["nginx"],
-    json: given["json"],
+    nginx: given["nginx"] === true,
+    json: given["json"] === true,
     reportFile: given["report"] || null,
-    serve: given["serve"],
+    serve: given["serve"] === true,
     port: given["port"] ?? 0,
   };
 }

@@ -83,7 +83,7 @@ export function traceOf({ rush, tallies, stock }: VariantFacts): VariantTrace {
   };
 }
 
-export function latencyOf(latenciesMs: readonly number[]): LatencyMs {
+function latencyOf(latenciesMs: readonly number[]): LatencyMs {
   const sorted = [...latenciesMs].sort((a, b) => a - b);
   return {
     mean: rounded(sorted.length > 0 ? sum(sorted) / sorted.length : 0, 2),

@@ -27,7 +27,7 @@ export interface SaleContext {
   readonly signal: AbortSignal;
 }
 
-export interface Storefront {
+interface Storefront {
   readonly url: string;
   readonly servers: WebServers;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export async function holdSale(context: SaleContext, watcher: SaleWatcher): Prom
 }
 
 /** Opens web servers, and nginx before them if asked for. `onFailure` hears of a server that cannot work. */
-export async function openStorefront(
+async function openStorefront(
   variant: VariantName,
   { options, engine, nginxProgram }: SaleContext,
   onFailure: (message: string) => void,
@@ -58,7 +58,10 @@ export async function openStorefront(
   const apart = nginxProgram !== null;
   const { prefix, url: redisUrl } = engine;
   const port = apart ? 0 : options.port;
-  const servers = new WebServers({ redisUrl, variant, prefix, ttlMs: options.ttlMs, port, apart, saleOn: null }, onFailure);
+  const servers = new WebServers(
+    { redisUrl, variant, prefix, ttlMs: options.ttlMs, port, apart, saleOn: null },
+    onFailure,
+  );
   try {
     const serverPorts = await servers.start(options.servers);
     const nginx = apart ? await startNginx({ program: nginxProgram, serverPorts }, options.port) : null;
@@ -76,7 +79,11 @@ export async function openStorefront(
   }
 }
 
-async function sellBy(name: VariantName, context: SaleContext, watcher: SaleWatcher): Promise<VariantOutcome> {
+async function sellBy(
+  name: VariantName,
+  context: SaleContext,
+  watcher: SaleWatcher,
+): Promise<VariantOutcome> {
   const failure = new AbortController();
   const signal = AbortSignal.any([context.signal, failure.signal]);
   const front = await openStorefront(name, context, (message) => failure.abort(new Error(message)));
@@ -92,7 +99,12 @@ async function sellBy(name: VariantName, context: SaleContext, watcher: SaleWatc
   }
 }
 
-async function warmUp(name: VariantName, front: Storefront, context: SaleContext, signal: AbortSignal): Promise<void> {
+async function warmUp(
+  name: VariantName,
+  front: Storefront,
+  context: SaleContext,
+  signal: AbortSignal,
+): Promise<void> {
   const requests = Math.min(WARM_UP_REQUESTS, context.options.requests);
   const concurrency = Math.min(context.options.concurrency, requests);
   await withStock(name, "warm-up", Math.ceil(requests / 2), context, async () => {

@@ -52,7 +52,11 @@ export async function rush(options: BuyersOptions): Promise<Rush> {
     const onResponse = (status: number, body: string): void => {
       lastAnswerAtMs = epochMs();
       const sale = status === 200 ? (JSON.parse(body) as SaleAnswer) : null;
-      answers.push({ atMs: lastAnswerAtMs - startedAtMs, latencyMs: lastAnswerAtMs - (sentAtMs ?? lastAnswerAtMs), sale });
+      answers.push({
+        atMs: lastAnswerAtMs - startedAtMs,
+        latencyMs: lastAnswerAtMs - (sentAtMs ?? lastAnswerAtMs),
+        sale,
+      });
       sentAtMs = null;
       if (sale?.sold) soldCount += 1;
       options.onProgress?.(answers.length + unanswered, soldCount, sale?.left ?? 0);

@@ -14,11 +14,15 @@ export function notesOf(results: readonly VariantResult[], { stock, ttlMs }: Sal
   return notes;
 }
 
-function findings({ name, sold, oversold, unheardSales, staleRefusals }: VariantResult, stock: number): string[] {
+function findings(
+  { name, sold, oversold, unheardSales, staleRefusals }: VariantResult,
+  stock: number,
+): string[] {
   const { title } = variantOf(name);
   const found: string[] = [];
   if (oversold > 0) found.push(`${title}: ${count(stock)} pieces were sold to ${count(sold)} buyers`);
   if (unheardSales !== 0) found.push(`${title}: ${count(unheardSales)} sales whose buyers never heard of it`);
-  if (staleRefusals > 0) found.push(`${title}: the ledger refused ${count(staleRefusals)} writes that came too late`);
+  if (staleRefusals > 0)
+    found.push(`${title}: the ledger refused ${count(staleRefusals)} writes that came too late`);
   return found;
 }

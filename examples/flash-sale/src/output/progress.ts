@@ -1,8 +1,8 @@
 /** What is to be seen while the sale runs: bars on a terminal, nothing otherwise. Always on stderr. */
 import { MultiBar, type SingleBar } from "cli-progress";
 import colors from "picocolors";
-import type { SaleWatcher } from "../sale.js";
 import type { VariantResult } from "../result.js";
+import type { SaleWatcher } from "../sale.js";
 import { type VariantName, variantOf } from "../variants.js";
 
 export interface Progress extends SaleWatcher {

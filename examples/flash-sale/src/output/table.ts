@@ -4,11 +4,31 @@ import colors from "picocolors";
 import type { VariantResult } from "../result.js";
 import { type Row, rowsOf, type Tone } from "./rows.js";
 
-const HEADS = ["", "sold", "oversold", "lost", "errors", "req/s", "mean\nms", "p50\nms", "p99\nms", "worst\nms"];
+const HEADS = [
+  "",
+  "sold",
+  "oversold",
+  "lost",
+  "errors",
+  "req/s",
+  "mean\nms",
+  "p50\nms",
+  "p99\nms",
+  "worst\nms",
+];
 
 /** One rule under the heads and no vertical lines, for which there is no room. */
 const LINES = { top: "", bottom: "", left: "", right: "", mid: "─", middle: " " };
-const CORNERS = ["top-mid", "top-left", "top-right", "bottom-mid", "bottom-left", "bottom-right", "left-mid", "right-mid"];
+const CORNERS = [
+  "top-mid",
+  "top-left",
+  "top-right",
+  "bottom-mid",
+  "bottom-left",
+  "bottom-right",
+  "left-mid",
+  "right-mid",
+];
 
 const PAINT: Readonly<Record<Tone, (text: string) => string>> = {
   plain: (text) => text,

@@ -8,7 +8,7 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import type { VariantOutcome } from "../sale.js";
-import { VARIANT_NAMES, variantOf } from "../variants.js";
+import { type VARIANT_NAMES, variantOf } from "../variants.js";
 
 const WIDTH = 860;
 const PANEL_HEIGHT = 130;
@@ -33,7 +33,11 @@ function draw(options: Plot.PlotOptions): string {
 export function soldOverTime(outcomes: readonly VariantOutcome[], stock: number): string {
   const points = outcomes.flatMap((outcome) => {
     const title = titleOf(outcome);
-    const sales = outcome.trace.soldAtMs.map((atMs, index) => ({ seconds: atMs / 1_000, sold: index + 1, title }));
+    const sales = outcome.trace.soldAtMs.map((atMs, index) => ({
+      seconds: atMs / 1_000,
+      sold: index + 1,
+      title,
+    }));
     return [{ seconds: 0, sold: 0, title }, ...sales];
   });
   return draw({
@@ -63,7 +67,14 @@ export function stockOverTime(outcomes: readonly VariantOutcome[], stock: number
     color: { domain: outcomes.map(titleOf), range: outcomes.map(colorOf) },
     marks: [
       Plot.frame({ strokeOpacity: 0.15 }),
-      Plot.line(points, { x: "seconds", y: "left", fy: "title", stroke: "title", curve: "step-after", strokeWidth: 1.5 }),
+      Plot.line(points, {
+        x: "seconds",
+        y: "left",
+        fy: "title",
+        stroke: "title",
+        curve: "step-after",
+        strokeWidth: 1.5,
+      }),
     ],
   });
 }
@@ -79,7 +90,13 @@ export function latencyDistribution(outcomes: readonly VariantOutcome[]): string
   );
   return draw({
     height: 320,
-    x: { type: "log", label: "answered within, ms", labelOffset: 40, ticks: ticksWithin(points), tickFormat: String },
+    x: {
+      type: "log",
+      label: "answered within, ms",
+      labelOffset: 40,
+      ticks: ticksWithin(points),
+      tickFormat: String,
+    },
     y: { label: "% of the buyers", domain: [0, 100], percent: true, grid: true },
     color: { domain: outcomes.map(titleOf), range: outcomes.map(colorOf) },
     marks: [
@@ -93,13 +110,20 @@ export function latencyDistribution(outcomes: readonly VariantOutcome[]): string
 /** 1, 2 and 5 in every decade: what a logarithmic scale marks by itself is too dense to read. */
 function ticksWithin(points: readonly { readonly ms: number }[]): number[] {
   const all = points.map(({ ms }) => ms);
-  const [least, most] = all.reduce(([low, high], ms) => [Math.min(low, ms), Math.max(high, ms)], [Infinity, LEAST_MS]);
+  const [least, most] = all.reduce(
+    ([low, high], ms) => [Math.min(low, ms), Math.max(high, ms)],
+    [Infinity, LEAST_MS],
+  );
   const decades = [0.1, 1, 10, 100, 1_000, 10_000];
-  return decades.flatMap((decade) => [decade, 2 * decade, 5 * decade]).filter((ms) => ms >= least && ms <= most);
+  return decades
+    .flatMap((decade) => [decade, 2 * decade, 5 * decade])
+    .filter((ms) => ms >= least && ms <= most);
 }
 
 /** Colours that are told apart in either setting and with weak colour sight (after Okabe and Ito). */
-export const VARIANT_COLORS: Readonly<Record<(typeof VARIANT_NAMES)[number], { light: string; dark: string }>> = {
+export const VARIANT_COLORS: Readonly<
+  Record<(typeof VARIANT_NAMES)[number], { light: string; dark: string }>
+> = {
   none: { light: "#c2410c", dark: "#ff8a5c" },
   mutex: { light: "#0072b2", dark: "#5cb8f0" },
   fenced: { light: "#00795a", dark: "#3fd0a2" },

@@ -18,7 +18,18 @@ export interface ReportFacts {
   readonly at: Date;
 }
 
-const HEADS = ["", "sold", "oversold", "lost", "errors", "requests/s", "mean ms", "p50 ms", "p99 ms", "worst ms"];
+const HEADS = [
+  "",
+  "sold",
+  "oversold",
+  "lost",
+  "errors",
+  "requests/s",
+  "mean ms",
+  "p50 ms",
+  "p99 ms",
+  "worst ms",
+];
 
 /** @returns where the report is. */
 export function writeReport(file: string, facts: ReportFacts): string {
@@ -28,9 +39,12 @@ export function writeReport(file: string, facts: ReportFacts): string {
   return path;
 }
 
-export function pageOf({ options, outcomes, engineTitle, at }: ReportFacts): string {
+function pageOf({ options, outcomes, engineTitle, at }: ReportFacts): string {
   const legend = `<p class="legend">${outcomes.map(legendEntry).join("")}</p>`;
-  const notes = notesOf(outcomes.map(({ result }) => result), options);
+  const notes = notesOf(
+    outcomes.map(({ result }) => result),
+    options,
+  );
   const conditions = [
     `${count(options.requests)} buyers, ${options.concurrency} at a time`,
     `${count(options.stock)} pieces`,

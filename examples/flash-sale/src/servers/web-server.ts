@@ -9,7 +9,13 @@ import { hostname } from "node:os";
 import { Redis } from "ioredis";
 import { openStore } from "../store/open.js";
 import { Counter } from "./counter.js";
-import { type FromServer, type SaleAnswer, type ServerSetup, SETUP_VARIABLE, type ToServer } from "./messages.js";
+import {
+  type FromServer,
+  type SaleAnswer,
+  SETUP_VARIABLE,
+  type ServerSetup,
+  type ToServer,
+} from "./messages.js";
 
 const setup = JSON.parse(process.env[SETUP_VARIABLE] ?? "{}") as ServerSetup;
 const host = hostname();
@@ -21,9 +27,16 @@ function say(message: FromServer): void {
   if (process.connected) process.send?.(message);
 }
 
-function answer(response: ServerResponse, status: number, body: SaleAnswer | { readonly error: string }): void {
+function answer(
+  response: ServerResponse,
+  status: number,
+  body: SaleAnswer | { readonly error: string },
+): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+  });
   response.end(text);
 }
 

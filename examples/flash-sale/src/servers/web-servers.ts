@@ -6,7 +6,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type FromServer, type ServerSetup, SETUP_VARIABLE, type Tally, type ToServer } from "./messages.js";
+import { type FromServer, SETUP_VARIABLE, type ServerSetup, type Tally, type ToServer } from "./messages.js";
 
 /** A server that has not gone by itself this long after it was told to is killed. */
 const STOP_MS = 3_000;
@@ -122,14 +122,18 @@ async function stopMember({ worker }: ServerProcess): Promise<void> {
 }
 
 /** The next message of this type; rejects if the process fails or ends before. */
-function heard<Type extends FromServer["type"]>(worker: Worker, type: Type): Promise<Extract<FromServer, { type: Type }>> {
+function heard<Type extends FromServer["type"]>(
+  worker: Worker,
+  type: Type,
+): Promise<Extract<FromServer, { type: Type }>> {
   return new Promise((resolve, reject) => {
     const onMessage = (message: FromServer): void => {
       if (message.type === type) settle(() => resolve(message as Extract<FromServer, { type: Type }>));
       else if (message.type === "failed") settle(() => reject(new Error(message.message)));
     };
     const onExit = (): void => settle(() => reject(new Error(`a web server ended before it was ${type}`)));
-    const onSilence = (): void => settle(() => reject(new Error(`a web server was not ${type} within ${ANSWER_MS} ms`)));
+    const onSilence = (): void =>
+      settle(() => reject(new Error(`a web server was not ${type} within ${ANSWER_MS} ms`)));
     const timer = setTimeout(onSilence, ANSWER_MS);
     const settle = (act: () => void): void => {
       clearTimeout(timer);

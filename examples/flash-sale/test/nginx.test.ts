@@ -1,0 +1,49 @@
+/** Behind nginx: the servers on ports of their own, one address in front. */
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "vitest";
+import { findNginx } from "../src/front/nginx.js";
+import { Program } from "./store-program.js";
+
+const nginx = findNginx();
+
+// A build that must prove everything may not pass because something is not installed.
+test.runIf(process.env["CI"] && process.env["HOLDFAST_NGINX"] !== "")("nginx is installed", () => {
+  expect(nginx).not.toBeNull();
+});
+
+describe.skipIf(nginx === null)("behind nginx", () => {
+  test("the sale is exact, a killed server included, and nginx goes with it", async () => {
+    const sale = [
+      "--nginx",
+      "--kill",
+      "--ttl",
+      "600",
+      "--stock",
+      "40",
+      "--requests",
+      "320",
+      "--variants",
+      "mutex",
+    ];
+    const program = new Program([...sale, "--json", "--no-report"]);
+    const { exitCode, stdout, stderr } = await program.ended();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const [result] = JSON.parse(stdout).variants;
+    expect(result).toMatchObject({ name: "mutex", oversold: 0, killedPids: [expect.any(Number)] });
+    expect(result.sold + result.lost).toBe(40);
+    expect(await program.leftBehind()).toEqual([]);
+  });
+
+  test("nginx goes when the first process is killed", async () => {
+    const folders = (): string[] =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith("flash-sale-nginx-"));
+    const before = folders();
+    const program = new Program(["--nginx", "--requests", "1000000", "--variants", "script", "--no-report"]);
+    const runs = (): boolean => program.members().some((args) => args.includes("nginx.conf"));
+    await expect.poll(runs, { timeout: 10_000 }).toBe(true);
+    program.child.kill("SIGKILL");
+    expect(await program.leftBehind()).toEqual([]);
+    expect(folders().filter((name) => !before.includes(name))).toEqual([]);
+  });
+});
