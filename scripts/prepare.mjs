@@ -16,7 +16,6 @@ const oldestNode = [20, 19];
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stampFile = join(root, "node_modules/.holdfast/prepared.json");
 const force = process.argv.includes("--force");
-let interrupted = false;
 
 /** A reason to stop that the reader can act on; anything else is a defect and keeps its stack. */
 class Stop extends Error {}
@@ -41,7 +40,8 @@ function seconds(since) {
 }
 
 /**
- * Runs a program to its end. Ctrl-C reaches the child as well (same process group), so it only has to be waited for.
+ * Runs a program to its end. Ctrl-C reaches it as well (same process group), but npm goes on for many seconds then:
+ * what it leaves behind is installed anew next time, so it is killed.
  * @param {string} command @param {string[]} args @param {{ shell?: boolean }} [options]
  * @returns {Promise<{ code: number, output: string }>}
  */
@@ -49,9 +49,20 @@ function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], ...options });
     let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += chunk));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (chunk) => {
+        output += chunk;
+      });
+    }
+    process.once("SIGINT", () => {
+      child.kill("SIGKILL");
+      process.exit(130);
+    });
     child.on("error", reject);
-    child.on("close", (code) => (interrupted ? process.exit(130) : resolve({ code: code ?? 1, output })));
+    child.on("close", (code) => {
+      process.removeAllListeners("SIGINT");
+      resolve({ code: code ?? 1, output });
+    });
   });
 }
 
@@ -204,10 +215,6 @@ async function build(stamp) {
   save(stamp);
   say(`built in ${seconds(since)}`);
 }
-
-process.on("SIGINT", () => {
-  interrupted = true;
-});
 
 try {
   checkNode();

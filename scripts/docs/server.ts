@@ -1,8 +1,6 @@
 /** A server for the programs of the documentation; each of the programs that run at the same time has its own. */
-import { spawn } from "node:child_process";
-import { connect, createServer } from "node:net";
-import * as embedded from "@holdfast/embedded";
-import { findServers } from "../servers.ts";
+import { connect } from "node:net";
+import { EmbeddedValkey } from "@holdfast/embedded";
 
 export interface DocsServer {
   readonly url: string;
@@ -11,50 +9,9 @@ export interface DocsServer {
   stop(): Promise<void>;
 }
 
-interface Running {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 export async function startServer(): Promise<DocsServer> {
-  const running = await startEmbedded();
-  return { url: running.url, empty: () => flush(running.url), stop: () => running.stop() };
-}
-
-function startEmbedded(): Promise<Running> {
-  const { EmbeddedValkey } = embedded as { EmbeddedValkey?: { start(): Promise<Running> } };
-  return EmbeddedValkey ? EmbeddedValkey.start() : startProcess();
-}
-
-async function startProcess(): Promise<Running> {
-  const port = await freePort();
-  const program = findServers(process.env)["HOLDFAST_REDIS_SERVER"];
-  if (!program) throw new Error("the documentation needs a server to run against, and there is none");
-  const child = spawn(program, ["--port", String(port), "--save", "", "--appendonly", "no"], {
-    stdio: "pipe",
-  });
-  const url = `redis://127.0.0.1:${port}`;
-  await new Promise<void>((ready, fail) => {
-    child.on("error", fail);
-    child.stdout.on("data", (text) => String(text).includes("Ready to accept") && ready());
-  });
-  return {
-    url,
-    stop: () =>
-      new Promise((done) => {
-        child.on("close", () => done());
-        child.kill();
-      }),
-  };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => done(typeof address === "object" && address ? address.port : 0));
-    });
-  });
+  const valkey = await EmbeddedValkey.start();
+  return { url: valkey.url, empty: () => flush(valkey.url), stop: () => valkey.stop() };
 }
 
 function flush(url: string): Promise<void> {
