@@ -1,55 +1,20 @@
 --[[
-The shared part of the lock scripts: what the five keys of a lock hold, and how a free lock passes to
-the line.
+The line of a lock, and how a free lock passes to it. Needs _hold.lua, which says what lock and fence are.
 
-lock     string  "<id> <token> <ttl_ms> <since_ms> <owner>"; its expiry is the end of the lease
-fence    string  the highest token handed out or reserved; kept 24 h, then the clock has moved past it
 line     zset    waiter id -> ticket; lowest ticket first
 waiters  hash    waiter id -> "<seen_ms> <ttl_ms> <beat> <turns> <floor> <inbox> <owner>"
 gone     zset    id that gave up -> end of its ban in ms: a late copy of its request must not take the lock
 
 <owner> is JSON and opaque here. A waiter lives while the server heard of it less than its ttl_ms ago.
-Clock: the server's, read once per script. A clock set back must neither keep the dead alive nor hold
-a lease longer than its ttl: both are clamped where they are met.
+A clock set back must neither keep the dead alive nor hold a lease longer than its ttl: both are clamped
+where they are met.
 ]]
-local FENCE_TTL_S = 86400
-
-local function read_clock()
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000000 + tonumber(time[2])
-end
-
--- Exact below 2^53; %.0f because %d stops at 2^31 where long has 32 bits.
-local function text(number)
-  return string.format('%.0f', number)
-end
-
-local function keys_from(first)
-  return {
-    lock = KEYS[first],
-    fence = KEYS[first + 1],
-    line = KEYS[first + 2],
-    waiters = KEYS[first + 3],
-    gone = KEYS[first + 4],
-  }
-end
-
 local function is_held_by(held, id)
   return held and string.sub(held, 1, #id + 1) == id .. ' '
 end
 
 local function token_of(held)
   return string.match(held, '^%S+ (%d+) ')
-end
-
--- Writes the lease and the highest token reserved by it. Every check comes before this.
-local function hold(keys, now_us, request)
-  local token = math.max(tonumber(request.last_token or '0') + 1, now_us, tonumber(request.floor))
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', FENCE_TTL_S)
-  redis.call('SET', keys.lock, table.concat({
-    request.id, text(token), request.ttl_ms, text(math.floor(now_us / 1000)), request.owner,
-  }, ' '), 'PX', request.ttl_ms)
-  return text(token)
 end
 
 -- How long the lease has still to run. One that would outlive its own ttl is cut back to it.
@@ -126,13 +91,12 @@ end
 local function hand_over(keys, now_us, self_id)
   local last_token = redis.call('GET', keys.fence)
   local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    local token = math.max(tonumber(last_token or '0') + 1, now_us, tonumber(candidate.floor))
-    local message = table.concat({'grant', candidate.id, text(token), candidate.beat}, ' ')
+    local token = text(next_token(last_token, now_us, candidate.floor))
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
     return redis.call('PUBLISH', candidate.inbox, message) > 0
   end)
   if not waiter then return nil end
-  waiter.last_token = last_token
-  local token = hold(keys, now_us, waiter)
+  local token = hold(keys, next_token(last_token, now_us, waiter.floor), now_us, waiter)
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end

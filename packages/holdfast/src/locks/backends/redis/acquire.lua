@@ -23,51 +23,57 @@ Retry    safe: the id that holds gets its token again with a fresh ttl; in line,
 Clock    the server's, read once
 Cost     O(log n) in the length of the line; 6 commands when free and nobody waits
 ]]
---- @include "_line.lua"
+local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
-local keys = keys_from(1)
+local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
 local request = {
   id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
 }
 
-local held = redis.call('GET', keys.lock)
+--- @include "_hold.lua"
+local held = redis.call('GET', lock)
+local last_token = redis.call('GET', fence)
+local now_us = read_clock()
+local crowded = redis.call('EXISTS', waiters, gone) > 0
+if not held and not crowded then
+  return {1, hold(keys, next_token(last_token, now_us, floor), now_us, request)}
+end
+
+-- Only now the functions of the line: making them costs as much as granting.
+--- @include "_line.lua"
 if is_held_by(held, id) then
-  redis.call('PEXPIRE', keys.lock, ttl_ms)
+  redis.call('PEXPIRE', lock, ttl_ms)
   return {1, token_of(held)}
 end
-
-request.last_token = redis.call('GET', keys.fence)
-local now_us = read_clock()
-local crowded = redis.call('EXISTS', keys.waiters, keys.gone) > 0
 if crowded then
-  if redis.call('ZSCORE', keys.gone, id) then return {3} end
-  redis.call('HEXISTS', keys.waiters, id)
-  redis.call('ZCARD', keys.line)
+  if redis.call('ZSCORE', gone, id) then return {3} end
+  redis.call('HEXISTS', waiters, id)
+  redis.call('ZCARD', line)
 end
 
-if not held and crowded and not barging then
+if not held and not barging then
   local next_id, token = hand_over(keys, now_us, id)
   if next_id == id then return {1, token} end
-  if next_id then held = redis.call('GET', keys.lock) end
+  if next_id then held = redis.call('GET', lock) end
 end
 if not held then
-  if crowded then drop_waiter(keys, id) end
-  return {1, hold(keys, now_us, request)}
+  drop_waiter(keys, id)
+  return {1, hold(keys, next_token(last_token, now_us, floor), now_us, request)}
 end
 
 local left_ms = remaining_ms(keys, held)
 if type(left_ms) == 'table' then return left_ms end
 if not wait then return {0, left_ms, held} end
 
-local place = redis.call('ZSCORE', keys.line, id)
+local place = redis.call('ZSCORE', line, id)
 if not place then
   if ticket == '0' then
-    local last = redis.call('ZRANGE', keys.line, -1, -1, 'WITHSCORES')[2]
+    local last = redis.call('ZRANGE', line, -1, -1, 'WITHSCORES')[2]
     ticket = text(math.max(tonumber(last or '0') + 1, now_us))
   end
-  redis.call('ZADD', keys.line, ticket, id)
+  redis.call('ZADD', line, ticket, id)
   place = ticket
 end
 write_waiter(keys, now_us, request)
-return {2, left_ms, held, redis.call('ZRANK', keys.line, id), text(tonumber(place))}
+return {2, left_ms, held, redis.call('ZRANK', line, id), text(tonumber(place))}

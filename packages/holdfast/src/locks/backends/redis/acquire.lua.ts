@@ -1,8 +1,14 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "43234f61d420dd3fe86cdd07d2e9e29d4fb45582",
-  source: `local FENCE_TTL_S = 86400
+  sha1: "0d4a20e9f25bab8f16eb7787bfe915bbf64668ba",
+  source: `local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
+local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
+local request = {
+  id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
+}
 local function read_clock()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -10,28 +16,29 @@ end
 local function text(number)
   return string.format('%.0f', number)
 end
-local function keys_from(first)
-  return {
-    lock = KEYS[first],
-    fence = KEYS[first + 1],
-    line = KEYS[first + 2],
-    waiters = KEYS[first + 3],
-    gone = KEYS[first + 4],
-  }
+local function next_token(last_token, now_us, floor)
+  return math.max(tonumber(last_token or '0') + 1, now_us, tonumber(floor))
+end
+local function hold(keys, token, now_us, request)
+  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
+  local digits = text(token)
+  local since_ms = text(math.floor(now_us / 1000))
+  local held = request.id .. ' ' .. digits .. ' ' .. request.ttl_ms .. ' ' .. since_ms .. ' ' .. request.owner
+  redis.call('SET', keys.lock, held, 'PX', request.ttl_ms)
+  return digits
+end
+local held = redis.call('GET', lock)
+local last_token = redis.call('GET', fence)
+local now_us = read_clock()
+local crowded = redis.call('EXISTS', waiters, gone) > 0
+if not held and not crowded then
+  return {1, hold(keys, next_token(last_token, now_us, floor), now_us, request)}
 end
 local function is_held_by(held, id)
   return held and string.sub(held, 1, #id + 1) == id .. ' '
 end
 local function token_of(held)
   return string.match(held, '^%S+ (%d+) ')
-end
-local function hold(keys, now_us, request)
-  local token = math.max(tonumber(request.last_token or '0') + 1, now_us, tonumber(request.floor))
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', FENCE_TTL_S)
-  redis.call('SET', keys.lock, table.concat({
-    request.id, text(token), request.ttl_ms, text(math.floor(now_us / 1000)), request.owner,
-  }, ' '), 'PX', request.ttl_ms)
-  return text(token)
 end
 local function remaining_ms(keys, held)
   local left = redis.call('PTTL', keys.lock)
@@ -94,57 +101,46 @@ end
 local function hand_over(keys, now_us, self_id)
   local last_token = redis.call('GET', keys.fence)
   local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    local token = math.max(tonumber(last_token or '0') + 1, now_us, tonumber(candidate.floor))
-    local message = table.concat({'grant', candidate.id, text(token), candidate.beat}, ' ')
+    local token = text(next_token(last_token, now_us, candidate.floor))
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
     return redis.call('PUBLISH', candidate.inbox, message) > 0
   end)
   if not waiter then return nil end
-  waiter.last_token = last_token
-  local token = hold(keys, now_us, waiter)
+  local token = hold(keys, next_token(last_token, now_us, waiter.floor), now_us, waiter)
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
-local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
-local keys = keys_from(1)
-local request = {
-  id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
-}
-local held = redis.call('GET', keys.lock)
 if is_held_by(held, id) then
-  redis.call('PEXPIRE', keys.lock, ttl_ms)
+  redis.call('PEXPIRE', lock, ttl_ms)
   return {1, token_of(held)}
 end
-request.last_token = redis.call('GET', keys.fence)
-local now_us = read_clock()
-local crowded = redis.call('EXISTS', keys.waiters, keys.gone) > 0
 if crowded then
-  if redis.call('ZSCORE', keys.gone, id) then return {3} end
-  redis.call('HEXISTS', keys.waiters, id)
-  redis.call('ZCARD', keys.line)
+  if redis.call('ZSCORE', gone, id) then return {3} end
+  redis.call('HEXISTS', waiters, id)
+  redis.call('ZCARD', line)
 end
-if not held and crowded and not barging then
+if not held and not barging then
   local next_id, token = hand_over(keys, now_us, id)
   if next_id == id then return {1, token} end
-  if next_id then held = redis.call('GET', keys.lock) end
+  if next_id then held = redis.call('GET', lock) end
 end
 if not held then
-  if crowded then drop_waiter(keys, id) end
-  return {1, hold(keys, now_us, request)}
+  drop_waiter(keys, id)
+  return {1, hold(keys, next_token(last_token, now_us, floor), now_us, request)}
 end
 local left_ms = remaining_ms(keys, held)
 if type(left_ms) == 'table' then return left_ms end
 if not wait then return {0, left_ms, held} end
-local place = redis.call('ZSCORE', keys.line, id)
+local place = redis.call('ZSCORE', line, id)
 if not place then
   if ticket == '0' then
-    local last = redis.call('ZRANGE', keys.line, -1, -1, 'WITHSCORES')[2]
+    local last = redis.call('ZRANGE', line, -1, -1, 'WITHSCORES')[2]
     ticket = text(math.max(tonumber(last or '0') + 1, now_us))
   end
-  redis.call('ZADD', keys.line, ticket, id)
+  redis.call('ZADD', line, ticket, id)
   place = ticket
 end
 write_waiter(keys, now_us, request)
-return {2, left_ms, held, redis.call('ZRANK', keys.line, id), text(tonumber(place))}
+return {2, left_ms, held, redis.call('ZRANK', line, id), text(tonumber(place))}
 `,
 };

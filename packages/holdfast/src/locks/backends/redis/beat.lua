@@ -15,8 +15,19 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(n log m) with m the length of the longest line
 ]]
+--- @include "_hold.lua"
 --- @include "_line.lua"
 local now_us = read_clock()
+
+local function keys_from(first)
+  return {
+    lock = KEYS[first],
+    fence = KEYS[first + 1],
+    line = KEYS[first + 2],
+    waiters = KEYS[first + 3],
+    gone = KEYS[first + 4],
+  }
+end
 
 local function beat(keys, id, number)
   local held = redis.call('GET', keys.lock)

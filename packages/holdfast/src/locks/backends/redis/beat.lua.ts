@@ -1,37 +1,30 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "b163ed09eb12e656d9dde8c5146414dac186662e",
-  source: `local FENCE_TTL_S = 86400
-local function read_clock()
+  sha1: "a7932d8e53df5b26817e4e0ca4b8cc77bd505169",
+  source: `local function read_clock()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
 local function text(number)
   return string.format('%.0f', number)
 end
-local function keys_from(first)
-  return {
-    lock = KEYS[first],
-    fence = KEYS[first + 1],
-    line = KEYS[first + 2],
-    waiters = KEYS[first + 3],
-    gone = KEYS[first + 4],
-  }
+local function next_token(last_token, now_us, floor)
+  return math.max(tonumber(last_token or '0') + 1, now_us, tonumber(floor))
+end
+local function hold(keys, token, now_us, request)
+  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
+  local digits = text(token)
+  local since_ms = text(math.floor(now_us / 1000))
+  local held = request.id .. ' ' .. digits .. ' ' .. request.ttl_ms .. ' ' .. since_ms .. ' ' .. request.owner
+  redis.call('SET', keys.lock, held, 'PX', request.ttl_ms)
+  return digits
 end
 local function is_held_by(held, id)
   return held and string.sub(held, 1, #id + 1) == id .. ' '
 end
 local function token_of(held)
   return string.match(held, '^%S+ (%d+) ')
-end
-local function hold(keys, now_us, request)
-  local token = math.max(tonumber(request.last_token or '0') + 1, now_us, tonumber(request.floor))
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', FENCE_TTL_S)
-  redis.call('SET', keys.lock, table.concat({
-    request.id, text(token), request.ttl_ms, text(math.floor(now_us / 1000)), request.owner,
-  }, ' '), 'PX', request.ttl_ms)
-  return text(token)
 end
 local function remaining_ms(keys, held)
   local left = redis.call('PTTL', keys.lock)
@@ -94,17 +87,25 @@ end
 local function hand_over(keys, now_us, self_id)
   local last_token = redis.call('GET', keys.fence)
   local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    local token = math.max(tonumber(last_token or '0') + 1, now_us, tonumber(candidate.floor))
-    local message = table.concat({'grant', candidate.id, text(token), candidate.beat}, ' ')
+    local token = text(next_token(last_token, now_us, candidate.floor))
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
     return redis.call('PUBLISH', candidate.inbox, message) > 0
   end)
   if not waiter then return nil end
-  waiter.last_token = last_token
-  local token = hold(keys, now_us, waiter)
+  local token = hold(keys, next_token(last_token, now_us, waiter.floor), now_us, waiter)
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
 local now_us = read_clock()
+local function keys_from(first)
+  return {
+    lock = KEYS[first],
+    fence = KEYS[first + 1],
+    line = KEYS[first + 2],
+    waiters = KEYS[first + 3],
+    gone = KEYS[first + 4],
+  }
+end
 local function beat(keys, id, number)
   local held = redis.call('GET', keys.lock)
   redis.call('GET', keys.fence)

@@ -17,38 +17,45 @@ Retry    safe: a repeat returns {0} and changes nothing for others
 Clock    the server's, read once
 Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over
 ]]
---- @include "_line.lua"
+local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
-local keys = keys_from(1)
 
-local held = redis.call('GET', keys.lock)
-if is_held_by(held, id) then
-  if redis.call('EXISTS', keys.waiters) == 1 then
-    redis.call('HEXISTS', keys.waiters, id)
-    redis.call('ZCARD', keys.line)
-    local now_us = read_clock()
-    if barging then
-      first_waiter(keys, now_us, id, function(waiter)
-        return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
-      end)
-    else
-      local next_id = hand_over(keys, now_us, id)
-      if next_id then return {2, next_id} end
-    end
-  end
-  redis.call('DEL', keys.lock)
+local held = redis.call('GET', lock)
+local mine = held and string.sub(held, 1, #id + 1) == id .. ' '
+if mine and redis.call('EXISTS', waiters) == 0 then
+  redis.call('DEL', lock)
   return {1}
 end
 
-local left = redis.call('ZREM', keys.line, id)
-left = redis.call('HDEL', keys.waiters, id) + left
+-- Only now the functions of the line: making them costs as much as releasing.
+--- @include "_hold.lua"
+--- @include "_line.lua"
+if mine then
+  local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
+  redis.call('HEXISTS', waiters, id)
+  redis.call('ZCARD', line)
+  local now_us = read_clock()
+  if barging then
+    first_waiter(keys, now_us, id, function(waiter)
+      return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+    end)
+  else
+    local next_id = hand_over(keys, now_us, id)
+    if next_id then return {2, next_id} end
+  end
+  redis.call('DEL', lock)
+  return {1}
+end
+
+local left = redis.call('ZREM', line, id)
+left = redis.call('HDEL', waiters, id) + left
 if left > 0 then return {3} end
 if ban_ms > 0 then
   local now_ms = math.floor(read_clock() / 1000)
-  redis.call('ZREMRANGEBYSCORE', keys.gone, '-inf', now_ms)
-  redis.call('ZADD', keys.gone, text(now_ms + ban_ms), id)
-  if redis.call('PTTL', keys.gone) < ban_ms then
-    redis.call('PEXPIRE', keys.gone, ban_ms)
+  redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
+  redis.call('ZADD', gone, text(now_ms + ban_ms), id)
+  if redis.call('PTTL', gone) < ban_ms then
+    redis.call('PEXPIRE', gone, ban_ms)
   end
 end
 return {0}

@@ -1,8 +1,15 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "40924836d2c694afbbbe7e2edfbe3d69368e6268",
-  source: `local FENCE_TTL_S = 86400
+  sha1: "2c53a0f51d7e8dc97f242e01eff2eb8a193e25c0",
+  source: `local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local held = redis.call('GET', lock)
+local mine = held and string.sub(held, 1, #id + 1) == id .. ' '
+if mine and redis.call('EXISTS', waiters) == 0 then
+  redis.call('DEL', lock)
+  return {1}
+end
 local function read_clock()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -10,28 +17,22 @@ end
 local function text(number)
   return string.format('%.0f', number)
 end
-local function keys_from(first)
-  return {
-    lock = KEYS[first],
-    fence = KEYS[first + 1],
-    line = KEYS[first + 2],
-    waiters = KEYS[first + 3],
-    gone = KEYS[first + 4],
-  }
+local function next_token(last_token, now_us, floor)
+  return math.max(tonumber(last_token or '0') + 1, now_us, tonumber(floor))
+end
+local function hold(keys, token, now_us, request)
+  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
+  local digits = text(token)
+  local since_ms = text(math.floor(now_us / 1000))
+  local held = request.id .. ' ' .. digits .. ' ' .. request.ttl_ms .. ' ' .. since_ms .. ' ' .. request.owner
+  redis.call('SET', keys.lock, held, 'PX', request.ttl_ms)
+  return digits
 end
 local function is_held_by(held, id)
   return held and string.sub(held, 1, #id + 1) == id .. ' '
 end
 local function token_of(held)
   return string.match(held, '^%S+ (%d+) ')
-end
-local function hold(keys, now_us, request)
-  local token = math.max(tonumber(request.last_token or '0') + 1, now_us, tonumber(request.floor))
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', FENCE_TTL_S)
-  redis.call('SET', keys.lock, table.concat({
-    request.id, text(token), request.ttl_ms, text(math.floor(now_us / 1000)), request.owner,
-  }, ' '), 'PX', request.ttl_ms)
-  return text(token)
 end
 local function remaining_ms(keys, held)
   local left = redis.call('PTTL', keys.lock)
@@ -94,45 +95,40 @@ end
 local function hand_over(keys, now_us, self_id)
   local last_token = redis.call('GET', keys.fence)
   local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    local token = math.max(tonumber(last_token or '0') + 1, now_us, tonumber(candidate.floor))
-    local message = table.concat({'grant', candidate.id, text(token), candidate.beat}, ' ')
+    local token = text(next_token(last_token, now_us, candidate.floor))
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
     return redis.call('PUBLISH', candidate.inbox, message) > 0
   end)
   if not waiter then return nil end
-  waiter.last_token = last_token
-  local token = hold(keys, now_us, waiter)
+  local token = hold(keys, next_token(last_token, now_us, waiter.floor), now_us, waiter)
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
-local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
-local keys = keys_from(1)
-local held = redis.call('GET', keys.lock)
-if is_held_by(held, id) then
-  if redis.call('EXISTS', keys.waiters) == 1 then
-    redis.call('HEXISTS', keys.waiters, id)
-    redis.call('ZCARD', keys.line)
-    local now_us = read_clock()
-    if barging then
-      first_waiter(keys, now_us, id, function(waiter)
-        return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
-      end)
-    else
-      local next_id = hand_over(keys, now_us, id)
-      if next_id then return {2, next_id} end
-    end
+if mine then
+  local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
+  redis.call('HEXISTS', waiters, id)
+  redis.call('ZCARD', line)
+  local now_us = read_clock()
+  if barging then
+    first_waiter(keys, now_us, id, function(waiter)
+      return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+    end)
+  else
+    local next_id = hand_over(keys, now_us, id)
+    if next_id then return {2, next_id} end
   end
-  redis.call('DEL', keys.lock)
+  redis.call('DEL', lock)
   return {1}
 end
-local left = redis.call('ZREM', keys.line, id)
-left = redis.call('HDEL', keys.waiters, id) + left
+local left = redis.call('ZREM', line, id)
+left = redis.call('HDEL', waiters, id) + left
 if left > 0 then return {3} end
 if ban_ms > 0 then
   local now_ms = math.floor(read_clock() / 1000)
-  redis.call('ZREMRANGEBYSCORE', keys.gone, '-inf', now_ms)
-  redis.call('ZADD', keys.gone, text(now_ms + ban_ms), id)
-  if redis.call('PTTL', keys.gone) < ban_ms then
-    redis.call('PEXPIRE', keys.gone, ban_ms)
+  redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
+  redis.call('ZADD', gone, text(now_ms + ban_ms), id)
+  if redis.call('PTTL', gone) < ban_ms then
+    redis.call('PEXPIRE', gone, ban_ms)
   end
 end
 return {0}
