@@ -1,1 +1,18 @@
-export {};
+/** Every public name, one explicit list. */
+export type {
+  Contender,
+  ContenderTerms,
+  HoldfastSetup,
+  LockCase,
+  LockLab,
+  LockStore,
+  Need,
+} from "./case.js";
+export { ManualClock } from "./clock.js";
+export { EventLog, type EventName } from "./events.js";
+export { type LabClients, type LabServer, type OpenClient, RedisLab } from "./lab.js";
+export { mutexCases } from "./mutex/cases.js";
+export { FaultProxy, type Faults, type Kind, type Target, type Treatment } from "./proxy.js";
+export { RedisStore, type SendCommand } from "./redis-store.js";
+export { type ClosingLab, runCase, whyNot } from "./run.js";
+export { until, within } from "./wait.js";

@@ -1,0 +1,101 @@
+/** What a case is, and what it may ask of the lab that it runs in. */
+import type { Holdfast, HoldfastOptions } from "holdfast";
+import type { ManualClock } from "./clock.js";
+import type { EventLog } from "./events.js";
+import type { FaultProxy } from "./proxy.js";
+
+/**
+ * What a lab may lack:
+ * - `proxy`: a fault proxy between a client and the server
+ * - `store`: a look at, and a hand in, what the server keeps of a name
+ * - `freeze`: stopping the server without its connections ending
+ * - `restart`: a server that comes back without its memory
+ * - `spawn`: child processes that take part
+ */
+export type Need = "proxy" | "store" | "freeze" | "restart" | "spawn";
+
+export interface LockCase {
+  /** The behaviour, as a sentence. Unique. */
+  readonly name: string;
+  /** Tests and reports of other libraries that this generalises; empty for a promise of holdfast alone. */
+  readonly covers: readonly string[];
+  readonly needs: readonly Need[];
+  run(lab: LockLab): Promise<void>;
+}
+
+export interface HoldfastSetup extends HoldfastOptions {
+  /** Its client connects through this proxy instead of to the server. */
+  readonly through?: FaultProxy;
+}
+
+/** One case's surroundings. Everything made through it is ended after the case. */
+export interface LockLab {
+  /** Server and client, for people. */
+  readonly title: string;
+  /** Before every key and channel of this case, unless a setup says otherwise. */
+  readonly prefix: string;
+  /** Why a need cannot be met here. */
+  readonly lacks: Readonly<Partial<Record<Need, string>>>;
+  readonly events: EventLog;
+  readonly store: LockStore;
+  /** A name that no other case uses. */
+  name(stem?: string): string;
+  /** A Holdfast on a client of its own. */
+  holdfast(setup?: HoldfastSetup): Promise<Holdfast>;
+  /** A clock that the case moves. While the lab ends it is moved on, so that nothing hangs on it. */
+  manualClock(): ManualClock;
+  proxy(): Promise<FaultProxy>;
+  freezeServer(): Promise<void>;
+  thawServer(): Promise<void>;
+  /** Ends the server and starts it anew without its memory. Connections break. */
+  restartServer(): Promise<void>;
+  spawn(): Promise<Contender>;
+  /** The number that contenders counted at `key`. */
+  readNumber(key: string): Promise<number>;
+}
+
+/** What the server keeps, seen and changed behind holdfast's back. */
+export interface LockStore {
+  /** Milliseconds for which the name stays held unless somebody acts; null when it is free. */
+  leftMs(name: string): Promise<number | null>;
+  /** Processes that stand in line. */
+  waiting(name: string): Promise<number>;
+  /** Processes of this case that the server can reach by message. */
+  listeners(): Promise<number>;
+  /** What is kept of the name besides its last token. */
+  residue(name: string): Promise<string[]>;
+  /** What is kept of the name and would stay for ever. */
+  everlasting(name: string): Promise<string[]>;
+  /** Puts a stranger in the holder's place. */
+  seize(name: string): Promise<void>;
+  /** Loses holder and line; the last token stays. */
+  forget(name: string): Promise<void>;
+  setToken(name: string, token: bigint): Promise<void>;
+  forgetToken(name: string): Promise<void>;
+  /** For how long the last token is kept. */
+  tokenLeftMs(name: string): Promise<number>;
+  /** Makes the holder's place unusable: it holds something that no lock wrote. */
+  spoil(name: string): Promise<void>;
+  /** Loses the scripts that were loaded. */
+  forgetScripts(): Promise<void>;
+  nowMicros(): Promise<bigint>;
+}
+
+export interface ContenderTerms {
+  readonly name: string;
+  readonly ttlMs: number;
+  readonly waitMs: number;
+}
+
+/** A child process with a Holdfast of its own. */
+export interface Contender {
+  /** Resolves with the fence when it holds the name, null when it did not get it. */
+  acquire(terms: ContenderTerms): Promise<bigint | null>;
+  release(): Promise<string>;
+  /** Takes the name `rounds` times; each time reads the number at `key`, adds one and writes it back, unguarded. */
+  count(terms: ContenderTerms & { readonly key: string; readonly rounds: number }): Promise<void>;
+  /** Ends without releasing anything, by its own will. */
+  exit(): Promise<void>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+}

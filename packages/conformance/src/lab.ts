@@ -1,0 +1,145 @@
+/** RedisLab: a case's surroundings over any Redis or Valkey and any client library. */
+import { Holdfast } from "holdfast";
+import type { Contender, HoldfastSetup, LockLab, LockStore, Need } from "./case.js";
+import { ManualClock } from "./clock.js";
+import { EventLog } from "./events.js";
+import { FaultProxy, type Target } from "./proxy.js";
+import { RedisStore, type SendCommand } from "./redis-store.js";
+import { afterRealMs } from "./time.js";
+import { within } from "./wait.js";
+
+/** The server under test. What is left out is lacking, for the reason in `lacks`. */
+export interface LabServer extends Target {
+  readonly title: string;
+  /** On a connection that no fault touches. */
+  readonly command: SendCommand;
+  readonly freeze?: () => Promise<void>;
+  readonly thaw?: () => Promise<void>;
+  readonly restart?: () => Promise<void>;
+  readonly spawn?: (prefix: string) => Promise<Contender>;
+}
+
+export interface OpenClient {
+  readonly client: object;
+  close(): void;
+}
+
+/** The client library under test. */
+export interface LabClients {
+  readonly title: string;
+  /** A connected client. */
+  open(url: string): Promise<OpenClient>;
+}
+
+const END_STEP_MS = 10;
+const END_ADVANCE_MS = 200;
+let cases = 0;
+
+export class RedisLab implements LockLab {
+  readonly title: string;
+  readonly prefix: string;
+  readonly lacks: Readonly<Partial<Record<Need, string>>>;
+  readonly events = new EventLog();
+  readonly store: LockStore;
+  readonly #server: LabServer;
+  readonly #clients: LabClients;
+  readonly #clocks: ManualClock[] = [];
+  readonly #proxies: FaultProxy[] = [];
+  readonly #holdfasts: Holdfast[] = [];
+  readonly #opened: OpenClient[] = [];
+  readonly #contenders: Contender[] = [];
+  #frozen = false;
+  #names = 0;
+
+  constructor(server: LabServer, clients: LabClients) {
+    this.#server = server;
+    this.#clients = clients;
+    this.title = `${server.title}, ${clients.title}`;
+    this.prefix = `case${++cases}-${process.pid}`;
+    this.store = new RedisStore(server.command, this.prefix);
+    this.lacks = {
+      ...(server.freeze && server.thaw ? {} : { freeze: "this server cannot be frozen" }),
+      ...(server.restart ? {} : { restart: "this server cannot be restarted" }),
+      ...(server.spawn ? {} : { spawn: "no child processes are set up here" }),
+    };
+  }
+
+  name(stem = "name"): string {
+    return `${stem}-${++this.#names}`;
+  }
+
+  async holdfast(setup: HoldfastSetup = {}): Promise<Holdfast> {
+    const { through, ...options } = setup;
+    const url = through?.url ?? `redis://${this.#server.host}:${this.#server.port}`;
+    const opened = await this.#clients.open(url);
+    this.#opened.push(opened);
+    const holdfast = new Holdfast(opened.client, { prefix: this.prefix, ...options });
+    this.#holdfasts.push(holdfast);
+    return holdfast;
+  }
+
+  manualClock(): ManualClock {
+    const clock = new ManualClock();
+    this.#clocks.push(clock);
+    return clock;
+  }
+
+  async proxy(): Promise<FaultProxy> {
+    const { host, port } = this.#server;
+    const proxy = await FaultProxy.start({ host, port });
+    this.#proxies.push(proxy);
+    return proxy;
+  }
+
+  async freezeServer(): Promise<void> {
+    this.#frozen = true;
+    await this.#server.freeze?.();
+  }
+
+  async thawServer(): Promise<void> {
+    this.#frozen = false;
+    await this.#server.thaw?.();
+  }
+
+  async restartServer(): Promise<void> {
+    await this.#server.restart?.();
+  }
+
+  async spawn(): Promise<Contender> {
+    if (!this.#server.spawn) throw new Error(this.lacks.spawn);
+    const contender = await this.#server.spawn(this.prefix);
+    this.#contenders.push(contender);
+    return contender;
+  }
+
+  async readNumber(key: string): Promise<number> {
+    return Number(await this.#server.command("GET", key));
+  }
+
+  /** Ends every fault, then everything that the case made. */
+  async close(): Promise<void> {
+    if (this.#frozen) await this.thawServer();
+    for (const proxy of this.#proxies) proxy.heal();
+    await Promise.all(this.#contenders.map((contender) => contender.kill()));
+    const stopTicking = this.#tick();
+    try {
+      await within(Promise.all(this.#holdfasts.map((holdfast) => holdfast.close())), "the end of every Holdfast");
+    } finally {
+      stopTicking();
+      for (const opened of this.#opened) opened.close();
+      await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+      this.events.close();
+    }
+  }
+
+  /** Lets manual time run, so that limits that count in it end. */
+  #tick(): () => void {
+    let cancel = (): void => {};
+    const tick = (): void => {
+      for (const clock of this.#clocks) clock.advance(END_ADVANCE_MS);
+      cancel = afterRealMs(END_STEP_MS, tick);
+    };
+    tick();
+    return () => cancel();
+  }
+}

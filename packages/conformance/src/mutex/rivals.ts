@@ -1,0 +1,65 @@
+/** What cases say about a name through another Holdfast, and the order in which callers come. */
+import assert from "node:assert/strict";
+import { type AcquireOptions, AcquireTimeoutError, type Holdfast, type Lease, type MutexOptions } from "holdfast";
+import type { LockLab } from "../case.js";
+import { until } from "../wait.js";
+
+/** Longer than any case in real time, and moved through freely on a manual clock. */
+export const LONG_TTL_MS = 30_000;
+
+/** The name is held for a Holdfast that does not hold it. */
+export async function assertBusy(rival: Holdfast, name: string): Promise<void> {
+  const lease = await rival.mutex(name).tryAcquire();
+  if (lease) await lease.release();
+  assert.equal(lease, null, `'${name}' should be held`);
+}
+
+/** The name is free; leaves it free. */
+export async function assertFree(rival: Holdfast, name: string): Promise<void> {
+  const lease = await rival.mutex(name).tryAcquire();
+  assert.notEqual(lease, null, `'${name}' should be free`);
+  assert.equal(await lease?.release(), "released");
+}
+
+/** The lease of one attempt that must succeed. */
+export async function take(holdfast: Holdfast, name: string, options: MutexOptions = {}): Promise<Lease> {
+  const lease = await holdfast.mutex(name, options).tryAcquire();
+  assert.ok(lease, `'${name}' should be free`);
+  return lease;
+}
+
+/** Starts waiting for the name, and returns once the process stands in line as number `place`. */
+export async function standInLine(
+  lab: LockLab,
+  holdfast: Holdfast,
+  name: string,
+  place: number,
+  options: MutexOptions & AcquireOptions = {},
+): Promise<{ readonly lease: Promise<Lease> }> {
+  const { waitMs = Number.POSITIVE_INFINITY, signal, floor, ...terms } = options;
+  const lease = holdfast.mutex(name, { ttlMs: LONG_TTL_MS, ...terms }).acquire({
+    waitMs,
+    ...(signal ? { signal } : {}),
+    ...(floor === undefined ? {} : { floor }),
+  });
+  lease.catch(() => {}); // the case looks at it when it comes to that
+  await until(`${place} in line for '${name}'`, async () => (await lab.store.waiting(name)) === place);
+  return { lease };
+}
+
+/** What a promise rejects with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  let value: unknown;
+  try {
+    value = await promise;
+  } catch (error) {
+    return error;
+  }
+  return assert.fail(`resolved with ${String(value)} instead of rejecting`);
+}
+
+export async function assertTimesOut(acquire: Promise<Lease>): Promise<AcquireTimeoutError> {
+  const error = await rejection(acquire);
+  assert.ok(error instanceof AcquireTimeoutError, `AcquireTimeoutError, not ${String(error)}`);
+  return error;
+}

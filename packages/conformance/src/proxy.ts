@@ -1,0 +1,227 @@
+/**
+ * FaultProxy: a TCP proxy before a Redis server that can do what networks do. It knows the connection
+ * that a client listens on (it has sent SUBSCRIBE) from the one that carries commands, so that either
+ * can be hurt alone, and it counts what the client sends.
+ */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { RequestReader } from "./requests.js";
+import { afterRealMs } from "./time.js";
+import { within } from "./wait.js";
+
+/**
+ * - `pass`: bytes go on
+ * - `hold`: bytes are kept, in order, and go on when it passes again: a late write
+ * - `drop`: bytes are gone
+ */
+export type Treatment = "pass" | "hold" | "drop";
+
+/** The connection that carries commands, or the one that listens. */
+export type Kind = "commands" | "inbox";
+
+export interface Faults {
+  /** From the client to the server. */
+  up: Treatment;
+  /** From the server to the client. */
+  down: Treatment;
+  /** How much later every byte from the server arrives. */
+  downDelayMs: number;
+}
+
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Link {
+  kind: Kind;
+  readonly client: Socket;
+  readonly server: Socket;
+  readonly held: { up: Buffer[]; down: Buffer[] };
+}
+
+type Direction = "up" | "down";
+
+const HOST = "127.0.0.1";
+
+export class FaultProxy {
+  readonly #listener: Server;
+  readonly #target: Target;
+  readonly #links = new Set<Link>();
+  readonly #watchers = new Set<() => void>();
+  readonly #faults: Record<Kind, Faults> = {
+    commands: { up: "pass", down: "pass", downDelayMs: 0 },
+    inbox: { up: "pass", down: "pass", downDelayMs: 0 },
+  };
+  #refuses = false;
+  #requests: string[][] = [];
+  #writes = 0;
+  #dropped = { up: 0, down: 0 };
+
+  private constructor(target: Target) {
+    this.#target = target;
+    this.#listener = createServer({ noDelay: true }, (client) => this.#accept(client));
+  }
+
+  static async start(target: Target): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target);
+    await new Promise<void>((resolve) => proxy.#listener.listen(0, HOST, resolve));
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#listener.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `redis://${HOST}:${this.port}`;
+  }
+
+  /** Changes the treatment of bytes from now on, those that are held included. */
+  set(faults: Partial<Faults>, kind?: Kind): void {
+    for (const each of kind ? [kind] : (["commands", "inbox"] as const)) {
+      Object.assign(this.#faults[each], faults);
+    }
+    for (const link of this.#links) this.#flush(link);
+    this.#noteActivity();
+  }
+
+  /** Ends every fault. What was held arrives. */
+  heal(): void {
+    this.#refuses = false;
+    this.set({ up: "pass", down: "pass", downDelayMs: 0 });
+  }
+
+  /** Breaks the connections, with what is held in them. Clients may connect anew. */
+  cut(kind?: Kind): void {
+    for (const link of this.#links) if (!kind || link.kind === kind) this.#break(link);
+  }
+
+  /** Breaks all connections and takes no new ones until `heal()`. */
+  refuse(): void {
+    this.#refuses = true;
+    this.cut();
+  }
+
+  /** Open connections. */
+  get connections(): number {
+    return this.#links.size;
+  }
+
+  /** Script calls that the client sent since the last `forget()`: the requests of the library. */
+  get scriptCalls(): readonly (readonly string[])[] {
+    return this.#requests.filter(([verb = ""]) => verb.toUpperCase().startsWith("EVAL"));
+  }
+
+  /** Pieces in which the client's bytes came since the last `forget()`. */
+  get writes(): number {
+    return this.#writes;
+  }
+
+  /** Starts counting anew. */
+  forget(): void {
+    this.#requests = [];
+    this.#writes = 0;
+    this.#dropped = { up: 0, down: 0 };
+  }
+
+  /** Pieces of bytes held back now. */
+  held(direction: Direction, kind?: Kind): number {
+    let pieces = 0;
+    for (const link of this.#links) if (!kind || link.kind === kind) pieces += link.held[direction].length;
+    return pieces;
+  }
+
+  /** Pieces of bytes dropped since the last `forget()`. */
+  dropped(direction: Direction): number {
+    return this.#dropped[direction];
+  }
+
+  /** Resolves when the condition holds; looked at whenever something happens here. */
+  when(what: string, condition: () => boolean): Promise<void> {
+    if (condition()) return Promise.resolve();
+    let look: () => void = () => {};
+    const met = new Promise<void>((resolve) => {
+      look = () => void (condition() && resolve());
+      this.#watchers.add(look);
+    });
+    return within(met, what).finally(() => this.#watchers.delete(look));
+  }
+
+  /** Resolves when an answer of the server to a command is held back: the command was carried out. */
+  whenAnswerHeld(): Promise<void> {
+    return this.when("an answer that is held back", () => this.held("down", "commands") > 0);
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+    this.cut();
+    await closed;
+  }
+
+  #accept(client: Socket): void {
+    if (this.#refuses) {
+      client.on("error", () => {});
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect({ ...this.#target, noDelay: true });
+    const link: Link = { kind: "commands", client, server, held: { up: [], down: [] } };
+    this.#links.add(link);
+    const reader = new RequestReader();
+    client.on("data", (bytes) => {
+      this.#count(link, reader, bytes);
+      this.#take(link, "up", bytes);
+    });
+    server.on("data", (bytes) => {
+      const { downDelayMs } = this.#faults[link.kind];
+      if (downDelayMs > 0) afterRealMs(downDelayMs, () => this.#take(link, "down", bytes));
+      else this.#take(link, "down", bytes);
+    });
+    for (const socket of [client, server]) {
+      socket.on("error", () => {}); // "close" follows
+      socket.on("close", () => this.#break(link));
+    }
+    this.#noteActivity();
+  }
+
+  #count(link: Link, reader: RequestReader, bytes: Buffer): void {
+    this.#writes += 1;
+    for (const words of reader.read(bytes)) {
+      if (words[0]?.toUpperCase() === "SUBSCRIBE") link.kind = "inbox";
+      this.#requests.push(words);
+    }
+  }
+
+  #take(link: Link, direction: Direction, bytes: Buffer): void {
+    const treatment = this.#faults[link.kind][direction];
+    if (treatment === "drop") this.#dropped[direction] += 1;
+    else {
+      link.held[direction].push(bytes);
+      this.#flush(link);
+    }
+    this.#noteActivity();
+  }
+
+  #flush(link: Link): void {
+    for (const direction of ["up", "down"] as const) {
+      const treatment = this.#faults[link.kind][direction];
+      if (treatment === "hold") continue;
+      const sink = direction === "up" ? link.server : link.client;
+      for (const bytes of link.held[direction].splice(0)) {
+        if (treatment === "drop") this.#dropped[direction] += 1;
+        else if (!sink.destroyed) sink.write(bytes);
+      }
+    }
+  }
+
+  #break(link: Link): void {
+    if (!this.#links.delete(link)) return;
+    link.client.resetAndDestroy();
+    link.server.resetAndDestroy();
+    this.#noteActivity();
+  }
+
+  #noteActivity(): void {
+    for (const look of this.#watchers) look();
+  }
+}

@@ -1,0 +1,51 @@
+/** Runs one case in a lab, whatever the test runner. */
+import { AssertionError } from "node:assert";
+import type { LockCase, LockLab, Need } from "./case.js";
+import { within } from "./wait.js";
+
+export interface ClosingLab extends LockLab {
+  close(): Promise<void>;
+}
+
+const LIMIT_MS = 15_000;
+
+/** The reason why the lab cannot run the case; null when it can. */
+export function whyNot(lockCase: LockCase, lacks: Readonly<Partial<Record<Need, string>>>): string | null {
+  for (const need of lockCase.needs) {
+    const reason = lacks[need];
+    if (reason !== undefined) return reason;
+  }
+  return null;
+}
+
+/**
+ * Runs the case and closes the lab. Rejects when the case fails, when the lab cannot be closed, and when
+ * a promise was rejected that nobody handles: nothing of the library may fail in the background.
+ */
+export async function runCase(lockCase: LockCase, lab: ClosingLab): Promise<void> {
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", onUnhandled);
+  const failures: unknown[] = [];
+  try {
+    await within(lockCase.run(lab), "the end of the case", LIMIT_MS);
+  } catch (error) {
+    failures.push(error);
+  }
+  try {
+    await lab.close();
+  } catch (error) {
+    failures.push(error);
+  }
+  process.off("unhandledRejection", onUnhandled);
+  if (unhandled.length > 0) {
+    failures.push(
+      new AssertionError({ message: `a rejection that nobody handles: ${unhandled.map(String).join("; ")}` }),
+    );
+  }
+  if (failures.length === 1) throw failures[0];
+  if (failures.length > 1) {
+    const texts = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)));
+    throw new AggregateError(failures, texts.join(" | "));
+  }
+}

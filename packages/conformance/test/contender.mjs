@@ -1,0 +1,45 @@
+// A process that takes part in a case: does what its parent orders, one answer per order.
+import { AcquireTimeoutError, Holdfast } from "holdfast";
+import { Redis } from "ioredis";
+
+const [url, prefix] = process.argv.slice(2);
+const redis = new Redis(url);
+const holdfast = new Holdfast(redis, { prefix, label: "contender" });
+let lease = null;
+
+const verbs = {
+  start: () => redis.ping(),
+  async acquire({ name, ttlMs, waitMs }) {
+    try {
+      lease = await holdfast.mutex(name, { ttlMs }).acquire({ waitMs });
+      return String(lease.fence);
+    } catch (error) {
+      if (error instanceof AcquireTimeoutError) return null;
+      throw error;
+    }
+  },
+  release: () => lease.release(),
+  async count({ name, ttlMs, waitMs, key, rounds }) {
+    const mutex = holdfast.mutex(name, { ttlMs });
+    for (let round = 0; round < rounds; round++) {
+      await mutex.run(
+        async (held) => {
+          const seen = Number(await redis.get(key));
+          held.check();
+          await redis.set(key, seen + 1);
+        },
+        { waitMs },
+      );
+    }
+  },
+  exit: () => process.exit(0),
+};
+
+process.on("message", async ({ order, verb, ...terms }) => {
+  try {
+    process.send({ order, value: (await verbs[verb](terms)) ?? null });
+  } catch (error) {
+    process.send({ order, error: String(error) });
+  }
+});
+process.on("disconnect", () => process.exit(0));
