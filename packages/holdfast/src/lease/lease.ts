@@ -27,18 +27,13 @@ export class Lease {
   readonly #clock: Clock;
   readonly #since: Instant;
   readonly #maxHoldMs: number;
-  readonly #giveBack: (lease: Lease) => Promise<ReleaseResult>;
+  readonly #giveBack: () => Promise<ReleaseResult>;
   #controller: AbortController | null = null;
   #loss: LeaseLostError | null = null;
   #released: Promise<ReleaseResult> | null = null;
 
   /** Made by the library only. */
-  constructor(
-    clock: Clock,
-    hold: Hold,
-    maxHoldMs: number,
-    giveBack: (lease: Lease) => Promise<ReleaseResult>,
-  ) {
+  constructor(clock: Clock, hold: Hold, maxHoldMs: number, giveBack: () => Promise<ReleaseResult>) {
     this.name = hold.name;
     this.fence = hold.takeToken();
     this.id = hold.id;
@@ -127,7 +122,8 @@ export class Lease {
   async #end(): Promise<ReleaseResult> {
     this.#noticeExpiry();
     const heldMs = this.#heldMs;
-    const result = await this.#giveBack(this);
+    const result = await this.#giveBack();
+    if (this.#loss) return "lapsed";
     if (result === "released") {
       publish("holdfast:lock:released", () => ({ lock: this.name, fence: this.fence, heldMs }));
     }

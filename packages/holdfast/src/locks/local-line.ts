@@ -53,6 +53,8 @@ interface Possession {
   readonly since: Instant;
   lease: Lease | null;
   limit: Alarm | null;
+  /** Why it ended before its release. */
+  over: LossReason | null;
 }
 
 /** While others may wait, local turns end after this share of the ttl. */
@@ -142,6 +144,7 @@ export class LocalLine {
     await this.#attempt?.catch(() => {}); // its caller hears of it
     const possession = this.#possession;
     if (possession) {
+      possession.over = "closed";
       possession.lease?.lose("closed");
       await this.#giveBack(possession);
     }
@@ -205,7 +208,14 @@ export class LocalLine {
     }
     this.#busy = null;
     this.#trouble = null;
-    const possession: Possession = { request, hold, since: schedule.clock.now(), lease: null, limit: null };
+    const possession: Possession = {
+      request,
+      hold,
+      since: schedule.clock.now(),
+      lease: null,
+      limit: null,
+      over: null,
+    };
     this.#possession = possession;
     hold.onLost = (reason) => this.#lost(possession, reason);
     keeper.keep(hold);
@@ -215,7 +225,7 @@ export class LocalLine {
   #serve(local: boolean): void {
     const possession = this.#possession as Possession;
     const [waiter] = this.#waiters;
-    if (!waiter) {
+    if (!waiter || waiter.floor > possession.hold.nextToken) {
       void this.#giveBack(possession);
       return;
     }
@@ -228,9 +238,7 @@ export class LocalLine {
     const { schedule } = this.#parts;
     const { maxHoldMs, name } = this.#terms;
     const possession = this.#possession as Possession;
-    const lease = new Lease(schedule.clock, possession.hold, maxHoldMs, (ended) =>
-      this.#turnEnded(possession, ended),
-    );
+    const lease = new Lease(schedule.clock, possession.hold, maxHoldMs, () => this.#turnEnded(possession));
     possession.lease = lease;
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       possession.limit = schedule.after(maxHoldMs, () => this.#overstayed(possession));
@@ -244,18 +252,19 @@ export class LocalLine {
     return lease;
   }
 
-  async #turnEnded(possession: Possession, lease: Lease): Promise<ReleaseResult> {
-    if (possession.lease !== lease) return "lapsed";
-    possession.lease = null;
-    this.#parts.schedule.cancel(possession.limit);
-    if (this.#possession !== possession) {
-      // It overstayed, and the store has kept the name from others to let it stop. It has stopped.
-      this.#parts.backend.abandon(possession.request);
-      return "lapsed";
+  /** Called once per lease, by its release. */
+  async #turnEnded(possession: Possession): Promise<ReleaseResult> {
+    const { backend, keeper, schedule } = this.#parts;
+    schedule.cancel(possession.limit);
+    if (!possession.over && possession.hold.remainingMs <= 0) {
+      keeper.drop(possession.hold);
+      possession.hold.lose("expired"); // the clock knew before the timer
     }
-    if (possession.hold.remainingMs <= 0) {
-      this.#parts.keeper.drop(possession.hold);
-      possession.hold.lose("expired");
+    if (possession.over) {
+      // Its holder has stopped: others need not wait for what the store may still count as its lease.
+      const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
+      const known = possession.over === "taken" || possession.over === "closed";
+      if (!delayed && !known) backend.abandon(possession.request);
       return "lapsed";
     }
     if (this.#mayPassOn(possession)) {
@@ -289,24 +298,21 @@ export class LocalLine {
     }
   }
 
+  /**
+   * The lease ends now, and nothing is said to the store, which keeps the name for what is left of the
+   * ttl: that is the time in which the holder can stop before anybody else holds.
+   */
   #lost(possession: Possession, reason: LossReason): void {
-    this.#possession = null;
+    possession.over = reason;
+    if (this.#possession === possession) this.#possession = null;
     this.#parts.schedule.cancel(possession.limit);
-    const lease = possession.lease;
-    possession.lease = null;
-    lease?.lose(reason);
-    // The store may not know yet that its holder is out: others need not wait for the rest of the ttl.
-    if (reason === "expired") this.#parts.backend.abandon(possession.request);
+    possession.lease?.lose(reason);
     this.#stand();
   }
 
-  /** Its lease ends now. The store keeps the name until the ttl has passed: time for the holder to stop. */
   #overstayed(possession: Possession): void {
     this.#parts.keeper.drop(possession.hold);
-    possession.hold.end();
-    this.#possession = null;
-    possession.lease?.lose("max-hold");
-    this.#stand();
+    possession.hold.lose("max-hold");
   }
 
   #leave(waiter: Waiter, reason: unknown): void {

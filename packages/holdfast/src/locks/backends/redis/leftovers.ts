@@ -2,6 +2,7 @@
  * Leftovers: requests whose outcome is unknown or unwanted. Each is released by its id, again and
  * again until the server has answered once or the server must have dropped it by itself.
  */
+import { ServerError } from "../../../errors.js";
 import type { Instant } from "../../../time/clock.js";
 import { elapsedMs } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
@@ -35,7 +36,7 @@ export class Leftovers {
   }
 
   add(request: LockRequest): void {
-    if (this.#byId.has(request.id)) return;
+    if (this.#closing || this.#byId.has(request.id)) return;
     const leftover: Leftover = { request, since: this.#schedule.clock.now(), sending: false, alarm: null };
     this.#byId.set(request.id, leftover);
     void this.#try(leftover, FIRST_RETRY_MS);
@@ -68,9 +69,10 @@ export class Leftovers {
       // The ban: a copy of the request that arrives after this must not take the lock for nobody.
       await this.#send(request, request.storeTtlMs);
       this.#settle(leftover);
-    } catch {
+    } catch (error) {
+      const refused = error instanceof ServerError && !error.passing;
       const tired = elapsedMs(this.#schedule.clock, leftover.since) > request.storeTtlMs;
-      if (this.#closing || tired) {
+      if (this.#closing || tired || refused) {
         this.#settle(leftover);
         return;
       }

@@ -76,7 +76,15 @@ export class RedisLocks implements LockBackend {
   }
 
   stand(request: LockRequest, candidate: Candidate): () => void {
-    const wait = this.#waits.add(request, candidate);
+    const wait = this.#waits.add(request, {
+      granted: (grant) => candidate.granted(grant),
+      waiting: (busy) => candidate.waiting(busy),
+      troubled: (error) => candidate.troubled(error),
+      refused: (error) => {
+        this.#leftovers.add(request); // an earlier try may have put it in line
+        candidate.refused(error);
+      },
+    });
     return () => {
       this.#waits.remove(wait);
       this.#leftovers.add(request);
