@@ -1,11 +1,7 @@
 /** The Redis that the sale runs on: the embedded Valkey, or a server of the user's that is left as it was found. */
 import { randomBytes } from "node:crypto";
 import { Redis } from "ioredis";
-
-/** Redis is not there: the user's to mend, so it is told without a stack. */
-export class EngineUnavailable extends Error {
-  override readonly name = "EngineUnavailable";
-}
+import { Unavailable } from "./exit-codes.js";
 
 export interface Engine {
   readonly url: string;
@@ -33,7 +29,7 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
   } catch (error) {
     await embedded?.stop();
     reason ||= error instanceof Error ? error.message : String(error);
-    throw new EngineUnavailable(`no Redis at ${withoutPassword(url)}: ${reason}`);
+    throw new Unavailable(`no Redis at ${withoutPassword(url)}: ${reason}`);
   }
   const prefix = `flash-sale:${randomBytes(6).toString("hex")}`;
   const where = embedded ? "embedded" : `at ${withoutPassword(url)}`;
@@ -63,7 +59,7 @@ async function titleOf(redis: Redis): Promise<string> {
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
-  for await (const keys of redis.scanStream({ match: `*${prefix}*`, count: SCAN_COUNT }) as AsyncIterable<
+  for await (const keys of redis.scanStream({ match: `${prefix}*`, count: SCAN_COUNT }) as AsyncIterable<
     string[]
   >) {
     if (keys.length > 0) await redis.unlink(...keys);

@@ -1,6 +1,6 @@
 /**
- * A published run of the same sale: four Java web servers behind a balancer, the stock in Redis under a Redisson
- * lock, 1600 requests on 200 pieces. It shows the scale of things. Another machine: no yardstick for this one.
+ * A published run of the same sale: several web servers behind a balancer, the stock in Redis under a lock, 1600
+ * requests on 200 pieces. It shows the scale of things. Another machine: no yardstick for this one.
  */
 export const REFERENCE_RUN = {
   sold: 200,

@@ -26,6 +26,8 @@ export interface VariantResult {
   /** Sales of such a server whose buyer never heard of it. 0 unless connections broke. */
   readonly unheardSales: number;
   readonly staleRefusals: number;
+  /** The first error of each kind that the servers met. */
+  readonly failures: readonly string[];
   readonly killedPids: readonly number[];
   /** What the stock says in the end. */
   readonly leftAtEnd: number;
@@ -66,6 +68,7 @@ export function resultOf(facts: VariantFacts): VariantResult {
     soldByServers: sum(facts.tallies.map(({ sold }) => sold)),
     unheardSales: sum(facts.tallies.map(({ pid, sold }) => sold - heardFrom(pid))),
     staleRefusals: sum(facts.tallies.map(({ staleRefusals }) => staleRefusals)),
+    failures: [...new Set(facts.tallies.flatMap(({ failures }) => failures))],
     killedPids: facts.killedPids,
     leftAtEnd: facts.leftAtEnd,
   };

@@ -1,8 +1,11 @@
 /** Arguments, exit codes, and ends before time. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Program, run } from "./store-program.js";
 
 const LONG = ["--no-report", "--requests", "1000000", "--variants", "mutex"];
+
+// Whole processes: a few seconds each, several times that on a machine with its hands full.
+vi.setConfig({ testTimeout: 60_000 });
 
 describe("the command line", () => {
   test.each([

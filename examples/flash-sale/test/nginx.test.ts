@@ -1,9 +1,12 @@
 /** Behind nginx: the servers on ports of their own, one address in front. */
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { findNginx } from "../src/front/nginx.js";
 import { Program } from "./store-program.js";
+
+// Whole processes: a few seconds each, several times that on a machine with its hands full.
+vi.setConfig({ testTimeout: 60_000 });
 
 const nginx = findNginx();
 

@@ -24,7 +24,7 @@ function facts(
 }
 
 function tally(pid: number, sold: number, staleRefusals = 0) {
-  return { pid, sold, staleRefusals, failures: [], samples: [] };
+  return { pid, sold, staleRefusals, failures: pid === 2 ? ["E: two"] : ["E: one"], samples: [] };
 }
 
 describe("the result", () => {
@@ -53,7 +53,13 @@ describe("the result", () => {
   test("checks the servers' books against the buyers', except those of a killed server", () => {
     const answers = [answer(1, true, 1), answer(2, true, 1), answer(9, true, 1)];
     const result = resultOf(facts({ answers, tallies: [tally(1, 1), tally(2, 2, 4)], killedPids: [9] }));
-    expect(result).toMatchObject({ soldByServers: 3, unheardSales: 1, staleRefusals: 4, killedPids: [9] });
+    expect(result).toMatchObject({
+      soldByServers: 3,
+      unheardSales: 1,
+      staleRefusals: 4,
+      failures: ["E: one", "E: two"],
+      killedPids: [9],
+    });
   });
 
   test("takes percentiles by the nearest rank", () => {

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Ended, Program, run, scratchFolder } from "./store-program.js";
 
-const SMALL = ["--stock", "40", "--requests", "320", "--no-report"];
+const SMALL = ["--stock", "40", "--requests", "320", "--servers", "2", "--no-report"];
 
 interface Line {
   readonly stock: number;
@@ -28,6 +28,9 @@ interface Line {
 function lastLine({ stdout }: Ended): Line {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
 }
+
+// Whole processes: a few seconds each, several times that on a machine with its hands full.
+vi.setConfig({ testTimeout: 60_000 });
 
 describe("a sale", () => {
   test("oversells without a lock, and sells the stock exactly in every other way", async () => {
@@ -114,7 +117,9 @@ describe("what is shown", () => {
     const sale = ["--serve", "--stock", "20", "--requests", "160", "--servers", "2", "--variants", "script"];
     const program = new Program([...sale, "--no-report"]);
     const [, url = ""] = await program.printed(/open at (\S+)/);
-    const answers = await Promise.all([1, 2, 3].map(async () => (await fetch(url)).json()));
+    const answers = await Promise.all(
+      [1, 2, 3].map(async () => (await fetch(url)).json() as Promise<{ left: number }>),
+    );
     expect(answers.map(({ left }) => left).sort()).toEqual([17, 18, 19]);
     expect(answers[0]).toEqual({
       host: expect.any(String),

@@ -14,15 +14,11 @@ export function notesOf(results: readonly VariantResult[], { stock, ttlMs }: Sal
   return notes;
 }
 
-function findings(
-  { name, sold, oversold, unheardSales, staleRefusals }: VariantResult,
-  stock: number,
-): string[] {
-  const { title } = variantOf(name);
+function findings(result: VariantResult, stock: number): string[] {
+  const { sold, oversold, unheardSales, staleRefusals, failures } = result;
   const found: string[] = [];
-  if (oversold > 0) found.push(`${title}: ${count(stock)} pieces were sold to ${count(sold)} buyers`);
-  if (unheardSales !== 0) found.push(`${title}: ${count(unheardSales)} sales whose buyers never heard of it`);
-  if (staleRefusals > 0)
-    found.push(`${title}: the ledger refused ${count(staleRefusals)} writes that came too late`);
-  return found;
+  if (oversold > 0) found.push(`${count(stock)} pieces were sold to ${count(sold)} buyers`);
+  if (unheardSales !== 0) found.push(`${count(unheardSales)} sales whose buyers never heard of it`);
+  if (staleRefusals > 0) found.push(`the ledger refused ${count(staleRefusals)} writes that came too late`);
+  return [...found, ...failures].map((finding) => `${variantOf(result.name).title}: ${finding}`);
 }

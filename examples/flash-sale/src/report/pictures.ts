@@ -12,6 +12,8 @@ import { type VARIANT_NAMES, variantOf } from "../variants.js";
 
 const WIDTH = 860;
 const PANEL_HEIGHT = 130;
+/** Of one line. */
+const MOST_POINTS = 2_000;
 /** Below this a latency is drawn as this: the scale is logarithmic. */
 const LEAST_MS = 0.1;
 
@@ -21,6 +23,12 @@ function colorOf(outcome: VariantOutcome): string {
 
 function titleOf(outcome: VariantOutcome): string {
   return variantOf(outcome.result.name).title;
+}
+
+/** Every so-many-th point and the last: a large sale must not make a file that no browser likes. */
+function thinned<Point>(points: readonly Point[]): Point[] {
+  const step = Math.max(1, Math.ceil(points.length / MOST_POINTS));
+  return points.filter((_, index) => index % step === 0 || index === points.length - 1);
 }
 
 function draw(options: Plot.PlotOptions): string {
@@ -38,7 +46,7 @@ export function soldOverTime(outcomes: readonly VariantOutcome[], stock: number)
       sold: index + 1,
       title,
     }));
-    return [{ seconds: 0, sold: 0, title }, ...sales];
+    return [{ seconds: 0, sold: 0, title }, ...thinned(sales)];
   });
   return draw({
     height: 300,
@@ -56,7 +64,11 @@ export function soldOverTime(outcomes: readonly VariantOutcome[], stock: number)
 /** One panel per variant: what every sale left, in the order of time. A rising line is a write that undid others. */
 export function stockOverTime(outcomes: readonly VariantOutcome[], stock: number): string {
   const points = outcomes.flatMap((outcome) =>
-    outcome.trace.stock.map(({ atMs, left }) => ({ seconds: atMs / 1_000, left, title: titleOf(outcome) })),
+    thinned(outcome.trace.stock).map(({ atMs, left }) => ({
+      seconds: atMs / 1_000,
+      left,
+      title: titleOf(outcome),
+    })),
   );
   return draw({
     height: PANEL_HEIGHT * outcomes.length + 60,
@@ -81,13 +93,12 @@ export function stockOverTime(outcomes: readonly VariantOutcome[], stock: number
 
 /** For each variant, which share of the buyers was answered within a given time. */
 export function latencyDistribution(outcomes: readonly VariantOutcome[]): string {
-  const points = outcomes.flatMap((outcome) =>
-    outcome.trace.latenciesMs.map((ms, index, all) => ({
-      ms: Math.max(ms, LEAST_MS),
-      share: (index + 1) / all.length,
-      title: titleOf(outcome),
-    })),
-  );
+  const points = outcomes.flatMap((outcome) => {
+    const { latenciesMs } = outcome.trace;
+    const title = titleOf(outcome);
+    const shares = latenciesMs.map((ms, index) => ({ ms, share: (index + 1) / latenciesMs.length, title }));
+    return thinned(shares).map(({ ms, ...point }) => ({ ...point, ms: Math.max(ms, LEAST_MS) }));
+  });
   return draw({
     height: 320,
     x: {
