@@ -11,7 +11,8 @@ import { within } from "./wait.js";
 /**
  * - `pass`: bytes go on
  * - `hold`: bytes are kept, in order, and go on when it passes again: a late write
- * - `drop`: bytes are gone
+ * - `drop`: bytes are gone, as they are when a connection is about to break: `heal()` breaks connections
+ *   that carry commands and have lost bytes, because no TCP stream goes on with a hole
  */
 export type Treatment = "pass" | "hold" | "drop";
 
@@ -37,6 +38,7 @@ interface Link {
   readonly client: Socket;
   readonly server: Socket;
   readonly held: { up: Buffer[]; down: Buffer[] };
+  torn: boolean;
 }
 
 type Direction = "up" | "down";
@@ -88,6 +90,7 @@ export class FaultProxy {
   /** Ends every fault. What was held arrives. */
   heal(): void {
     this.#refuses = false;
+    for (const link of this.#links) if (link.torn && link.kind === "commands") this.#break(link);
     this.set({ up: "pass", down: "pass", downDelayMs: 0 });
   }
 
@@ -165,7 +168,7 @@ export class FaultProxy {
       return;
     }
     const server = connect({ ...this.#target, noDelay: true });
-    const link: Link = { kind: "commands", client, server, held: { up: [], down: [] } };
+    const link: Link = { kind: "commands", client, server, held: { up: [], down: [] }, torn: false };
     this.#links.add(link);
     const reader = new RequestReader();
     client.on("data", (bytes) => {
@@ -194,7 +197,7 @@ export class FaultProxy {
 
   #take(link: Link, direction: Direction, bytes: Buffer): void {
     const treatment = this.#faults[link.kind][direction];
-    if (treatment === "drop") this.#dropped[direction] += 1;
+    if (treatment === "drop") this.#drop(link, direction);
     else {
       link.held[direction].push(bytes);
       this.#flush(link);
@@ -208,10 +211,15 @@ export class FaultProxy {
       if (treatment === "hold") continue;
       const sink = direction === "up" ? link.server : link.client;
       for (const bytes of link.held[direction].splice(0)) {
-        if (treatment === "drop") this.#dropped[direction] += 1;
+        if (treatment === "drop") this.#drop(link, direction);
         else if (!sink.destroyed) sink.write(bytes);
       }
     }
+  }
+
+  #drop(link: Link, direction: Direction): void {
+    this.#dropped[direction] += 1;
+    link.torn = true;
   }
 
   #break(link: Link): void {

@@ -123,7 +123,7 @@ export const handoverCases: readonly LockCase[] = [
       const name = lab.name();
       const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
       await standInLine(lab, doomed, name, 1, { ttlMs: SHORT_TTL_MS });
-      const waiter = await standInLine(lab, last, name, 2);
+      const waiter = await standInLine(lab, last, name, 2, { ttlMs: SHORT_TTL_MS });
       proxy.set({ up: "hold", down: "hold" });
       assert.equal(await lease.release(), "released");
       const leftMs = await lab.store.leftMs(name);

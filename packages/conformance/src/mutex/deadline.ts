@@ -1,0 +1,235 @@
+/** The deadline: what a holder knows of its end by its own clocks, whatever the server and the network do. */
+import assert from "node:assert/strict";
+import { LeaseLostError } from "holdfast";
+import type { LockCase, LockLab } from "../case.js";
+import type { ManualClock } from "../clock.js";
+import type { FaultProxy } from "../proxy.js";
+import { until } from "../wait.js";
+import { assertLost } from "./renewal.js";
+import { assertBusy, assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
+
+const THIRD_MS = LONG_TTL_MS / 3;
+
+/** Advances in steps in which every try of the library can have run. */
+async function pass(lab: LockLab, clock: ManualClock, byMs: number): Promise<void> {
+  const steps = 40;
+  for (let step = 0; step < steps; step++) {
+    clock.advance(byMs / steps);
+    await lab.store.nowMicros();
+  }
+}
+
+async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: FaultProxy }> {
+  return { clock: lab.manualClock(), proxy: await lab.proxy() };
+}
+
+export const deadlineCases: readonly LockCase[] = [
+  {
+    name: "an unreachable server ends the lease at its deadline: not later, and not while it can still be trusted",
+    covers: ["redlock: abort long after the lease was over", "redis-semaphore: held for ever without a server"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const { clock, proxy } = await cutOff(lab);
+      const holdfast = await lab.holdfast({ clock, through: proxy });
+      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const { signal } = lease;
+      proxy.refuse();
+      await pass(lab, clock, LONG_TTL_MS * 0.95);
+      assert.equal(signal.aborted, false);
+      assert.equal(lease.valid, true);
+      clock.advance(lease.remainingMs - 1);
+      assert.equal(signal.aborted, false);
+      clock.advance(1);
+      assert.equal(signal.aborted, true);
+      assertLost(lease, "expired");
+      assert.notEqual(await lab.store.leftMs(lease.name), null, "at the server it must not be over yet");
+      await pass(lab, clock, LONG_TTL_MS * 4);
+      assert.equal(lab.events.all("holdfast:lock:lost").length, 1);
+    },
+  },
+  {
+    name: "a renewal that hangs does not delay the end of the lease",
+    covers: ["redlock-universal: abort 4.5 s after expiry while an extension hangs", "DistributedLock #133"],
+    needs: ["proxy"],
+    async run(lab) {
+      const { clock, proxy } = await cutOff(lab);
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const { signal } = lease;
+      proxy.set({ down: "hold" });
+      clock.advance(THIRD_MS);
+      await proxy.whenAnswerHeld();
+      clock.advance(lease.remainingMs);
+      assert.equal(signal.aborted, true);
+      assertLost(lease, "expired");
+    },
+  },
+  {
+    name: "a renewal whose answer comes after the deadline does not bring the lease back",
+    covers: ["redlock-universal: extend says too late", "redsync: TestMutexExtendExpired", "redis-semaphore #175"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const { clock, proxy } = await cutOff(lab);
+      const [holder, rival] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
+      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      proxy.set({ down: "hold" });
+      clock.advance(THIRD_MS);
+      await proxy.whenAnswerHeld();
+      clock.stall(lease.remainingMs);
+      proxy.heal();
+      await until("the loss is known", () => lab.events.all("holdfast:lock:lost").length === 1);
+      assertLost(lease, "expired");
+      assert.equal(await lease.release(), "lapsed");
+      await until("the name is free", async () => (await lab.store.leftMs(lease.name)) === null);
+      await assertFree(rival, lease.name);
+    },
+  },
+  {
+    name: "after a stall of the process its lease is over at the first look, before any timer fires",
+    covers: ["bullmq #3056, #2857: event-loop stall", "redis-semaphore #25, #24: pause"],
+    needs: [],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const lease = await take(await lab.holdfast({ clock }), lab.name(), { ttlMs: LONG_TTL_MS });
+      const { signal } = lease;
+      clock.stall(LONG_TTL_MS);
+      assert.equal(signal.aborted, false, "no timer has fired");
+      assert.throws(() => lease.check(), LeaseLostError);
+      assertLost(lease, "expired");
+    },
+  },
+  {
+    name: "a machine that was suspended for longer than the ttl finds the lease over, and is told",
+    covers: ["redis-semaphore #25: sleep and debugger", "DistributedLock: stopwatch stands still in sleep"],
+    needs: [],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const holdfast = await lab.holdfast({ clock });
+      const [looking, told] = [
+        await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS }),
+        await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS }),
+      ];
+      const { signal } = told;
+      clock.stepWall(LONG_TTL_MS);
+      assert.equal(looking.valid, false);
+      assertLost(looking, "expired");
+      clock.advance(1_000);
+      assert.equal(signal.aborted, true);
+      assertLost(told, "expired");
+    },
+  },
+  {
+    name: "a wall clock that is set back does not lengthen a lease",
+    covers: ["errorception/redis-lock #30: clock drift", "redis-semaphore: TIME SHIFT"],
+    needs: ["proxy"],
+    async run(lab) {
+      const { clock, proxy } = await cutOff(lab);
+      const lease = await take(await lab.holdfast({ clock, through: proxy }), lab.name(), { ttlMs: LONG_TTL_MS });
+      const beforeMs = lease.remainingMs;
+      clock.stepWall(-10 * LONG_TTL_MS);
+      assert.ok(lease.remainingMs <= beforeMs);
+      proxy.set({ up: "drop" });
+      clock.advance(beforeMs);
+      assertLost(lease, "expired");
+    },
+  },
+  {
+    name: "a client's wrong wall clock changes nothing for others: the server's clock decides",
+    covers: ["redis-semaphore: TIME SHIFT by less and by more than the ttl"],
+    needs: [],
+    async run(lab) {
+      for (const offMs of [-100 * LONG_TTL_MS, -LONG_TTL_MS / 2, LONG_TTL_MS / 2, 100 * LONG_TTL_MS]) {
+        const clock = lab.manualClock();
+        clock.stepWall(offMs);
+        const [off, right] = [await lab.holdfast({ clock }), await lab.holdfast()];
+        const name = lab.name();
+        const lease = await take(off, name, { ttlMs: LONG_TTL_MS });
+        assert.equal(lease.valid, true);
+        await assertBusy(right, name);
+        assert.equal(await lease.release(), "released");
+        const other = await take(right, name, { ttlMs: LONG_TTL_MS });
+        assert.equal(await off.mutex(name).tryAcquire(), null);
+        await other.release();
+      }
+    },
+  },
+  {
+    name: "at every moment a lease ends for its holder before it ends at the server",
+    covers: ["DistributedLock: the loss token fires after the true expiry", "node-redlock PR #274"],
+    needs: ["store"],
+    async run(lab) {
+      const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
+      const name = lab.name();
+      const lease = await take(holder, name, { ttlMs: 600 });
+      const compare = async (held: typeof lease): Promise<void> => {
+        const atServerMs = await lab.store.leftMs(name);
+        assert.ok(atServerMs !== null && held.remainingMs < atServerMs, `${held.remainingMs} < ${atServerMs}`);
+      };
+      await compare(lease);
+      await lab.events.next("holdfast:lock:renewed");
+      await compare(lease);
+      const waiter = await standInLine(lab, waiting, name, 1, { ttlMs: 600 });
+      await compare(lease);
+      await lease.release();
+      const next = await waiter.lease;
+      await compare(next);
+      await lab.events.next("holdfast:lock:renewed");
+      await compare(next);
+      await next.release();
+    },
+  },
+  {
+    name: "a grant whose answer comes after the lease ran out gives no lease, and is cleaned up",
+    covers: ["redlock: a lock that has expired when it is returned", "DistributedLock: acquire slower than its validity"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const { clock, proxy } = await cutOff(lab);
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
+      const name = lab.name();
+      const mutex = holdfast.mutex(name, { ttlMs: LONG_TTL_MS });
+      proxy.set({ down: "hold" });
+      const attempt = mutex.tryAcquire();
+      attempt.catch(() => {});
+      await proxy.whenAnswerHeld();
+      assert.notEqual(await lab.store.leftMs(name), null);
+      clock.stall(LONG_TTL_MS);
+      proxy.heal();
+      const error = (await rejection(attempt)) as { code?: string };
+      assert.equal(error.code, "INDETERMINATE");
+      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      assert.equal(lab.events.all("holdfast:lock:acquired").length, 0);
+    },
+  },
+  {
+    name: "a waiter whose grant came too late waits on, and gets a live lease",
+    covers: ["redlock: a lock that has expired when it is returned"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const { clock, proxy } = await cutOff(lab);
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
+      const name = lab.name();
+      proxy.set({ down: "hold" });
+      const waiting = holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 100 * LONG_TTL_MS });
+      await proxy.whenAnswerHeld();
+      clock.stall(LONG_TTL_MS);
+      proxy.heal();
+      const lease = await waiting;
+      assert.equal(lease.valid, true);
+      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.equal(await lease.release(), "released");
+    },
+  },
+  {
+    name: "a signal that is first asked for after the loss has aborted already",
+    covers: ["DistributedLock: TestHandleLostReturnsAlreadyCanceledIfHandleAlreadyLost"],
+    needs: ["store"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const lease = await take(await lab.holdfast({ clock }), lab.name(), { ttlMs: LONG_TTL_MS });
+      await lab.store.forget(lease.name);
+      clock.advance(THIRD_MS);
+      await lab.events.next("holdfast:lock:lost");
+      assertLost(lease, "taken");
+    },
+  },
+];

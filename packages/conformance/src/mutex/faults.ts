@@ -1,0 +1,225 @@
+/** Faults of the network and the server: limits of calls, lost and repeated requests, lost scripts, refusals. */
+import assert from "node:assert/strict";
+import { IndeterminateError, ServerError } from "holdfast";
+import type { LockCase } from "../case.js";
+import { realNowMs } from "../time.js";
+import { until } from "../wait.js";
+import { assertBusy, assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
+
+const LIMIT_MS = 100;
+/** Far more than any limit, far less than for ever. */
+const SOON_MS = 3_000;
+const THIRD_MS = LONG_TTL_MS / 3;
+
+export const faultCases: readonly LockCase[] = [
+  {
+    name: "a frozen server hangs no caller, and what was asked meanwhile leaves no holder behind",
+    covers: ["DistributedLock: majority hang fails fast", "redlock #29, #58: hangs", "RedLock.net: TestLockReleasedAfterTimeout"],
+    needs: ["freeze", "store"],
+    async run(lab) {
+      const [holdfast, rival] = [
+        await lab.holdfast({ callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast({ callTimeoutMs: LONG_TTL_MS }),
+      ];
+      const [held, tried, waited] = [lab.name(), lab.name(), lab.name()];
+      const lease = await take(holdfast, held, { ttlMs: LONG_TTL_MS });
+      await lab.freezeServer();
+      const startMs = realNowMs();
+      const attempt = rejection(holdfast.mutex(tried, { ttlMs: LONG_TTL_MS }).tryAcquire());
+      const waiting = rejection(holdfast.mutex(waited, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 2 * LIMIT_MS }));
+      const record = rejection(holdfast.fencedRecord(held).enter(lease));
+      assert.ok((await attempt) instanceof IndeterminateError);
+      assert.ok((await waiting) instanceof IndeterminateError);
+      assert.ok((await record) instanceof IndeterminateError);
+      assert.equal(await lease.release(), "unknown");
+      assert.ok(realNowMs() - startMs < SOON_MS);
+      await lab.thawServer();
+      for (const name of [held, tried, waited]) {
+        await until(`'${name}' is free`, async () => (await lab.store.leftMs(name)) === null);
+        await assertFree(rival, name);
+      }
+    },
+  },
+  {
+    name: "an attempt at a server that cannot be reached fails soon, with an error that says so",
+    covers: ["node-redlock: unreachable Redis", "Redisson: testRedisFailed"],
+    needs: ["proxy"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS });
+      proxy.refuse();
+      const startMs = realNowMs();
+      const error = await rejection(holdfast.mutex(lab.name()).tryAcquire());
+      assert.ok(error instanceof IndeterminateError);
+      assert.equal(error.code, "INDETERMINATE");
+      const late = await rejection(holdfast.mutex(lab.name()).acquire({ waitMs: 2 * LIMIT_MS }));
+      assert.ok(late instanceof IndeterminateError, `IndeterminateError, not ${String(late)}`);
+      assert.ok(realNowMs() - startMs < SOON_MS);
+      proxy.heal();
+      const lease = await holdfast.mutex(lab.name()).acquire({ waitMs: SOON_MS });
+      assert.equal(await lease.release(), "released");
+    },
+  },
+  {
+    name: "an attempt without an answer that was carried out is undone",
+    covers: ["DistributedLock: failed acquire frees what it got", "redlock-universal: keys stay until the ttl"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const [holdfast, rival] = [
+        await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast(),
+      ];
+      const name = lab.name();
+      proxy.set({ down: "hold" });
+      const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
+      await proxy.whenAnswerHeld();
+      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.ok((await attempt) instanceof IndeterminateError);
+      proxy.heal();
+      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await assertFree(rival, name);
+    },
+  },
+  {
+    name: "a request that arrives after its caller gave up takes nothing",
+    covers: ["DistributedLock: late replies", "ioredis: offline queue runs an acquire later"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const [holdfast, rival] = [
+        await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast(),
+      ];
+      const name = lab.name();
+      proxy.set({ up: "hold" });
+      const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
+      const waiting = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: LIMIT_MS }));
+      assert.ok((await attempt) instanceof IndeterminateError);
+      assert.ok((await waiting) instanceof Error);
+      proxy.heal();
+      // Answered after everything that was sent before it.
+      await holdfast.mutex(lab.name()).run(() => {});
+      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await assertFree(rival, name);
+      assert.equal(await lab.store.waiting(name), 0);
+    },
+  },
+  {
+    name: "an acquire whose answer was lost succeeds by asking again: its own mark does not stand in its way",
+    covers: ["redlock: own keys vote `taken` on every retry", "redlock-universal: all retries fail after one lost reply"],
+    needs: ["proxy"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS });
+      proxy.set({ down: "drop" });
+      const waiting = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS }).acquire({ waitMs: LONG_TTL_MS / 3 });
+      await proxy.when("the answer is lost", () => proxy.dropped("down") > 0);
+      proxy.heal();
+      const lease = await waiting;
+      assert.equal(lease.valid, true);
+      assert.equal(await lease.release(), "released");
+    },
+  },
+  {
+    name: "a connection that breaks before the answer harms neither acquire nor release",
+    covers: ["ioredis: resends what a broken connection swallowed", "Redisson: unlock latch"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const [holdfast, rival] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
+      for (let round = 0; round < 3; round++) {
+        const name = lab.name();
+        proxy.set({ down: "hold" });
+        const acquiring = holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire();
+        await proxy.whenAnswerHeld();
+        proxy.cut();
+        proxy.heal();
+        const lease = await acquiring;
+        await assertBusy(rival, name);
+        proxy.set({ down: "hold" });
+        const releasing = lease.release();
+        await proxy.whenAnswerHeld();
+        assert.equal(await lab.store.leftMs(name), null, "the release was carried out");
+        proxy.cut();
+        proxy.heal();
+        assert.equal(await releasing, "released");
+        await assertFree(rival, name);
+      }
+    },
+  },
+  {
+    name: "a release that is repeated after a hand-over does not take the name from the next holder",
+    covers: ["etcd #22082: a retried unlock frees a newer lock"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const [holder, waiting, rival] = [
+        await lab.holdfast({ through: proxy }),
+        await lab.holdfast(),
+        await lab.holdfast(),
+      ];
+      const name = lab.name();
+      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const waiter = await standInLine(lab, waiting, name, 1);
+      proxy.set({ down: "hold" });
+      const releasing = lease.release();
+      const next = await waiter.lease;
+      proxy.cut();
+      proxy.heal();
+      assert.equal(await releasing, "released");
+      await assertBusy(rival, name);
+      assert.equal(next.valid, true);
+      assert.equal(await next.release(), "released");
+    },
+  },
+  {
+    name: "scripts that the server lost are sent anew: for acquire, wait, renewal, hand-over and release",
+    covers: ["redis-semaphore: NOSCRIPT falls back", "redsync: scripts"],
+    needs: ["store"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const [holder, waiting] = [await lab.holdfast({ clock }), await lab.holdfast()];
+      const { store } = lab;
+      for (let round = 0; round < 2; round++) {
+        const name = lab.name();
+        await store.forgetScripts();
+        const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+        await store.forgetScripts();
+        clock.advance(THIRD_MS);
+        assert.equal((await lab.events.next("holdfast:lock:renewed")).lost, 0);
+        await store.forgetScripts();
+        const waiter = await standInLine(lab, waiting, name, 1);
+        await store.forgetScripts();
+        assert.equal(await lease.release(), "released");
+        const next = await waiter.lease;
+        await store.forgetScripts();
+        assert.equal(await next.release(), "released");
+      }
+    },
+  },
+  {
+    name: "an error of the server is told as it is, is not tried by other means, and writes nothing",
+    covers: ["redis-semaphore: errors other than NOSCRIPT do not fall back", "node-redlock #195: a colliding key"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const holdfast = await lab.holdfast({ through: proxy });
+      const name = lab.name();
+      await lab.store.spoil(name);
+      await holdfast.mutex(lab.name()).run(() => {});
+      const before = await lab.store.residue(name);
+      proxy.forget();
+      const error = await rejection(holdfast.mutex(name).tryAcquire());
+      assert.ok(error instanceof ServerError, String(error));
+      assert.equal(error.code, "SERVER_ERROR");
+      assert.equal(error.serverCode, "WRONGTYPE");
+      assert.equal(error.passing, false);
+      const acquires = proxy.scriptCalls.filter((words) => words.includes("30000")).length;
+      assert.ok(acquires <= 2, `${acquires} requests`);
+      const waiting = await rejection(holdfast.mutex(name).acquire({ waitMs: LONG_TTL_MS }));
+      assert.ok(waiting instanceof ServerError);
+      assert.deepEqual(await lab.store.residue(name), before);
+    },
+  },
+];

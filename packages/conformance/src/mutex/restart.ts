@@ -1,0 +1,54 @@
+/** A server that comes back without its memory. */
+import assert from "node:assert/strict";
+import type { LockCase } from "../case.js";
+import { until } from "../wait.js";
+import { assertLost } from "./renewal.js";
+import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
+
+const THIRD_MS = LONG_TTL_MS / 3;
+const PATIENT_MS = 10_000;
+
+export const restartCases: readonly LockCase[] = [
+  {
+    name: "after a restart without memory old leases are lost, tokens still rise, and new leases are renewed",
+    covers: ["redis-semaphore: node down then up", "Redisson: testExpirationRenewal after a restart", "Redisson #2515, #3194"],
+    needs: ["restart", "store"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const [holder, rival] = [await lab.holdfast({ clock }), await lab.holdfast()];
+      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      await lab.restartServer();
+      const theirs = await rival.mutex(lease.name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: PATIENT_MS });
+      assert.ok(theirs.fence > lease.fence);
+      await until("the loss is known", async () => {
+        clock.advance(THIRD_MS / 50);
+        await lab.store.nowMicros();
+        return lab.events.all("holdfast:lock:lost").length === 1;
+      });
+      assertLost(lease, "taken");
+      assert.equal(await lease.release(), "lapsed");
+      assert.equal(await theirs.release(), "released");
+      const renewedBefore = lab.events.all("holdfast:lock:renewed").length;
+      const again = await take(holder, lease.name, { ttlMs: LONG_TTL_MS });
+      clock.advance(THIRD_MS);
+      await until("a renewal", () => lab.events.all("holdfast:lock:renewed").length > renewedBefore);
+      assert.equal(again.valid, true);
+      assert.equal(await again.release(), "released");
+    },
+  },
+  {
+    name: "after a restart those who wait stand in line again and get the name",
+    covers: ["Redisson #2099: fair lock after a failover", "Curator: testWaitingProcessKilledServer"],
+    needs: ["restart", "store"],
+    async run(lab) {
+      const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
+      const name = lab.name();
+      const lease = await take(holder, name, { ttlMs: 600 });
+      const waiter = await standInLine(lab, waiting, name, 1, { ttlMs: 600 });
+      await lab.restartServer();
+      const next = await waiter.lease;
+      assert.ok(next.fence > lease.fence);
+      assert.equal(await next.release(), "released");
+    },
+  },
+];
