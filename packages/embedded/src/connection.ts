@@ -131,6 +131,12 @@ export class Connection implements ValkeyConnection, Endpoint {
     return taken;
   }
 
+  /** Last words of a client that cannot be served. */
+  refuse(reply: Uint8Array): void {
+    if (!this.#isGone) this.#peer.receive(reply.slice());
+    this.close();
+  }
+
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;

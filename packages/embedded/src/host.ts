@@ -14,6 +14,7 @@ const writable = 2;
 const bytesPerPair = 8;
 const failed = -1;
 const tryAgain = -1;
+const fullReply = new TextEncoder().encode("-ERR max number of clients reached\r\n");
 
 /** Calls at moments that only the engine's host can see; a virtual clock needs them. */
 export interface ValkeyHooks {
@@ -53,6 +54,8 @@ export class Host {
   #lowestMaybeFree = 0;
   #hot: Endpoint[] = [];
   #connectionCount = 0;
+  #tableSize = Number.POSITIVE_INFINITY;
+  #firedCount = 0;
 
   constructor(memory: () => EngineMemory, hooks: ValkeyHooks) {
     this.#memory = memory;
@@ -70,6 +73,11 @@ export class Host {
 
   get connectionCount(): number {
     return this.#connectionCount;
+  }
+
+  /** How many endpoints the latest poll reported as ready. */
+  get firedCount(): number {
+    return this.#firedCount;
   }
 
   /** Puts a client in the line of the listener on `port`; null when nothing listens there. */
@@ -125,11 +133,15 @@ export class Host {
     this.#hot.push(endpoint);
   };
 
-  #add(endpoint: Connection | Listener): number {
+  #lowestFree(): number {
     let index = this.#lowestMaybeFree;
     while (this.#endpoints[index] !== undefined) index += 1;
-    this.#lowestMaybeFree = index + 1;
-    this.#place(endpoint, firstDescriptor + index);
+    this.#lowestMaybeFree = index;
+    return firstDescriptor + index;
+  }
+
+  #add(endpoint: Connection | Listener): number {
+    this.#place(endpoint, this.#lowestFree());
     return endpoint.fd;
   }
 
@@ -149,8 +161,13 @@ export class Host {
   #accept(fd: number): number {
     const listener = this.#endpoints[fd - firstDescriptor];
     if (!(listener instanceof Listener)) return tryAgain;
-    const connection = listener.pending.shift();
-    return connection === undefined ? tryAgain : this.#add(connection);
+    for (;;) {
+      const connection = listener.pending.shift();
+      if (connection === undefined) return tryAgain;
+      if (this.#lowestFree() < this.#tableSize) return this.#add(connection);
+      // Beyond its table the engine would accept the client and then never look at it.
+      connection.refuse(fullReply);
+    }
   }
 
   #read(fd: number, pointer: number, length: number): number {
@@ -189,6 +206,8 @@ export class Host {
    */
   #poll(interest: number, count: number, fired: number, max: number): number {
     this.#hooks.onPoll?.();
+    // Room for one answer per row of the engine's table: the only place where its size can be seen.
+    this.#tableSize = max;
     const words = this.#memory().words;
     const hot = this.#hot;
     let out = fired >>> 2;
@@ -210,6 +229,7 @@ export class Host {
       else endpoint.isHot = false;
     }
     hot.length = kept;
+    this.#firedCount = firedCount;
     return firedCount;
   }
 }

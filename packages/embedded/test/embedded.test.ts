@@ -1,0 +1,197 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import {
+  BootError,
+  EmbeddedValkey,
+  type EmbeddedValkeyOptions,
+  type EngineExitedError,
+  InvalidOptionError,
+  ListenError,
+  NotRunningError,
+  PortInUseError,
+  SaveError,
+} from "@holdfast/embedded";
+import { describe, expect, it } from "vitest";
+import { type Reply, TcpClient } from "./resp.js";
+
+describe("options", () => {
+  const bad: [name: string, options: unknown][] = [
+    ["port", { port: -1 }],
+    ["port", { port: 65_536 }],
+    ["port", { port: 1.5 }],
+    ["port", { port: "6379" }],
+    ["host", { host: "" }],
+    ["config", { config: { databases: 4 } }],
+    ["worker", { worker: 1 }],
+    ["onLog", { onLog: "stdout" }],
+    ["maxMemory", { maxMemory: "lots" }],
+    ["maxMemory", { maxMemory: "4gb" }],
+    ["maxMemory", { maxMemory: 0 }],
+    ["maxmemory", { maxmemory: "1gb" }],
+    ["options", null],
+  ];
+  it.each(bad)("refuses a bad %s: %j", async (option, options) => {
+    const error = await EmbeddedValkey.start(options as EmbeddedValkeyOptions).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error).toMatchObject({ code: "INVALID_OPTION", option });
+  });
+
+  it("take a memory limit and further config, which comes last", async () => {
+    await using valkey = await EmbeddedValkey.start({ maxMemory: "64mb", config: "databases 3" });
+    expect(await ask(valkey, "CONFIG", "GET", "maxmemory")).toEqual(["maxmemory", String(64 * 1024 * 1024)]);
+    expect(await ask(valkey, "CONFIG", "GET", "databases")).toEqual(["databases", "3"]);
+    await using other = await EmbeddedValkey.start({ config: "maxmemory 5mb" });
+    expect(await ask(other, "CONFIG", "GET", "maxmemory")).toEqual(["maxmemory", String(5 * 1024 * 1024)]);
+  });
+
+  it("pass the engine's log on", async () => {
+    const lines: string[] = [];
+    await using valkey = await EmbeddedValkey.start({ onLog: (line) => lines.push(line) });
+    expect(valkey.isRunning).toBe(true);
+    expect(lines.join("\n")).toContain("Ready to accept connections");
+  });
+});
+
+describe.each([true, false])("start and stop, worker: %s", (worker) => {
+  it("serves a client and stops without a trace", async () => {
+    const valkey = await EmbeddedValkey.start({ worker });
+    expect(valkey.url).toBe(`redis://127.0.0.1:${valkey.port}`);
+    expect(await ask(valkey, "PING")).toBe("PONG");
+    const client = await TcpClient.open(valkey.port);
+    expect(await client.call("SET", "a", "b")).toBe("OK");
+    expect(valkey.stats().connections).toBeGreaterThan(0);
+    await Promise.all([valkey.stop(), valkey.stop()]);
+    await client.closed;
+    await valkey.stop();
+    expect(valkey.isRunning).toBe(false);
+    expect(valkey.stats()).toEqual({ memoryBytes: 0, connections: 0, passes: 0 });
+    await expect(TcpClient.open(valkey.port)).rejects.toThrow("ECONNREFUSED");
+    await expect(valkey.restart()).rejects.toThrow(NotRunningError);
+  });
+
+  it("says when the port is in use, or cannot be had", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const error = await EmbeddedValkey.start({ port, worker }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(PortInUseError);
+    expect(error).toMatchObject({ code: "PORT_IN_USE", port, host: "127.0.0.1" });
+    taken.close();
+    await once(taken, "close");
+    await expect(EmbeddedValkey.start({ host: "203.0.113.1", worker })).rejects.toThrow(ListenError);
+  });
+
+  it("says why the engine refused its config, and frees the port", async () => {
+    const error = await EmbeddedValkey.start({ config: "maxclients many", worker }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(BootError);
+    expect(error).toMatchObject({ code: "BOOT_FAILED" });
+    expect((error as BootError).message).toContain("maxclients");
+  });
+
+  it("restarts empty on the same port, or with its data", async () => {
+    await using valkey = await EmbeddedValkey.start({ worker });
+    const { port } = valkey;
+    const runId = await runIdOf(valkey);
+    await ask(valkey, "SET", "a", "1", "PX", "1000000");
+    await valkey.restart({ keep: true });
+    expect(valkey.port).toBe(port);
+    expect(await runIdOf(valkey)).not.toBe(runId);
+    expect(await ask(valkey, "GET", "a")).toBe("1");
+    expect(await ask(valkey, "PTTL", "a")).toBeGreaterThan(900_000);
+    await valkey.restart();
+    expect(await ask(valkey, "GET", "a")).toBe(null);
+  });
+
+  it("runs on when it cannot save for a restart", async () => {
+    await using valkey = await EmbeddedValkey.start({ worker, config: "requirepass secret" });
+    await expect(valkey.restart({ keep: true })).rejects.toThrow(SaveError);
+    expect(String(await ask(valkey, "PING"))).toContain("NOAUTH");
+  });
+
+  it("reports its end as an event, and can be started again", async () => {
+    await using valkey = await EmbeddedValkey.start({ worker });
+    const exits: EngineExitedError[] = [];
+    valkey.on("exit", (error) => exits.push(error));
+    const client = await TcpClient.open(valkey.port);
+    const exited = once(valkey, "exit");
+    client.socket.write("SHUTDOWN NOSAVE\r\n");
+    await exited;
+    await client.closed;
+    expect(exits).toHaveLength(1);
+    expect(exits[0]).toMatchObject({ name: "EngineExitedError", code: "ENGINE_EXITED", exitCode: 0 });
+    expect(valkey.isRunning).toBe(false);
+    await expect(TcpClient.open(valkey.port)).rejects.toThrow("ECONNREFUSED");
+    await valkey.restart();
+    expect(await ask(valkey, "PING")).toBe("PONG");
+  });
+
+  it("recovers from a crash what the append-only file held", async () => {
+    const config = "appendonly yes\nappendfsync always\nenable-debug-command yes";
+    await using valkey = await EmbeddedValkey.start({ worker, config });
+    await ask(valkey, "SET", "fence", "41");
+    const client = await TcpClient.open(valkey.port);
+    const exited = once(valkey, "exit");
+    client.socket.write("DEBUG PANIC\r\n");
+    expect((await exited)[0]).toMatchObject({ exitCode: null, cause: expect.any(Error) });
+    await valkey.restart({ keep: true });
+    expect(await ask(valkey, "INCR", "fence")).toBe(42);
+  });
+
+  it("keeps concurrent calls in order", async () => {
+    const valkey = await EmbeddedValkey.start({ worker });
+    const calls = [valkey.restart(), valkey.restart({ keep: true }), valkey.stop(), valkey.restart(), valkey.stop()];
+    const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status);
+    expect(outcomes).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected", "fulfilled"]);
+    await expect(TcpClient.open(valkey.port)).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("the thread", () => {
+  it("can be restarted and stopped inside an endless script", async () => {
+    await using valkey = await EmbeddedValkey.start();
+    for (const end of [() => valkey.restart(), () => valkey.stop()]) {
+      const stuck = await TcpClient.open(valkey.port);
+      await stuck.call("PING");
+      await new Promise((resolve) => stuck.socket.write("EVAL 'while true do end' 0\r\n", resolve));
+      await end();
+      await stuck.closed;
+    }
+  });
+
+  it("starts many at once", async () => {
+    const engines = await Promise.all(Array.from({ length: 8 }, () => EmbeddedValkey.start()));
+    expect(new Set(engines.map(({ port }) => port)).size).toBe(8);
+    expect(await Promise.all(engines.map((engine) => ask(engine, "PING")))).toEqual(engines.map(() => "PONG"));
+    await Promise.all(engines.map((engine) => engine.stop()));
+  });
+
+  it.each([true, false])("lets the process end by itself, and warns of nothing (worker: %s)", async (worker) => {
+    const script = `
+      import { EmbeddedValkey } from "@holdfast/embedded";
+      const valkey = await EmbeddedValkey.start({ worker: ${worker} });
+      await valkey.restart({ keep: true });
+      await valkey.stop();
+      console.log("stopped");`;
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { cwd: import.meta.dirname });
+    const output = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].on("data", (text) => {
+        output[name] += text;
+      });
+    }
+    const [code] = await once(child, "close");
+    expect({ code, ...output }).toEqual({ code: 0, stdout: "stopped\n", stderr: "" });
+  });
+});
+
+async function ask(valkey: EmbeddedValkey, ...words: string[]): Promise<Reply> {
+  const client = await TcpClient.open(valkey.port);
+  const reply = await client.call(...words);
+  await client.close();
+  return reply;
+}
+
+async function runIdOf(valkey: EmbeddedValkey): Promise<string | undefined> {
+  return /run_id:(\w+)/.exec(String(await ask(valkey, "INFO", "server")))?.[1];
+}
