@@ -10,6 +10,7 @@
 import { InvalidArgumentError, StaleTokenError } from "../../errors.js";
 import { recordKey } from "../../redis/keys.js";
 import type { RedisPort, Reply } from "../../redis/port.js";
+import { replyRow } from "../../redis/reply.js";
 import { script as enterScript } from "./enter.lua.js";
 import { script as writeScript } from "./write.lua.js";
 
@@ -60,7 +61,7 @@ export class FencedRecord {
   /** The value and the newest token, without any guard: for onlookers, not for holders. */
   async read(): Promise<RecordState> {
     const reply = await this.#port.command(["HMGET", this.#key, "value", "token"], this.#callTimeoutMs);
-    const [value, token] = reply as Reply[];
+    const [value, token] = replyRow(reply, 2);
     return {
       value: value === null || value === undefined ? null : String(value),
       fence: BigInt(String(token ?? 0)),
@@ -72,7 +73,7 @@ export class FencedRecord {
       throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
     }
     const args = [String(holder.fence), holder.id, ...rest];
-    const reply = (await this.#port.script(script, [this.#key], args, this.#callTimeoutMs)) as Reply[];
+    const reply = replyRow(await this.#port.script(script, [this.#key], args, this.#callTimeoutMs));
     if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
     return reply;
   }

@@ -12,6 +12,7 @@ import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { Inbox } from "../../../redis/inbox.js";
 import { lockKeys } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
+import { replyRow } from "../../../redis/reply.js";
 import { publish } from "../../../telemetry/events.js";
 import { elapsedMs } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
@@ -100,7 +101,7 @@ export class RedisLocks implements LockBackend {
       args,
       Math.min(limitMs, this.#options.callTimeoutMs),
     );
-    return (reply as Reply[]).map((outcome) => (Number(outcome) === 1 ? "renewed" : "lost"));
+    return replyRow(reply, holds.length).map((outcome) => (Number(outcome) === 1 ? "renewed" : "lost"));
   }
 
   async release(request: LockRequest, hold: Hold): Promise<Freed> {
@@ -112,7 +113,7 @@ export class RedisLocks implements LockBackend {
     for (;;) {
       const leftMs = this.#options.callTimeoutMs - elapsedMs(clock, since);
       try {
-        const [status] = (await this.#sendRelease(request, 0, leftMs)) as Reply[];
+        const [status] = replyRow(await this.#sendRelease(request, 0, leftMs));
         if (Number(status) === HANDED_OVER)
           publish("holdfast:lock:handed-over", () => ({ lock: request.name }));
         if (Number(status) === RELEASED || Number(status) === HANDED_OVER) return "released";
@@ -167,7 +168,7 @@ export class RedisLocks implements LockBackend {
       args,
       Math.min(limitMs, this.#options.callTimeoutMs),
     );
-    return (reply as Reply[]).map(verdict);
+    return replyRow(reply, waits.length).map(verdict);
   }
 
   async #sendAcquire(request: LockRequest, rest: readonly string[]): Promise<Verdict> {

@@ -1,6 +1,7 @@
 /** What the lock scripts return, as types. The only place that knows the shape of their replies. */
 import type { Owner } from "../../../errors.js";
 import type { Reply } from "../../../redis/port.js";
+import { replyRow } from "../../../redis/reply.js";
 
 export type Verdict =
   | { readonly kind: "granted"; readonly token: bigint }
@@ -16,7 +17,7 @@ export type Verdict =
   | { readonly kind: "unknown-id" };
 
 export function verdict(reply: Reply | undefined): Verdict {
-  const [status, ...rest] = reply as Reply[];
+  const [status, ...rest] = replyRow(reply);
   switch (Number(status)) {
     case 1:
       return { kind: "granted", token: BigInt(String(rest[0])) };
