@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 import { findServers, servers } from "./servers.ts";
 
 const root = resolve(import.meta.dirname, "..");
+const limitS = Number(process.env.HOLDFAST_TEST_LIMIT_S ?? 900);
 const found = findServers(process.env);
 const missing = servers.filter(({ variable }) => found[variable] === "");
 const leftOut = missing.map(({ suites, install }) => `${suites} (${install})`).join("; ");
@@ -22,14 +23,42 @@ if (missing.length > 0 && process.env.CI) {
   if (missing.length > 0) console.log(`left out: ${leftOut}`);
 }
 
+/**
+ * Runs in a process group of its own, so that nothing outlives it: a worker in an endless loop hears no signal and no
+ * time limit of a test, and a server that a test has started stays when the test is killed.
+ */
 function vitest(): Promise<number> {
   const args = ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
-  // Ctrl-C reaches vitest as well, which then stops its workers; this process only waits for it.
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  const detached = process.platform !== "win32";
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    detached,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      if (detached && child.pid) process.kill(-child.pid, name);
+      else child.kill(name);
+    } catch {
+      // Nothing of the group is left.
+    }
+  };
+  // The first Ctrl-C lets vitest report, the second ends everything.
+  process.once("SIGINT", () => {
+    signal("SIGINT");
+    process.once("SIGINT", () => signal("SIGKILL"));
+  });
+  process.once("SIGTERM", () => signal("SIGTERM"));
+  const limit = setTimeout(() => {
+    console.error(`stopped after ${limitS} s: a test keeps its worker busy (HOLDFAST_TEST_LIMIT_S)`);
+    signal("SIGKILL");
+  }, limitS * 1000);
   return new Promise((done, fail) => {
     child.on("error", fail);
-    child.on("close", (code, signal) => done(code ?? (signal === "SIGINT" ? 130 : 1)));
+    child.on("close", (code, name) => {
+      clearTimeout(limit);
+      signal("SIGKILL");
+      done(code ?? (name === "SIGINT" ? 130 : 1));
+    });
   });
 }

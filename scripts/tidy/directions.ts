@@ -52,7 +52,13 @@ const below: Readonly<Record<string, readonly string[]>> = {
   "redis/clients": ["redis", "time", "errors", "telemetry"],
 };
 /** What the connection shows to a primitive; the rest of `redis/` is its own business. */
-const redisForPrimitives = ["redis/port.ts", "redis/reply.ts", "redis/script.ts", "redis/keys.ts", "redis/inbox.ts"];
+const redisForPrimitives = [
+  "redis/port.ts",
+  "redis/reply.ts",
+  "redis/script.ts",
+  "redis/keys.ts",
+  "redis/inbox.ts",
+];
 
 /** Imports between the packages of this workspace, and out of a package by path. */
 export function checkPackages(
