@@ -7,7 +7,7 @@
  * the figures are medians over the rounds.
  */
 import { spawn } from "node:child_process";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
 import { EmbeddedValkey } from "@holdfast/embedded";
 
@@ -71,7 +71,16 @@ async function freePort(): Promise<number> {
 
 async function startNative(): Promise<{ port: number; stop(): Promise<void> }> {
   const port = await freePort();
-  const child = spawn(flags.server, ["--port", String(port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]);
+  const child = spawn(flags.server, [
+    "--port",
+    String(port),
+    "--save",
+    "",
+    "--appendonly",
+    "no",
+    "--bind",
+    "127.0.0.1",
+  ]);
   const ended = new Promise((resolve) => child.once("exit", resolve));
   await new Promise<void>((resolve, reject) => {
     child.once("error", reject);
@@ -102,7 +111,10 @@ const results = [];
 for (const connections of [1, 50]) {
   const rates = { native: [] as number[], embedded: [] as number[] };
   for (let round = -1; round < rounds; round++) {
-    for (const [name, port] of [["native", native.port], ["embedded", embedded.port]] as const) {
+    for (const [name, port] of [
+      ["native", native.port],
+      ["embedded", embedded.port],
+    ] as const) {
       const rate = await setsPerSecond(port, connections);
       // The first round of each warms up.
       if (round >= 0) rates[name].push(rate);
@@ -110,7 +122,12 @@ for (const connections of [1, 50]) {
   }
   const nativeRate = Math.round(median(rates.native));
   const embeddedRate = Math.round(median(rates.embedded));
-  results.push({ connections, nativeRate, embeddedRate, ratio: Number((embeddedRate / nativeRate).toFixed(3)) });
+  results.push({
+    connections,
+    nativeRate,
+    embeddedRate,
+    ratio: Number((embeddedRate / nativeRate).toFixed(3)),
+  });
 }
 await embedded.stop();
 await native.stop();

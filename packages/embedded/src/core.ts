@@ -15,10 +15,17 @@ import { BootError, type EmbeddedError, EngineExitedError, NotRunningError } fro
 import { Host, type ValkeyHooks } from "./host.js";
 import { EngineMemory } from "./memory.js";
 import { MemoryFiles } from "./memory-files.js";
-import { recordDescriptors, restoreDescriptors, type SnapshotContent, type ValkeySnapshot } from "./snapshot.js";
+import {
+  recordDescriptors,
+  restoreDescriptors,
+  type SnapshotContent,
+  type ValkeySnapshot,
+} from "./snapshot.js";
 import { configPath, includeConfig } from "./start-config.js";
 import { systemImports, type ValkeyClock } from "./wasi.js";
-import { fileImports } from "./wasi-files.js";
+import { descriptorImports, type FilePorts } from "./wasi-descriptors.js";
+import { pathImports } from "./wasi-paths.js";
+import { transferImports } from "./wasi-transfer.js";
 import { type EngineExports, instantiate, pageBytes, type ValkeyModule } from "./wasm.js";
 
 export interface ValkeyCoreOptions {
@@ -78,7 +85,8 @@ export class ValkeyCore {
 
   /** Runs the engine's start-up. @throws {BootError} it refused, for instance because of `config`. */
   boot(): void {
-    if (this.#engine !== null || this.#exited !== null) throw new NotRunningError("A core boots once. Create a new one.");
+    if (this.#engine !== null || this.#exited !== null)
+      throw new NotRunningError("A core boots once. Create a new one.");
     if (this.#options.config !== undefined) this.files.write(configPath, this.#options.config);
     const engine = this.#instantiate();
     try {
@@ -95,7 +103,8 @@ export class ValkeyCore {
   /** One pass: what is due now, without ever waiting. Returns how many events it handled, 0 after a crash. */
   step(): number {
     if (this.#exited !== null) return 0;
-    if (this.#engine === null) throw new NotRunningError("The core has no engine yet. Call boot() or restore() first.");
+    if (this.#engine === null)
+      throw new NotRunningError("The core has no engine yet. Call boot() or restore() first.");
     try {
       return this.#engine.rk_step();
     } catch (cause) {
@@ -124,14 +133,16 @@ export class ValkeyCore {
    */
   connect(peer: ValkeyPeer): ValkeyConnection {
     const connection = this.#exited === null ? this.#host.connect(this.port, peer) : null;
-    if (connection === null) throw new NotRunningError("The engine does not listen. Boot it, or see `exited`.");
+    if (connection === null)
+      throw new NotRunningError("The engine does not listen. Boot it, or see `exited`.");
     return connection;
   }
 
   /** A copy of the engine between two steps. */
   snapshot(): ValkeySnapshot {
     const engine = this.#engine;
-    if (engine === null || this.#exited !== null) throw new NotRunningError("Only a living engine can be copied.");
+    if (engine === null || this.#exited !== null)
+      throw new NotRunningError("Only a living engine can be copied.");
     const content: SnapshotContent = {
       memoryBytes: this.memoryBytes,
       memory: this.#view().bytes.slice(),
@@ -160,15 +171,18 @@ export class ValkeyCore {
 
   #instantiate(): EngineExports {
     const { module, clock, random } = this.#options;
+    const ports: FilePorts = {
+      memory: this.#view,
+      files: this.files,
+      descriptors: this.#descriptors,
+      random,
+      print: this.#print,
+    };
     const wasi = {
       ...systemImports({ memory: this.#view, clock, exit: this.#exit }),
-      ...fileImports({
-        memory: this.#view,
-        files: this.files,
-        descriptors: this.#descriptors,
-        random,
-        print: this.#print,
-      }),
+      ...descriptorImports(ports),
+      ...transferImports(ports),
+      ...pathImports(ports),
     };
     const engine = instantiate(module, this.#host.imports, wasi);
     this.#engine = engine;

@@ -133,7 +133,9 @@ export class EmbeddedValkey extends EventEmitter<EmbeddedValkeyEvents> implement
     const figures = new Float64Array(new SharedArrayBuffer(figure.count * Float64Array.BYTES_PER_ELEMENT));
     const spec = { module, host, port: this.#port, config, files, figures };
     const events: ServerEvents = { onLog, onExit: (error, left) => this.#exited(figures, error, left) };
-    const server = worker ? await ServerThread.start(spec, events, realTimers) : await startServer(spec, events);
+    const server = worker
+      ? await ServerThread.start(spec, events, realTimers)
+      : await startServer(spec, events);
     this.#server = server;
     this.#figures = figures;
     this.#port = server.port;

@@ -39,7 +39,11 @@ export class PortInUseError extends EmbeddedError {
   readonly port: number;
 
   constructor(host: string, port: number, options?: ErrorOptions) {
-    super("PORT_IN_USE", `Port ${port} on ${host} is in use. Choose another port, or 0 for any free one.`, options);
+    super(
+      "PORT_IN_USE",
+      `Port ${port} on ${host} is in use. Choose another port, or 0 for any free one.`,
+      options,
+    );
     this.host = host;
     this.port = port;
   }
@@ -52,7 +56,11 @@ export class ListenError extends EmbeddedError {
 
   constructor(host: string, port: number, options?: ErrorOptions) {
     const reason = options?.cause instanceof Error ? options.cause.message : "unknown reason";
-    super("LISTEN_FAILED", `Cannot listen on ${host} port ${port}: ${reason}. Check "host" and "port".`, options);
+    super(
+      "LISTEN_FAILED",
+      `Cannot listen on ${host} port ${port}: ${reason}. Check "host" and "port".`,
+      options,
+    );
     this.host = host;
     this.port = port;
   }

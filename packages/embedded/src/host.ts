@@ -67,7 +67,8 @@ export class Host {
       read: (fd: number, pointer: number, length: number) => this.#read(fd, pointer, length),
       write: (fd: number, pointer: number, length: number) => this.#write(fd, pointer, length),
       close: (fd: number) => this.#close(fd),
-      poll: (interest: number, count: number, fired: number, max: number) => this.#poll(interest, count, fired, max),
+      poll: (interest: number, count: number, fired: number, max: number) =>
+        this.#poll(interest, count, fired, max),
     };
   }
 

@@ -25,7 +25,8 @@ export class MemoryFiles {
   write(path: string, content: string | Uint8Array): void {
     const bytes = typeof content === "string" ? encoder.encode(content) : content.slice();
     const name = normalize(path);
-    for (let at = name.lastIndexOf("/"); at > 0; at = name.lastIndexOf("/", at - 1)) this.#folders.add(name.slice(0, at));
+    for (let at = name.lastIndexOf("/"); at > 0; at = name.lastIndexOf("/", at - 1))
+      this.#folders.add(name.slice(0, at));
     this.#files.set(name, { kind: "file", bytes, size: bytes.length });
   }
 

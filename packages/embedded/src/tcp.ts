@@ -1,8 +1,8 @@
 /**
  * TCP in front of a core: sockets to connections, and the rhythm in which the core is pumped.
  *
- * Pump     once per turn of the event loop in which something arrived (setImmediate: all sockets that
- *          are ready share one pump), and once per tick for the engine's own timers.
+ * Pump     once per turn of the event loop in which something arrived (all sockets that are ready share
+ *          one pump), and once per tick for the engine's own timers.
  * Pressure a client that does not read: the engine sees a full socket and keeps the rest itself,
  *          where its output limits apply. A client that sends faster than the engine reads is paused.
  */
@@ -93,7 +93,7 @@ export class TcpFront {
   #schedule = (): void => {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(this.pump);
+    this.#timers.soon(this.pump);
   };
 
   #accept(socket: Socket): void {

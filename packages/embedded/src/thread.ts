@@ -37,8 +37,14 @@ export class ServerThread implements RunningServer {
       execArgv: [],
     });
     this.#worker.on("message", (message: FromWorker) => this.#hear(message));
-    this.#worker.on("error", (cause) => this.#end(new EngineExitedError(`The engine's thread failed: ${cause.message}. Restart it.`, null, { cause })));
-    this.#worker.on("exit", (code) => this.#end(new EngineExitedError(`The engine's thread ended with code ${code}. Restart it.`, null)));
+    this.#worker.on("error", (cause) =>
+      this.#end(
+        new EngineExitedError(`The engine's thread failed: ${cause.message}. Restart it.`, null, { cause }),
+      ),
+    );
+    this.#worker.on("exit", (code) =>
+      this.#end(new EngineExitedError(`The engine's thread ended with code ${code}. Restart it.`, null)),
+    );
   }
 
   static start(spec: ServerSpec, events: ServerEvents, timers: Timers): Promise<ServerThread> {
@@ -50,7 +56,11 @@ export class ServerThread implements RunningServer {
 
   async save(): Promise<FileEntries> {
     const stopWaiting = this.#timers.after(saveTimeoutMs, () => {
-      this.#save?.reject(new SaveError(`The engine did not answer within ${saveTimeoutMs} ms; a script may run without end. Restart without keeping the data.`));
+      this.#save?.reject(
+        new SaveError(
+          `The engine did not answer within ${saveTimeoutMs} ms; a script may run without end. Restart without keeping the data.`,
+        ),
+      );
     });
     try {
       return await new Promise<FileEntries>((resolve, reject) => {

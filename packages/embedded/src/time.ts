@@ -4,10 +4,13 @@
 import { randomFillSync } from "node:crypto";
 import type { ValkeyClock } from "./wasi.js";
 
-/** Both return a function that cancels. */
 export interface Timers {
+  /** Returns a function that ends it. */
   every(periodMs: number, run: () => void): () => void;
+  /** Returns a function that cancels. */
   after(delayMs: number, run: () => void): () => void;
+  /** Once in this turn of the event loop, when all that is ready to be read has been read. */
+  soon(run: () => void): void;
 }
 
 export const realTimers: Timers = {
@@ -19,6 +22,7 @@ export const realTimers: Timers = {
     const timer = setTimeout(run, delayMs);
     return () => clearTimeout(timer);
   },
+  soon: (run) => void setImmediate(run),
 };
 
 const microsPerMs = 1000;

@@ -1,5 +1,5 @@
 /**
- * The system imports other than files: clock, sleep, exit. File calls and the log are in wasi-files.ts.
+ * The system imports other than files: clock, sleep, exit. Files and the log have files of their own.
  *
  * Errors are WASI's numbers. 64-bit parameters arrive as bigint.
  */

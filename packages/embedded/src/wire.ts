@@ -46,7 +46,8 @@ export function toWire(error: unknown): WireError {
     port: error instanceof PortInUseError || error instanceof ListenError ? error.port : 0,
     log: error instanceof BootError ? error.log : [],
     exitCode: error instanceof EngineExitedError ? error.exitCode : null,
-    cause: cause instanceof Error ? { name: cause.name, message: cause.message, stack: cause.stack } : undefined,
+    cause:
+      cause instanceof Error ? { name: cause.name, message: cause.message, stack: cause.stack } : undefined,
   };
 }
 

@@ -26,7 +26,9 @@ describe("a core", () => {
   });
 
   it("lets its own config override the fixed arguments", async () => {
-    const { core } = await virtualCore({ config: "databases 4\nmaxmemory 32mb\nsave 60 1\nmaxclients 20000\n" });
+    const { core } = await virtualCore({
+      config: "databases 4\nmaxmemory 32mb\nsave 60 1\nmaxclients 20000\n",
+    });
     core.boot();
     const client = new CoreClient(core);
     expect(client.call("CONFIG", "GET", "databases")).toEqual(["databases", "4"]);
@@ -186,7 +188,10 @@ describe("a snapshot", () => {
     clone.core.restore(snapshot);
     expect(new CoreClient(clone.core).call("INCR", "a")).toBe(2);
     expect(new CoreClient(original.core).call("GET", "a")).toBe("1");
-    const reborn = await virtualCore({ config: "appendonly yes\n", files: new MemoryFiles(clone.files.entries()) });
+    const reborn = await virtualCore({
+      config: "appendonly yes\n",
+      files: new MemoryFiles(clone.files.entries()),
+    });
     reborn.core.boot();
     expect(new CoreClient(reborn.core).call("GET", "a")).toBe("2");
   });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import {
   BootError,
   EmbeddedValkey,
@@ -140,7 +140,13 @@ describe.each([true, false])("start and stop, worker: %s", (worker) => {
 
   it("keeps concurrent calls in order", async () => {
     const valkey = await EmbeddedValkey.start({ worker });
-    const calls = [valkey.restart(), valkey.restart({ keep: true }), valkey.stop(), valkey.restart(), valkey.stop()];
+    const calls = [
+      valkey.restart(),
+      valkey.restart({ keep: true }),
+      valkey.stop(),
+      valkey.restart(),
+      valkey.stop(),
+    ];
     const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status);
     expect(outcomes).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected", "fulfilled"]);
     await expect(TcpClient.open(valkey.port)).rejects.toThrow("ECONNREFUSED");
@@ -162,27 +168,34 @@ describe("the thread", () => {
   it("starts many at once", async () => {
     const engines = await Promise.all(Array.from({ length: 8 }, () => EmbeddedValkey.start()));
     expect(new Set(engines.map(({ port }) => port)).size).toBe(8);
-    expect(await Promise.all(engines.map((engine) => ask(engine, "PING")))).toEqual(engines.map(() => "PONG"));
+    expect(await Promise.all(engines.map((engine) => ask(engine, "PING")))).toEqual(
+      engines.map(() => "PONG"),
+    );
     await Promise.all(engines.map((engine) => engine.stop()));
   });
 
-  it.each([true, false])("lets the process end by itself, and warns of nothing (worker: %s)", async (worker) => {
-    const script = `
+  it.each([true, false])(
+    "lets the process end by itself, and warns of nothing (worker: %s)",
+    async (worker) => {
+      const script = `
       import { EmbeddedValkey } from "@holdfast/embedded";
       const valkey = await EmbeddedValkey.start({ worker: ${worker} });
       await valkey.restart({ keep: true });
       await valkey.stop();
       console.log("stopped");`;
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { cwd: import.meta.dirname });
-    const output = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"] as const) {
-      child[name].on("data", (text) => {
-        output[name] += text;
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+        cwd: import.meta.dirname,
       });
-    }
-    const [code] = await once(child, "close");
-    expect({ code, ...output }).toEqual({ code: 0, stdout: "stopped\n", stderr: "" });
-  });
+      const output = { stdout: "", stderr: "" };
+      for (const name of ["stdout", "stderr"] as const) {
+        child[name].on("data", (text) => {
+          output[name] += text;
+        });
+      }
+      const [code] = await once(child, "close");
+      expect({ code, ...output }).toEqual({ code: 0, stdout: "stopped\n", stderr: "" });
+    },
+  );
 });
 
 async function ask(valkey: EmbeddedValkey, ...words: string[]): Promise<Reply> {

@@ -222,7 +222,9 @@ describe("a crash", () => {
 
 describe("the engine's file", () => {
   it("is found although its package exports only the entry point, and is the pinned build", async () => {
-    const sha256 = createHash("sha256").update(await readFile(installed)).digest("hex");
+    const sha256 = createHash("sha256")
+      .update(await readFile(installed))
+      .digest("hex");
     expect(sha256).toBe("8e876fba27f708afc8746ecdb38a6e042a3a38bbf8637d415933dbdd6960b191");
     expect(await compileValkey()).toBe(await compileValkey());
     expect(await compileValkey(installed)).toBe(await compileValkey());

@@ -14,7 +14,7 @@ export function encode(...words: (string | number | Uint8Array)[]): Buffer {
 }
 
 /** Collects bytes and cuts them into replies. */
-export class ReplyParser {
+class ReplyParser {
   #text = "";
 
   push(bytes: Uint8Array): Reply[] {
@@ -44,7 +44,9 @@ function readReply(text: string, start: number): { reply: Reply; next: number } 
     case "$": {
       const length = Number(line);
       if (length < 0) return { reply: null, next };
-      return text.length < next + length + 2 ? null : { reply: text.slice(next, next + length), next: next + length + 2 };
+      return text.length < next + length + 2
+        ? null
+        : { reply: text.slice(next, next + length), next: next + length + 2 };
     }
     case "*": {
       if (Number(line) < 0) return { reply: null, next };

@@ -52,7 +52,9 @@ describe("TCP", () => {
     expect(await clientsBecome(client, 6)).toBe(6);
     await expect(client.call("PING")).resolves.toBe("PONG");
     expect(valkey.stats().memoryBytes - before).toBeLessThan(16 * megabyte);
-    const received = await Promise.all(readers.map((socket) => drain(socket, size + "$104857600\r\n\r\n".length)));
+    const received = await Promise.all(
+      readers.map((socket) => drain(socket, size + "$104857600\r\n\r\n".length)),
+    );
     expect(received).toEqual(readers.map(() => size + 14));
     expect(valkey.stats().memoryBytes - before).toBeLessThan(16 * megabyte);
     for (const socket of readers) socket.destroy();

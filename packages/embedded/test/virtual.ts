@@ -17,7 +17,7 @@ export class VirtualClock {
 }
 
 /** xorshift32: any repeatable source does. */
-export function seeded(seed: number): (target: Uint8Array) => void {
+function seeded(seed: number): (target: Uint8Array) => void {
   let state = seed;
   return (target) => {
     for (let i = 0; i < target.length; i++) {
@@ -38,7 +38,9 @@ export interface VirtualWorld {
   advance(durationMs: number): void;
 }
 
-export async function virtualCore(options: Partial<ValkeyCoreOptions> & { seed?: number } = {}): Promise<VirtualWorld> {
+export async function virtualCore(
+  options: Partial<ValkeyCoreOptions> & { seed?: number } = {},
+): Promise<VirtualWorld> {
   const clock = new VirtualClock();
   const files = options.files ?? new MemoryFiles();
   const log: string[] = [];
