@@ -126,12 +126,11 @@ async function measure(
   return withStock(name, "sale", stock, context, async (left) => {
     await front.servers.open("sale", dieAtLeft);
     const onProgress = watcher.progressed.bind(watcher);
-    const sold = await rush({ url: `${front.url}/WebStore`, requests, concurrency, signal, onProgress });
-    signal.throwIfAborted();
+    const rushed = await rush({ url: `${front.url}/WebStore`, requests, concurrency, signal, onProgress });
     const tallies = await front.servers.close();
     const { killedPids } = front.servers;
     const leftAtEnd = await left();
-    const facts = { name, stock, requests, rush: sold, tallies, killedPids, leftAtEnd };
+    const facts = { name, stock, requests, rush: rushed, tallies, killedPids, leftAtEnd };
     return { result: resultOf(facts), trace: traceOf(facts) };
   });
 }

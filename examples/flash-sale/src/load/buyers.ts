@@ -39,8 +39,9 @@ const PATIENCE_S = 30;
 /** autocannon notices that all is done only on this beat. */
 const BEAT_MS = 50;
 
-/** Sends `requests` requests, `concurrency` at a time, each connection its equal share. */
+/** Sends `requests` requests, `concurrency` at a time, each connection its equal share. @throws the signal's reason */
 export async function rush(options: BuyersOptions): Promise<Rush> {
+  options.signal.throwIfAborted();
   const answers: Answer[] = [];
   const startedAtMs = epochMs();
   let unanswered = 0;
@@ -89,5 +90,6 @@ export async function rush(options: BuyersOptions): Promise<Rush> {
   } finally {
     options.signal.removeEventListener("abort", stop);
   }
+  options.signal.throwIfAborted();
   return { answers, unanswered, startedAtMs, durationMs: (lastAnswerAtMs || epochMs()) - startedAtMs };
 }

@@ -16,6 +16,7 @@ const ANSWER_MS = 30_000;
 interface ServerProcess {
   readonly worker: Worker;
   readonly listening: Promise<number>;
+  isListening: boolean;
 }
 
 type Open = Extract<ToServer, { type: "open" }>;
@@ -70,11 +71,13 @@ export class WebServers {
   #fork(port: number): void {
     const setup: ServerSetup = { ...this.#setup, port, saleOn: this.#saleOn };
     const worker = cluster.fork({ [SETUP_VARIABLE]: JSON.stringify(setup) });
-    const member = { worker, listening: heard(worker, "listening").then((message) => message.port) };
+    const listening = heard(worker, "listening").then((message) => message.port);
+    const member: ServerProcess = { worker, listening, isListening: false };
     // Whoever waits for the port hears of the failure; for a replacement nobody may be waiting.
-    member.listening.catch(() => {});
+    listening.catch(() => {});
     this.#members.add(member);
     worker.on("message", (message: FromServer) => {
+      if (message.type === "listening") member.isListening = true;
       if (message.type === "holding") this.#kill(worker);
       if (message.type === "failed") this.#onFailure(message.message);
     });
@@ -112,10 +115,12 @@ async function closeAt({ worker, listening }: ServerProcess): Promise<Tally> {
   return (await closed).tally;
 }
 
-async function stopMember({ worker }: ServerProcess): Promise<void> {
+async function stopMember({ worker, isListening }: ServerProcess): Promise<void> {
   if (worker.isDead()) return;
   const gone = once(worker, "exit");
-  if (worker.isConnected()) worker.send({ type: "stop" } satisfies ToServer);
+  // A server that is still starting would not hear it: node:cluster drops messages before there is a listener.
+  if (!isListening) worker.process.kill("SIGTERM");
+  else if (worker.isConnected()) worker.send({ type: "stop" } satisfies ToServer);
   await Promise.race([gone, sleep(STOP_MS, undefined, { ref: false })]);
   if (!worker.isDead()) worker.process.kill("SIGKILL");
   await gone;
