@@ -70,6 +70,8 @@ export interface LockStore {
   seize(name: string): Promise<void>;
   /** Loses holder and line; the last token stays. */
   forget(name: string): Promise<void>;
+  /** Loses one part: the holder, the order of the line, or what is known of those who stand in it. */
+  tear(name: string, part: "holder" | "order" | "entries"): Promise<void>;
   setToken(name: string, token: bigint): Promise<void>;
   forgetToken(name: string): Promise<void>;
   /** For how long the last token is kept. */

@@ -110,7 +110,12 @@ export class FaultProxy {
     return this.#links.size;
   }
 
-  /** Script calls that the client sent since the last `forget()`: the requests of the library. */
+  /** Commands that the client sent since the last `forget()`, each as its words. */
+  get requests(): readonly (readonly string[])[] {
+    return this.#requests;
+  }
+
+  /** Script calls that the client sent since the last `forget()`. */
   get scriptCalls(): readonly (readonly string[])[] {
     return this.#requests.filter(([verb = ""]) => verb.toUpperCase().startsWith("EVAL"));
   }

@@ -52,6 +52,11 @@ export class RedisStore implements LockStore {
     if (keys.length > 0) await this.#send("DEL", ...keys);
   }
 
+  async tear(name: string, part: "holder" | "order" | "entries"): Promise<void> {
+    const key = { holder: "lock", order: "line", entries: "waiters" }[part];
+    await this.#send("DEL", this.#key(name, key));
+  }
+
   async setToken(name: string, token: bigint): Promise<void> {
     await this.#send("SET", this.#key(name, "fence"), String(token));
   }

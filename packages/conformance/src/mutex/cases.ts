@@ -1,17 +1,22 @@
 /** Every case that a mutex must pass. */
 import type { LockCase } from "../case.js";
+import { costCases } from "./cost.js";
 import { deadlineCases } from "./deadline.js";
 import { exclusionCases } from "./exclusion.js";
 import { faultCases } from "./faults.js";
+import { fencingCases } from "./fencing.js";
 import { handoverCases } from "./handover.js";
 import { lifecycleCases } from "./lifecycle.js";
 import { limitCases } from "./limits.js";
+import { mixedCases } from "./mixed.js";
 import { processCases } from "./processes.js";
 import { releaseCases } from "./release.js";
 import { renewalCases } from "./renewal.js";
 import { restartCases } from "./restart.js";
+import { tellingCases } from "./telling.js";
 import { tokenCases } from "./tokens.js";
 import { turnCases } from "./turns.js";
+import { validationCases } from "./validation.js";
 import { waitingCases } from "./waiting.js";
 
 export const mutexCases: readonly LockCase[] = [
@@ -26,6 +31,11 @@ export const mutexCases: readonly LockCase[] = [
   ...releaseCases,
   ...faultCases,
   ...lifecycleCases,
+  ...mixedCases,
+  ...fencingCases,
+  ...tellingCases,
+  ...costCases,
+  ...validationCases,
   ...restartCases,
   ...processCases,
 ];

@@ -1,0 +1,120 @@
+/** Cost: how many requests what takes, counted at the proxy. */
+import assert from "node:assert/strict";
+import type { LockCase } from "../case.js";
+import { until } from "../wait.js";
+import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
+
+const THIRD_MS = LONG_TTL_MS / 3;
+const HOUR_MS = 3_600_000;
+
+export const costCases: readonly LockCase[] = [
+  {
+    name: "an uncontended acquire and release is two requests",
+    covers: ["redis-semaphore: 92 requests a second per waiter", "common-voice: redlock polling"],
+    needs: ["proxy"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const mutex = (await lab.holdfast({ through: proxy })).mutex(lab.name());
+      await mutex.run(() => {}); // the server has the scripts now
+      proxy.forget();
+      for (let round = 1; round <= 5; round++) {
+        const lease = await mutex.acquire();
+        assert.equal(proxy.requests.length, 2 * round - 1);
+        assert.equal(await lease.release(), "released");
+        assert.equal(proxy.requests.length, 2 * round);
+      }
+      assert.ok(proxy.requests.every(([verb]) => verb === "EVALSHA"));
+    },
+  },
+  {
+    name: "calls made in one tick leave in one write",
+    covers: ["DistributedLock: multiplexing"],
+    needs: ["proxy"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const holdfast = await lab.holdfast({ through: proxy });
+      await holdfast.mutex(lab.name()).run(() => {});
+      const mutexes = Array.from({ length: 16 }, () => holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS }));
+      proxy.forget();
+      const leases = await Promise.all(mutexes.map((mutex) => mutex.acquire()));
+      assert.deepEqual([proxy.requests.length, proxy.writes], [16, 1]);
+      proxy.forget();
+      await Promise.all(leases.map((lease) => lease.release()));
+      assert.deepEqual([proxy.requests.length, proxy.writes], [16, 1]);
+    },
+  },
+  {
+    name: "a Holdfast that holds nothing and waits for nothing sends nothing",
+    covers: [],
+    needs: ["proxy"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const proxy = await lab.proxy();
+      const holdfast = await lab.holdfast({ clock, through: proxy });
+      await holdfast.mutex(lab.name()).run(() => {});
+      proxy.forget();
+      clock.advance(HOUR_MS);
+      await lab.store.nowMicros();
+      assert.equal(proxy.requests.length, 0);
+    },
+  },
+  {
+    name: "a wait costs a few signs of life per ttl, and a contended acquire at most three requests",
+    covers: ["discourse/mini_scheduler: CPU burnt by polling", "redis-semaphore: polling"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const proxy = await lab.proxy();
+      const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock, through: proxy })];
+      const name = lab.name();
+      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const first = await standInLine(lab, waiting, name, 1);
+      await lease.release();
+      await (await first.lease).release();
+      const again = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      proxy.forget();
+      const second = await standInLine(lab, waiting, name, 1);
+      assert.ok(proxy.scriptCalls.length <= 2, `${proxy.scriptCalls.length} requests to stand in line`);
+      proxy.forget();
+      const ttls = 10;
+      for (let step = 0; step < ttls * 10; step++) {
+        clock.advance(LONG_TTL_MS / 10);
+        await lab.store.nowMicros();
+      }
+      assert.ok(proxy.scriptCalls.length <= ttls * 5, `${proxy.scriptCalls.length} signs of life`);
+      assert.ok(proxy.scriptCalls.length >= ttls * 2, `${proxy.scriptCalls.length} signs of life`);
+      await again.release();
+      assert.equal(await (await second.lease).release(), "released");
+    },
+  },
+  {
+    name: "many waits give their signs of life together",
+    covers: [],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const proxy = await lab.proxy();
+      const waiting = await lab.holdfast({ clock, through: proxy });
+      const names = Array.from({ length: 150 }, () => lab.name());
+      await Promise.all(names.map((name) => lab.store.seize(name)));
+      const waits = names.map((name) =>
+        waiting
+          .mutex(name, { ttlMs: LONG_TTL_MS })
+          .acquire({ waitMs: LONG_TTL_MS * 10 })
+          .catch(() => "ended"),
+      );
+      for (const name of names) {
+        await until("it stands in line", async () => (await lab.store.waiting(name)) === 1);
+      }
+      proxy.forget();
+      clock.advance(THIRD_MS);
+      await proxy.when("every wait gave a sign", () => {
+        const keys = proxy.scriptCalls.map((words) => Number(words[2]));
+        return keys.reduce((sum, count) => sum + count, 0) >= names.length * 5;
+      });
+      assert.ok(proxy.scriptCalls.length <= names.length / 5, `${proxy.scriptCalls.length} requests`);
+      await waiting.close();
+      assert.ok((await Promise.all(waits)).every((outcome) => outcome === "ended"));
+    },
+  },
+];

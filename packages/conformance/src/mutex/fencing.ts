@@ -1,0 +1,134 @@
+/** The resource's side: a record that refuses holders who were overtaken. */
+import assert from "node:assert/strict";
+import { InvalidArgumentError, StaleTokenError } from "holdfast";
+import type { LockCase } from "../case.js";
+import { LONG_TTL_MS, rejection, take } from "./rivals.js";
+
+const BEYOND_DOUBLE = 2n ** 60n;
+
+async function assertStale(call: Promise<unknown>, resource: string, token: bigint, seen: bigint): Promise<void> {
+  const error = await rejection(call);
+  assert.ok(error instanceof StaleTokenError, `StaleTokenError, not ${String(error)}`);
+  assert.deepEqual(
+    [error.code, error.resource, error.token, error.seen],
+    ["STALE_TOKEN", resource, token, seen],
+  );
+}
+
+export const fencingCases: readonly LockCase[] = [
+  {
+    name: "a record keeps what its holder writes, and shows it to onlookers",
+    covers: [],
+    needs: [],
+    async run(lab) {
+      const holdfast = await lab.holdfast();
+      const name = lab.name();
+      const record = holdfast.fencedRecord(name);
+      assert.deepEqual(await record.read(), { value: null, fence: 0n });
+      const lease = await take(holdfast, name);
+      assert.equal(await record.enter(lease), null);
+      for (const value of ["1", "", "two\nlines", "\u{1f512}\0"]) {
+        await record.write(lease, value);
+        assert.equal(await record.enter(lease), value);
+        assert.deepEqual(await record.read(), { value, fence: lease.fence });
+      }
+    },
+  },
+  {
+    name: "a holder that was overtaken is refused with both tokens, and changes nothing",
+    covers: ["Redisson #5044: enforcement is on the developer's side", "redlock: a paused holder writes on"],
+    needs: ["store"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const [paused, next] = [await lab.holdfast({ clock }), await lab.holdfast()];
+      const name = lab.name();
+      const old = await take(paused, name, { ttlMs: LONG_TTL_MS });
+      const record = paused.fencedRecord(name);
+      await record.enter(old);
+      await record.write(old, "by the first");
+      await lab.store.forget(name); // its time at the server is over; it does not know
+      assert.equal(old.valid, true);
+      const newer = await take(next, name);
+      assert.equal(await next.fencedRecord(name).enter(newer), "by the first");
+      await assertStale(record.write(old, "too late"), name, old.fence, newer.fence);
+      await assertStale(record.enter(old), name, old.fence, newer.fence);
+      assert.deepEqual(await record.read(), { value: "by the first", fence: newer.fence });
+      await next.fencedRecord(name).write(newer, "by the second");
+      assert.deepEqual(await record.read(), { value: "by the second", fence: newer.fence });
+    },
+  },
+  {
+    name: "an equal token of another holder is refused",
+    covers: ["tokens that repeat after a failover"],
+    needs: [],
+    async run(lab) {
+      const record = (await lab.holdfast()).fencedRecord(lab.name());
+      const [one, other] = [
+        { fence: 7n, id: "one" },
+        { fence: 7n, id: "other" },
+      ];
+      await record.enter(one);
+      await record.write(one, "mine");
+      await assertStale(record.enter(other), record.name, 7n, 7n);
+      await assertStale(record.write(other, "theirs"), record.name, 7n, 7n);
+      await record.write(one, "mine still");
+      assert.equal((await record.read()).value, "mine still");
+    },
+  },
+  {
+    name: "tokens compare exactly at any size",
+    covers: [],
+    needs: [],
+    async run(lab) {
+      const record = (await lab.holdfast()).fencedRecord(lab.name());
+      const rising = [0n, 9n, 10n, 99n, 100n, 2n ** 53n, 2n ** 53n + 1n, BEYOND_DOUBLE, BEYOND_DOUBLE + 1n, 10n ** 30n];
+      for (const [at, fence] of rising.entries()) {
+        await record.enter({ fence, id: "holder" });
+        assert.equal((await record.read()).fence, fence);
+        const lower = rising[at - 1];
+        if (lower !== undefined) {
+          await assertStale(record.write({ fence: lower, id: "holder" }, "x"), record.name, lower, fence);
+        }
+      }
+    },
+  },
+  {
+    name: "a refused holder acquires above the token that the record has seen",
+    covers: [],
+    needs: ["store"],
+    async run(lab) {
+      const holdfast = await lab.holdfast();
+      const name = lab.name();
+      const record = holdfast.fencedRecord(name);
+      const seen = (await lab.store.nowMicros()) + 3_600_000_000n;
+      await record.enter({ fence: seen, id: "from before a loss of data" });
+      const lease = await take(holdfast, name);
+      const error = await rejection(record.enter(lease));
+      assert.ok(error instanceof StaleTokenError);
+      await lease.release();
+      const above = await holdfast.mutex(name).acquire({ floor: error.seen });
+      assert.ok(above.fence > seen);
+      assert.equal(await record.enter(above), null);
+    },
+  },
+  {
+    name: "a record refuses what is no holder and no text, and sends nothing",
+    covers: [],
+    needs: ["proxy"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const record = (await lab.holdfast({ through: proxy })).fencedRecord(lab.name());
+      const holder = { fence: 1n, id: "x" };
+      const wrong: unknown[] = [null, undefined, 5, {}, { fence: 1, id: "x" }, { fence: -1n, id: "x" }, { fence: 1n }];
+      proxy.forget();
+      for (const each of wrong) {
+        assert.ok((await rejection(record.enter(each as never))) instanceof InvalidArgumentError);
+        assert.ok((await rejection(record.write(each as never, "x"))) instanceof InvalidArgumentError);
+      }
+      for (const value of [null, undefined, 5, Buffer.from("x")]) {
+        assert.ok((await rejection(record.write(holder, value as never))) instanceof InvalidArgumentError);
+      }
+      assert.equal(proxy.requests.length, 0);
+    },
+  },
+];
