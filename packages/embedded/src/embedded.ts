@@ -129,13 +129,13 @@ export class EmbeddedValkey extends EventEmitter<EmbeddedValkeyEvents> implement
     const { host, config, worker, onLog } = this.#options;
     // Kept until the launch has succeeded: after a failed one, restart({ keep: true }) tries again with them.
     this.#files = files;
-    const module = await compileValkey();
+    const module = compileValkey();
     const figures = new Float64Array(new SharedArrayBuffer(figure.count * Float64Array.BYTES_PER_ELEMENT));
-    const spec = { module, host, port: this.#port, config, files, figures };
+    const spec = { host, port: this.#port, config, files, figures };
     const events: ServerEvents = { onLog, onExit: (error, left) => this.#exited(figures, error, left) };
     const server = worker
-      ? await ServerThread.start(spec, events, realTimers)
-      : await startServer(spec, events);
+      ? await ServerThread.start(spec, module, events, realTimers)
+      : await startServer({ ...spec, module: await module }, events);
     this.#server = server;
     this.#figures = figures;
     this.#port = server.port;

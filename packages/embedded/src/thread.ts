@@ -8,7 +8,10 @@ import { Worker } from "node:worker_threads";
 import { EngineExitedError, SaveError } from "./errors.js";
 import type { FileEntries, RunningServer, ServerEvents, ServerSpec } from "./server.js";
 import type { Timers } from "./time.js";
-import { type FromWorker, fromWire, type WorkerInput } from "./wire.js";
+import type { ValkeyModule } from "./wasm.js";
+import { type FromWorker, fromWire, type ToWorker, type WorkerInput } from "./wire.js";
+
+type ThreadSpec = Omit<ServerSpec, "module">;
 
 const saveTimeoutMs = 30_000;
 
@@ -26,7 +29,7 @@ export class ServerThread implements RunningServer {
   #save: Settlers<FileEntries> | null = null;
   #isOver = false;
 
-  private constructor(spec: ServerSpec, events: ServerEvents, timers: Timers) {
+  private constructor(spec: ThreadSpec, events: ServerEvents, timers: Timers) {
     this.#events = events;
     this.#timers = timers;
     const workerData: WorkerInput = { ...spec, isLogWanted: events.onLog !== undefined };
@@ -47,8 +50,18 @@ export class ServerThread implements RunningServer {
     );
   }
 
-  static start(spec: ServerSpec, events: ServerEvents, timers: Timers): Promise<ServerThread> {
+  /** The thread starts up while the module is still being compiled. */
+  static start(
+    spec: ThreadSpec,
+    module: Promise<ValkeyModule>,
+    events: ServerEvents,
+    timers: Timers,
+  ): Promise<ServerThread> {
     const thread = new ServerThread(spec, events, timers);
+    module.then(
+      (compiled) => thread.#tell({ type: "start", module: compiled }),
+      (error: Error) => thread.#end(error),
+    );
     return new Promise((resolve, reject) => {
       thread.#start = { resolve, reject };
     });
@@ -65,7 +78,7 @@ export class ServerThread implements RunningServer {
     try {
       return await new Promise<FileEntries>((resolve, reject) => {
         this.#save = { resolve, reject };
-        this.#worker.postMessage({ type: "save" });
+        this.#tell({ type: "save" });
       });
     } finally {
       this.#save = null;
@@ -77,6 +90,10 @@ export class ServerThread implements RunningServer {
     this.#isOver = true;
     await this.#worker.terminate();
     this.#save?.reject(new SaveError("The engine was stopped before it had saved."));
+  }
+
+  #tell(message: ToWorker): void {
+    this.#worker.postMessage(message);
   }
 
   #hear(message: FromWorker): void {

@@ -12,12 +12,14 @@ import {
   SaveError,
 } from "./errors.js";
 import type { FileEntries, ServerSpec } from "./server.js";
+import type { ValkeyModule } from "./wasm.js";
 
-export interface WorkerInput extends ServerSpec {
+/** The module follows in a message: the thread starts up while it is still being compiled. */
+export interface WorkerInput extends Omit<ServerSpec, "module"> {
   readonly isLogWanted: boolean;
 }
 
-export type ToWorker = { readonly type: "save" };
+export type ToWorker = { readonly type: "start"; readonly module: ValkeyModule } | { readonly type: "save" };
 
 export type FromWorker =
   | { readonly type: "ready"; readonly port: number }
