@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { findServers } from "./scripts/servers.ts";
@@ -29,6 +30,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
     pool: "forks",
+    // Most suites wait for servers and deadlines more than they compute; the default leaves one core idle.
+    maxWorkers: Math.max(2, availableParallelism()),
     env: findServers(process.env),
     testTimeout: 20_000,
     hookTimeout: 20_000,
