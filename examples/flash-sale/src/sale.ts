@@ -52,7 +52,7 @@ export async function holdSale(context: SaleContext, watcher: SaleWatcher): Prom
 /** Opens web servers, and nginx before them if asked for. `onFailure` hears of a server that cannot work. */
 async function openStorefront(
   variant: VariantName,
-  { options, engine, nginxProgram }: SaleContext,
+  { options, engine, nginxProgram, signal }: SaleContext,
   onFailure: (message: string) => void,
 ): Promise<Storefront> {
   const apart = nginxProgram !== null;
@@ -63,7 +63,7 @@ async function openStorefront(
     onFailure,
   );
   try {
-    const serverPorts = await servers.start(options.servers);
+    const serverPorts = await servers.start(options.servers, signal);
     const nginx = apart ? await startNginx({ program: nginxProgram, serverPorts }, options.port) : null;
     return {
       url: nginx?.url ?? `http://127.0.0.1:${serverPorts[0]}`,

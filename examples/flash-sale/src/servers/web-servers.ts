@@ -37,10 +37,12 @@ export class WebServers {
     cluster.setupPrimary({ exec: fileURLToPath(new URL("./web-server.js", import.meta.url)), args: [] });
   }
 
-  /** @returns the ports: a single one unless the servers listen apart. */
-  async start(count: number): Promise<number[]> {
+  /** @returns the ports: a single one unless the servers listen apart. @throws the signal's reason */
+  async start(count: number, signal: AbortSignal): Promise<number[]> {
+    signal.throwIfAborted();
     for (let started = 0; started < count; started += 1) this.#fork(this.#setup.port);
-    const ports = await Promise.all([...this.#members].map((member) => member.listening));
+    const listening = Promise.all([...this.#members].map((member) => member.listening));
+    const ports = await Promise.race([listening, aborted(signal)]);
     return [...new Set(ports)];
   }
 
@@ -100,6 +102,12 @@ export class WebServers {
     // Behind a balancer the new server takes the dead one's address.
     this.#fork(this.#setup.apart ? await dead.listening : this.#setup.port);
   }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }
 
 async function openAt({ worker }: ServerProcess, order: Open): Promise<void> {
