@@ -96,6 +96,12 @@ export interface Contender {
   release(): Promise<string>;
   /** Takes the name `rounds` times; each time reads the number at `key`, adds one and writes it back, unguarded. */
   count(terms: ContenderTerms & { readonly key: string; readonly rounds: number }): Promise<void>;
+  /** Whether it believes that its lease is valid, by the first look after the question came. */
+  holds(): Promise<boolean>;
+  /** SIGSTOP: stands still, with its connections open. */
+  freeze(): Promise<void>;
+  /** SIGCONT. */
+  thaw(): Promise<void>;
   /** Ends without releasing anything, by its own will. */
   exit(): Promise<void>;
   /** SIGKILL; resolves when the process is gone. */

@@ -24,7 +24,10 @@ const NAMES: readonly EventName[] = [
 export class EventLog {
   readonly #entries: Entry[] = [];
   readonly #watchers = new Set<() => void>();
-  readonly #listeners = NAMES.map((name) => ({ name, listener: (payload: unknown) => this.#add(name, payload) }));
+  readonly #listeners = NAMES.map((name) => ({
+    name,
+    listener: (payload: unknown) => this.#add(name, payload),
+  }));
 
   constructor() {
     for (const { name, listener } of this.#listeners) subscribe(name, listener);
@@ -36,7 +39,9 @@ export class EventLog {
 
   /** All events of that name so far, in their order. */
   all<Name extends EventName>(name: Name): LockEvents[Name][] {
-    return this.#entries.filter((entry) => entry.name === name).map((entry) => entry.payload as LockEvents[Name]);
+    return this.#entries
+      .filter((entry) => entry.name === name)
+      .map((entry) => entry.payload as LockEvents[Name]);
   }
 
   /** The first event of that name that no earlier `next` returned and that matches; waits for it if need be. */

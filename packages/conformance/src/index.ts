@@ -11,7 +11,7 @@ export type {
 export { ManualClock } from "./clock.js";
 export { EventLog, type EventName } from "./events.js";
 export { type LabClients, type LabServer, type OpenClient, RedisLab } from "./lab.js";
-export { mutexCases } from "./mutex/cases.js";
+export { mutexCases, mutexThemes } from "./mutex/cases.js";
 export { FaultProxy, type Faults, type Kind, type Target, type Treatment } from "./proxy.js";
 export { RedisStore, type SendCommand } from "./redis-store.js";
 export { type ClosingLab, runCase, whyNot } from "./run.js";

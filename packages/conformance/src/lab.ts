@@ -123,7 +123,10 @@ export class RedisLab implements LockLab {
     await Promise.all(this.#contenders.map((contender) => contender.kill()));
     const stopTicking = this.#tick();
     try {
-      await within(Promise.all(this.#holdfasts.map((holdfast) => holdfast.close())), "the end of every Holdfast");
+      await within(
+        Promise.all(this.#holdfasts.map((holdfast) => holdfast.close())),
+        "the end of every Holdfast",
+      );
     } finally {
       stopTicking();
       for (const opened of this.#opened) opened.close();

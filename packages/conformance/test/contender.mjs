@@ -18,6 +18,7 @@ const verbs = {
       throw error;
     }
   },
+  holds: () => lease.valid,
   release: () => lease.release(),
   async count({ name, ttlMs, waitMs, key, rounds }) {
     const mutex = holdfast.mutex(name, { ttlMs });

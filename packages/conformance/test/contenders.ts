@@ -12,7 +12,10 @@ interface Answer {
 const program = new URL("./contender.mjs", import.meta.url);
 
 export async function spawnContender(url: string, prefix: string): Promise<Contender> {
-  const child = fork(program, [url, prefix], { stdio: ["ignore", "inherit", "inherit", "ipc"], execArgv: [] });
+  const child = fork(program, [url, prefix], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    execArgv: [],
+  });
   const exited = once(child, "exit");
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let orders = 0;
@@ -39,6 +42,9 @@ export async function spawnContender(url: string, prefix: string): Promise<Conte
     },
     release: async () => String(await ask("release")),
     count: async (terms) => void (await ask("count", terms)),
+    holds: async () => (await ask("holds")) === true,
+    freeze: async () => void child.kill("SIGSTOP"),
+    thaw: async () => void child.kill("SIGCONT"),
     async exit() {
       child.send({ order: 0, verb: "exit" });
       await exited;

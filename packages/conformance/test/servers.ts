@@ -69,7 +69,18 @@ export async function startRedisServer(program: string): Promise<TestServer> {
 }
 
 async function launch(program: string, port: number, folder: string): Promise<ChildProcess> {
-  const options = ["--port", String(port), "--bind", HOST, "--dir", folder, "--save", "", "--appendonly", "no"];
+  const options = [
+    "--port",
+    String(port),
+    "--bind",
+    HOST,
+    "--dir",
+    folder,
+    "--save",
+    "",
+    "--appendonly",
+    "no",
+  ];
   const child = spawn(program, options, { stdio: "ignore" });
   const probe = connectTo(port);
   try {

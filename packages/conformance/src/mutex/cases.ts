@@ -1,5 +1,6 @@
-/** Every case that a mutex must pass. */
+/** Every case that a mutex must pass, by theme. */
 import type { LockCase } from "../case.js";
+import { batchCases } from "./batches.js";
 import { costCases } from "./cost.js";
 import { deadlineCases } from "./deadline.js";
 import { exclusionCases } from "./exclusion.js";
@@ -19,23 +20,26 @@ import { turnCases } from "./turns.js";
 import { validationCases } from "./validation.js";
 import { waitingCases } from "./waiting.js";
 
-export const mutexCases: readonly LockCase[] = [
-  ...exclusionCases,
-  ...tokenCases,
-  ...waitingCases,
-  ...handoverCases,
-  ...turnCases,
-  ...renewalCases,
-  ...deadlineCases,
-  ...limitCases,
-  ...releaseCases,
-  ...faultCases,
-  ...lifecycleCases,
-  ...mixedCases,
-  ...fencingCases,
-  ...tellingCases,
-  ...costCases,
-  ...validationCases,
-  ...restartCases,
-  ...processCases,
-];
+export const mutexThemes = {
+  exclusion: exclusionCases,
+  tokens: tokenCases,
+  waiting: waitingCases,
+  handover: handoverCases,
+  turns: turnCases,
+  renewal: renewalCases,
+  batches: batchCases,
+  deadline: deadlineCases,
+  limits: limitCases,
+  release: releaseCases,
+  faults: faultCases,
+  mixed: mixedCases,
+  fencing: fencingCases,
+  telling: tellingCases,
+  cost: costCases,
+  lifecycle: lifecycleCases,
+  validation: validationCases,
+  restart: restartCases,
+  processes: processCases,
+} as const;
+
+export const mutexCases: readonly LockCase[] = Object.values(mutexThemes).flat();

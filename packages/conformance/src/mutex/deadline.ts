@@ -26,7 +26,10 @@ async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: FaultP
 export const deadlineCases: readonly LockCase[] = [
   {
     name: "an unreachable server ends the lease at its deadline: not later, and not while it can still be trusted",
-    covers: ["redlock: abort long after the lease was over", "redis-semaphore: held for ever without a server"],
+    covers: [
+      "redlock: abort long after the lease was over",
+      "redis-semaphore: held for ever without a server",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
@@ -66,7 +69,11 @@ export const deadlineCases: readonly LockCase[] = [
   },
   {
     name: "a renewal whose answer comes after the deadline does not bring the lease back",
-    covers: ["redlock-universal: extend says too late", "redsync: TestMutexExtendExpired", "redis-semaphore #175"],
+    covers: [
+      "redlock-universal: extend says too late",
+      "redsync: TestMutexExtendExpired",
+      "redis-semaphore #175",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
@@ -124,7 +131,9 @@ export const deadlineCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
-      const lease = await take(await lab.holdfast({ clock, through: proxy }), lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(await lab.holdfast({ clock, through: proxy }), lab.name(), {
+        ttlMs: LONG_TTL_MS,
+      });
       const beforeMs = lease.remainingMs;
       clock.stepWall(-10 * LONG_TTL_MS);
       assert.ok(lease.remainingMs <= beforeMs);
@@ -163,7 +172,10 @@ export const deadlineCases: readonly LockCase[] = [
       const lease = await take(holder, name, { ttlMs: 600 });
       const compare = async (held: typeof lease): Promise<void> => {
         const atServerMs = await lab.store.leftMs(name);
-        assert.ok(atServerMs !== null && held.remainingMs < atServerMs, `${held.remainingMs} < ${atServerMs}`);
+        assert.ok(
+          atServerMs !== null && held.remainingMs < atServerMs,
+          `${held.remainingMs} < ${atServerMs}`,
+        );
       };
       await compare(lease);
       await lab.events.next("holdfast:lock:renewed");
@@ -180,7 +192,10 @@ export const deadlineCases: readonly LockCase[] = [
   },
   {
     name: "a grant whose answer comes after the lease ran out gives no lease, and is cleaned up",
-    covers: ["redlock: a lock that has expired when it is returned", "DistributedLock: acquire slower than its validity"],
+    covers: [
+      "redlock: a lock that has expired when it is returned",
+      "DistributedLock: acquire slower than its validity",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);

@@ -55,7 +55,10 @@ export const exclusionCases: readonly LockCase[] = [
   },
   {
     name: "whoever holds a name does not get it a second time, under no options",
-    covers: ["master_lock: acquire is false for the same owner", "RedissonNonReentrantLock: same owner fails"],
+    covers: [
+      "master_lock: acquire is false for the same owner",
+      "RedissonNonReentrantLock: same owner fails",
+    ],
     needs: [],
     async run(lab) {
       const holdfast = await lab.holdfast();
@@ -65,7 +68,13 @@ export const exclusionCases: readonly LockCase[] = [
       assert.equal(await mutex.tryAcquire(), null);
       assert.ok((await rejection(mutex.acquire({ waitMs: 0 }))) instanceof AcquireTimeoutError);
       assert.ok((await rejection(mutex.acquire({ waitMs: 30 }))) instanceof AcquireTimeoutError);
-      for (const options of [{}, { ttlMs: 1_000 }, { barging: true }, { localTurns: 1 }, { lockDelayMs: 10 }]) {
+      for (const options of [
+        {},
+        { ttlMs: 1_000 },
+        { barging: true },
+        { localTurns: 1 },
+        { lockDelayMs: 10 },
+      ]) {
         assert.equal(await holdfast.mutex(name, options).tryAcquire(), null, JSON.stringify(options));
       }
       assert.equal(await lease.release(), "released");

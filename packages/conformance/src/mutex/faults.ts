@@ -14,7 +14,11 @@ const THIRD_MS = LONG_TTL_MS / 3;
 export const faultCases: readonly LockCase[] = [
   {
     name: "a frozen server hangs no caller, and what was asked meanwhile leaves no holder behind",
-    covers: ["DistributedLock: majority hang fails fast", "redlock #29, #58: hangs", "RedLock.net: TestLockReleasedAfterTimeout"],
+    covers: [
+      "DistributedLock: majority hang fails fast",
+      "redlock #29, #58: hangs",
+      "RedLock.net: TestLockReleasedAfterTimeout",
+    ],
     needs: ["freeze", "store"],
     async run(lab) {
       const [holdfast, rival] = [
@@ -26,7 +30,9 @@ export const faultCases: readonly LockCase[] = [
       await lab.freezeServer();
       const startMs = realNowMs();
       const attempt = rejection(holdfast.mutex(tried, { ttlMs: LONG_TTL_MS }).tryAcquire());
-      const waiting = rejection(holdfast.mutex(waited, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 2 * LIMIT_MS }));
+      const waiting = rejection(
+        holdfast.mutex(waited, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 2 * LIMIT_MS }),
+      );
       const record = rejection(holdfast.fencedRecord(held).enter(lease));
       assert.ok((await attempt) instanceof IndeterminateError);
       assert.ok((await waiting) instanceof IndeterminateError);
@@ -62,7 +68,10 @@ export const faultCases: readonly LockCase[] = [
   },
   {
     name: "an attempt without an answer that was carried out is undone",
-    covers: ["DistributedLock: failed acquire frees what it got", "redlock-universal: keys stay until the ttl"],
+    covers: [
+      "DistributedLock: failed acquire frees what it got",
+      "redlock-universal: keys stay until the ttl",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const proxy = await lab.proxy();
@@ -107,7 +116,10 @@ export const faultCases: readonly LockCase[] = [
   },
   {
     name: "an acquire whose answer was lost succeeds by asking again: its own mark does not stand in its way",
-    covers: ["redlock: own keys vote `taken` on every retry", "redlock-universal: all retries fail after one lost reply"],
+    covers: [
+      "redlock: own keys vote `taken` on every retry",
+      "redlock-universal: all retries fail after one lost reply",
+    ],
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
@@ -200,7 +212,10 @@ export const faultCases: readonly LockCase[] = [
   },
   {
     name: "an error of the server is told as it is, is not tried by other means, and writes nothing",
-    covers: ["redis-semaphore: errors other than NOSCRIPT do not fall back", "node-redlock #195: a colliding key"],
+    covers: [
+      "redis-semaphore: errors other than NOSCRIPT do not fall back",
+      "node-redlock #195: a colliding key",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const proxy = await lab.proxy();

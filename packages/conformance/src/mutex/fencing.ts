@@ -6,7 +6,12 @@ import { LONG_TTL_MS, rejection, take } from "./rivals.js";
 
 const BEYOND_DOUBLE = 2n ** 60n;
 
-async function assertStale(call: Promise<unknown>, resource: string, token: bigint, seen: bigint): Promise<void> {
+async function assertStale(
+  call: Promise<unknown>,
+  resource: string,
+  token: bigint,
+  seen: bigint,
+): Promise<void> {
   const error = await rejection(call);
   assert.ok(error instanceof StaleTokenError, `StaleTokenError, not ${String(error)}`);
   assert.deepEqual(
@@ -81,7 +86,18 @@ export const fencingCases: readonly LockCase[] = [
     needs: [],
     async run(lab) {
       const record = (await lab.holdfast()).fencedRecord(lab.name());
-      const rising = [0n, 9n, 10n, 99n, 100n, 2n ** 53n, 2n ** 53n + 1n, BEYOND_DOUBLE, BEYOND_DOUBLE + 1n, 10n ** 30n];
+      const rising = [
+        0n,
+        9n,
+        10n,
+        99n,
+        100n,
+        2n ** 53n,
+        2n ** 53n + 1n,
+        BEYOND_DOUBLE,
+        BEYOND_DOUBLE + 1n,
+        10n ** 30n,
+      ];
       for (const [at, fence] of rising.entries()) {
         await record.enter({ fence, id: "holder" });
         assert.equal((await record.read()).fence, fence);
@@ -119,7 +135,15 @@ export const fencingCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const record = (await lab.holdfast({ through: proxy })).fencedRecord(lab.name());
       const holder = { fence: 1n, id: "x" };
-      const wrong: unknown[] = [null, undefined, 5, {}, { fence: 1, id: "x" }, { fence: -1n, id: "x" }, { fence: 1n }];
+      const wrong: unknown[] = [
+        null,
+        undefined,
+        5,
+        {},
+        { fence: 1, id: "x" },
+        { fence: -1n, id: "x" },
+        { fence: 1n },
+      ];
       proxy.forget();
       for (const each of wrong) {
         assert.ok((await rejection(record.enter(each as never))) instanceof InvalidArgumentError);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
-import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
+import { LONG_TTL_MS, settled, standInLine, take } from "./rivals.js";
 
 const SHORT_TTL_MS = 400;
 
@@ -88,7 +88,10 @@ export const handoverCases: readonly LockCase[] = [
   },
   {
     name: "a waiter whose connections are gone is passed over at once",
-    covers: ["Redisson: a dead head waiter blocks all for minutes", "Redisson: testAbandonedTimeoutDrift_Descrete"],
+    covers: [
+      "Redisson: a dead head waiter blocks all for minutes",
+      "Redisson: testAbandonedTimeoutDrift_Descrete",
+    ],
     needs: ["store", "proxy"],
     async run(lab) {
       // Only a message can end the last wait: its clock stands still.
@@ -162,6 +165,7 @@ export const handoverCases: readonly LockCase[] = [
       await lab.store.seize(name);
       clock.advance(LONG_TTL_MS / 3);
       await until("it is back in line", async () => (await lab.store.waiting(name)) === 1);
+      await settled(waiting);
       await lab.store.forget(name);
       clock.advance(LONG_TTL_MS / 3);
       assert.equal(await (await waiter.lease).release(), "released");

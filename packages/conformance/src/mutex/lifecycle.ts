@@ -10,7 +10,11 @@ import { LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
 export const lifecycleCases: readonly LockCase[] = [
   {
     name: "close releases what is held, ends what waits, and leaves no timer and no connection of its own",
-    covers: ["redlock: timers after the end", "Redisson #4064: leaked channels", "DistributedLock: no connection leak"],
+    covers: [
+      "redlock: timers after the end",
+      "Redisson #4064: leaked channels",
+      "DistributedLock: no connection leak",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const clock = lab.manualClock();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, LONG_TTL_MS, standInLine, take } from "./rivals.js";
+import { assertBusy, assertFree, LONG_TTL_MS, settled, standInLine, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 const WAIT_MS = LONG_TTL_MS * 100;
@@ -23,6 +23,7 @@ export const mixedCases: readonly LockCase[] = [
       clock.advance(THIRD_MS);
       await lab.events.next("holdfast:lock:lost");
       await until("it stands in line", async () => (await lab.store.waiting(mutex.name)) === 1);
+      await settled(holdfast);
       await lab.store.forget(mutex.name);
       clock.advance(THIRD_MS);
       const next = await waiting;
@@ -118,7 +119,10 @@ export const mixedCases: readonly LockCase[] = [
   },
   {
     name: "a message that comes after the granted lease ran out gives no lease, and the wait goes on",
-    covers: ["redlock: a lock that has expired when it is returned", "Curator: lock granted to a dying session"],
+    covers: [
+      "redlock: a lock that has expired when it is returned",
+      "Curator: lock granted to a dying session",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const clock = lab.manualClock();

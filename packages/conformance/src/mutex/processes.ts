@@ -13,7 +13,13 @@ export const processCases: readonly LockCase[] = [
     covers: ["redlock-universal: cross-process contention", "DistributedLock: TestParallelism"],
     needs: ["spawn"],
     async run(lab) {
-      const terms = { name: lab.name(), ttlMs: 2_000, waitMs: WAIT_MS, key: `${lab.prefix}:count`, rounds: 25 };
+      const terms = {
+        name: lab.name(),
+        ttlMs: 2_000,
+        waitMs: WAIT_MS,
+        key: `${lab.prefix}:count`,
+        rounds: 25,
+      };
       const contenders = await Promise.all([lab.spawn(), lab.spawn(), lab.spawn()]);
       await Promise.all(contenders.map((contender) => contender.count(terms)));
       assert.equal(await lab.readNumber(terms.key), contenders.length * terms.rounds);
@@ -21,7 +27,10 @@ export const processCases: readonly LockCase[] = [
   },
   {
     name: "a killed holder's name goes to the next in line once its lease is over, and not before",
-    covers: ["redlock-universal: SIGKILL of the holder", "DistributedLock: TestCrossProcessAbandonmentWithKill"],
+    covers: [
+      "redlock-universal: SIGKILL of the holder",
+      "DistributedLock: TestCrossProcessAbandonmentWithKill",
+    ],
     needs: ["spawn", "store"],
     async run(lab) {
       const name = lab.name();
@@ -47,6 +56,28 @@ export const processCases: readonly LockCase[] = [
       assert.ok((await holder.acquire({ name, ttlMs: SHORT_TTL_MS, waitMs: WAIT_MS })) !== null);
       await holder.exit();
       const lease = await (await lab.holdfast()).mutex(name).acquire({ waitMs: WAIT_MS });
+      assert.equal(await lease.release(), "released");
+    },
+  },
+  {
+    name: "a process that was stopped beyond its lease does not believe in it when it goes on",
+    covers: ["redis-semaphore #25: debugger and sleep", "redlock: a paused holder writes on"],
+    needs: ["spawn", "store"],
+    async run(lab) {
+      const name = lab.name();
+      const rival = await lab.holdfast();
+      const holder = await lab.spawn();
+      const fence = await holder.acquire({ name, ttlMs: SHORT_TTL_MS, waitMs: WAIT_MS });
+      assert.equal(await holder.holds(), true);
+      await holder.freeze();
+      const lease = await rival.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: WAIT_MS });
+      const asked = holder.holds();
+      await holder.thaw();
+      assert.equal(await asked, false);
+      assert.equal(await holder.release(), "lapsed");
+      assert.ok(fence !== null && lease.fence > fence);
+      assert.equal(lease.valid, true);
+      assert.notEqual(await lab.store.leftMs(name), null);
       assert.equal(await lease.release(), "released");
     },
   },

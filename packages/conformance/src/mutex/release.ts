@@ -9,7 +9,11 @@ const THIRD_MS = LONG_TTL_MS / 3;
 export const releaseCases: readonly LockCase[] = [
   {
     name: "a release says released, says it again when repeated, and is sent once",
-    covers: ["DistributedLock: TestDisposeHandleIsIdempotent", "Redisson: testUnlockFail", "master_lock: second release"],
+    covers: [
+      "DistributedLock: TestDisposeHandleIsIdempotent",
+      "Redisson: testUnlockFail",
+      "master_lock: second release",
+    ],
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
@@ -119,7 +123,10 @@ export const releaseCases: readonly LockCase[] = [
   },
   {
     name: "run of a lease that was lost still gives the work's value or error",
-    covers: ["redlock: using hides the routine's result and error behind a quorum error", "node-redlock PR #369"],
+    covers: [
+      "redlock: using hides the routine's result and error behind a quorum error",
+      "node-redlock PR #369",
+    ],
     needs: ["store"],
     async run(lab) {
       const clock = lab.manualClock();
@@ -172,7 +179,10 @@ export const releaseCases: readonly LockCase[] = [
   },
   {
     name: "a release without an answer says unknown within its limit, and is made good when the server is back",
-    covers: ["DistributedLock #191: timeout in dispose throws", "apache/curator #1193: state after a failed release"],
+    covers: [
+      "DistributedLock #191: timeout in dispose throws",
+      "apache/curator #1193: state after a failed release",
+    ],
     needs: ["proxy", "store"],
     async run(lab) {
       const clock = lab.manualClock();

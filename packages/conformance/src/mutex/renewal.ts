@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type Lease, LeaseLostError, type LossReason } from "holdfast";
 import type { LockCase } from "../case.js";
-import { assertBusy, assertFree, LONG_TTL_MS, take } from "./rivals.js";
+import { assertBusy, assertFree, LONG_TTL_MS, settled, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 const SHORT_TTL_MS = 200;
@@ -24,7 +24,11 @@ export function assertLost(lease: Lease, reason: LossReason): void {
 export const renewalCases: readonly LockCase[] = [
   {
     name: "a lease is kept beyond its ttl for as long as it is held",
-    covers: ["RedLock.net: TestRenewing", "redis-semaphore: refresh keeps it past the ttl", "Redisson: testAutoExpire"],
+    covers: [
+      "RedLock.net: TestRenewing",
+      "redis-semaphore: refresh keeps it past the ttl",
+      "Redisson: testAutoExpire",
+    ],
     needs: ["store"],
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
@@ -50,7 +54,7 @@ export const renewalCases: readonly LockCase[] = [
       for (let round = 0; round < 3; round++) {
         proxy.forget();
         clock.advance(THIRD_MS * 0.85);
-        await lab.store.nowMicros();
+        await settled(holdfast);
         assert.equal(proxy.scriptCalls.length, 0);
         clock.advance(THIRD_MS * 0.15);
         const renewed = await lab.events.next("holdfast:lock:renewed");
@@ -85,7 +89,11 @@ export const renewalCases: readonly LockCase[] = [
   },
   {
     name: "a holder whose name was taken by somebody else learns it at the next renewal, and leaves the name alone",
-    covers: ["redlock-universal: extend says stolen", "redis-semaphore: loss callback on steal", "master_lock: extend false"],
+    covers: [
+      "redlock-universal: extend says stolen",
+      "redis-semaphore: loss callback on steal",
+      "master_lock: extend false",
+    ],
     needs: ["store"],
     async run(lab) {
       const clock = lab.manualClock();
@@ -109,7 +117,11 @@ export const renewalCases: readonly LockCase[] = [
   },
   {
     name: "a holder whose name the server forgot learns it at the next renewal, and does not take it back",
-    covers: ["RedLock.net #48: extension takes a lost lock again", "redis-semaphore #175", "redlock-universal: extend says missing"],
+    covers: [
+      "RedLock.net #48: extension takes a lost lock again",
+      "redis-semaphore #175",
+      "redlock-universal: extend says missing",
+    ],
     needs: ["store"],
     async run(lab) {
       const clock = lab.manualClock();
@@ -126,7 +138,10 @@ export const renewalCases: readonly LockCase[] = [
   },
   {
     name: "one renewal without an answer neither ends the lease nor moves its deadline",
-    covers: ["redlock-universal: one failed extension aborts with a healthy server", "redis-semaphore: refresh error"],
+    covers: [
+      "redlock-universal: one failed extension aborts with a healthy server",
+      "redis-semaphore: refresh error",
+    ],
     needs: ["proxy"],
     async run(lab) {
       const clock = lab.manualClock();
@@ -200,57 +215,8 @@ export const renewalCases: readonly LockCase[] = [
       assert.equal(clock.pendingTimers, 0);
       proxy.forget();
       clock.advance(LONG_TTL_MS);
-      await lab.store.nowMicros();
+      await settled(holdfast);
       assert.equal(proxy.scriptCalls.length, 0);
-    },
-  },
-  {
-    name: "many leases are renewed in few requests, side by side",
-    covers: ["Redisson: a failed chunk aborts the renewal pass", "master_lock: serial extension"],
-    needs: ["proxy"],
-    async run(lab) {
-      const clock = lab.manualClock();
-      const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ clock, through: proxy });
-      const names = Array.from({ length: 700 }, () => lab.name());
-      const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttlMs: LONG_TTL_MS })));
-      proxy.forget();
-      proxy.set({ down: "hold" });
-      clock.advance(THIRD_MS);
-      // No answer has come, and still all have been asked for: no chunk waits for another.
-      await proxy.when("every lease is in a request", () => {
-        const keys = proxy.scriptCalls.map((words) => Number(words[2]));
-        return keys.reduce((sum, count) => sum + count, 0) >= names.length;
-      });
-      assert.ok(proxy.scriptCalls.length <= 4, `${proxy.scriptCalls.length} requests`);
-      proxy.heal();
-      let renewed = 0;
-      while (renewed < names.length) renewed += (await lab.events.next("holdfast:lock:renewed")).leases;
-      assert.equal(renewed, names.length);
-      assert.ok(leases.every((lease) => lease.remainingMs > LONG_TTL_MS * 0.9));
-      const results = await Promise.all(leases.map((lease) => lease.release()));
-      assert.ok(results.every((result) => result === "released"));
-    },
-  },
-  {
-    name: "a lost lease in a batch costs the others nothing",
-    covers: ["Redisson: a crashed chunk aborts the pass"],
-    needs: ["store"],
-    async run(lab) {
-      const clock = lab.manualClock();
-      const holdfast = await lab.holdfast({ clock });
-      const names = Array.from({ length: 5 }, () => lab.name());
-      const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttlMs: LONG_TTL_MS })));
-      await lab.store.seize(names[1] as string);
-      await lab.store.forget(names[3] as string);
-      await lab.store.spoil(names[3] as string);
-      clock.advance(THIRD_MS);
-      const renewed = await lab.events.next("holdfast:lock:renewed");
-      assert.deepEqual([renewed.leases, renewed.lost], [5, 2]);
-      assert.deepEqual(
-        leases.map((lease) => lease.valid),
-        [true, false, true, false, true],
-      );
     },
   },
 ];

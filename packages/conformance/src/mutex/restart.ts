@@ -11,7 +11,11 @@ const PATIENT_MS = 10_000;
 export const restartCases: readonly LockCase[] = [
   {
     name: "after a restart without memory old leases are lost, tokens still rise, and new leases are renewed",
-    covers: ["redis-semaphore: node down then up", "Redisson: testExpirationRenewal after a restart", "Redisson #2515, #3194"],
+    covers: [
+      "redis-semaphore: node down then up",
+      "Redisson: testExpirationRenewal after a restart",
+      "Redisson #2515, #3194",
+    ],
     needs: ["restart", "store"],
     async run(lab) {
       const clock = lab.manualClock();

@@ -1,6 +1,12 @@
 /** What cases say about a name through another Holdfast, and the order in which callers come. */
 import assert from "node:assert/strict";
-import { type AcquireOptions, AcquireTimeoutError, type Holdfast, type Lease, type MutexOptions } from "holdfast";
+import {
+  type AcquireOptions,
+  AcquireTimeoutError,
+  type Holdfast,
+  type Lease,
+  type MutexOptions,
+} from "holdfast";
 import type { LockLab } from "../case.js";
 import { until } from "../wait.js";
 
@@ -28,6 +34,14 @@ export async function take(holdfast: Holdfast, name: string, options: MutexOptio
   return lease;
 }
 
+/**
+ * Resolves when everything that this Holdfast has sent is answered: replies come in the order of the
+ * requests. A case that then moves its clock on cannot make an answer late that is on its way.
+ */
+export async function settled(holdfast: Holdfast): Promise<void> {
+  await holdfast.fencedRecord("settled").read();
+}
+
 /** Starts waiting for the name, and returns once the process stands in line as number `place`. */
 export async function standInLine(
   lab: LockLab,
@@ -44,6 +58,7 @@ export async function standInLine(
   });
   lease.catch(() => {}); // the case looks at it when it comes to that
   await until(`${place} in line for '${name}'`, async () => (await lab.store.waiting(name)) === place);
+  await settled(holdfast);
   return { lease };
 }
 

@@ -14,7 +14,9 @@ export const turnCases: readonly LockCase[] = [
       const terms = { ttlMs: LONG_TTL_MS, localTurns: 3 };
       const order: string[] = [];
       const lease = await take(home, name, terms);
-      const locals = [1, 2, 3, 4].map((turn) => home.mutex(name, terms).run(() => void order.push(`home ${turn}`)));
+      const locals = [1, 2, 3, 4].map((turn) =>
+        home.mutex(name, terms).run(() => void order.push(`home ${turn}`)),
+      );
       const waiter = await standInLine(lab, abroad, name, 1);
       const foreign = waiter.lease.then(async (granted) => {
         order.push("abroad");

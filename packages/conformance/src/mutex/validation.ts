@@ -9,9 +9,22 @@ type Bag = Record<string, unknown>;
 const WRONG_NAMES: unknown[] = [undefined, null, 5, {}, "", "}x", "\ud800", "x".repeat(513)];
 
 const WRONG_TERMS: readonly [argument: string, options: Bag][] = [
-  ...[99, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, "10", "10 s", "abc", "", {}, null, 10n].map(
-    (ttlMs): [string, Bag] => ["ttlMs", { ttlMs }],
-  ),
+  ...[
+    99,
+    0,
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2 ** 31,
+    "10",
+    "10 s",
+    "abc",
+    "",
+    {},
+    null,
+    10n,
+  ].map((ttlMs): [string, Bag] => ["ttlMs", { ttlMs }]),
   ...[0, -1, 1.5, 1_001, "3", null].map((localTurns): [string, Bag] => ["localTurns", { localTurns }]),
   ...["yes", 1, null].map((barging): [string, Bag] => ["barging", { barging }]),
   ...[0, -1, 1.5, Number.NaN, "x"].map((maxHoldMs): [string, Bag] => ["maxHoldMs", { maxHoldMs }]),
@@ -83,8 +96,16 @@ export const validationCases: readonly LockCase[] = [
     async run(lab) {
       const holdfast = await lab.holdfast();
       for (const name of WRONG_NAMES) {
-        assertNames(thrown(() => holdfast.mutex(name as never), name), "name", name);
-        assertNames(thrown(() => holdfast.fencedRecord(name as never), name), "name", name);
+        assertNames(
+          thrown(() => holdfast.mutex(name as never), name),
+          "name",
+          name,
+        );
+        assertNames(
+          thrown(() => holdfast.fencedRecord(name as never), name),
+          "name",
+          name,
+        );
       }
     },
   },
@@ -98,9 +119,17 @@ export const validationCases: readonly LockCase[] = [
         const error = thrown(() => holdfast.mutex("name", options as never), JSON.stringify(options, show));
         assertNames(error, argument, options[argument]);
       }
-      assertNames(thrown(() => holdfast.mutex("name", null as never), null), "options", null);
+      assertNames(
+        thrown(() => holdfast.mutex("name", null as never), null),
+        "options",
+        null,
+      );
       const terms = { ttlMs: 2 ** 31 - 1, lockDelayMs: 1 };
-      assertNames(thrown(() => holdfast.mutex("name", terms), "too much"), "lockDelayMs", 1);
+      assertNames(
+        thrown(() => holdfast.mutex("name", terms), "too much"),
+        "lockDelayMs",
+        1,
+      );
       holdfast.mutex("name", { ttlMs: "500ms", maxHoldMs: "1h", lockDelayMs: "0ms", localTurns: 1_000 });
       holdfast.mutex("name", { ttlMs: 100, maxHoldMs: Number.POSITIVE_INFINITY });
     },
@@ -149,10 +178,26 @@ export const validationCases: readonly LockCase[] = [
         const error = thrown(() => new Holdfast(client, options as never), JSON.stringify(options, show));
         assertNames(error, argument, options[argument]);
       }
-      assertNames(thrown(() => new Holdfast(client, null as never), null), "options", null);
-      assertNames(thrown(() => new Holdfast(client, { timeout: 1 } as never), "timeout"), "timeout", 1);
-      assertNames(thrown(() => new Holdfast(client, { clock: {} } as never), "clock"), "clock", {});
-      assertNames(thrown(() => new Holdfast(client, { random: {} } as never), "random"), "random", {});
+      assertNames(
+        thrown(() => new Holdfast(client, null as never), null),
+        "options",
+        null,
+      );
+      assertNames(
+        thrown(() => new Holdfast(client, { timeout: 1 } as never), "timeout"),
+        "timeout",
+        1,
+      );
+      assertNames(
+        thrown(() => new Holdfast(client, { clock: {} } as never), "clock"),
+        "clock",
+        {},
+      );
+      assertNames(
+        thrown(() => new Holdfast(client, { random: {} } as never), "random"),
+        "random",
+        {},
+      );
     },
   },
   {
@@ -167,7 +212,11 @@ export const validationCases: readonly LockCase[] = [
         assert.match(error.message, /pass /);
       }
       for (const url of ["", "no url", "http://localhost", "localhost:6379"]) {
-        assertNames(thrown(() => new Holdfast(url), url), "url", url);
+        assertNames(
+          thrown(() => new Holdfast(url), url),
+          "url",
+          url,
+        );
       }
     },
   },

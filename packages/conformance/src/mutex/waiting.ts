@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, assertTimesOut, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
+import {
+  assertBusy,
+  assertFree,
+  assertTimesOut,
+  LONG_TTL_MS,
+  rejection,
+  settled,
+  standInLine,
+  take,
+} from "./rivals.js";
 
 export const waitingCases: readonly LockCase[] = [
   {
@@ -88,13 +97,15 @@ export const waitingCases: readonly LockCase[] = [
       const name = lab.name();
       const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1, { waitMs: 5_000 });
-      let settled = false;
-      waiter.lease.catch(() => {}).finally(() => {
-        settled = true;
-      });
+      let over = false;
+      waiter.lease
+        .catch(() => {})
+        .finally(() => {
+          over = true;
+        });
       clock.advance(4_999);
-      await lab.store.nowMicros();
-      assert.equal(settled, false);
+      await settled(waiting);
+      assert.equal(over, false);
       clock.advance(1);
       const error = await assertTimesOut(waiter.lease);
       assert.equal(error.lock, name);

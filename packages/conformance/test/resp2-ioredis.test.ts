@@ -1,0 +1,17 @@
+import { mutexThemes } from "@holdfast/conformance";
+import { ioredis } from "./clients.ts";
+import { runCases } from "./matrix.ts";
+
+/** The themes in which replies and messages of every shape are read. */
+const { exclusion, tokens, waiting, handover, turns, mixed, fencing, telling } = mutexThemes;
+
+runCases("redis-server", ioredis(2), [
+  ...exclusion,
+  ...tokens,
+  ...waiting,
+  ...handover,
+  ...turns,
+  ...mixed,
+  ...fencing,
+  ...telling,
+]);
