@@ -41,6 +41,8 @@ const unitBytes: Readonly<Record<string, number>> = {
 const smallestMaxMemory = 1024 ** 2;
 const largestMaxMemory = 3 * 1024 ** 3;
 const largestPort = 65_535;
+/** The engine sizes its table of descriptors by maxclients, and sockets begin at 4096. */
+const smallestMaxClients = 4_096;
 
 /** @throws {InvalidOptionError} */
 export function readOptions(options: EmbeddedValkeyOptions): ServerOptions {
@@ -71,6 +73,7 @@ export function readOptions(options: EmbeddedValkeyOptions): ServerOptions {
       `config is ${shown(config)}. Pass lines of a valkey.conf as one string.`,
     );
   }
+  checkConfig(config);
   if (typeof worker !== "boolean") {
     throw new InvalidOptionError("worker", `worker is ${shown(worker)}. Pass true or false.`);
   }
@@ -85,6 +88,20 @@ export function readOptions(options: EmbeddedValkeyOptions): ServerOptions {
     worker,
     onLog,
   });
+}
+
+/** What the engine would accept and then not serve, or die of without a useful word. */
+function checkConfig(config: string): void {
+  if (/^\s*port\s/im.test(config)) {
+    throw new InvalidOptionError("config", 'config sets a port of its own. Use the option "port".');
+  }
+  const maxClients = /^\s*maxclients\s+"?(\d+)/im.exec(config)?.[1];
+  if (maxClients !== undefined && Number(maxClients) < smallestMaxClients) {
+    throw new InvalidOptionError(
+      "config",
+      `config sets maxclients to ${maxClients}. The engine starts with ${smallestMaxClients} or more; for fewer, send CONFIG SET maxclients afterwards.`,
+    );
+  }
 }
 
 function memoryLimit(value: unknown): number {

@@ -23,6 +23,8 @@ describe("options", () => {
     ["port", { port: "6379" }],
     ["host", { host: "" }],
     ["config", { config: { databases: 4 } }],
+    ["config", { config: "databases 4\nport 7000" }],
+    ["config", { config: "maxclients 100" }],
     ["worker", { worker: 1 }],
     ["onLog", { onLog: "stdout" }],
     ["maxMemory", { maxMemory: "lots" }],
@@ -43,6 +45,14 @@ describe("options", () => {
     expect(await ask(valkey, "CONFIG", "GET", "databases")).toEqual(["databases", "3"]);
     await using other = await EmbeddedValkey.start({ config: "maxmemory 5mb" });
     expect(await ask(other, "CONFIG", "GET", "maxmemory")).toEqual(["maxmemory", String(5 * 1024 * 1024)]);
+  });
+
+  it("leave a small number of clients to CONFIG SET", async () => {
+    await using valkey = await EmbeddedValkey.start({ config: "maxclients 4096" });
+    const first = await TcpClient.open(valkey.port);
+    expect(await first.call("CONFIG", "SET", "maxclients", "1")).toBe("OK");
+    expect(String(await ask(valkey, "PING"))).toContain("max number of clients");
+    await first.close();
   });
 
   it("pass the engine's log on", async () => {
