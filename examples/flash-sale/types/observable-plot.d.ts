@@ -19,6 +19,7 @@ interface Scale {
 export interface PlotOptions {
   readonly width?: number;
   readonly height?: number;
+  readonly marginTop?: number;
   readonly marginLeft?: number;
   readonly marginRight?: number;
   readonly marginBottom?: number;

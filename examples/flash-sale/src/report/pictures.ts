@@ -34,7 +34,15 @@ function thinned<Point>(points: readonly Point[]): Point[] {
 function draw(options: Plot.PlotOptions): string {
   const { document } = parseHTML("<html></html>");
   const style = { fontSize: "12px", background: "none" };
-  return Plot.plot({ width: WIDTH, marginLeft: 48, marginBottom: 46, ...options, document, style }).outerHTML;
+  return Plot.plot({
+    width: WIDTH,
+    marginTop: 30,
+    marginLeft: 48,
+    marginBottom: 46,
+    ...options,
+    document,
+    style,
+  }).outerHTML;
 }
 
 /** How many buyers have bought, beside how many could. */

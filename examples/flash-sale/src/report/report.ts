@@ -31,6 +31,10 @@ const HEADS = [
   "worst ms",
 ];
 
+const KILL_REMARK = `
+Where a server was killed the line stands still until its lease is over; the sales that it made before are not drawn, as
+it took its records with it.`;
+
 /** @returns where the report is. */
 export function writeReport(file: string, facts: ReportFacts): string {
   const path = resolve(file);
@@ -40,6 +44,7 @@ export function writeReport(file: string, facts: ReportFacts): string {
 }
 
 function pageOf({ options, outcomes, engineTitle, at }: ReportFacts): string {
+  const killed = outcomes.some(({ result }) => result.killedPids.length > 0);
   const legend = `<p class="legend">${outcomes.map(legendEntry).join("")}</p>`;
   const notes = notesOf(
     outcomes.map(({ result }) => result),
@@ -76,7 +81,7 @@ ${legend}
 <h2>Stock over time</h2>
 <p>What every sale left behind. Without a lock the stock falls too slowly and jumps back up: several buyers read the same
 number, and the last to write undoes the sales of the others. Under the mutex it only falls, one piece at a time. The
-script sells in that order too; its line trembles because the servers hear of their sales in any order.</p>
+script sells in that order too; its line trembles because the servers hear of their sales in any order.${killed ? KILL_REMARK : ""}</p>
 <figure>${stockOverTime(outcomes, options.stock)}</figure>
 <h2>Latency</h2>
 <p>The share of the buyers who had their answer within a given time. The scale is logarithmic.</p>
