@@ -7,7 +7,7 @@ import { startEmbedded, startRedisServer, type TestServer } from "./servers.ts";
 export type ServerKind = "embedded" | "redis-server";
 
 /** Set by the test command; empty means that there is none. */
-export function redisServerProgram(): string {
+function redisServerProgram(): string {
   const { HOLDFAST_REDIS_SERVER } = process.env;
   if (HOLDFAST_REDIS_SERVER !== undefined) return HOLDFAST_REDIS_SERVER;
   const usual = "/usr/bin/redis-server";

@@ -27,7 +27,7 @@ export async function startEmbedded(): Promise<TestServer> {
     title: "embedded Valkey",
     host: HOST,
     port: front.port,
-    command: (command, ...words) => direct.call(command as string, ...words),
+    command: (command, ...words) => direct.call(command, ...words),
     freeze: async () => front.set({ up: "hold", down: "hold" }),
     thaw: async () => front.heal(),
     restart: async () => {
@@ -52,7 +52,7 @@ export async function startRedisServer(program: string): Promise<TestServer> {
     title: "redis-server",
     host: HOST,
     port,
-    command: (command, ...words) => direct.call(command as string, ...words),
+    command: (command, ...words) => direct.call(command, ...words),
     freeze: async () => void child.kill("SIGSTOP"),
     thaw: async () => void child.kill("SIGCONT"),
     async restart() {
