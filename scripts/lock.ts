@@ -1,10 +1,8 @@
 /**
- * Keeps package-lock.json whole for every platform, and quick to install from.
+ * Keeps package-lock.json whole for every platform.
  *
  * npm leaves a platform's optional package out of the lock when it could not see it while installing: on a registry
  * mirror that lacks it, or with another platform's node_modules beside. `npm ci` then refuses the lock everywhere.
- * And where the address of a package is not in the lock (a setting of the user's), npm asks for it, one by one: that
- * doubles the time of the first `npm ci`. An address at the public registry serves with a mirror, too: npm swaps it.
  *
  *   tsx scripts/lock.ts            adds what is missing; after every `npm install`
  *   tsx scripts/lock.ts --check    writes nothing; exit code 1 when something is missing
@@ -15,10 +13,6 @@ import { fileURLToPath } from "node:url";
 
 interface Entry {
   readonly version?: string;
-  /** Only where it differs from the folder: an alias. */
-  readonly name?: string;
-  readonly resolved?: string;
-  readonly link?: boolean;
   readonly dev?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly [key: string]: unknown;
@@ -29,7 +23,6 @@ export interface Lock {
   readonly [key: string]: unknown;
 }
 
-const registry = "https://registry.example";
 const systems = [
   "android",
   "darwin",
@@ -82,23 +75,8 @@ function platformEntry(name: string, version: string, parent: Entry): Entry {
   };
 }
 
-/** Addresses to add, by place. */
-export function missingAddresses({ packages }: Lock): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const [place, { name, version, resolved, link }] of Object.entries(packages)) {
-    if (!place.startsWith("node_modules/") || link || resolved || !version) continue;
-    const full = name ?? place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
-    found[place] = `${registry}/${full}/-/${full.split("/").at(-1)}-${version}.tgz`;
-  }
-  return found;
-}
-
 export function completed(lock: Lock): Lock {
-  const packages: Record<string, Entry> = { ...lock.packages, ...missingEntries(lock) };
-  for (const [place, resolved] of Object.entries(missingAddresses({ packages }))) {
-    const { version, ...rest } = packages[place] ?? {};
-    packages[place] = { ...(version ? { version } : {}), resolved, ...rest };
-  }
+  const packages = { ...lock.packages, ...missingEntries(lock) };
   const sorted = Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, "en"));
   return { ...lock, packages: Object.fromEntries(sorted) };
 }
@@ -106,7 +84,7 @@ export function completed(lock: Lock): Lock {
 function main(): void {
   const file = join(import.meta.dirname, "../package-lock.json");
   const lock: Lock = JSON.parse(readFileSync(file, "utf8"));
-  const missing = [...Object.keys(missingEntries(lock)), ...Object.keys(missingAddresses(lock))];
+  const missing = Object.keys(missingEntries(lock));
   const check = process.argv.includes("--check");
   for (const place of missing) console.log(`${check ? "missing" : "add"} ${place}`);
   if (missing.length === 0) return;

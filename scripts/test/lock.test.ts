@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completed, type Lock, missingAddresses, missingEntries } from "../lock.ts";
+import { completed, type Lock, missingEntries } from "../lock.ts";
 
 const lock: Lock = {
   lockfileVersion: 3,
@@ -37,19 +37,4 @@ test("a platform that npm did not see is filled in; a range is left to npm", () 
     },
   });
   expect(missingEntries(completed(lock))).toEqual({});
-});
-
-test("every package has its address, an alias that of what it stands for", () => {
-  const packages = {
-    "node_modules/a": { version: "1.0.0", resolved: "https://mirror/a.tgz" },
-    "node_modules/a/node_modules/@b/c": { version: "2.0.0" },
-    "node_modules/old-b": { version: "1.0.0", name: "@b/c" },
-    "node_modules/own": { link: true, resolved: "packages/own" },
-    "packages/own": { version: "1.0.0" },
-  };
-  expect(missingAddresses({ packages })).toEqual({
-    "node_modules/a/node_modules/@b/c": "https://registry.example/@b/c/-/c-2.0.0.tgz",
-    "node_modules/old-b": "https://registry.example/@b/c/-/c-1.0.0.tgz",
-  });
-  expect(missingAddresses(completed({ packages }))).toEqual({});
 });

@@ -6,10 +6,10 @@ import { hostname } from "node:os";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
 import { Keeper } from "./lease/keeper.js";
+import { checkLockName, checkOptions } from "./locks/arguments.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
-import { checkLockName } from "./locks/name.js";
 import { detectClient, openClient } from "./redis/clients/detect.js";
 import { Connection } from "./redis/connection.js";
 import { Inbox } from "./redis/inbox.js";
@@ -34,7 +34,7 @@ export interface HoldfastOptions {
 
 const DEFAULT_PREFIX = "holdfast";
 const DEFAULT_CALL_TIMEOUT_MS = 1_000;
-const LONGEST_TEXT = 200;
+const LONGEST_LABEL = 200;
 
 export class Holdfast {
   readonly #connection: Connection;
@@ -50,8 +50,7 @@ export class Holdfast {
    * @throws {UnsupportedClientError} @throws {ClientNotInstalledError} @throws {InvalidArgumentError}
    */
   constructor(client: object | string, options: HoldfastOptions = {}) {
-    const { prefix, label, callTimeoutMs } = checkOptions(options);
-    const { clock = systemClock, random = systemRandom } = options;
+    const { prefix, label, callTimeoutMs, clock, random } = settingsOf(options);
     this.#prefix = prefix;
     this.#callTimeoutMs = callTimeoutMs;
     const opened = typeof client === "string";
@@ -103,17 +102,22 @@ export class Holdfast {
   }
 }
 
-function checkOptions(options: HoldfastOptions): { prefix: string; label: string; callTimeoutMs: number } {
-  if (typeof options !== "object" || options === null) {
-    throw new InvalidArgumentError("options", "must be an object");
-  }
+function settingsOf(options: HoldfastOptions): Required<HoldfastOptions> & { callTimeoutMs: number } {
+  checkOptions("options", options, ["prefix", "label", "callTimeoutMs", "clock", "random"]);
   const { prefix = DEFAULT_PREFIX, label = "", callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = options;
+  const { clock = systemClock, random = systemRandom } = options;
   if (typeof prefix !== "string" || !/^[^\s{}]{1,200}$/.test(prefix)) {
     throw new InvalidArgumentError("prefix", "must be 1 to 200 characters without spaces and braces");
   }
-  if (typeof label !== "string" || label.length > LONGEST_TEXT) {
-    throw new InvalidArgumentError("label", `must be text of at most ${LONGEST_TEXT} characters`);
+  if (typeof label !== "string" || label.length > LONGEST_LABEL) {
+    throw new InvalidArgumentError("label", `must be text of at most ${LONGEST_LABEL} characters`);
+  }
+  if (typeof clock?.now !== "function" || typeof clock.setTimer !== "function") {
+    throw new InvalidArgumentError("clock", "must have now() and setTimer()");
+  }
+  if (typeof random?.fraction !== "function" || typeof random.id !== "function") {
+    throw new InvalidArgumentError("random", "must have fraction() and id()");
   }
   const bounds = { minMs: 10, maxMs: 600_000 };
-  return { prefix, label, callTimeoutMs: durationMs("callTimeoutMs", callTimeoutMs, bounds) };
+  return { prefix, label, callTimeoutMs: durationMs("callTimeoutMs", callTimeoutMs, bounds), clock, random };
 }

@@ -208,7 +208,7 @@ describe("release", () => {
     expect(BigInt(token)).toBeGreaterThanOrEqual(BigInt(first as string) + 16n);
     expect(await heard()).toEqual([`grant b ${token} 1`]);
     expect(await redis.pttl(keys[0] as string)).toBeLessThanOrEqual(5_000);
-    expect(await redis.zrange(keys[2] as string, 0, -1)).toEqual(["c"]);
+    expect(await redis.zrange(keys[2] as string, "0", "-1")).toEqual(["c"]);
   });
 
   test("waiters that nobody listens for, or that fell silent, are passed over", async () => {
@@ -252,7 +252,7 @@ describe("release", () => {
     await ask("b", { wait: true, barging: true });
     expect(await free("a", 0, true)).toEqual([1]);
     expect(await heard()).toEqual(["wake b"]);
-    expect(await redis.zrange(keys[2] as string, 0, -1)).toEqual(["b"]);
+    expect(await redis.zrange(keys[2] as string, "0", "-1")).toEqual(["b"]);
     expect((await ask("b", { wait: true, barging: true }))[0]).toBe(1);
     expect(await redis.exists(...keys.slice(2))).toBe(0);
   });

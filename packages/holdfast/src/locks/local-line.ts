@@ -190,10 +190,11 @@ export class LocalLine {
   }
 
   #wait(busy: Busy): void {
-    const first = this.#busy === null;
+    const { ahead } = busy;
+    const joined = ahead !== null && (this.#busy?.ahead ?? null) === null;
     this.#busy = busy;
     this.#trouble = null;
-    if (first) publish("holdfast:lock:waiting", () => ({ lock: this.#terms.name, ahead: busy.ahead ?? 0 }));
+    if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#terms.name, ahead }));
   }
 
   /** False when the grant came too late to be of use; it is then given back. */

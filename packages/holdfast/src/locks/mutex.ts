@@ -9,8 +9,8 @@
 import { InvalidArgumentError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { durationMs } from "../time/duration.js";
+import { checkLockName, checkOptions } from "./arguments.js";
 import { type LineParts, type LineTerms, LocalLine } from "./local-line.js";
-import { checkLockName } from "./name.js";
 
 export interface MutexOptions {
   /** How long the name stays taken after its holder falls silent. Renewed at a third. @default "30s" */
@@ -87,7 +87,8 @@ export class Mutex {
 
   /** One attempt. Null: somebody else holds the name, which is a result and not an error. Errors as above. */
   async tryAcquire(options: Pick<AcquireOptions, "floor"> = {}): Promise<Lease | null> {
-    const { floor } = checkAcquire(options);
+    checkOptions("options", options, ["floor"]);
+    const floor = floorOf(options);
     this.#registry.assertOpen("tryAcquire");
     return this.#line().tryEnter(floor);
   }
@@ -146,24 +147,19 @@ function checkAcquire(options: AcquireOptions): {
   floor: bigint;
 } {
   checkOptions("options", options, ["waitMs", "signal", "floor"]);
-  const { waitMs = DEFAULT_WAIT_MS, signal, floor = -1n } = options;
+  const { waitMs = DEFAULT_WAIT_MS, signal } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new InvalidArgumentError("signal", "must be an AbortSignal");
   }
-  if (typeof floor !== "bigint" || floor < -1n || floor > HIGHEST_FLOOR) {
-    throw new InvalidArgumentError("floor", `must be a bigint from 0n to ${HIGHEST_FLOOR}n`);
-  }
   const bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY };
-  return { waitMs: durationMs("waitMs", waitMs, bounds), signal, floor: floor + 1n };
+  return { waitMs: durationMs("waitMs", waitMs, bounds), signal, floor: floorOf(options) };
 }
 
-function checkOptions(argument: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null) {
-    throw new InvalidArgumentError(argument, "must be an object");
+/** The least token that will do: one above what the resource has seen. */
+function floorOf({ floor }: Pick<AcquireOptions, "floor">): bigint {
+  if (floor === undefined) return 0n;
+  if (typeof floor !== "bigint" || floor < 0n || floor > HIGHEST_FLOOR) {
+    throw new InvalidArgumentError("floor", `must be a bigint from 0n to ${HIGHEST_FLOOR}n`);
   }
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) {
-      throw new InvalidArgumentError(key, `is not an option here: use ${known.join(", ")}`);
-    }
-  }
+  return floor + 1n;
 }

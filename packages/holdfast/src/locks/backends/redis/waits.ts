@@ -60,7 +60,7 @@ export class Waits {
     this.#calls = calls;
     this.#rounds = new Rounds<Wait>(schedule, {
       visit: (waits) => this.#visit(waits),
-      earlyMs: () => 0,
+      earlyMs: (wait) => (wait.inLine ? wait.request.storeTtlMs * RETRY_SHARE : 0),
       chunk: CHUNK,
     });
     inbox.handle("grant", ([id, token, beat]) => this.#granted(id, token, beat));
