@@ -28,14 +28,18 @@ export interface RecordState {
 
 export class FencedRecord {
   readonly name: string;
-  readonly #key: string;
+  /**
+   * The Redis key: a hash of token, holder and value, without an expiry, because a fence that forgets
+   * protects nothing. Delete it only when no holder of an older lease can still write.
+   */
+  readonly key: string;
   readonly #port: RedisPort;
   readonly #callTimeoutMs: number;
 
   /** Made by `hf.fencedRecord(name)`. */
   constructor(port: RedisPort, prefix: string, name: string, callTimeoutMs: number) {
     this.name = name;
-    this.#key = recordKey(prefix, name);
+    this.key = recordKey(prefix, name);
     this.#port = port;
     this.#callTimeoutMs = callTimeoutMs;
   }
@@ -60,7 +64,7 @@ export class FencedRecord {
 
   /** The value and the newest token, without any guard: for onlookers, not for holders. */
   async read(): Promise<RecordState> {
-    const reply = await this.#port.command(["HMGET", this.#key, "value", "token"], this.#callTimeoutMs);
+    const reply = await this.#port.command(["HMGET", this.key, "value", "token"], this.#callTimeoutMs);
     const [value, token] = replyRow(reply, 2);
     return {
       value: value === null || value === undefined ? null : String(value),
@@ -73,7 +77,7 @@ export class FencedRecord {
       throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
     }
     const args = [String(holder.fence), holder.id, ...rest];
-    const reply = replyRow(await this.#port.script(script, [this.#key], args, this.#callTimeoutMs));
+    const reply = replyRow(await this.#port.script(script, [this.key], args, this.#callTimeoutMs));
     if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
     return reply;
   }
