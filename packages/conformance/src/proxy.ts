@@ -39,6 +39,7 @@ interface Link {
   readonly server: Socket;
   readonly held: { up: Buffer[]; down: Buffer[] };
   torn: boolean;
+  stranded: boolean;
 }
 
 type Direction = "up" | "down";
@@ -103,6 +104,30 @@ export class FaultProxy {
   refuse(): void {
     this.#refuses = true;
     this.cut();
+  }
+
+  /**
+   * Breaks the connections for the client alone: what is held on the way up stays under way, as in a
+   * middlebox, until `deliverStranded()`. Faults are over for new connections.
+   */
+  strand(): void {
+    for (const link of this.#links) {
+      link.stranded = true;
+      link.client.resetAndDestroy();
+    }
+    this.heal();
+  }
+
+  /** Lets what was stranded arrive; resolves when the server has read it all. */
+  async deliverStranded(): Promise<void> {
+    const links = [...this.#links].filter((link) => link.stranded);
+    for (const link of links) {
+      for (const bytes of link.held.up.splice(0)) link.server.write(bytes);
+      link.server.end();
+    }
+    await this.when("the server has read what was stranded", () =>
+      links.every((link) => !this.#links.has(link)),
+    );
   }
 
   /** Open connections. */
@@ -173,7 +198,14 @@ export class FaultProxy {
       return;
     }
     const server = connect({ ...this.#target, noDelay: true });
-    const link: Link = { kind: "commands", client, server, held: { up: [], down: [] }, torn: false };
+    const link: Link = {
+      kind: "commands",
+      client,
+      server,
+      held: { up: [], down: [] },
+      torn: false,
+      stranded: false,
+    };
     this.#links.add(link);
     const reader = new RequestReader();
     client.on("data", (bytes) => {
@@ -187,7 +219,9 @@ export class FaultProxy {
     });
     for (const socket of [client, server]) {
       socket.on("error", () => {}); // "close" follows
-      socket.on("close", () => this.#break(link));
+      socket.on("close", () => {
+        if (socket === server || !link.stranded) this.#break(link);
+      });
     }
     this.#noteActivity();
   }
@@ -201,6 +235,7 @@ export class FaultProxy {
   }
 
   #take(link: Link, direction: Direction, bytes: Buffer): void {
+    if (link.stranded) return;
     const treatment = this.#faults[link.kind][direction];
     if (treatment === "drop") this.#drop(link, direction);
     else {
@@ -211,6 +246,7 @@ export class FaultProxy {
   }
 
   #flush(link: Link): void {
+    if (link.stranded) return;
     for (const direction of ["up", "down"] as const) {
       const treatment = this.#faults[link.kind][direction];
       if (treatment === "hold") continue;

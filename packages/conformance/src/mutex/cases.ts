@@ -7,12 +7,14 @@ import { exclusionCases } from "./exclusion.js";
 import { faultCases } from "./faults.js";
 import { fencingCases } from "./fencing.js";
 import { handoverCases } from "./handover.js";
+import { lateAnswerCases } from "./late-answers.js";
 import { lifecycleCases } from "./lifecycle.js";
 import { limitCases } from "./limits.js";
 import { mixedCases } from "./mixed.js";
 import { processCases } from "./processes.js";
 import { releaseCases } from "./release.js";
 import { renewalCases } from "./renewal.js";
+import { resendCases } from "./resends.js";
 import { restartCases } from "./restart.js";
 import { tellingCases } from "./telling.js";
 import { tokenCases } from "./tokens.js";
@@ -29,9 +31,11 @@ export const mutexThemes = {
   renewal: renewalCases,
   batches: batchCases,
   deadline: deadlineCases,
+  lateAnswers: lateAnswerCases,
   limits: limitCases,
   release: releaseCases,
   faults: faultCases,
+  resends: resendCases,
   mixed: mixedCases,
   fencing: fencingCases,
   telling: tellingCases,

@@ -4,9 +4,8 @@ import { LeaseLostError } from "holdfast";
 import type { LockCase, LockLab } from "../case.js";
 import type { ManualClock } from "../clock.js";
 import type { FaultProxy } from "../proxy.js";
-import { until } from "../wait.js";
 import { assertLost } from "./renewal.js";
-import { assertBusy, assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
+import { assertBusy, LONG_TTL_MS, standInLine, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 
@@ -65,30 +64,6 @@ export const deadlineCases: readonly LockCase[] = [
       clock.advance(lease.remainingMs);
       assert.equal(signal.aborted, true);
       assertLost(lease, "expired");
-    },
-  },
-  {
-    name: "a renewal whose answer comes after the deadline does not bring the lease back",
-    covers: [
-      "redlock-universal: extend says too late",
-      "redsync: TestMutexExtendExpired",
-      "redis-semaphore #175",
-    ],
-    needs: ["proxy", "store"],
-    async run(lab) {
-      const { clock, proxy } = await cutOff(lab);
-      const [holder, rival] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
-      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
-      proxy.set({ down: "hold" });
-      clock.advance(THIRD_MS);
-      await proxy.whenAnswerHeld();
-      clock.stall(lease.remainingMs);
-      proxy.heal();
-      await until("the loss is known", () => lab.events.all("holdfast:lock:lost").length === 1);
-      assertLost(lease, "expired");
-      assert.equal(await lease.release(), "lapsed");
-      await until("the name is free", async () => (await lab.store.leftMs(lease.name)) === null);
-      await assertFree(rival, lease.name);
     },
   },
   {
@@ -188,50 +163,6 @@ export const deadlineCases: readonly LockCase[] = [
       await lab.events.next("holdfast:lock:renewed");
       await compare(next);
       await next.release();
-    },
-  },
-  {
-    name: "a grant whose answer comes after the lease ran out gives no lease, and is cleaned up",
-    covers: [
-      "redlock: a lock that has expired when it is returned",
-      "DistributedLock: acquire slower than its validity",
-    ],
-    needs: ["proxy", "store"],
-    async run(lab) {
-      const { clock, proxy } = await cutOff(lab);
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
-      const name = lab.name();
-      const mutex = holdfast.mutex(name, { ttlMs: LONG_TTL_MS });
-      proxy.set({ down: "hold" });
-      const attempt = mutex.tryAcquire();
-      attempt.catch(() => {});
-      await proxy.whenAnswerHeld();
-      assert.notEqual(await lab.store.leftMs(name), null);
-      clock.stall(LONG_TTL_MS);
-      proxy.heal();
-      const error = (await rejection(attempt)) as { code?: string };
-      assert.equal(error.code, "INDETERMINATE");
-      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
-      assert.equal(lab.events.all("holdfast:lock:acquired").length, 0);
-    },
-  },
-  {
-    name: "a waiter whose grant came too late waits on, and gets a live lease",
-    covers: ["redlock: a lock that has expired when it is returned"],
-    needs: ["proxy", "store"],
-    async run(lab) {
-      const { clock, proxy } = await cutOff(lab);
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
-      const name = lab.name();
-      proxy.set({ down: "hold" });
-      const waiting = holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 100 * LONG_TTL_MS });
-      await proxy.whenAnswerHeld();
-      clock.stall(LONG_TTL_MS);
-      proxy.heal();
-      const lease = await waiting;
-      assert.equal(lease.valid, true);
-      assert.notEqual(await lab.store.leftMs(name), null);
-      assert.equal(await lease.release(), "released");
     },
   },
   {

@@ -4,7 +4,7 @@ import { IndeterminateError, ServerError } from "holdfast";
 import type { LockCase } from "../case.js";
 import { realNowMs } from "../time.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
+import { assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
 
 const LIMIT_MS = 100;
 /** Far more than any limit, far less than for ever. */
@@ -91,30 +91,6 @@ export const faultCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a request that arrives after its caller gave up takes nothing",
-    covers: ["DistributedLock: late replies", "ioredis: offline queue runs an acquire later"],
-    needs: ["proxy", "store"],
-    async run(lab) {
-      const proxy = await lab.proxy();
-      const [holdfast, rival] = [
-        await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS }),
-        await lab.holdfast(),
-      ];
-      const name = lab.name();
-      proxy.set({ up: "hold" });
-      const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
-      const waiting = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: LIMIT_MS }));
-      assert.ok((await attempt) instanceof IndeterminateError);
-      assert.ok((await waiting) instanceof Error);
-      proxy.heal();
-      // Answered after everything that was sent before it.
-      await holdfast.mutex(lab.name()).run(() => {});
-      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
-      await assertFree(rival, name);
-      assert.equal(await lab.store.waiting(name), 0);
-    },
-  },
-  {
     name: "an acquire whose answer was lost succeeds by asking again: its own mark does not stand in its way",
     covers: [
       "redlock: own keys vote `taken` on every retry",
@@ -131,58 +107,6 @@ export const faultCases: readonly LockCase[] = [
       const lease = await waiting;
       assert.equal(lease.valid, true);
       assert.equal(await lease.release(), "released");
-    },
-  },
-  {
-    name: "a connection that breaks before the answer harms neither acquire nor release",
-    covers: ["ioredis: resends what a broken connection swallowed", "Redisson: unlock latch"],
-    needs: ["proxy", "store"],
-    async run(lab) {
-      const proxy = await lab.proxy();
-      const [holdfast, rival] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
-      for (let round = 0; round < 3; round++) {
-        const name = lab.name();
-        proxy.set({ down: "hold" });
-        const acquiring = holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire();
-        await proxy.whenAnswerHeld();
-        proxy.cut();
-        proxy.heal();
-        const lease = await acquiring;
-        await assertBusy(rival, name);
-        proxy.set({ down: "hold" });
-        const releasing = lease.release();
-        await proxy.whenAnswerHeld();
-        assert.equal(await lab.store.leftMs(name), null, "the release was carried out");
-        proxy.cut();
-        proxy.heal();
-        assert.equal(await releasing, "released");
-        await assertFree(rival, name);
-      }
-    },
-  },
-  {
-    name: "a release that is repeated after a hand-over does not take the name from the next holder",
-    covers: ["etcd #22082: a retried unlock frees a newer lock"],
-    needs: ["proxy", "store"],
-    async run(lab) {
-      const proxy = await lab.proxy();
-      const [holder, waiting, rival] = [
-        await lab.holdfast({ through: proxy }),
-        await lab.holdfast(),
-        await lab.holdfast(),
-      ];
-      const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
-      const waiter = await standInLine(lab, waiting, name, 1);
-      proxy.set({ down: "hold" });
-      const releasing = lease.release();
-      const next = await waiter.lease;
-      proxy.cut();
-      proxy.heal();
-      assert.equal(await releasing, "released");
-      await assertBusy(rival, name);
-      assert.equal(next.valid, true);
-      assert.equal(await next.release(), "released");
     },
   },
   {
