@@ -27,7 +27,7 @@ export interface OpenClient {
 /** The client library under test. */
 export interface LabClients {
   readonly title: string;
-  /** A connected client. */
+  /** A client whose connection stands: a case that holds back answers would mistake those of the handshake for its own. */
   open(url: string): Promise<OpenClient>;
 }
 
