@@ -199,6 +199,16 @@ describe("release", () => {
     expect(await stored(0)).toBeNull();
   });
 
+  test("a ban holds from then on, whether the id held, waited, or neither", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    expect(await free("b", 5_000)).toEqual([3]);
+    expect(await free("a", 5_000)).toEqual([1]);
+    expect([await ask("a"), await ask("b", { wait: true })]).toEqual([[3], [3]]);
+    expect(await redis.pttl(keys[4] as string)).toBeGreaterThan(4_000);
+    expect((await ask("c"))[0]).toBe(1);
+  });
+
   test("{2, id}: the first in line holds, was told, and its block of tokens is above ours", async () => {
     const [, first] = await ask("a", { turns: 16 });
     await ask("b", { wait: true, turns: 16, ttlMs: 5_000 });
@@ -243,7 +253,7 @@ describe("release", () => {
   test("{3} for a waiter, which leaves the line", async () => {
     await ask("a");
     await ask("b", { wait: true });
-    expect(await free("b", 1_000)).toEqual([3]);
+    expect(await free("b")).toEqual([3]);
     expect(await redis.exists(...keys.slice(2))).toBe(0);
   });
 

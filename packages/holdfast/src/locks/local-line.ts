@@ -19,6 +19,7 @@ import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
+import { whenAborted } from "./abort.js";
 import type { Busy, LockBackend, LockRequest } from "./backend.js";
 
 export interface LineTerms {
@@ -83,12 +84,11 @@ export class LocalLine {
   enter(waitMs: number, signal: AbortSignal | undefined, floor: bigint): Promise<Lease> {
     return new Promise((resolve, reject) => {
       const { schedule } = this.#parts;
-      const onAbort = (): void => this.#leave(waiter, signal?.reason);
       const alarm = schedule.after(waitMs, () => this.#leave(waiter, this.#whyNot(waitMs)));
-      signal?.addEventListener("abort", onAbort);
+      const stopListening = signal && whenAborted(signal, () => this.#leave(waiter, signal.reason));
       const settle = (): void => {
         schedule.cancel(alarm);
-        signal?.removeEventListener("abort", onAbort);
+        stopListening?.();
       };
       const waiter: Waiter = { since: schedule.clock.now(), floor, resolve, reject, settle };
       this.#waiters.add(waiter);
@@ -328,6 +328,7 @@ export class LocalLine {
   #withdraw(): void {
     this.#giveUp?.();
     this.#giveUp = null;
+    this.#busy = null;
   }
 
   #whyNot(waitMs: number): HoldfastError {

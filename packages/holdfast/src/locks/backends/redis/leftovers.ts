@@ -9,7 +9,7 @@ import { jittered, type Random } from "../../../time/random.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
 import type { LockRequest } from "../../backend.js";
 
-export type SendRelease = (request: LockRequest, banMs: number) => Promise<unknown>;
+export type SendRelease = (request: LockRequest) => Promise<unknown>;
 
 interface Leftover {
   readonly request: LockRequest;
@@ -66,8 +66,7 @@ export class Leftovers {
     this.#schedule.cancel(leftover.alarm);
     leftover.sending = true;
     try {
-      // The ban: a copy of the request that arrives after this must not take the lock for nobody.
-      await this.#send(request, request.storeTtlMs);
+      await this.#send(request);
       this.#settle(leftover);
     } catch (error) {
       const refused = error instanceof ServerError && !error.passing;

@@ -6,7 +6,7 @@
  * the server loses data or a replica that lags is promoted; tokens rise even then, as long as the
  * servers' clocks agree better than the time between the lost grant and the next.
  */
-import { IndeterminateError } from "../../../errors.js";
+import { IndeterminateError, ServerError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { Inbox } from "../../../redis/inbox.js";
@@ -40,6 +40,14 @@ export interface RedisLocksOptions {
   readonly callTimeoutMs: number;
 }
 
+/** What has become of the copies of a request: whether one of them may still reach the server. */
+interface Sending {
+  /** How often the connection had broken when it was first sent. */
+  readonly disruptions: number;
+  /** Sent and not answered, yet or for ever. */
+  unanswered: number;
+}
+
 const RELEASED = 1;
 const HANDED_OVER = 2;
 const RELEASE_RETRY_MS = 20;
@@ -52,6 +60,7 @@ export class RedisLocks implements LockBackend {
   readonly #options: RedisLocksOptions;
   readonly #waits: Waits;
   readonly #leftovers: Leftovers;
+  readonly #sendings = new WeakMap<LockRequest, Sending>();
 
   constructor(parts: RedisLocksParts, options: RedisLocksOptions) {
     this.#port = parts.port;
@@ -63,8 +72,8 @@ export class RedisLocks implements LockBackend {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
       beat: (waits, limitMs) => this.#beat(waits, limitMs),
     });
-    this.#leftovers = new Leftovers(parts.schedule, parts.random, (request, banMs) =>
-      this.#sendRelease(request, banMs, options.callTimeoutMs),
+    this.#leftovers = new Leftovers(parts.schedule, parts.random, (request) =>
+      this.#sendRelease(request, options.callTimeoutMs),
     );
     this.#waits.onStray = (id) => this.#leftovers.hurry(id);
   }
@@ -113,7 +122,7 @@ export class RedisLocks implements LockBackend {
     for (;;) {
       const leftMs = this.#options.callTimeoutMs - elapsedMs(clock, since);
       try {
-        const [status] = replyRow(await this.#sendRelease(request, 0, leftMs));
+        const [status] = replyRow(await this.#sendRelease(request, leftMs));
         if (Number(status) === HANDED_OVER)
           publish("holdfast:lock:handed-over", () => ({ lock: request.name }));
         if (Number(status) === RELEASED || Number(status) === HANDED_OVER) return "released";
@@ -177,11 +186,28 @@ export class RedisLocks implements LockBackend {
     const keys = lockKeys(this.#options.prefix, request.name);
     // An answer that takes longer than the lease would be of no use.
     const limitMs = Math.min(this.#options.callTimeoutMs, storeTtlMs);
-    return verdict(await this.#port.script(acquireScript, keys, args, limitMs));
+    const sending = this.#sendings.get(request) ?? { disruptions: this.#port.disruptions, unanswered: 0 };
+    this.#sendings.set(request, sending);
+    sending.unanswered += 1;
+    try {
+      const reply = await this.#port.script(acquireScript, keys, args, limitMs);
+      sending.unanswered -= 1;
+      return verdict(reply);
+    } catch (error) {
+      if (error instanceof ServerError) sending.unanswered -= 1;
+      throw error;
+    }
   }
 
-  #sendRelease(request: LockRequest, banMs: number, limitMs: number): Promise<Reply> {
-    const args = [request.id, String(banMs), request.barging ? "1" : "0"];
+  #sendRelease(request: LockRequest, limitMs: number): Promise<Reply> {
+    const args = [request.id, String(this.#banMs(request)), request.barging ? "1" : "0"];
     return this.#port.script(releaseScript, lockKeys(this.#options.prefix, request.name), args, limitMs);
+  }
+
+  /** A copy of the request that arrives after its release must not take the name for nobody. */
+  #banMs(request: LockRequest): number {
+    const sending = this.#sendings.get(request);
+    const settled = !sending || (sending.unanswered === 0 && sending.disruptions === this.#port.disruptions);
+    return settled ? 0 : request.storeTtlMs;
   }
 }

@@ -3,8 +3,8 @@ release: give the lock back, to the first waiter in line when there is one; or g
 
 KEYS[1..5]  lock, fence, line, waiters, gone: see _line.lua
 ARGV[1]  id       string   the request that holds or waits
-ARGV[2]  ban_ms   integer  when the id neither holds nor waits: refuse it for this long, because a copy of
-                           its request may still be on the way; 0 where no copy can be
+ARGV[2]  ban_ms   integer  refuse the id for this long from now on, because a copy of its request may still
+                           be on the way; 0 where no copy can be
 ARGV[3]  barging  0 or 1   1: leave the lock free and wake the first in line, instead of handing over
 
 Returns  {1}       the lease ended; the lock is free
@@ -22,7 +22,8 @@ local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 
 local held = redis.call('GET', lock)
 local mine = held and string.sub(held, 1, #id + 1) == id .. ' '
-if mine and redis.call('EXISTS', waiters) == 0 then
+local crowded = redis.call('EXISTS', waiters) == 1
+if mine and not crowded and ban_ms == 0 then
   redis.call('DEL', lock)
   return {1}
 end
@@ -30,11 +31,21 @@ end
 -- Only now the functions of the line: making them costs as much as releasing.
 --- @include "_hold.lua"
 --- @include "_line.lua"
+local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
+redis.call('HEXISTS', waiters, id)
+redis.call('ZCARD', line)
+local now_us = read_clock()
+
+if ban_ms > 0 then
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
+  redis.call('ZADD', gone, text(now_ms + ban_ms), id)
+  if redis.call('PTTL', gone) < ban_ms then
+    redis.call('PEXPIRE', gone, ban_ms)
+  end
+end
+
 if mine then
-  local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
-  redis.call('HEXISTS', waiters, id)
-  redis.call('ZCARD', line)
-  local now_us = read_clock()
   if barging then
     first_waiter(keys, now_us, id, function(waiter)
       return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
@@ -49,13 +60,4 @@ end
 
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
-if left > 0 then return {3} end
-if ban_ms > 0 then
-  local now_ms = math.floor(read_clock() / 1000)
-  redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
-  redis.call('ZADD', gone, text(now_ms + ban_ms), id)
-  if redis.call('PTTL', gone) < ban_ms then
-    redis.call('PEXPIRE', gone, ban_ms)
-  end
-end
-return {0}
+return {left > 0 and 3 or 0}

@@ -1,12 +1,13 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "2c53a0f51d7e8dc97f242e01eff2eb8a193e25c0",
+  sha1: "0e3c2c4e06bce16f3e0d2be4402fea26d5bbbc0f",
   source: `local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
 local mine = held and string.sub(held, 1, #id + 1) == id .. ' '
-if mine and redis.call('EXISTS', waiters) == 0 then
+local crowded = redis.call('EXISTS', waiters) == 1
+if mine and not crowded and ban_ms == 0 then
   redis.call('DEL', lock)
   return {1}
 end
@@ -104,11 +105,19 @@ local function hand_over(keys, now_us, self_id)
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
+local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
+redis.call('HEXISTS', waiters, id)
+redis.call('ZCARD', line)
+local now_us = read_clock()
+if ban_ms > 0 then
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
+  redis.call('ZADD', gone, text(now_ms + ban_ms), id)
+  if redis.call('PTTL', gone) < ban_ms then
+    redis.call('PEXPIRE', gone, ban_ms)
+  end
+end
 if mine then
-  local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
-  redis.call('HEXISTS', waiters, id)
-  redis.call('ZCARD', line)
-  local now_us = read_clock()
   if barging then
     first_waiter(keys, now_us, id, function(waiter)
       return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
@@ -122,15 +131,6 @@ if mine then
 end
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
-if left > 0 then return {3} end
-if ban_ms > 0 then
-  local now_ms = math.floor(read_clock() / 1000)
-  redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
-  redis.call('ZADD', gone, text(now_ms + ban_ms), id)
-  if redis.call('PTTL', gone) < ban_ms then
-    redis.call('PEXPIRE', gone, ban_ms)
-  end
-end
-return {0}
+return {left > 0 and 3 or 0}
 `,
 };

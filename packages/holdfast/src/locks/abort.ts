@@ -1,0 +1,30 @@
+/**
+ * One listener per AbortSignal, however many callers wait under it: a signal of a whole request is given
+ * to many waits at once, and Node warns of a leak at the eleventh listener.
+ */
+
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Calls back when the signal aborts. Returns how to stop listening. The signal must not be aborted yet. */
+export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  let callbacks = waiting.get(signal);
+  if (!callbacks) {
+    callbacks = new Set();
+    waiting.set(signal, callbacks);
+    signal.addEventListener("abort", ring);
+  }
+  callbacks.add(callback);
+  const all = callbacks;
+  return () => {
+    all.delete(callback);
+    if (all.size > 0 || waiting.get(signal) !== all) return;
+    waiting.delete(signal);
+    signal.removeEventListener("abort", ring);
+  };
+}
+
+function ring(this: AbortSignal): void {
+  const callbacks = waiting.get(this);
+  waiting.delete(this);
+  for (const callback of callbacks ?? []) callback();
+}
