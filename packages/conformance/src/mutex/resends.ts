@@ -60,6 +60,29 @@ export const resendCases: readonly LockCase[] = [
     },
   },
   {
+    name: "a request that was to undo another, and got lost, is sent again",
+    covers: ["redlock-universal: keys stay until the ttl", "DistributedLock: late replies"],
+    needs: ["proxy", "store"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const [holdfast, rival] = [
+        await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast(),
+      ];
+      const name = lab.name();
+      proxy.set({ down: "hold" });
+      const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
+      await proxy.whenAnswerHeld();
+      proxy.set({ up: "drop" });
+      assert.ok((await attempt) instanceof IndeterminateError);
+      await proxy.when("the undoing is lost", () => proxy.dropped("up") > 0);
+      assert.notEqual(await lab.store.leftMs(name), null);
+      proxy.heal();
+      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await assertFree(rival, name);
+    },
+  },
+  {
     name: "a request that arrives long after its connection broke takes nothing for nobody",
     covers: [
       "ioredis: resends what a broken connection swallowed",
