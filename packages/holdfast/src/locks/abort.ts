@@ -11,7 +11,7 @@ export function whenAborted(signal: AbortSignal, callback: () => void): () => vo
   if (!callbacks) {
     callbacks = new Set();
     waiting.set(signal, callbacks);
-    signal.addEventListener("abort", ring);
+    signal.addEventListener("abort", ring, { once: true });
   }
   callbacks.add(callback);
   const all = callbacks;

@@ -4,7 +4,7 @@
  * Fairness  first come, first served between processes, and between the callers of one process; a
  *           process passes the name on inside for at most `localTurns` turns. `barging` gives order up.
  * Time      a lease is renewed until it is released, lost or `maxHoldMs` old; see lease/lease.ts.
- * Tests     packages/conformance/src/mutex.ts, over every backend.
+ * Tests     packages/conformance/src/mutex/, over every backend.
  */
 import { InvalidArgumentError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
