@@ -1,6 +1,6 @@
 /**
- * Time and chance have one door: a folder `time/` or a file `time.ts`. Whatever goes round it, the simulator cannot
- * see, and a seed no longer replays a failure.
+ * Time and chance have one door: a folder `time/` or a file `time.ts`. Whatever goes round it stands still in the tests
+ * on a clock that the test moves, and a failure does not happen again for the same input.
  */
 import type { Node } from "oxc-parser";
 import { type Finding, type Source, walk } from "./source.ts";
