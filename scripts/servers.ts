@@ -3,8 +3,8 @@
  *
  * vitest.config.ts hands the paths to the suites: `describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)`.
  */
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { accessSync, constants, statSync } from "node:fs";
+import { basename, delimiter, join, resolve } from "node:path";
 
 export interface Server {
   /** Program name, as it is found on PATH. */
@@ -32,11 +32,27 @@ export const servers: readonly Server[] = [
   },
 ];
 
+/** A variable names something that cannot be run. */
+export class NoProgram extends Error {}
+
 /** Path of each server by its variable: what the caller has set (also to nothing) wins, then PATH. */
 export function findServers(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
-    servers.map(({ program, variable }) => [variable, env[variable] ?? onPath(program, env.PATH ?? "")]),
+    servers.map(({ program, variable }) => {
+      const named = env[variable];
+      const path = named === undefined ? onPath(program, env.PATH ?? "") : asNamed(named, env.PATH ?? "");
+      if (named && path === "") throw new NoProgram(`${variable}=${named} is no program`);
+      return [variable, path];
+    }),
   );
+}
+
+/** As a shell reads it: a bare name is looked up, anything else is a path. */
+function asNamed(named: string, path: string): string {
+  if (named === "") return "";
+  if (basename(named) === named) return onPath(named, path);
+  const file = resolve(named);
+  return executable(file) ? file : "";
 }
 
 /** Debian keeps daemons in sbin folders, which are not on every user's PATH. */
@@ -53,7 +69,7 @@ function onPath(program: string, path: string): string {
 function executable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
-    return true;
+    return statSync(file).isFile();
   } catch {
     return false;
   }

@@ -1,16 +1,16 @@
 /**
- * Runs every suite: `npm test`, or `npm test -- mutex` for the files whose path has "mutex" in it.
+ * Runs every suite: `npm test`, or `npm test -- keeper` for the files whose path has "keeper" in it.
  *
  * Suites against real servers leave themselves out when there is none (servers.ts, vitest.config.ts). With CI set
- * nothing is left out: a missing server fails before anything runs.
+ * nothing is left out: a missing server fails before anything runs. A variable that names no program is exit code 64.
  */
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
-import { findServers, servers } from "./servers.ts";
+import { findServers, NoProgram, servers } from "./servers.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const limitS = Number(process.env.HOLDFAST_TEST_LIMIT_S ?? 900);
-const found = findServers(process.env);
+const found = foundServers();
 const missing = servers.filter(({ variable }) => found[variable] === "");
 const leftOut = missing.map(({ suites, install }) => `${suites} (${install})`).join("; ");
 
@@ -21,6 +21,16 @@ if (missing.length > 0 && process.env.CI) {
   process.exitCode = await vitest();
   // Said last, where it is seen.
   if (missing.length > 0) console.log(`left out: ${leftOut}`);
+}
+
+function foundServers(): Record<string, string> {
+  try {
+    return findServers(process.env);
+  } catch (error) {
+    if (!(error instanceof NoProgram)) throw error;
+    console.error(error.message);
+    process.exit(64);
+  }
 }
 
 /**
