@@ -1,5 +1,5 @@
 /** RedisLab: a case's surroundings over any Redis or Valkey and any client library. */
-import { Holdfast } from "holdfast";
+import { Holdfast, type RedisClientLike } from "holdfast";
 import type { Contender, HoldfastSetup, LockLab, LockStore, Need } from "./case.js";
 import { ManualClock } from "./clock.js";
 import { EventLog } from "./events.js";
@@ -21,7 +21,7 @@ export interface LabServer extends Target {
 }
 
 export interface OpenClient {
-  readonly client: object;
+  readonly client: RedisClientLike;
   close(): void;
 }
 

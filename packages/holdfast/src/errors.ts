@@ -39,7 +39,7 @@ export class ClosedError extends HoldfastError {
   readonly code = "CLOSED";
 
   constructor(what: string) {
-    super(`${what} after hf.close(): make a new Holdfast, or close later`);
+    super(`${what}: make a new Holdfast, or close later`);
   }
 }
 
@@ -49,7 +49,7 @@ export interface Owner {
   readonly pid: number;
   /** What the process calls itself; empty when it did not say. */
   readonly label: string;
-  /** Server time of the grant, in ms since 1970. */
+  /** When the holder got it, in ms since 1970: by the server's clock, or by ours for a holder in this process. */
   readonly sinceMs: number;
   readonly fence: bigint;
 }
@@ -64,7 +64,7 @@ export class AcquireTimeoutError extends HoldfastError {
 
   constructor(lock: string, waitMs: number, owner: Owner | null) {
     const holder = owner
-      ? `held by ${owner.label || `pid ${owner.pid}`} on ${owner.host}`
+      ? `held by ${owner.label && `${owner.label}, `}pid ${owner.pid} on ${owner.host}`
       : "held by another caller";
     super(`'${lock}' was not free within ${waitMs} ms (${holder}): wait longer, or treat it as busy`);
     this.lock = lock;
@@ -140,7 +140,8 @@ export class IndeterminateError extends HoldfastError {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  NOPERM: "give this user the commands and keys of docs/guides/redis.md",
+  NOPERM: "give this user the commands, keys and channels that the guide to Redis lists",
+  WRONGPASS: "check the user and the password",
   NOAUTH: "give the client a password or user",
   WRONGTYPE: "another program uses this key: choose another `prefix`",
   READONLY: "this is a replica: connect to the primary",
@@ -178,5 +179,18 @@ export class ServerError extends HoldfastError {
     super(remedy ? `Redis refused: ${reply} (${remedy})` : `Redis refused: ${reply}`, options);
     this.serverCode = serverCode;
     this.passing = PASSING.has(serverCode);
+  }
+}
+
+/**
+ * The promise's outcome. An error is made where an answer or a timer comes in, far from the caller: it
+ * gets the stack of whoever awaits it, which costs nothing unless it fails.
+ */
+export async function tellCaller<Value>(promise: Promise<Value>): Promise<Value> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof HoldfastError) Error.captureStackTrace(error, tellCaller);
+    throw error;
   }
 }

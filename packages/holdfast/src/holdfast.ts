@@ -15,21 +15,27 @@ import { Connection } from "./redis/connection.js";
 import { Inbox } from "./redis/inbox.js";
 import { inboxChannel } from "./redis/keys.js";
 import { type Clock, systemClock } from "./time/clock.js";
-import { durationMs } from "./time/duration.js";
+import { type Duration, durationMs } from "./time/duration.js";
 import { type Random, systemRandom } from "./time/random.js";
 import { Schedule } from "./time/schedule.js";
 
+/** What every supported client has: enough for the compiler to refuse what is no client at all. */
+export interface RedisClientLike {
+  duplicate(...args: never[]): unknown;
+  on(...args: never[]): unknown;
+}
+
 export interface HoldfastOptions {
   /** Before every key and channel. Processes that share locks must share it. @default "holdfast" */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** What this process is called where people see who holds a lock. @default "" */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** The limit of one call to Redis. Longer means unknown, not failed. @default "1s" */
-  readonly callTimeoutMs?: number | string;
+  readonly callTimeoutMs?: Duration | undefined;
   /** Time, for simulations and tests. @default the system's clocks and timers */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Randomness, for simulations and tests. @default the system's */
-  readonly random?: Random;
+  readonly random?: Random | undefined;
 }
 
 const DEFAULT_PREFIX = "holdfast";
@@ -49,7 +55,7 @@ export class Holdfast {
    *   client of whichever library is installed is opened, and closed by `close()`.
    * @throws {UnsupportedClientError} @throws {ClientNotInstalledError} @throws {InvalidArgumentError}
    */
-  constructor(client: object | string, options: HoldfastOptions = {}) {
+  constructor(client: RedisClientLike | string, options: HoldfastOptions = {}) {
     const { prefix, label, callTimeoutMs, clock, random } = settingsOf(options);
     this.#prefix = prefix;
     this.#callTimeoutMs = callTimeoutMs;
@@ -57,17 +63,17 @@ export class Holdfast {
     const schedule = new Schedule(clock);
     this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
     const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()));
-    const owner = JSON.stringify({ host: hostname(), pid: process.pid, label });
+    const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
       { port: this.#connection, inbox, schedule, random },
-      { prefix, owner, callTimeoutMs },
+      { prefix, owner: JSON.stringify(self), callTimeoutMs },
     );
     const keeper = new Keeper(schedule, random, (holds, limitMs) => this.#locks.renew(holds, limitMs));
     this.#registry = {
-      parts: { backend: this.#locks, keeper, schedule, random },
+      parts: { backend: this.#locks, keeper, schedule, random, self },
       lines: new Map<string, LocalLine>(),
       assertOpen: (what) => {
-        if (this.#closed) throw new ClosedError(`${what} was called`);
+        if (this.#closed) throw new ClosedError(`${what} was called after hf.close()`);
       },
     };
   }
@@ -102,7 +108,15 @@ export class Holdfast {
   }
 }
 
-function settingsOf(options: HoldfastOptions): Required<HoldfastOptions> & { callTimeoutMs: number } {
+interface Settings {
+  readonly prefix: string;
+  readonly label: string;
+  readonly callTimeoutMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+function settingsOf(options: HoldfastOptions): Settings {
   checkOptions("options", options, ["prefix", "label", "callTimeoutMs", "clock", "random"]);
   const { prefix = DEFAULT_PREFIX, label = "", callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = options;
   const { clock = systemClock, random = systemRandom } = options;

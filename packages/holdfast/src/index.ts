@@ -15,9 +15,10 @@ export {
   UnsupportedClientError,
 } from "./errors.js";
 export type { Fenced, FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
-export { Holdfast, type HoldfastOptions } from "./holdfast.js";
+export { Holdfast, type HoldfastOptions, type RedisClientLike } from "./holdfast.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
 export type { LockEvents } from "./telemetry/events.js";
 export { type Clock, elapsedMs, type Instant, systemClock } from "./time/clock.js";
+export type { Duration } from "./time/duration.js";
 export { type Random, systemRandom } from "./time/random.js";

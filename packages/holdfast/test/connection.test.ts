@@ -17,11 +17,13 @@ let clock: ManualClock;
 let writes: Sent[][];
 let connection: Connection;
 let closed: boolean;
+let trouble: { text: string; cause: Error | null } | null;
 
 beforeEach(() => {
   clock = new ManualClock();
   writes = [];
   closed = false;
+  trouble = null;
   connection = new Connection(
     {
       library: "ioredis",
@@ -34,6 +36,7 @@ beforeEach(() => {
       },
       subscribe: () => ({ close() {} }),
       onDisruption() {},
+      trouble: () => trouble,
       close() {
         closed = true;
       },
@@ -64,6 +67,16 @@ describe("a connection", () => {
     await expect(call).rejects.toMatchObject({ code: "INDETERMINATE" });
     writes[0]?.[0]?.fail(new Error("late"));
     await tick();
+  });
+
+  test("says why when the client is not connected", async () => {
+    const cause = new Error("connect ECONNREFUSED 127.0.0.1:1");
+    trouble = { text: "ioredis is not connected (reconnecting)", cause };
+    const call = connection.command(["GET", "k"], 100);
+    await tick();
+    clock.advance(100);
+    await expect(call).rejects.toThrow(/not connected \(reconnecting\): connect ECONNREFUSED/);
+    await expect(call).rejects.toMatchObject({ cause });
   });
 
   test("tells the server's refusals from the client's trouble", async () => {
@@ -106,9 +119,9 @@ describe("what is given as a client", () => {
   const shape = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, () => {}]));
 
   test("is known by its shape", () => {
-    const ioredis = { ...shape("defineCommand", "call", "on"), options: {} };
+    const ioredis = { ...shape("defineCommand", "call", "duplicate", "on"), options: {} };
     expect(detectClient(ioredis).library).toBe("ioredis");
-    expect(detectClient(shape("sendCommand", "evalSha", "on")).library).toBe("node-redis");
+    expect(detectClient(shape("sendCommand", "evalSha", "duplicate", "on")).library).toBe("node-redis");
   });
 
   test.each([
@@ -116,10 +129,11 @@ describe("what is given as a client", () => {
     ["null", null],
     ["a number", 6379],
     ["a plain object", {}],
-    ["an ioredis cluster", { ...shape("defineCommand", "call"), isCluster: true }],
-    ["a node-redis cluster", { ...shape("sendCommand", "evalSha"), slots: [] }],
-    ["a node-redis sentinel", shape("sendCommand", "evalSha", "acquire")],
-    ["a node-redis pool", { ...shape("sendCommand", "evalSha"), totalClients: 0 }],
+    ["a pipeline", shape("defineCommand", "call", "exec")],
+    ["an ioredis cluster", { ...shape("defineCommand", "call", "duplicate", "on"), isCluster: true }],
+    ["a node-redis cluster", { ...shape("sendCommand", "evalSha", "duplicate", "on"), slots: [] }],
+    ["a node-redis sentinel", shape("sendCommand", "evalSha", "acquire", "duplicate", "on")],
+    ["a node-redis pool", { ...shape("sendCommand", "evalSha", "duplicate", "on"), totalClients: 0 }],
     ["valkey-glide", shape("customCommand", "invokeScript")],
   ])("%s is refused with what to pass instead", (_what, client) => {
     expect(() => detectClient(client)).toThrow(expect.objectContaining({ code: "UNSUPPORTED_CLIENT" }));

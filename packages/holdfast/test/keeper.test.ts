@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { IndeterminateError, type LossReason } from "../src/errors.js";
 import { Hold } from "../src/lease/hold.js";
 import { Keeper, type RenewOutcome } from "../src/lease/keeper.js";
-import { Lease } from "../src/lease/lease.js";
+import { Turn } from "../src/lease/turn.js";
 import { Schedule } from "../src/time/schedule.js";
 
 interface Renewal {
@@ -181,8 +181,8 @@ describe("a hold is lost", () => {
 });
 
 describe("a lease", () => {
-  const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): Lease =>
-    new Lease(clock, held, maxHoldMs, async () => "released");
+  const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): Turn =>
+    new Turn(clock, held, maxHoldMs, async () => "released");
 
   test("knows its end by the clock before any timer has fired", () => {
     const held = hold("a");

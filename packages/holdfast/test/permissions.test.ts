@@ -15,7 +15,7 @@ let user: Redis;
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
   admin = new Redis(server.url);
-  const line = /^user (app [\s\S]*?)```/m.exec(GUIDE)?.[1] as string;
+  const line = /^user (app .*)$/m.exec(GUIDE)?.[1] as string;
   await admin.call("ACL", "SETUSER", ...line.trim().split(/\s+/));
   user = new Redis(server.url, { username: "app", password: "secret" });
 });

@@ -86,7 +86,7 @@ function thrown(call: () => unknown, given: unknown): unknown {
   return assert.fail(`accepted ${String(given)}, and gave ${String(value)}`);
 }
 
-const client = { defineCommand: () => {}, call: () => {}, on: () => {} };
+const client = { defineCommand: () => {}, call: () => {}, duplicate: () => {}, on: () => {} };
 
 export const validationCases: readonly LockCase[] = [
   {

@@ -104,11 +104,10 @@ export class Keeper {
     try {
       outcomes = await this.#renew(live, shortestMs * RETRY_SHARE);
     } catch (error) {
-      publish("holdfast:lock:renewal-unknown", () => ({ leases: live.length, error: error as Error }));
-      for (const hold of live) {
-        if (this.#holds.has(hold))
-          this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RETRY_SHARE, 0.5));
-      }
+      const kept = live.filter((hold) => this.#holds.has(hold));
+      for (const hold of kept) this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RETRY_SHARE, 0.5));
+      if (kept.length === 0) return;
+      publish("holdfast:lock:renewal-unknown", () => ({ leases: kept.length, error: error as Error }));
       return;
     }
     for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt);

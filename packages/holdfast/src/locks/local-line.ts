@@ -11,10 +11,12 @@ import {
   type HoldfastError,
   IndeterminateError,
   type LossReason,
+  type Owner,
 } from "../errors.js";
 import { type Grant, Hold } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
-import { Lease, type ReleaseResult } from "../lease/lease.js";
+import type { Lease, ReleaseResult } from "../lease/lease.js";
+import { Turn } from "../lease/turn.js";
 import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
@@ -36,6 +38,8 @@ export interface LineParts {
   readonly keeper: Keeper;
   readonly schedule: Schedule;
   readonly random: Random;
+  /** This process, where it is the holder that others here wait for. */
+  readonly self: Pick<Owner, "host" | "pid" | "label">;
 }
 
 interface Waiter {
@@ -52,7 +56,9 @@ interface Possession {
   readonly request: LockRequest;
   readonly hold: Hold;
   readonly since: Instant;
-  lease: Lease | null;
+  turn: Turn | null;
+  /** Wall time at which the turn began, for people. */
+  turnSinceMs: number;
   limit: Alarm | null;
   /** Why it ended before its release. */
   over: LossReason | null;
@@ -134,7 +140,12 @@ export class LocalLine {
 
   /** The owner last seen, for the error of a caller that did not want to wait. */
   busyError(waitMs: number): AcquireTimeoutError {
-    return new AcquireTimeoutError(this.#terms.name, waitMs, this.#busy?.owner ?? null);
+    return new AcquireTimeoutError(this.#terms.name, waitMs, this.#ownOwner() ?? this.#busy?.owner ?? null);
+  }
+
+  #ownOwner(): Owner | null {
+    const { turn, turnSinceMs: sinceMs } = this.#possession ?? { turn: null, turnSinceMs: 0 };
+    return turn && { ...this.#parts.self, sinceMs, fence: turn.fence };
   }
 
   async close(): Promise<void> {
@@ -145,13 +156,13 @@ export class LocalLine {
     const possession = this.#possession;
     if (possession) {
       possession.over = "closed";
-      possession.lease?.lose("closed");
+      possession.turn?.lose("closed");
       await this.#giveBack(possession);
     }
   }
 
   #closedError(): ClosedError {
-    return new ClosedError(`the wait for '${this.#terms.name}' went on`);
+    return new ClosedError(`the wait for '${this.#terms.name}' was ended by hf.close()`);
   }
 
   #request(floor: bigint): LockRequest {
@@ -213,7 +224,8 @@ export class LocalLine {
       request,
       hold,
       since: schedule.clock.now(),
-      lease: null,
+      turn: null,
+      turnSinceMs: 0,
       limit: null,
       over: null,
     };
@@ -239,18 +251,19 @@ export class LocalLine {
     const { schedule } = this.#parts;
     const { maxHoldMs, name } = this.#terms;
     const possession = this.#possession as Possession;
-    const lease = new Lease(schedule.clock, possession.hold, maxHoldMs, () => this.#turnEnded(possession));
-    possession.lease = lease;
+    const turn = new Turn(schedule.clock, possession.hold, maxHoldMs, () => this.#turnEnded(possession));
+    possession.turn = turn;
+    possession.turnSinceMs = schedule.clock.now().wallMs;
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       possession.limit = schedule.after(maxHoldMs, () => this.#overstayed(possession));
     }
     publish("holdfast:lock:acquired", () => ({
       lock: name,
-      fence: lease.fence,
-      waitedMs: elapsedMs(schedule.clock, since),
+      fence: turn.fence,
+      waitedMs: Math.round(elapsedMs(schedule.clock, since)),
       local,
     }));
-    return lease;
+    return turn;
   }
 
   /** Called once per lease, by its release. */
@@ -307,7 +320,7 @@ export class LocalLine {
     possession.over = reason;
     if (this.#possession === possession) this.#possession = null;
     this.#parts.schedule.cancel(possession.limit);
-    possession.lease?.lose(reason);
+    possession.turn?.lose(reason);
     this.#stand();
   }
 

@@ -6,32 +6,32 @@
  * Time      a lease is renewed until it is released, lost or `maxHoldMs` old; see lease/lease.ts.
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
-import { InvalidArgumentError } from "../errors.js";
+import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
-import { durationMs } from "../time/duration.js";
+import { type Duration, durationMs } from "../time/duration.js";
 import { checkLockName, checkOptions } from "./arguments.js";
 import { type LineParts, type LineTerms, LocalLine } from "./local-line.js";
 
 export interface MutexOptions {
   /** How long the name stays taken after its holder falls silent. Renewed at a third. @default "30s" */
-  readonly ttlMs?: number | string;
+  readonly ttlMs?: Duration | undefined;
   /** Most turns passed on inside this process before other processes get theirs: 1 to 1000. @default 16 */
-  readonly localTurns?: number;
+  readonly localTurns?: number | undefined;
   /** Throughput over order: a release leaves the name free for whoever comes first. @default false */
-  readonly barging?: boolean;
+  readonly barging?: boolean | undefined;
   /** Ends a lease that is held longer, however healthy. @default Infinity */
-  readonly maxHoldMs?: number | string;
+  readonly maxHoldMs?: Duration | undefined;
   /** Keeps the name from others for this long after a lease expired (not after a release). @default 0 */
-  readonly lockDelayMs?: number | string;
+  readonly lockDelayMs?: Duration | undefined;
 }
 
 export interface AcquireOptions {
   /** Longest wait. 0 is one attempt; Infinity waits for as long as it takes. @default "10s" */
-  readonly waitMs?: number | string;
+  readonly waitMs?: Duration | undefined;
   /** Ends the wait, not a lease that was already granted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The fence must be larger than this: pass `StaleTokenError.seen` after a resource refused. */
-  readonly floor?: bigint;
+  readonly floor?: bigint | undefined;
 }
 
 const DEFAULT_TTL_MS = 30_000;
@@ -79,8 +79,8 @@ export class Mutex {
     this.#registry.assertOpen("acquire");
     signal?.throwIfAborted();
     const line = this.#line();
-    if (waitMs > 0) return line.enter(waitMs, signal, floor);
-    const lease = await line.tryEnter(floor);
+    if (waitMs > 0) return tellCaller(line.enter(waitMs, signal, floor));
+    const lease = await tellCaller(line.tryEnter(floor));
     if (!lease) throw line.busyError(waitMs);
     return lease;
   }
@@ -90,7 +90,7 @@ export class Mutex {
     checkOptions("options", options, ["floor"]);
     const floor = floorOf(options);
     this.#registry.assertOpen("tryAcquire");
-    return this.#line().tryEnter(floor);
+    return tellCaller(this.#line().tryEnter(floor));
   }
 
   /**

@@ -8,6 +8,8 @@ export interface RedisClient {
   subscribe(channel: string, inbound: Inbound): Subscription;
   /** Reports every break of the connection that carries the commands. */
   onDisruption(listener: () => void): void;
+  /** Why it cannot be reached just now, as far as it knows; null when it is connected. */
+  trouble(): { readonly text: string; readonly cause: Error | null } | null;
   /** Ends the connection at once. Only called on a client that holdfast made itself. */
   close(): void;
 }

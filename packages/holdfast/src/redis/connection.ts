@@ -59,7 +59,7 @@ export class Connection implements RedisPort {
   }
 
   command(args: readonly string[], limitMs: number): Promise<Reply> {
-    if (this.#closed) return Promise.reject(new ClosedError("a call to Redis"));
+    if (this.#closed) return Promise.reject(new ClosedError("a call to Redis came after hf.close()"));
     return new Promise((resolve, reject) => {
       this.#batch.push({ command: args, resolve, reject, limitMs, alarm: null });
       // nextTick and not a microtask: it runs after all continuations of the current tick, so that
@@ -98,7 +98,7 @@ export class Connection implements RedisPort {
     }
     batch.forEach((call, place) => {
       const settle = (): void => this.#schedule.cancel(call.alarm);
-      call.alarm = this.#schedule.after(call.limitMs, () => call.reject(outOfTime(call)));
+      call.alarm = this.#schedule.after(call.limitMs, () => call.reject(this.#outOfTime(call)));
       (replies[place] as Promise<unknown>).then(
         (reply) => {
           settle();
@@ -111,10 +111,17 @@ export class Connection implements RedisPort {
       );
     });
   }
-}
 
-function outOfTime(call: Call): IndeterminateError {
-  return new IndeterminateError(`no answer to ${call.command[0]} within ${Math.round(call.limitMs)} ms`);
+  #outOfTime(call: Call): IndeterminateError {
+    const what = `no answer to ${call.command[0]} within ${Math.round(call.limitMs)} ms`;
+    const trouble = this.#client.trouble();
+    if (!trouble) return new IndeterminateError(what);
+    const { text, cause } = trouble;
+    return new IndeterminateError(
+      `${what}: ${text}${cause ? `: ${cause.message}` : ""}`,
+      cause ? { cause } : undefined,
+    );
+  }
 }
 
 /** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */

@@ -18,7 +18,7 @@ interface LeaseEvent extends LockEvent {
 export interface LockEvents {
   /** A caller got the lock. `waitedMs` from the call; `local`: passed on inside this process. */
   "holdfast:lock:acquired": LeaseEvent & { readonly waitedMs: number; readonly local: boolean };
-  /** The lock was not free: this process stands in line, `ahead` processes before it. */
+  /** The lock was not free: this process stands in line, `ahead` others before it, not counting the holder. */
   "holdfast:lock:waiting": LockEvent & { readonly ahead: number };
   /** One renewal round trip for `leases` leases. */
   "holdfast:lock:renewed": { readonly leases: number; readonly lost: number; readonly tookMs: number };

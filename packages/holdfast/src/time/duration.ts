@@ -1,6 +1,9 @@
 /** Durations as callers give them: a number of milliseconds, or text such as "10s" where people type. */
 import { InvalidArgumentError } from "../errors.js";
 
+/** Milliseconds, or a whole number and a unit: "500ms", "10s", "5m", "1h", "7d". */
+export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
+
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export interface DurationBounds {
@@ -34,7 +37,7 @@ function parse(argument: string, text: string): number {
   if (!match) {
     throw new InvalidArgumentError(
       argument,
-      `must be a number and a unit (ms, s, m, h, d), not ${show(text)}`,
+      `must be a whole number and a unit (ms, s, m, h, d), such as "10s", not ${show(text)}`,
     );
   }
   return Number(match[1]) * (UNIT_MS[match[2] as string] as number);

@@ -7,7 +7,7 @@
  * Enter before the first read: a fence raised only by the write lets an older holder write between a
  * newer one's read and write, and that update is lost.
  */
-import { InvalidArgumentError, StaleTokenError } from "../../errors.js";
+import { InvalidArgumentError, StaleTokenError, tellCaller } from "../../errors.js";
 import { recordKey } from "../../redis/keys.js";
 import type { RedisPort, Reply } from "../../redis/port.js";
 import { replyRow } from "../../redis/reply.js";
@@ -64,7 +64,9 @@ export class FencedRecord {
 
   /** The value and the newest token, without any guard: for onlookers, not for holders. */
   async read(): Promise<RecordState> {
-    const reply = await this.#port.command(["HMGET", this.key, "value", "token"], this.#callTimeoutMs);
+    const reply = await tellCaller(
+      this.#port.command(["HMGET", this.key, "value", "token"], this.#callTimeoutMs),
+    );
     const [value, token] = replyRow(reply, 2);
     return {
       value: value === null || value === undefined ? null : String(value),
@@ -77,7 +79,9 @@ export class FencedRecord {
       throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
     }
     const args = [String(holder.fence), holder.id, ...rest];
-    const reply = replyRow(await this.#port.script(script, [this.key], args, this.#callTimeoutMs));
+    const reply = replyRow(
+      await tellCaller(this.#port.script(script, [this.key], args, this.#callTimeoutMs)),
+    );
     if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
     return reply;
   }

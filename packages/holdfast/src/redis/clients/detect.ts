@@ -16,11 +16,13 @@ export function detectClient(client: unknown): RedisClient {
     throw new UnsupportedClientError(`a ${typeof client} is not a Redis client: ${USE_ONE}`);
   }
   const has = (name: string): boolean => typeof (client as Record<string, unknown>)[name] === "function";
-  if (has("defineCommand") && has("call")) {
+  // A pipeline or a transaction has the commands of its client, but no connection of its own to copy.
+  const connects = has("duplicate") && has("on");
+  if (connects && has("defineCommand") && has("call")) {
     if ((client as { isCluster?: unknown }).isCluster) throw unsupported("an ioredis Cluster");
     return ioredisClient(client as IoredisLike);
   }
-  if (has("sendCommand") && has("evalSha")) {
+  if (connects && has("sendCommand") && has("evalSha")) {
     if ("slots" in client) throw unsupported("a node-redis cluster");
     if (has("acquire")) throw unsupported("a node-redis sentinel client");
     if ("totalClients" in client) throw unsupported("a node-redis pool");
@@ -43,19 +45,30 @@ export function openClient(url: string): RedisClient {
   const ioredis = tryLoad(load, "ioredis") as { Redis: new (url: string) => IoredisLike } | null;
   if (ioredis) {
     const client = new ioredis.Redis(url);
-    client.on("error", () => {}); // reported by the calls that it makes fail
-    return ioredisClient(client);
+    return ioredisClient(client, rememberError(client));
   }
   const nodeRedis = tryLoad(load, "redis") as { createClient(o: { url: string }): NodeRedisLike } | null;
   if (nodeRedis) {
     const client = nodeRedis.createClient({ url });
-    client.on("error", () => {});
+    const lastError = rememberError(client);
     client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait in its queue
-    return nodeRedisClient(client);
+    return nodeRedisClient(client, lastError);
   }
   throw new ClientNotInstalledError(
     "a URL needs a client library, and neither is installed: npm install ioredis (or redis)",
   );
+}
+
+/** A client of ours must not end the process by an error that nobody hears; the calls tell of it. */
+function rememberError(client: Pick<IoredisLike, "on">): () => Error | null {
+  let last: Error | null = null;
+  client.on("error", (error: Error) => {
+    last = error;
+  });
+  client.on("ready", () => {
+    last = null;
+  });
+  return () => last;
 }
 
 function checkUrl(url: string): void {
@@ -66,7 +79,10 @@ function checkUrl(url: string): void {
     throw new InvalidArgumentError("url", "is not a URL: write it as redis://host:6379");
   }
   if (protocol !== "redis:" && protocol !== "rediss:") {
-    throw new InvalidArgumentError("url", `has the protocol ${protocol} instead of redis: or rediss:`);
+    throw new InvalidArgumentError(
+      "url",
+      `has the protocol ${protocol} instead of redis: or rediss:, write it as redis://localhost:6379`,
+    );
   }
 }
 

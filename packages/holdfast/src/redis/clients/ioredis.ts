@@ -13,6 +13,7 @@ interface Pipeline {
 
 /** The part of an ioredis client that holdfast uses. */
 export interface IoredisLike {
+  readonly status?: string;
   call(command: string, ...args: string[]): Promise<unknown>;
   pipeline(commands: unknown[][]): Pipeline;
   defineCommand(name: string, definition: { lua: string }): void;
@@ -34,7 +35,7 @@ const SUBSCRIBER_OPTIONS = {
   retryStrategy: (attempt: number) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_LONGEST_MS),
 };
 
-export function ioredisClient(client: IoredisLike): RedisClient {
+export function ioredisClient(client: IoredisLike, lastError: () => Error | null = () => null): RedisClient {
   return {
     library: "ioredis",
     send(commands) {
@@ -44,6 +45,10 @@ export function ioredisClient(client: IoredisLike): RedisClient {
     },
     subscribe: (channel, inbound) => subscribe(client.duplicate(SUBSCRIBER_OPTIONS), channel, inbound),
     onDisruption: (listener) => void client.on("close", listener),
+    trouble() {
+      if (client.status === undefined || client.status === "ready") return null;
+      return { text: `ioredis is not connected (${client.status})`, cause: lastError() };
+    },
     close: () => client.disconnect(),
   };
 }

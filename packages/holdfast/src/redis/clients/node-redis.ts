@@ -10,6 +10,7 @@ import type { Inbound } from "../port.js";
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
+  readonly isReady?: boolean;
   sendCommand(args: readonly string[]): Promise<unknown>;
   evalSha(sha1: string, options?: { keys?: string[]; arguments?: string[] }): Promise<unknown>;
   duplicate(): NodeRedisLike;
@@ -19,12 +20,22 @@ export interface NodeRedisLike {
   destroy(): void;
 }
 
-export function nodeRedisClient(client: NodeRedisLike): RedisClient {
+export function nodeRedisClient(
+  client: NodeRedisLike,
+  lastError: () => Error | null = () => null,
+): RedisClient {
   return {
     library: "node-redis",
     send: (commands) => commands.map((command) => client.sendCommand(command)),
     subscribe: (channel, inbound) => subscribe(client.duplicate(), channel, inbound),
     onDisruption: (listener) => void client.on("reconnecting", listener),
+    trouble() {
+      if (client.isReady !== false) return null;
+      const text = client.isOpen
+        ? "node-redis is not connected"
+        : "node-redis is closed: call connect() first";
+      return { text, cause: lastError() };
+    },
     close: () => client.destroy(),
   };
 }

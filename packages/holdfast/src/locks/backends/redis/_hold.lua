@@ -18,7 +18,9 @@ end
 
 -- Larger than every token handed out or reserved before.
 local function next_token(last_token, now_us, floor)
-  return math.max(tonumber(last_token or '0') + 1, now_us, tonumber(floor))
+  local last = tonumber(last_token or '0')
+  if not last then error('the fence key of this lock holds something else: choose another prefix') end
+  return math.max(last + 1, now_us, tonumber(floor))
 end
 
 -- Writes the lease and the highest token reserved by it. Every check comes before this.

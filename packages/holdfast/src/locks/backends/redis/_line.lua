@@ -22,7 +22,7 @@ local function remaining_ms(keys, held)
   local left = redis.call('PTTL', keys.lock)
   local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
   if not ttl_ms then
-    return redis.error_reply('ERR the key of this lock holds something else: ' .. keys.lock)
+    return redis.error_reply('ERR the key of this lock holds something else, choose another prefix: ' .. keys.lock)
   end
   if left > ttl_ms or left < 0 then
     redis.call('PEXPIRE', keys.lock, ttl_ms)

@@ -1,7 +1,7 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "0d4a20e9f25bab8f16eb7787bfe915bbf64668ba",
+  sha1: "b82e089911095b4f397abdcb7f3e6471ba57fc51",
   source: `local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
@@ -17,7 +17,9 @@ local function text(number)
   return string.format('%.0f', number)
 end
 local function next_token(last_token, now_us, floor)
-  return math.max(tonumber(last_token or '0') + 1, now_us, tonumber(floor))
+  local last = tonumber(last_token or '0')
+  if not last then error('the fence key of this lock holds something else: choose another prefix') end
+  return math.max(last + 1, now_us, tonumber(floor))
 end
 local function hold(keys, token, now_us, request)
   redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
@@ -44,7 +46,7 @@ local function remaining_ms(keys, held)
   local left = redis.call('PTTL', keys.lock)
   local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
   if not ttl_ms then
-    return redis.error_reply('ERR the key of this lock holds something else: ' .. keys.lock)
+    return redis.error_reply('ERR the key of this lock holds something else, choose another prefix: ' .. keys.lock)
   end
   if left > ttl_ms or left < 0 then
     redis.call('PEXPIRE', keys.lock, ttl_ms)

@@ -1,7 +1,7 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "a7932d8e53df5b26817e4e0ca4b8cc77bd505169",
+  sha1: "827e491db37d4f7ee1704fd5afd2c21c416fbfb0",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -10,7 +10,9 @@ local function text(number)
   return string.format('%.0f', number)
 end
 local function next_token(last_token, now_us, floor)
-  return math.max(tonumber(last_token or '0') + 1, now_us, tonumber(floor))
+  local last = tonumber(last_token or '0')
+  if not last then error('the fence key of this lock holds something else: choose another prefix') end
+  return math.max(last + 1, now_us, tonumber(floor))
 end
 local function hold(keys, token, now_us, request)
   redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
@@ -30,7 +32,7 @@ local function remaining_ms(keys, held)
   local left = redis.call('PTTL', keys.lock)
   local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
   if not ttl_ms then
-    return redis.error_reply('ERR the key of this lock holds something else: ' .. keys.lock)
+    return redis.error_reply('ERR the key of this lock holds something else, choose another prefix: ' .. keys.lock)
   end
   if left > ttl_ms or left < 0 then
     redis.call('PEXPIRE', keys.lock, ttl_ms)

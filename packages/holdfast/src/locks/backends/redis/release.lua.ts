@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "0e3c2c4e06bce16f3e0d2be4402fea26d5bbbc0f",
+  sha1: "2830256463ec1294d191da842d563ef4b9aef615",
   source: `local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
@@ -19,7 +19,9 @@ local function text(number)
   return string.format('%.0f', number)
 end
 local function next_token(last_token, now_us, floor)
-  return math.max(tonumber(last_token or '0') + 1, now_us, tonumber(floor))
+  local last = tonumber(last_token or '0')
+  if not last then error('the fence key of this lock holds something else: choose another prefix') end
+  return math.max(last + 1, now_us, tonumber(floor))
 end
 local function hold(keys, token, now_us, request)
   redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
@@ -39,7 +41,7 @@ local function remaining_ms(keys, held)
   local left = redis.call('PTTL', keys.lock)
   local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
   if not ttl_ms then
-    return redis.error_reply('ERR the key of this lock holds something else: ' .. keys.lock)
+    return redis.error_reply('ERR the key of this lock holds something else, choose another prefix: ' .. keys.lock)
   end
   if left > ttl_ms or left < 0 then
     redis.call('PEXPIRE', keys.lock, ttl_ms)

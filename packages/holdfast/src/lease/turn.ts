@@ -1,0 +1,104 @@
+/**
+ * Turn: a lease as the library sees it, one caller's turn on a hold. What it promises its caller is said
+ * in lease.ts.
+ */
+import { LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
+import { publish } from "../telemetry/events.js";
+import { type Clock, elapsedMs, type Instant } from "../time/clock.js";
+import type { Hold } from "./hold.js";
+import type { Lease, ReleaseResult } from "./lease.js";
+
+export class Turn implements Lease {
+  readonly name: string;
+  readonly fence: bigint;
+  readonly id: string;
+  readonly #hold: Hold;
+  readonly #clock: Clock;
+  readonly #since: Instant;
+  readonly #maxHoldMs: number;
+  readonly #giveBack: () => Promise<ReleaseResult>;
+  #controller: AbortController | null = null;
+  #loss: LeaseLostError | null = null;
+  #released: Promise<ReleaseResult> | null = null;
+
+  constructor(clock: Clock, hold: Hold, maxHoldMs: number, giveBack: () => Promise<ReleaseResult>) {
+    this.name = hold.name;
+    this.fence = hold.takeToken();
+    this.id = hold.id;
+    this.#hold = hold;
+    this.#clock = clock;
+    this.#since = clock.now();
+    this.#maxHoldMs = maxHoldMs;
+    this.#giveBack = giveBack;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      this.#noticeExpiry();
+      if (this.#loss) this.#controller.abort(this.#loss);
+    }
+    return this.#controller.signal;
+  }
+
+  get valid(): boolean {
+    return this.remainingMs > 0;
+  }
+
+  get remainingMs(): number {
+    if (this.#released || this.#loss) return 0;
+    this.#noticeExpiry();
+    if (this.#loss) return 0;
+    return Math.min(this.#hold.remainingMs, this.#maxHoldMs - elapsedMs(this.#clock, this.#since));
+  }
+
+  check(): void {
+    if (this.valid) return;
+    if (this.#loss) throw this.#loss;
+    throw new LeaseReleasedError(this.name, this.fence);
+  }
+
+  release(): Promise<ReleaseResult> {
+    this.#released ??= this.#end();
+    return this.#released;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+
+  /** The library's word that the lease is over. */
+  lose(reason: LossReason): void {
+    if (this.#loss || this.#released) return;
+    this.#loss = new LeaseLostError(this.name, this.fence, reason);
+    publish("holdfast:lock:lost", () => ({
+      lock: this.name,
+      fence: this.fence,
+      reason,
+      heldMs: this.#heldMs,
+    }));
+    this.#controller?.abort(this.#loss);
+  }
+
+  get #heldMs(): number {
+    return elapsedMs(this.#clock, this.#since);
+  }
+
+  /** The clock may know of the end before any timer could fire. */
+  #noticeExpiry(): void {
+    if (this.#loss || this.#released) return;
+    if (this.#hold.remainingMs <= 0) this.lose("expired");
+    else if (this.#heldMs >= this.#maxHoldMs) this.lose("max-hold");
+  }
+
+  async #end(): Promise<ReleaseResult> {
+    this.#noticeExpiry();
+    const heldMs = Math.round(this.#heldMs);
+    const result = await this.#giveBack();
+    if (this.#loss) return "lapsed";
+    if (result === "released") {
+      publish("holdfast:lock:released", () => ({ lock: this.name, fence: this.fence, heldMs }));
+    }
+    return result;
+  }
+}
