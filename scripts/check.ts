@@ -3,19 +3,13 @@
  *
  *   --json   the result as one JSON array: gate, seconds, ok, output
  *
- * One line for each gate; the full output only of those that fail.
+ * One line for each gate; the full output only of those that fail. Exit code 1 when one fails, 64 when a gate or an
+ * option is unknown.
  */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, resolve } from "node:path";
-import { workspaces } from "./files.ts";
-
-interface Gate {
-  readonly name: string;
-  /** Arguments for node. */
-  readonly args: readonly string[];
-}
+import { resolve } from "node:path";
+import { chosen, type Gate, gatesOf } from "./check/gates.ts";
 
 interface Verdict {
   readonly gate: string;
@@ -24,52 +18,8 @@ interface Verdict {
   readonly output: string;
 }
 
+const notRun = "not run: the build failed";
 const root = resolve(import.meta.dirname, "..");
-const options = process.argv.slice(2);
-const json = options.includes("--json");
-const wanted = options.filter((option) => !option.startsWith("--"));
-
-function gates(): Gate[] {
-  const tool = (name: string, path: string, ...args: string[]): Gate => ({
-    name,
-    args: [join("node_modules", path), ...args],
-  });
-  const own = (name: string, script: string, ...args: string[]): Gate => ({
-    name,
-    args: ["--import", "tsx", `scripts/${script}.ts`, ...args],
-  });
-  const published = workspaces(root, ["packages"]).filter((folder) => {
-    return !JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")).private;
-  });
-  return [
-    own("generate", "generate", "--check"),
-    tool("types", "typescript/bin/tsc", "-p", "tsconfig.test.json"),
-    tool(
-      "biome",
-      "@biomejs/biome/bin/biome",
-      "ci",
-      "--colors=off",
-      "--error-on-warnings",
-      "--diagnostic-level=warn",
-    ),
-    own("tidy", "tidy"),
-    own("lock", "lock", "--check"),
-    tool("knip", "knip/bin/knip.js", "--no-progress", "--no-config-hints"),
-    own("docs", "run-docs"),
-    ...published.flatMap((folder) => [
-      tool(`publint ${folder}`, "publint/src/cli.js", "run", folder, "--strict"),
-      tool(
-        `attw ${folder}`,
-        "@arethetypeswrong/cli/dist/index.js",
-        "--pack",
-        folder,
-        "--profile",
-        "esm-only",
-        "--no-emoji",
-      ),
-    ]),
-  ];
-}
 
 function judge({ name, args }: Gate): Promise<Verdict> {
   const since = performance.now();
@@ -90,24 +40,62 @@ function judge({ name, args }: Gate): Promise<Verdict> {
   });
 }
 
+/** Several at a time; what needs the build waits for it. It is the first of the queue, so somebody is at it. */
+async function judgeAll(gates: readonly Gate[], show: (verdict: Verdict) => void): Promise<Verdict[]> {
+  const queue = [...gates];
+  const verdicts: Verdict[] = [];
+  let build: Promise<Verdict> | undefined;
+  await Promise.all(
+    Array.from({ length: availableParallelism() }, async () => {
+      for (let gate = queue.shift(); gate; gate = queue.shift()) {
+        let verdict: Verdict;
+        if (gate.name === "build") {
+          build = judge(gate);
+          verdict = await build;
+        } else if (gate.needsBuild && !(await build)?.ok) {
+          verdict = { gate: gate.name, seconds: 0, ok: false, output: notRun };
+        } else {
+          verdict = await judge(gate);
+        }
+        verdicts.push(verdict);
+        show(verdict);
+      }
+    }),
+  );
+  return verdicts;
+}
+
 function show({ gate, seconds, ok, output }: Verdict): void {
+  if (output === notRun) {
+    console.log(`--   ${gate.padEnd(32)} ${notRun}`);
+    return;
+  }
   console.log(`${ok ? "ok  " : "FAIL"} ${gate.padEnd(32)} ${seconds.toFixed(1).padStart(5)} s`);
   if (!ok) console.log(`\n${output.replaceAll(/^/gm, "     ")}\n`);
 }
 
-// prepare.mjs has generated and compiled before this program starts: the packages themselves are type-checked.
-const queue = gates().filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
-const verdicts: Verdict[] = [];
-await Promise.all(
-  Array.from({ length: availableParallelism() }, async () => {
-    for (let gate = queue.shift(); gate; gate = queue.shift()) {
-      const verdict = await judge(gate);
-      verdicts.push(verdict);
-      if (!json) show(verdict);
-    }
-  }),
-);
-const failed = verdicts.filter(({ ok }) => !ok).length;
-if (json) console.log(JSON.stringify(verdicts, null, 2));
-else console.log(`${verdicts.length - failed} passed, ${failed} failed`);
-if (failed > 0) process.exitCode = 1;
+async function main(): Promise<void> {
+  const options = process.argv.slice(2);
+  const json = options.includes("--json");
+  const all = gatesOf(root);
+  const { gates, unknown } = chosen(
+    all,
+    options.filter((option) => option !== "--json"),
+  );
+  if (unknown.length > 0) {
+    console.error(`no gate ${unknown.join(", ")}; the gates: ${all.map(({ name }) => name).join(", ")}`);
+    process.exitCode = 64;
+    return;
+  }
+  const verdicts = await judgeAll(gates, json ? () => {} : show);
+  const left = verdicts.filter(({ output }) => output === notRun).length;
+  const failed = verdicts.filter(({ ok }) => !ok).length - left;
+  if (json) console.log(JSON.stringify(verdicts, null, 2));
+  else
+    console.log(
+      `${verdicts.length - failed - left} passed, ${failed} failed${left ? `, ${left} not run` : ""}`,
+    );
+  if (failed > 0) process.exitCode = 1;
+}
+
+await main();

@@ -1,0 +1,73 @@
+/** The gates of `npm run check`, tests apart: what a change must pass. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { workspaces } from "../files.ts";
+
+export interface Gate {
+  readonly name: string;
+  /** Arguments for node, in the root. */
+  readonly args: readonly string[];
+  /** Reads what the build writes; without it, it would only say that again. */
+  readonly needsBuild?: boolean;
+}
+
+/** In the order in which they start: what others wait for first. */
+export function gatesOf(root: string): Gate[] {
+  return [
+    { name: "build", args: ["scripts/prepare.mjs"] },
+    own("generate", "generate", "--check"),
+    tool(
+      "biome",
+      "@biomejs/biome/bin/biome",
+      "ci",
+      "--colors=off",
+      "--error-on-warnings",
+      "--diagnostic-level=warn",
+    ),
+    own("tidy", "tidy"),
+    own("lock", "lock", "--check"),
+    tool("knip", "knip/bin/knip.js", "--no-progress", "--no-config-hints"),
+    { ...tool("types", "typescript/bin/tsc", "-p", "tsconfig.test.json"), needsBuild: true },
+    { ...own("docs", "run-docs"), needsBuild: true },
+    ...published(root).flatMap((folder) => [
+      { ...tool(`publint ${folder}`, "publint/src/cli.js", "run", folder, "--strict"), needsBuild: true },
+      {
+        ...tool(
+          `attw ${folder}`,
+          "@arethetypeswrong/cli/dist/index.js",
+          "--pack",
+          folder,
+          "--profile",
+          "esm-only",
+          "--no-emoji",
+        ),
+        needsBuild: true,
+      },
+    ]),
+  ];
+}
+
+function tool(name: string, path: string, ...args: string[]): Gate {
+  return { name, args: [join("node_modules", path), ...args] };
+}
+
+function own(name: string, script: string, ...args: string[]): Gate {
+  return { name, args: ["--import", "tsx", `scripts/${script}.ts`, ...args] };
+}
+
+function published(root: string): string[] {
+  return workspaces(root, ["packages"]).filter(
+    (folder) => !JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")).private,
+  );
+}
+
+/** The gates that have one of the words in their names, all without a word; and the words that none has. */
+export function chosen(
+  gates: readonly Gate[],
+  words: readonly string[],
+): { readonly gates: readonly Gate[]; readonly unknown: readonly string[] } {
+  const unknown = words.filter((word) => !gates.some(({ name }) => name.includes(word)));
+  const named = gates.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  const build = named.some(({ needsBuild }) => needsBuild);
+  return { gates: gates.filter((gate) => named.includes(gate) || (build && gate.name === "build")), unknown };
+}
