@@ -1,15 +1,19 @@
 /** The Redis that the sale runs on: the embedded Valkey, or a server of the user's that is left as it was found. */
 import { randomBytes } from "node:crypto";
 import { Redis } from "ioredis";
-import { Unavailable } from "./exit-codes.js";
+import { firstLineOf, toldOf, Unavailable } from "./failure.js";
 
 export interface Engine {
   readonly url: string;
-  /** For people: what it is and which version. */
-  readonly title: string;
+  /** What it says it is. */
+  readonly server: { readonly name: string; readonly version: string };
+  /** Where it runs, without the password; null for the embedded one. */
+  readonly address: string | null;
   /** Starts every key of this run. */
   readonly prefix: string;
   readonly redis: Redis;
+  /** Aborted, with the reason, when the server goes away before `stop`. */
+  readonly gone: AbortSignal;
   /** Deletes the keys of this run and lets go of the server; stops it if it is ours. */
   stop(): Promise<void>;
 }
@@ -22,22 +26,30 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
   let reason = "";
   redis.on("error", (error) => {
-    reason = error.message; // Why; the failing command only says that.
+    reason = firstLineOf(error); // Why; the failing command only says that.
   });
+  const shownUrl = withoutPassword(url);
+  let server: Engine["server"];
   try {
     await redis.connect();
+    server = await serverOf(redis);
   } catch (error) {
+    redis.disconnect();
     await embedded?.stop();
-    reason ||= error instanceof Error ? error.message : String(error);
-    throw new Unavailable(`no Redis at ${withoutPassword(url)}: ${reason}`);
+    throw new Unavailable(`no Redis at ${shownUrl}: ${remedied(reason || firstLineOf(error))}`);
   }
+  const gone = new AbortController();
+  redis.once("end", () => {
+    gone.abort(new Unavailable(`Redis at ${shownUrl} went away${reason && `: ${reason}`}`));
+  });
   const prefix = `flash-sale:${randomBytes(6).toString("hex")}`;
-  const where = embedded ? "embedded" : `at ${withoutPassword(url)}`;
   return {
     url,
-    title: `${await titleOf(redis)}, ${where}`,
+    server,
+    address: embedded ? null : shownUrl,
     prefix,
     redis,
+    gone: gone.signal,
     stop: async () => {
       if (!embedded) await deleteKeys(redis, prefix).catch(() => {}); // Gone already: its keys end by themselves.
       redis.disconnect();
@@ -48,14 +60,33 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
 
 async function startEmbedded(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const { EmbeddedValkey } = await import("@holdfast/embedded");
-  return EmbeddedValkey.start();
+  try {
+    return await EmbeddedValkey.start();
+  } catch (error) {
+    throw new Unavailable(`the embedded Valkey does not start: ${toldOf(error)}`);
+  }
 }
 
-async function titleOf(redis: Redis): Promise<string> {
+async function serverOf(redis: Redis): Promise<Engine["server"]> {
   const info = await redis.info("server");
   const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1];
   const valkey = field("valkey_version");
-  return valkey ? `Valkey ${valkey}` : `Redis ${field("redis_version") ?? ""}`.trim();
+  return valkey
+    ? { name: "Valkey", version: valkey }
+    : { name: "Redis", version: field("redis_version") ?? "unknown" };
+}
+
+/** For people: what the sale ran on. */
+export function titleOf({ server, address }: Engine): string {
+  return `${server.name} ${server.version}, ${address === null ? "embedded" : `at ${address}`}`;
+}
+
+/** The server speaks to programmers of clients; whoever typed the URL needs to know what to change in it. */
+function remedied(reason: string): string {
+  if (reason.startsWith("NOAUTH"))
+    return "it asks for a password: give it in the URL, redis://:password@host:port";
+  if (reason.startsWith("WRONGPASS")) return "it does not take the user name and password in the URL";
+  return reason;
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {

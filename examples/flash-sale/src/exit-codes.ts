@@ -5,11 +5,6 @@ export const EXIT = {
   broken: 1,
   /** As in sysexits.h: wrong arguments. */
   usage: 64,
-  /** As in sysexits.h: Redis or nginx is not there. */
+  /** As in sysexits.h: Redis, nginx or the port is not to be had. */
   unavailable: 69,
 } as const;
-
-/** Something that the sale needs is not there: the user's to mend, so it is told without a stack. */
-export class Unavailable extends Error {
-  override readonly name = "Unavailable";
-}

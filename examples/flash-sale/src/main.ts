@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** The flash sale: several ways of selling the same stock, on this machine, in one go. See --help. */
 import { CommanderError } from "commander";
-import { EXIT, Unavailable } from "./exit-codes.js";
+import { EXIT } from "./exit-codes.js";
+import { toldOf, Unavailable } from "./failure.js";
 import { parseOptions } from "./options.js";
 
 /** 128 and the number of the signal, as a shell has it. */
@@ -13,7 +14,7 @@ class Interrupted extends Error {
   readonly exitCode: number;
 
   constructor(signal: keyof typeof SIGNAL_EXIT) {
-    super(signal);
+    super("stopped");
     this.exitCode = SIGNAL_EXIT[signal];
   }
 }
@@ -31,14 +32,22 @@ function listenForInterrupts(): AbortSignal {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof Interrupted) return error.exitCode;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const isUnavailable = error instanceof Unavailable;
-  const message = error instanceof Error && !isUnavailable ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`flash-sale: ${isUnavailable ? error.message : message}\n`);
-  return isUnavailable ? EXIT.unavailable : EXIT.broken;
+  process.stderr.write(`flash-sale: ${toldOf(error)}\n`);
+  if (error instanceof Interrupted) return error.exitCode;
+  return error instanceof Unavailable ? EXIT.unavailable : EXIT.broken;
 }
 
+/** Whoever read the output may be gone (`| head`): the sale still ends in order. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
+}
+
+outliveReaders();
 const signal = listenForInterrupts();
 try {
   const options = parseOptions(process.argv.slice(2));

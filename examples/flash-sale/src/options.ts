@@ -1,4 +1,6 @@
 /** The command line, and nothing else: from the arguments to one checked object. */
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isVariantName, VARIANT_NAMES, type VariantName, variantOf } from "./variants.js";
 
@@ -19,7 +21,8 @@ export interface SaleOptions {
   readonly reportFile: string | null;
   /** Keep the store open after the sale. */
   readonly serve: boolean;
-  readonly port: number;
+  /** Null: a free one. */
+  readonly port: number | null;
 }
 
 const DETAILS = `
@@ -48,7 +51,8 @@ Examples:
 
 With --redis, every key starts with flash-sale: and a random id, and is deleted in
 the end. Exit codes: 0 sold as promised; 1 a variant with a guard oversold, or the
-sale failed; 64 wrong arguments; 69 Redis or nginx not available; 130 Ctrl-C.
+sale failed; 64 wrong arguments; 69 Redis, nginx or the port not available;
+130 Ctrl-C.
 `;
 
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -62,13 +66,25 @@ function wholeNumber(least: number, most: number): (text: string) => number {
 function variantList(text: string): readonly VariantName[] {
   const names = text.split(",").map((name) => name.trim());
   const known = names.filter(isVariantName);
-  if (known.length === names.length) return VARIANT_NAMES.filter((name) => known.includes(name));
-  throw new InvalidArgumentError(`Choose from ${VARIANT_NAMES.join(", ")}.`);
+  if (known.length < names.length) throw new InvalidArgumentError(`Choose from ${VARIANT_NAMES.join(", ")}.`);
+  const twice = known.find((name, index) => known.indexOf(name) < index);
+  if (twice) throw new InvalidArgumentError(`${twice} is given twice.`);
+  return VARIANT_NAMES.filter((name) => known.includes(name));
 }
 
 function redisUrl(text: string): string {
   if (/^rediss?:\/\/[^/]/.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError("Give a URL such as redis://127.0.0.1:6379.");
+}
+
+/** Only the default's folder is made: in a path that was typed, a missing folder is more likely a slip. */
+function reportPath(text: string): string {
+  const path = resolve(text);
+  const isFolder = (name: string): boolean =>
+    statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!isFolder(dirname(path))) throw new InvalidArgumentError(`There is no folder ${dirname(path)}.`);
+  if (isFolder(path)) throw new InvalidArgumentError(`${path} is a folder: name a file in it.`);
+  return path;
 }
 
 function build(): Command {
@@ -90,7 +106,7 @@ function build(): Command {
     .option("--nginx", "put nginx in front, the servers on ports of their own")
     .option("--once", "run once and exit: what happens anyway without --serve")
     .option("--json", "print one line of JSON instead of the table")
-    .option("--report <file>", "where to write the report", "reports/flash-sale.html")
+    .option("--report <file>", "where to write the report", reportPath, "reports/flash-sale.html")
     .option("--no-report", "write no report")
     .option("--serve", "keep the store open afterwards, until Ctrl-C")
     .option("--port <number>", "port of the store (default: a free one)", wholeNumber(1, 65_535))
@@ -125,6 +141,6 @@ export function parseOptions(args: readonly string[]): SaleOptions {
     json: given["json"] === true,
     reportFile: given["report"] || null,
     serve: given["serve"] === true,
-    port: given["port"] ?? 0,
+    port: given["port"] ?? null,
   };
 }

@@ -1,26 +1,30 @@
 /** A run from the engine's start to the last line printed. */
-import { type Engine, startEngine } from "./engine.js";
-import { EXIT, Unavailable } from "./exit-codes.js";
-import { findNginx } from "./front/nginx.js";
+import { type Engine, startEngine, titleOf } from "./engine.js";
+import { EXIT } from "./exit-codes.js";
+import { toldOf } from "./failure.js";
+import { requireNginx } from "./front/nginx.js";
+import { requirePort } from "./front/ports.js";
 import type { SaleOptions } from "./options.js";
 import { jsonOf } from "./output/json.js";
 import { notesOf } from "./output/notes.js";
 import { progressFor } from "./output/progress.js";
-import { tableOf } from "./output/table.js";
+import { rowsOf } from "./output/rows.js";
+import { TEXT_WIDTH, tableOf, wrapped } from "./output/table.js";
 import { holdSale, keepOpen, type SaleContext, type VariantOutcome } from "./sale.js";
 import { variantOf } from "./variants.js";
 
 /** @returns the exit code. @throws {Unavailable} @throws the signal's reason */
 export async function run(options: SaleOptions, signal: AbortSignal): Promise<number> {
-  const nginxProgram = options.nginx ? findNginx() : null;
-  if (options.nginx && !nginxProgram) throw new Unavailable("nginx is not installed here");
+  const nginxProgram = options.nginx ? requireNginx() : null;
+  if (options.port !== null) await requirePort(options.port);
   const engine = await startEngine(options.redisUrl);
   try {
-    const context = { options, engine, nginxProgram, signal };
+    const ending = AbortSignal.any([signal, engine.gone]);
+    const context = { options, engine, nginxProgram, signal: ending };
     const at = new Date();
     const outcomes = await sell(context);
     const reportPath = await report(options, engine, outcomes, at);
-    print(options, outcomes, reportPath);
+    print(context, outcomes, reportPath);
     if (options.serve) await stayOpen(context);
     const broken = outcomes.some(({ result }) => result.oversold > 0 && variantOf(result.name).guarded);
     return broken ? EXIT.broken : EXIT.ok;
@@ -36,7 +40,7 @@ async function sell(context: SaleContext): Promise<VariantOutcome[]> {
     process.stdout.write(
       `${options.stock} pieces, ${options.requests} buyers, ${options.concurrency} at a time\n`,
     );
-    process.stdout.write(`${options.servers} web servers behind ${front}, ${engine.title}\n\n`);
+    process.stdout.write(`${options.servers} web servers behind ${front}, ${titleOf(engine)}\n\n`);
   }
   const progress = progressFor(options.requests, options.stock, process.stderr);
   try {
@@ -56,24 +60,29 @@ async function report(
   if (options.reportFile === null) return null;
   try {
     const { writeReport } = await import("./report/report.js");
-    return writeReport(options.reportFile, { options, outcomes, engineTitle: engine.title, at });
+    return writeReport(options.reportFile, { options, outcomes, engineTitle: titleOf(engine), at });
   } catch (error) {
-    process.stderr.write(
-      `flash-sale: no report: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    process.stderr.write(`flash-sale: no report: ${toldOf(error)}\n`);
     return null;
   }
 }
 
-function print(options: SaleOptions, outcomes: readonly VariantOutcome[], reportPath: string | null): void {
+function print(
+  { options, engine }: SaleContext,
+  outcomes: readonly VariantOutcome[],
+  reportPath: string | null,
+): void {
   const results = outcomes.map(({ result }) => result);
   if (options.json) {
     if (reportPath) process.stderr.write(`report: ${reportPath}\n`);
-    process.stdout.write(`${jsonOf(options, results)}\n`);
+    process.stdout.write(`${jsonOf(options, engine, results)}\n`);
     return;
   }
   if (process.stderr.isTTY) process.stdout.write("\n"); // Below the bars.
-  process.stdout.write(`${tableOf(results)}\n\n${notesOf(results, options).join("\n")}\n`);
+  // A pipe or a file has no width: it gets all there is.
+  const width = process.stdout.isTTY ? process.stdout.columns : Infinity;
+  const notes = notesOf(results, options).map((note) => `${wrapped(note, Math.min(width, TEXT_WIDTH))}\n`);
+  process.stdout.write(`${tableOf(rowsOf(results, options), width)}\n\n${notes.join("")}`);
   if (reportPath) process.stdout.write(`\nReport: ${reportPath}\n`);
 }
 

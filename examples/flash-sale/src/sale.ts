@@ -57,7 +57,7 @@ async function openStorefront(
 ): Promise<Storefront> {
   const apart = nginxProgram !== null;
   const { prefix, url: redisUrl } = engine;
-  const port = apart ? 0 : options.port;
+  const port = apart ? 0 : (options.port ?? 0);
   const servers = new WebServers(
     { redisUrl, variant, prefix, ttlMs: options.ttlMs, port, apart, saleOn: null },
     onFailure,

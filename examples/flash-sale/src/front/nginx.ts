@@ -1,11 +1,12 @@
 /** nginx in front of the web servers. A keeper process owns it, so that it never outlives this one. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
-import { createServer } from "node:net";
+import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { Unavailable } from "../failure.js";
+import { freePort } from "./ports.js";
 
 export interface NginxSetup {
   readonly program: string;
@@ -22,17 +23,37 @@ export interface Nginx {
 const START_MS = 10_000;
 const PROBE_MS = 20;
 
-/** HOLDFAST_NGINX names the program; set to nothing it says that there is none. Debian's is not on every user's PATH. */
+const VARIABLE = "HOLDFAST_NGINX";
+/** Debian's nginx is not on every user's PATH. */
+const SYSTEM_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
+const INSTALL = `install the package "nginx" (1.19.5 or later)`;
+
+/** HOLDFAST_NGINX names the program; set to nothing it says that there is none. */
 export function findNginx(): string | null {
-  const named = process.env["HOLDFAST_NGINX"];
+  const named = process.env[VARIABLE];
   if (named !== undefined) return named && isProgram(named) ? named : null;
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...SYSTEM_FOLDERS];
   return folders.map((folder) => join(folder, "nginx")).find(isProgram) ?? null;
 }
 
+/** @throws {Unavailable} saying where it was looked for, and what to do. */
+export function requireNginx(): string {
+  const found = findNginx();
+  if (found) return found;
+  const named = process.env[VARIABLE];
+  if (named === "")
+    throw new Unavailable(`${VARIABLE} is empty, so there is no nginx: name it there, or unset it`);
+  if (named !== undefined)
+    throw new Unavailable(
+      `no program at ${named}, where ${VARIABLE} says nginx is: correct it, or ${INSTALL}`,
+    );
+  const folders = SYSTEM_FOLDERS.join(" and ");
+  throw new Unavailable(`no nginx on the PATH, nor in ${folders}: ${INSTALL}, or name it in ${VARIABLE}`);
+}
+
 /** The servers must listen already: a first failed request would take a server out for a second. */
-export async function startNginx(setup: Omit<NginxSetup, "port">, port: number): Promise<Nginx> {
-  const listenPort = port || (await freePort());
+export async function startNginx(setup: Omit<NginxSetup, "port">, port: number | null): Promise<Nginx> {
+  const listenPort = port ?? (await freePort());
   const keeperFile = fileURLToPath(new URL("./nginx-keeper.js", import.meta.url));
   const keeper = fork(keeperFile, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
   let complaints = "";
@@ -45,7 +66,8 @@ export async function startNginx(setup: Omit<NginxSetup, "port">, port: number):
   if (!(await answers(url, keeper))) {
     keeper.kill();
     await gone;
-    throw new Error(`nginx does not answer at ${url}\n${complaints.trim()}`);
+    const complaint = complaints.trim().split("\n", 1)[0] || "it says nothing";
+    throw new Unavailable(`${setup.program} does not answer at ${url}: ${complaint}`);
   }
   return {
     url,
@@ -72,18 +94,8 @@ async function answers(url: string, keeper: ChildProcess): Promise<boolean> {
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
-    return true;
+    return statSync(file).isFile();
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }

@@ -1,7 +1,10 @@
 /** The one line for programs. Fields may be added, none changes its meaning. */
+import type { Engine } from "../engine.js";
 import type { SaleOptions } from "../options.js";
 import type { VariantResult } from "../result.js";
 
-export function jsonOf({ stock, requests, servers }: SaleOptions, results: readonly VariantResult[]): string {
-  return JSON.stringify({ stock, requests, servers, variants: results });
+export function jsonOf(options: SaleOptions, engine: Engine, results: readonly VariantResult[]): string {
+  const { stock, requests, servers, concurrency, ttlMs, kill, nginx } = options;
+  const conditions = { server: engine.server, redis: engine.address, concurrency, ttlMs, kill, nginx };
+  return JSON.stringify({ stock, requests, servers, variants: results, ...conditions });
 }

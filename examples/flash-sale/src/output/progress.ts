@@ -11,6 +11,10 @@ export interface Progress extends SaleWatcher {
 }
 
 const TITLE_WIDTH = 14;
+const MOST_BAR = 20;
+const LEAST_BAR = 6;
+/** "12345 sold, 123 left" and what stands before it. */
+const VERDICT_WIDTH = 22;
 
 export function progressFor(requests: number, stock: number, stream: NodeJS.WriteStream): Progress {
   return stream.isTTY ? new Bars(requests, stock, stream) : SILENCE;
@@ -23,21 +27,24 @@ class Bars implements Progress {
   readonly #requests: number;
   readonly #stock: number;
   #current: SingleBar | null = null;
+  readonly #end = (): void => this.end();
 
   constructor(requests: number, stock: number, stream: NodeJS.WriteStream) {
     this.#requests = requests;
     this.#stock = stock;
     this.#bars = new MultiBar({
       stream,
-      format: `{title} {bar} {value}/{total} buyers   {verdict}`,
+      ...layoutFor(stream.columns, String(requests).length),
       barCompleteChar: "█",
       barIncompleteChar: "░",
-      barsize: 20,
       fps: 20,
       hideCursor: true,
+      linewrap: false, // A line that wraps is never overwritten.
+      forceRedraw: true, // Over the ^C that the terminal writes.
       gracefulExit: false, // Ctrl-C is the main program's.
       emptyOnZero: true,
     });
+    process.once("exit", this.#end); // Whatever ends the program, the terminal gets its cursor back.
   }
 
   started(name: VariantName): void {
@@ -55,6 +62,7 @@ class Bars implements Progress {
   }
 
   end(): void {
+    process.off("exit", this.#end);
     this.#bars.stop();
   }
 
@@ -62,4 +70,13 @@ class Bars implements Progress {
     const verdict = `${String(sold).padStart(5)} sold, ${String(left).padStart(3)} left`;
     return sold > this.#stock ? colors.red(verdict) : verdict;
   }
+}
+
+/** As much of the line as the terminal has room for: the bar shrinks first, then goes, and what was sold stays. */
+function layoutFor(columns: number, digits: number): { readonly format: string; readonly barsize: number } {
+  const buyers = columns >= 80 ? " buyers " : "";
+  const room = columns - TITLE_WIDTH - (2 * digits + 1) - buyers.length - VERDICT_WIDTH - 3;
+  const format = `{title} {bar} {value}/{total}${buyers}  {verdict}`;
+  if (room >= LEAST_BAR) return { format, barsize: Math.min(MOST_BAR, room) };
+  return { format: "{title}{verdict}", barsize: LEAST_BAR };
 }

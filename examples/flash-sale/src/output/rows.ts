@@ -1,5 +1,6 @@
 /** The rows of the table, the same on the terminal and in the report. */
-import { REFERENCE_RUN } from "../reference-run.js";
+import type { SaleOptions } from "../options.js";
+import { hasReference, REFERENCE_RUN } from "../reference-run.js";
 import type { VariantResult } from "../result.js";
 import { type VariantName, variantOf } from "../variants.js";
 import { count, milliseconds, perSecond } from "./figures.js";
@@ -18,8 +19,8 @@ export interface Row {
   readonly cells: readonly Cell[];
 }
 
-export function rowsOf(results: readonly VariantResult[]): Row[] {
-  return [...results.map(rowOf), referenceRow()];
+export function rowsOf(results: readonly VariantResult[], options: SaleOptions): Row[] {
+  return [...results.map(rowOf), ...(hasReference(options) ? [referenceRow()] : [])];
 }
 
 function rowOf({ name, killedPids, latencyMs, ...result }: VariantResult): Row {

@@ -72,7 +72,7 @@ function pageOf({ options, outcomes, engineTitle, at }: ReportFacts): string {
 <main>
 <h1>Flash sale</h1>
 <p class="conditions">${conditions.map(escaped).join(" · ")}</p>
-${tableOf(outcomes)}
+${tableOf(outcomes, options)}
 <ul class="notes">${notes.map((note) => `<li>${escaped(note)}</li>`).join("")}</ul>
 <h2>Sold so far</h2>
 <p>Buyers who were told that they have bought. The dashed line is all there is to sell.</p>
@@ -93,8 +93,11 @@ ${legend}
 `;
 }
 
-function tableOf(outcomes: readonly VariantOutcome[]): string {
-  const rows = rowsOf(outcomes.map(({ result }) => result));
+function tableOf(outcomes: readonly VariantOutcome[], options: SaleOptions): string {
+  const rows = rowsOf(
+    outcomes.map(({ result }) => result),
+    options,
+  );
   return `<div class="scroll"><table>
 <thead><tr>${HEADS.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
 <tbody>

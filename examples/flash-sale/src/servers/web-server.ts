@@ -7,6 +7,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { Redis } from "ioredis";
+import { toldOf } from "../failure.js";
 import { openStore } from "../store/open.js";
 import { Counter } from "./counter.js";
 import {
@@ -87,7 +88,7 @@ async function obey(order: ToServer): Promise<void> {
 }
 
 function failWith(error: unknown): void {
-  say({ type: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  say({ type: "failed", message: toldOf(error) });
 }
 
 // Ctrl-C reaches the whole process group; the first process ends the sale in order and then says stop.

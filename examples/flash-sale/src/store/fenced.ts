@@ -1,10 +1,10 @@
 /**
- * The mutex, and a ledger that does not take its word for it: the stock is a guarded record that refuses the
- * write of a holder whose lease has passed on. The only file that knows the library's guarded records.
+ * The mutex, and a ledger that does not take its word for it: the stock is a fenced record, which refuses the write of
+ * a holder that a later one has followed. The only file that knows the library's fenced records.
  */
 import { type FencedRecord, Holdfast, type Lease } from "holdfast";
 import { epochMs } from "../clock.js";
-import { type Sale, type Store, type StoreOptions, WAIT_MS } from "./store.js";
+import { KEY_LIFE_S, type Sale, type Store, type StoreOptions, WAIT_MS } from "./store.js";
 
 export function openFencedStore(options: StoreOptions): Store {
   const holdfast = new Holdfast(options.redis, { prefix: options.prefix, label: "flash-sale" });
@@ -12,7 +12,11 @@ export function openFencedStore(options: StoreOptions): Store {
   const ledger = holdfast.fencedRecord(options.stockName);
 
   return {
-    stockUp: (units) => mutex.run((lease) => ledger.write(lease, String(units)), { waitMs: WAIT_MS }),
+    stockUp: async (units) => {
+      await mutex.run((lease) => ledger.write(lease, String(units)), { waitMs: WAIT_MS });
+      // A fenced record has no expiry of its own: it must outlive every holder. None of this sale lives that long.
+      await options.redis.expire(ledger.key, KEY_LIFE_S);
+    },
     sell: () => mutex.run((lease) => sellOne(ledger, lease, options), { waitMs: WAIT_MS }),
     left: async () => Number((await ledger.read()).value),
     close: () => holdfast.close(),
