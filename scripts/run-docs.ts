@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { availableParallelism } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gatesOf } from "./check/gates.ts";
 import {
   type Block,
   blocksOf,
@@ -19,9 +20,10 @@ import {
   printsOf,
   programsOf,
 } from "./docs/blocks.ts";
-import { missingCommands } from "./docs/commands.ts";
+import { commandsOf, type House, missingIn } from "./docs/commands.ts";
 import { type DocsServer, startServer } from "./docs/server.ts";
 import { filesBelow, workspaces } from "./files.ts";
+import { readText } from "./lua.ts";
 
 const limitMs = 20_000;
 
@@ -49,24 +51,36 @@ export function pagesOf(root: string): string[] {
 }
 
 export async function runDocs(root: string, pages: readonly string[] = pagesOf(root)): Promise<Report> {
-  const blocks = pages.map((page) =>
-    blocksOf(page, readFileSync(join(root, page), "utf8").replaceAll("\r\n", "\n")),
-  );
+  const texts = pages.map((page) => readText(join(root, page)));
+  const blocks = pages.map((page, at) => blocksOf(page, texts[at] ?? ""));
   const all = blocks.flat();
   const skipped = all.filter(({ language, noRun }) => languages.has(language) && noRun !== undefined);
-  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const house = { scripts, exists: (path: string) => existsSync(join(root, path)) };
+  const house = houseOf(root);
   return {
     outcomes: [
       ...skipped
         .filter(({ noRun }) => noRun === "")
         .map((block) => failed(block, 'no-run needs a reason: no-run="…"')),
-      ...all
-        .flatMap((block) => missingCommands(block, house))
-        .map((line) => ({ place: line, failure: line })),
+      ...pages
+        .flatMap((page, at) => commandsOf(page, texts[at] ?? ""))
+        .map((command) => ({ place: command.place, failure: missingIn(command, house) }))
+        .filter(({ failure }) => failure !== undefined),
       ...(await runPrograms(root, blocks.flatMap(programsOf))),
     ],
     notRun: skipped.map(({ file, line, noRun }) => `${file}:${line} ${noRun}`),
+  };
+}
+
+function houseOf(root: string): House {
+  const files = [...workspaces(root), "scripts"].flatMap((folder) => {
+    return filesBelow(join(root, folder, "test"), `${folder}/test/`);
+  });
+  const tests = files.filter((file) => file.endsWith(".test.ts"));
+  return {
+    scripts: JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts,
+    exists: (path: string) => existsSync(join(root, path)),
+    gates: gatesOf(root).map(({ name }) => name),
+    tests: new Map(tests.map((file) => [file, readFileSync(join(root, file), "utf8")])),
   };
 }
 

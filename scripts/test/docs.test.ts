@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { chosen, gatesOf } from "../check/gates.ts";
 import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
-import { missingCommands } from "../docs/commands.ts";
+import { commandsOf, missingIn } from "../docs/commands.ts";
 import { runDocs } from "../run-docs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -67,17 +68,74 @@ describe("blocks", () => {
   });
 });
 
-test("shell blocks name scripts and files that exist", () => {
-  const shell = fenced(
-    "sh",
-    "npm install\nnpm run gone\n$ npm test -- x\nnode scripts/gone.mjs\nbash .ci/run\n",
-  );
-  const [block] = blocksOf("p.md", shell);
-  const house = { scripts: { test: "" }, exists: (path: string) => path === ".ci/run" };
-  expect(block && missingCommands(block, house)).toEqual([
-    'p.md:3 no script "gone" in package.json',
-    "p.md:5 no file scripts/gone.mjs",
-  ]);
+describe("commands", () => {
+  const house = {
+    scripts: { test: "", check: "" },
+    exists: (path: string) => path === ".ci/run",
+    gates: ["tidy", "attw packages/a"],
+    tests: new Map([["packages/a/test/keeper.test.ts", 'test("in one batch", …)']]),
+  };
+  const missing = (page: string) =>
+    commandsOf("p.md", page).flatMap((command) => {
+      const what = missingIn(command, house);
+      return what === undefined ? [] : [`${command.place} ${what}`];
+    });
+
+  test("of shell blocks and of the text name scripts and files that exist", () => {
+    const shell = fenced(
+      "sh",
+      "npm install\nnpm run gone\n$ npm test # -- x\nnode scripts/gone.mjs\nbash .ci/run\n",
+    );
+    const text = "`npm run gone`, or `bash .ci/run`; | `npx tsx scripts/gone.ts` |\n";
+    expect(missing(`${shell}${text}${fenced("text", "npm run gone\n`npm run gone`\n")}`)).toEqual([
+      'p.md:3 no script "gone" in package.json',
+      "p.md:5 no file scripts/gone.mjs",
+      'p.md:8 no script "gone" in package.json',
+      "p.md:8 no file scripts/gone.ts",
+    ]);
+  });
+
+  test.each([
+    "npm test",
+    "npm test -- keeper",
+    "npm test -- packages/a --bail=1",
+    'npm test -- keeper -t "one batch"',
+    "npm test -- -t 'one batch'",
+    "npx vitest keeper",
+    "npx vitest run",
+    "npm run check -- tidy attw --json",
+    "npm run --silent check -- --json",
+  ])("%s chooses something", (command) => {
+    expect(missing(`\`${command}\``)).toEqual([]);
+    expect(missing(fenced("sh", `${command}\n`))).toEqual([]);
+  });
+
+  test.each([
+    ["npm test -- mutex", 'no test file has "mutex" in its path'],
+    ["npm test -- keeper mutex", 'no test file has "mutex" in its path'],
+    ['npm test -- -t "hands over"', 'no test has "hands over" in its title'],
+    ["npx vitest mutex", 'no test file has "mutex" in its path'],
+    ["npx vitest run mutex", 'no test file has "mutex" in its path'],
+    ["npm run check -- nosuch", 'no gate "nosuch" in npm run check'],
+  ])("%s chooses nothing", (command, reason) => {
+    expect(missing(`\`${command}\``)).toEqual([`p.md:1 ${reason}`]);
+    expect(missing(fenced("sh", `${command}\n`))).toEqual([`p.md:2 ${reason}`]);
+  });
+});
+
+test("CONTRIBUTING.md lists every gate", () => {
+  const page = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+  const names = new Set(gatesOf(root).map(({ name }) => name.split(" ")[0] ?? ""));
+  expect([...names].filter((name) => !page.includes(`| \`${name}\` `))).toEqual([]);
+});
+
+test("gates are chosen by a part of their name, with the build that they need", () => {
+  const names = (...words: string[]) => chosen(gatesOf(root), words).gates.map(({ name }) => name);
+  expect(names("tidy", "lock")).toEqual(["tidy", "lock"]);
+  expect(names("docs")).toEqual(["build", "docs"]);
+  expect(names("attw packages/embedded")).toEqual(["build", "attw packages/embedded"]);
+  expect(names()).toHaveLength(gatesOf(root).length);
+  expect(chosen(gatesOf(root), ["tidy", "nosuch", "--jsn"]).unknown).toEqual(["nosuch", "--jsn"]);
 });
 
 test("a page is run: output, types, crashes and reasons are checked, against an empty server", async () => {
