@@ -15,6 +15,7 @@ import { checkDeclared, type Manifest } from "./tidy/declared.ts";
 import { checkPackages, checkRooms } from "./tidy/directions.ts";
 import { checkLua } from "./tidy/lua-contract.ts";
 import { checkComments, checkExports, checkPath } from "./tidy/names.ts";
+import { checkPublished } from "./tidy/published.ts";
 import { checkFileSize, checkFunctionSize } from "./tidy/size.ts";
 import { type Finding, parse, type Source } from "./tidy/source.ts";
 
@@ -39,6 +40,7 @@ export function tidy(root: string): Finding[] {
   ];
   const known = new Set(files);
   for (const [folder, own] of manifests) {
+    findings.push(...checkPublished(folder, own, known));
     for (const source of sources.filter(({ file }) => file.startsWith(`${folder}/`))) {
       findings.push(
         ...checkPackages(source, folder, own.name, names),

@@ -2,17 +2,26 @@ import { describe, expect, test } from "vitest";
 import { tidy } from "../tidy.ts";
 import { tree } from "./tree.ts";
 
+const published = { description: "a", license: "MIT", keywords: ["lock"] };
 const house = {
   "package.json": JSON.stringify({ name: "house", devDependencies: { vitest: "4" } }),
   "packages/holdfast/package.json": JSON.stringify({
     name: "holdfast",
+    ...published,
     peerDependencies: { ioredis: ">=6" },
   }),
+  "packages/holdfast/README.md": "",
+  "packages/holdfast/LICENSE": "",
   "packages/conformance/package.json": JSON.stringify({
     name: "@holdfast/conformance",
+    private: true,
     dependencies: { holdfast: "1" },
   }),
-  "examples/sale/package.json": JSON.stringify({ name: "sale", dependencies: { holdfast: "1" } }),
+  "examples/sale/package.json": JSON.stringify({
+    name: "sale",
+    private: true,
+    dependencies: { holdfast: "1" },
+  }),
 };
 const lib = "packages/holdfast/src";
 
@@ -191,6 +200,26 @@ describe("clock", () => {
   ])("lets %s pass", (code) => {
     expect(findings({ [`${lib}/limits/a.ts`]: `${code}\n` })).toEqual([]);
   });
+});
+
+test("published: a package that is not private says what it is, and on which terms", () => {
+  const manifest = (fields: object) => ({
+    "packages/bare/package.json": JSON.stringify({ name: "bare", ...fields }),
+  });
+  const missing = (files: Readonly<Record<string, string>>) =>
+    tidy(tree({ ...house, ...files })).map(
+      ({ rule, message }) => `${rule} ${message.split(" is missing")[0]}`,
+    );
+  expect(missing(manifest({ keywords: [] }))).toEqual([
+    'published "description"',
+    'published "license"',
+    'published "keywords"',
+    "published packages/bare/README.md",
+    "published packages/bare/LICENSE",
+  ]);
+  const texts = { "packages/bare/README.md": "", "packages/bare/LICENSE": "" };
+  expect(missing({ ...manifest(published), ...texts })).toEqual([]);
+  expect(missing(manifest({ private: true }))).toEqual([]);
 });
 
 test("size: 400 lines a file, 60 a function; a test file has no functions to speak of", () => {

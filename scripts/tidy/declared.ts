@@ -7,6 +7,10 @@ type Dependencies = Readonly<Record<string, string>>;
 
 export interface Manifest {
   readonly name: string;
+  readonly private?: boolean;
+  readonly description?: string;
+  readonly license?: string;
+  readonly keywords?: readonly string[];
   readonly dependencies?: Dependencies;
   readonly peerDependencies?: Dependencies;
   readonly devDependencies?: Dependencies;
