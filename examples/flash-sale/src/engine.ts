@@ -36,7 +36,7 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
   } catch (error) {
     redis.disconnect();
     await embedded?.stop();
-    throw new Unavailable(`no Redis at ${shownUrl}: ${remedied(reason || firstLineOf(error))}`);
+    throw new Unavailable(complaintOf(shownUrl, reason || firstLineOf(error)));
   }
   const gone = new AbortController();
   redis.once("end", () => {
@@ -82,11 +82,12 @@ export function titleOf({ server, address }: Engine): string {
 }
 
 /** The server speaks to programmers of clients; whoever typed the URL needs to know what to change in it. */
-function remedied(reason: string): string {
+function complaintOf(url: string, reason: string): string {
   if (reason.startsWith("NOAUTH"))
-    return "it asks for a password: give it in the URL, redis://:password@host:port";
-  if (reason.startsWith("WRONGPASS")) return "it does not take the user name and password in the URL";
-  return reason;
+    return `Redis at ${url} asks for a password: give it in the URL, redis://:password@host:port`;
+  if (reason.startsWith("WRONGPASS"))
+    return `Redis at ${url} refuses the user name or the password: correct it in the URL`;
+  return `no Redis at ${url}: ${reason}`;
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {

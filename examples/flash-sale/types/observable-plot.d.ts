@@ -9,8 +9,8 @@ interface Scale {
   readonly labelOffset?: number;
   readonly domain?: readonly (number | string)[];
   readonly range?: readonly string[];
-  readonly ticks?: number | readonly number[];
-  readonly tickFormat?: (value: number) => string;
+  readonly axis?: null;
+  readonly ticks?: number;
   readonly grid?: boolean;
   readonly percent?: boolean;
   readonly padding?: number;
@@ -39,9 +39,12 @@ export interface Mark {
 }
 
 type MarkOptions = Readonly<Record<string, string | number>>;
+type AxisOptions = { readonly [option: string]: string | number | ((value: number) => string) };
 
 export function plot(options: PlotOptions): { readonly outerHTML: string };
 export function frame(options?: MarkOptions): Mark;
+export function axisX(values: readonly number[], options: AxisOptions): Mark;
 export function ruleY(values: readonly number[], options?: MarkOptions): Mark;
 export function gridX(values: readonly number[]): Mark;
+export function dot(data: readonly object[], options: MarkOptions): Mark;
 export function line(data: readonly object[], options: MarkOptions): Mark;

@@ -13,8 +13,11 @@ export interface Progress extends SaleWatcher {
 const TITLE_WIDTH = 14;
 const MOST_BAR = 20;
 const LEAST_BAR = 6;
-/** "12345 sold, 123 left" and what stands before it. */
-const VERDICT_WIDTH = 22;
+/** "12345 sold, 123 left" */
+const VERDICT_WIDTH = 20;
+/** cli-progress cuts a line at the terminal's width and counts the codes of a colour as if they took room. */
+const PAINT_WIDTH = 10;
+const WIDE = 80;
 
 export function progressFor(requests: number, stock: number, stream: NodeJS.WriteStream): Progress {
   return stream.isTTY ? new Bars(requests, stock, stream) : SILENCE;
@@ -26,12 +29,14 @@ class Bars implements Progress {
   readonly #bars: MultiBar;
   readonly #requests: number;
   readonly #stock: number;
+  readonly #paint: (text: string) => string;
   #current: SingleBar | null = null;
   readonly #end = (): void => this.end();
 
   constructor(requests: number, stock: number, stream: NodeJS.WriteStream) {
     this.#requests = requests;
     this.#stock = stock;
+    this.#paint = stream.columns >= WIDE ? colors.red : (text) => text;
     this.#bars = new MultiBar({
       stream,
       ...layoutFor(stream.columns, String(requests).length),
@@ -39,7 +44,6 @@ class Bars implements Progress {
       barIncompleteChar: "░",
       fps: 20,
       hideCursor: true,
-      linewrap: false, // A line that wraps is never overwritten.
       forceRedraw: true, // Over the ^C that the terminal writes.
       gracefulExit: false, // Ctrl-C is the main program's.
       emptyOnZero: true,
@@ -68,15 +72,18 @@ class Bars implements Progress {
 
   #verdictOf(sold: number, left: number): string {
     const verdict = `${String(sold).padStart(5)} sold, ${String(left).padStart(3)} left`;
-    return sold > this.#stock ? colors.red(verdict) : verdict;
+    return sold > this.#stock ? this.#paint(verdict) : verdict;
   }
 }
 
 /** As much of the line as the terminal has room for: the bar shrinks first, then goes, and what was sold stays. */
 function layoutFor(columns: number, digits: number): { readonly format: string; readonly barsize: number } {
-  const buyers = columns >= 80 ? " buyers " : "";
-  const room = columns - TITLE_WIDTH - (2 * digits + 1) - buyers.length - VERDICT_WIDTH - 3;
+  const isWide = columns >= WIDE;
+  const buyers = isWide ? " buyers " : "";
+  const verdict = VERDICT_WIDTH + (isWide ? PAINT_WIDTH : 0);
+  const blanks = 5; // Four in the format, and the last column: clearing the rest of the line would take a character in it.
+  const room = columns - TITLE_WIDTH - (2 * digits + 1) - buyers.length - verdict - blanks;
   const format = `{title} {bar} {value}/{total}${buyers}  {verdict}`;
   if (room >= LEAST_BAR) return { format, barsize: Math.min(MOST_BAR, room) };
-  return { format: "{title}{verdict}", barsize: LEAST_BAR };
+  return { format: "{title} {verdict}", barsize: LEAST_BAR };
 }

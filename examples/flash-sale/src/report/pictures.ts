@@ -8,10 +8,16 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import type { VariantOutcome } from "../sale.js";
-import { type VARIANT_NAMES, variantOf } from "../variants.js";
+import { variantOf } from "../variants.js";
 
-const WIDTH = 860;
+/** A picture is drawn for wide and for narrow screens: scaled down, one for both could not be read on a telephone. */
+export const SCREENS = ["wide", "narrow"] as const;
+export type Screen = (typeof SCREENS)[number];
+
+const WIDTH: Readonly<Record<Screen, number>> = { wide: 860, narrow: 400 };
 const PANEL_HEIGHT = 130;
+/** Sales in the picture that shows single ones. */
+const FIRST_SALES = 80;
 /** Of one line. */
 const MOST_POINTS = 2_000;
 /** Below this a latency is drawn as this: the scale is logarithmic. */
@@ -31,11 +37,11 @@ function thinned<Point>(points: readonly Point[]): Point[] {
   return points.filter((_, index) => index % step === 0 || index === points.length - 1);
 }
 
-function draw(options: Plot.PlotOptions): string {
+function draw(screen: Screen, options: Plot.PlotOptions): string {
   const { document } = parseHTML("<html></html>");
   const style = { fontSize: "12px", background: "none" };
   return Plot.plot({
-    width: WIDTH,
+    width: WIDTH[screen],
     marginTop: 30,
     marginLeft: 48,
     marginBottom: 46,
@@ -46,7 +52,7 @@ function draw(options: Plot.PlotOptions): string {
 }
 
 /** How many buyers have bought, beside how many could. */
-export function soldOverTime(outcomes: readonly VariantOutcome[], stock: number): string {
+export function soldOverTime(screen: Screen, outcomes: readonly VariantOutcome[], stock: number): string {
   const points = outcomes.flatMap((outcome) => {
     const title = titleOf(outcome);
     const sales = outcome.trace.soldAtMs.map((atMs, index) => ({
@@ -56,7 +62,7 @@ export function soldOverTime(outcomes: readonly VariantOutcome[], stock: number)
     }));
     return [{ seconds: 0, sold: 0, title }, ...thinned(sales)];
   });
-  return draw({
+  return draw(screen, {
     height: 300,
     x: { label: "seconds since the first request", labelOffset: 40, grid: true },
     y: { label: "sold", grid: true },
@@ -69,8 +75,8 @@ export function soldOverTime(outcomes: readonly VariantOutcome[], stock: number)
   });
 }
 
-/** One panel per variant: what every sale left, in the order of time. A rising line is a write that undid others. */
-export function stockOverTime(outcomes: readonly VariantOutcome[], stock: number): string {
+/** One panel per variant: what every sale left, in the order of time. */
+export function stockOverTime(screen: Screen, outcomes: readonly VariantOutcome[], stock: number): string {
   const points = outcomes.flatMap((outcome) =>
     thinned(outcome.trace.stock).map(({ atMs, left }) => ({
       seconds: atMs / 1_000,
@@ -78,9 +84,9 @@ export function stockOverTime(outcomes: readonly VariantOutcome[], stock: number
       title: titleOf(outcome),
     })),
   );
-  return draw({
+  return draw(screen, {
     height: PANEL_HEIGHT * outcomes.length + 60,
-    marginRight: 150,
+    marginRight: screen === "wide" ? 150 : 100,
     x: { label: "seconds since the first request", labelOffset: 40, grid: true },
     y: { label: "pieces left", domain: [0, stock], ticks: 4, grid: true },
     fy: { label: null, domain: outcomes.map(titleOf), padding: 0.18 },
@@ -99,35 +105,53 @@ export function stockOverTime(outcomes: readonly VariantOutcome[], stock: number
   });
 }
 
+/** The first sales one by one, each at the number it left. A number left twice is a piece sold twice. */
+export function firstSales(screen: Screen, { trace }: VariantOutcome): string {
+  const seen = new Set<number>();
+  const sales = trace.stock.slice(1, 1 + FIRST_SALES).map(({ atMs, left }) => {
+    const again = seen.has(left);
+    seen.add(left);
+    return { atMs, left, kind: again ? "again" : "first" };
+  });
+  return draw(screen, {
+    height: 260,
+    x: { label: "ms since the first request", labelOffset: 40, grid: true },
+    y: { label: "pieces left", grid: true },
+    color: { domain: ["first", "again"], range: ["var(--soft)", "var(--bad)"] },
+    marks: [
+      Plot.frame({ strokeOpacity: 0.15 }),
+      Plot.dot(sales, { x: "atMs", y: "left", fill: "kind", r: screen === "wide" ? 3.5 : 2.5 }),
+    ],
+  });
+}
+
 /** For each variant, which share of the buyers was answered within a given time. */
-export function latencyDistribution(outcomes: readonly VariantOutcome[]): string {
+export function latencyDistribution(screen: Screen, outcomes: readonly VariantOutcome[]): string {
   const points = outcomes.flatMap((outcome) => {
     const { latenciesMs } = outcome.trace;
     const title = titleOf(outcome);
     const shares = latenciesMs.map((ms, index) => ({ ms, share: (index + 1) / latenciesMs.length, title }));
     return thinned(shares).map(({ ms, ...point }) => ({ ...point, ms: Math.max(ms, LEAST_MS) }));
   });
-  return draw({
+  const ticks = ticksWithin(screen, points);
+  return draw(screen, {
     height: 320,
-    x: {
-      type: "log",
-      label: "answered within, ms",
-      labelOffset: 40,
-      ticks: ticksWithin(points),
-      tickFormat: String,
-    },
+    x: { type: "log", axis: null },
     y: { label: "% of the buyers", domain: [0, 100], percent: true, grid: true },
     color: { domain: outcomes.map(titleOf), range: outcomes.map(colorOf) },
     marks: [
       Plot.ruleY([0]),
-      Plot.gridX(ticksWithin(points)),
+      // An axis of its own: Plot leaves the text out at every other tick of a logarithmic scale.
+      Plot.axisX(ticks, { text: String, label: "answered within, ms", labelOffset: 40 }),
+      Plot.gridX(ticks),
       Plot.line(points, { x: "ms", y: "share", stroke: "title", curve: "step-after", strokeWidth: 2 }),
     ],
   });
 }
 
-/** 1, 2 and 5 in every decade: what a logarithmic scale marks by itself is too dense to read. */
-function ticksWithin(points: readonly { readonly ms: number }[]): number[] {
+/** As many in every decade as there is room for their text. */
+function ticksWithin(screen: Screen, points: readonly { readonly ms: number }[]): number[] {
+  const steps = screen === "wide" ? [1, 2, 5] : [1, 3];
   const all = points.map(({ ms }) => ms);
   const [least, most] = all.reduce(
     ([low, high], ms) => [Math.min(low, ms), Math.max(high, ms)],
@@ -135,16 +159,6 @@ function ticksWithin(points: readonly { readonly ms: number }[]): number[] {
   );
   const decades = [0.1, 1, 10, 100, 1_000, 10_000];
   return decades
-    .flatMap((decade) => [decade, 2 * decade, 5 * decade])
+    .flatMap((decade) => steps.map((step) => Number((step * decade).toFixed(1))))
     .filter((ms) => ms >= least && ms <= most);
 }
-
-/** Colours that are told apart in either setting and with weak colour sight (after Okabe and Ito). */
-export const VARIANT_COLORS: Readonly<
-  Record<(typeof VARIANT_NAMES)[number], { light: string; dark: string }>
-> = {
-  none: { light: "#c2410c", dark: "#ff8a5c" },
-  mutex: { light: "#0072b2", dark: "#5cb8f0" },
-  fenced: { light: "#00795a", dark: "#3fd0a2" },
-  script: { light: "#8e4585", dark: "#e29ad8" },
-};

@@ -8,8 +8,15 @@ import { notesOf } from "../output/notes.js";
 import { type Row, rowsOf } from "../output/rows.js";
 import type { VariantOutcome } from "../sale.js";
 import { VARIANT_NAMES, variantOf } from "../variants.js";
-import { latencyDistribution, soldOverTime, stockOverTime, VARIANT_COLORS } from "./pictures.js";
-import { STYLE } from "./style.js";
+import {
+  firstSales,
+  latencyDistribution,
+  SCREENS,
+  type Screen,
+  soldOverTime,
+  stockOverTime,
+} from "./pictures.js";
+import { STYLE, VARIANT_COLORS } from "./style.js";
 
 export interface ReportFacts {
   readonly options: SaleOptions;
@@ -77,16 +84,17 @@ ${tableOf(outcomes, options)}
 <h2>Sold so far</h2>
 <p>Buyers who were told that they have bought. The dashed line is all there is to sell.</p>
 ${legend}
-<figure>${soldOverTime(outcomes, options.stock)}</figure>
+${figure((screen) => soldOverTime(screen, outcomes, options.stock))}
 <h2>Stock over time</h2>
-<p>What every sale left behind. Without a lock the stock falls too slowly and jumps back up: several buyers read the same
-number, and the last to write undoes the sales of the others. Under the mutex it only falls, one piece at a time. The
-script sells in that order too; its line trembles because the servers hear of their sales in any order.${killed ? KILL_REMARK : ""}</p>
-<figure>${stockOverTime(outcomes, options.stock)}</figure>
+<p>What every sale left behind. Without a lock the stock falls far too slowly for what is sold. Under the mutex it falls
+by one with every sale. The script sells in that order too; its line trembles because the servers hear of their sales in
+any order.${killed ? KILL_REMARK : ""}</p>
+${figure((screen) => stockOverTime(screen, outcomes, options.stock))}
+${firstSalesOf(outcomes)}
 <h2>Latency</h2>
 <p>The share of the buyers who had their answer within a given time. The scale is logarithmic.</p>
 ${legend}
-<figure>${latencyDistribution(outcomes)}</figure>
+${figure((screen) => latencyDistribution(screen, outcomes))}
 </main>
 </body>
 </html>
@@ -108,8 +116,24 @@ ${rows.map(tableRow).join("\n")}
 
 function tableRow({ name, title, cells }: Row): string {
   const dot = name === null ? "" : `<i class="dot ${name}"></i>`;
-  const figures = cells.map(({ text, tone }) => `<td class="${tone}">${text}</td>`).join("");
+  const figures = cells
+    .map(({ text, tone }, column) => `<td class="${tone}" data-head="${HEADS[column + 1]}">${text}</td>`)
+    .join("");
   return `<tr${name === null ? ' class="reference"' : ""}><th scope="row">${dot}${title}</th>${figures}</tr>`;
+}
+
+function figure(draw: (screen: Screen) => string): string {
+  return `<figure>${SCREENS.map((screen) => `<div class="${screen}">${draw(screen)}</div>`).join("")}</figure>`;
+}
+
+/** Why it is oversold: the same pieces, sold again and again. */
+function firstSalesOf(outcomes: readonly VariantOutcome[]): string {
+  const unlocked = outcomes.find(({ result }) => result.name === "none" && result.oversold > 0);
+  if (!unlocked) return "";
+  return `<h2>The first sales without a lock</h2>
+<p>Every dot is one sale, at the number it left. Several buyers read the same number, and each writes it less one: a
+<b class="bad">coloured</b> dot left a number that an earlier sale had left already. That piece was sold once more.</p>
+${figure((screen) => firstSales(screen, unlocked))}`;
 }
 
 function legendEntry({ result }: VariantOutcome): string {

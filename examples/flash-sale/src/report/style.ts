@@ -1,4 +1,6 @@
-/** The look of the report, in light and dark. */
+/** The look of the report, in light and dark, on wide and on narrow screens. */
+import type { VARIANT_NAMES } from "../variants.js";
+
 export const STYLE = `
 :root { --ink: #1c2126; --soft: #5b6670; --line: #d9dee3; --paper: #ffffff; --bad: #b42318; --good: #1a7f37; --warn: #9a6700; }
 @media (prefers-color-scheme: dark) {
@@ -25,4 +27,28 @@ th:first-child, td:first-child { text-align: left; padding-left: 0; font-weight:
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; font-size: 14px; }
 figure { margin: 8px 0 0; color: var(--ink); overflow-x: auto; }
 figure svg { max-width: 100%; height: auto; }
+.narrow { display: none; }
+@media (max-width: 700px) {
+  main { padding: 20px 16px 48px; }
+  .wide { display: none; }
+  .narrow { display: block; }
+  .narrow svg { width: 100%; }
+  thead { display: none; }
+  table, tbody { display: block; }
+  tr { display: grid; grid-template-columns: repeat(3, 1fr); padding: 10px 0; border-bottom: 1px solid var(--line); }
+  th:first-child { grid-column: 1 / -1; padding: 0; }
+  th, td { border: 0; padding: 2px 0; text-align: left; }
+  td:empty { display: none; }
+  td::before { content: attr(data-head); display: block; color: var(--soft); font-size: 12px; font-weight: 400; }
+}
 `;
+
+/** Colours that are told apart in either setting and with weak colour sight (after Okabe and Ito). */
+export const VARIANT_COLORS: Readonly<
+  Record<(typeof VARIANT_NAMES)[number], { light: string; dark: string }>
+> = {
+  none: { light: "#c2410c", dark: "#ff8a5c" },
+  mutex: { light: "#0072b2", dark: "#5cb8f0" },
+  fenced: { light: "#00795a", dark: "#3fd0a2" },
+  script: { light: "#8e4585", dark: "#e29ad8" },
+};
