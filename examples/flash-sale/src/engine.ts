@@ -34,7 +34,7 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
     await redis.connect();
     server = await serverOf(redis);
   } catch (error) {
-    redis.disconnect();
+    letGo(redis);
     await embedded?.stop();
     throw new Unavailable(complaintOf(shownUrl, reason || firstLineOf(error)));
   }
@@ -52,7 +52,7 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
     gone: gone.signal,
     stop: async () => {
       if (!embedded) await deleteKeys(redis, prefix).catch(() => {}); // Gone already: its keys end by themselves.
-      redis.disconnect();
+      letGo(redis);
       await embedded?.stop();
     },
   };
@@ -88,6 +88,11 @@ function complaintOf(url: string, reason: string): string {
   if (reason.startsWith("WRONGPASS"))
     return `Redis at ${url} refuses the user name or the password: correct it in the URL`;
   return `no Redis at ${url}: ${reason}`;
+}
+
+/** A connection that is closed already must not be closed again: ioredis (6.0.0) then waits 2 s for its end. */
+function letGo(redis: Redis): void {
+  if (redis.status !== "close" && redis.status !== "end") redis.disconnect();
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {

@@ -37,7 +37,8 @@ How to read the table:
 Variants:
   none    read, check, write without any lock
   mutex   the same under a holdfast mutex
-  fenced  under the mutex, into a record that refuses a holder whose lease is over
+  fenced  under the mutex, into a fenced record, which refuses a holder that a
+          later one has followed
   script  one atomic script, the yardstick for what a lock costs
 
 Examples:

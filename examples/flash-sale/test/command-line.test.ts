@@ -1,5 +1,9 @@
 /** Arguments, exit codes, and ends before time. */
-import { describe, expect, test, vi } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Program, run } from "./store-program.js";
 
 const LONG = ["--no-report", "--requests", "1000000", "--variants", "mutex"];
@@ -12,6 +16,9 @@ describe("the command line", () => {
     { args: ["--stock", "0"] },
     { args: ["--requests", "many"] },
     { args: ["--variants", "none,luck"] },
+    { args: ["--variants", "mutex,mutex"] },
+    { args: ["--report", "/no-such-folder/sale.html"] },
+    { args: ["--report", tmpdir()] },
     { args: ["--redis", "localhost"] },
     { args: ["--concurrency", "20", "--requests", "10"] },
     { args: ["--kill", "--variants", "none,script"] },
@@ -32,19 +39,70 @@ describe("the command line", () => {
     expect(stdout).toContain("npm start -- --once --json");
     expect(stdout).toContain("oversold");
   });
+});
 
-  test("says so when there is no Redis, and no nginx", async () => {
-    const [redis, nginx] = await Promise.all([
-      run(["--redis", "redis://127.0.0.1:1"]),
-      run(["--nginx"], { HOLDFAST_NGINX: "" }),
-    ]);
-    expect(redis).toMatchObject({
-      exitCode: 69,
-      stderr: expect.stringMatching(/^flash-sale: no Redis at .+ECONNREFUSED/),
-    });
-    expect(nginx).toMatchObject({ exitCode: 69, stderr: "flash-sale: nginx is not installed here\n" });
+describe("what is missing is told in one line, with a remedy", () => {
+  test("no Redis", async () => {
+    expect(await complaintOf(["--redis", "redis://127.0.0.1:1"])).toMatch(
+      /^flash-sale: no Redis at .+ECONNREFUSED/,
+    );
+  });
+
+  test("a Redis with a password", async () => {
+    const valkey = await EmbeddedValkey.start({ config: "requirepass secret" });
+    onTestFinished(() => valkey.stop());
+    const url = new URL(valkey.url);
+    url.password = "";
+    expect(await complaintOf(["--redis", url.href])).toMatch(
+      /asks for a password: .+ redis:\/\/:password@host/,
+    );
+    url.password = "wrong";
+    const complaint = await complaintOf(["--redis", url.href]);
+    expect(complaint).toContain("refuses the user name or the password");
+    expect(complaint).not.toContain("wrong");
+  });
+
+  test.each([
+    { named: "", says: "HOLDFAST_NGINX is empty" },
+    {
+      named: "/no/nginx",
+      says: "/no/nginx, where HOLDFAST_NGINX says nginx is: correct it, or install the package",
+    },
+  ])('no nginx, named "$named"', async ({ named, says }) => {
+    expect(await complaintOf(["--nginx"], { HOLDFAST_NGINX: named })).toContain(says);
+  });
+
+  test("a port in use", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void taken.close());
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    expect(await complaintOf(["--port", String(port)])).toBe(
+      `flash-sale: port ${port} on 127.0.0.1 is in use: choose another, or leave --port out`,
+    );
+  });
+
+  test("a Redis that goes away in the middle of the sale", async () => {
+    const valkey = await EmbeddedValkey.start();
+    const program = new Program([...LONG, "--redis", valkey.url]);
+    await expect.poll(() => serversOf(program), { timeout: 10_000 }).toBe(4);
+    await valkey.stop();
+    const { exitCode, stderr } = await program.ended();
+    expect(exitCode).toBe(69);
+    expect(stderr).toMatch(/^flash-sale: Redis at .+ went away.*\n$/);
+    expect(await program.leftBehind()).toEqual([]);
   });
 });
+
+async function complaintOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { exitCode, stdout, stderr } = await run([...args, "--no-report"], environment);
+  expect({ exitCode, stdout, lines: stderr.split("\n").length - 1 }).toEqual({
+    exitCode: 69,
+    stdout: "",
+    lines: 1,
+  });
+  return stderr.trimEnd();
+}
 
 describe("an end before time", () => {
   test.each([
@@ -55,7 +113,7 @@ describe("an end before time", () => {
     await expect.poll(() => serversOf(program), { timeout: 10_000 }).toBe(4);
     if (signal === "SIGINT") program.signalAll(signal);
     else program.child.kill(signal);
-    expect((await program.ended()).exitCode).toBe(exitCode);
+    expect(await program.ended()).toMatchObject({ exitCode, stderr: "flash-sale: stopped\n" });
     expect(await program.leftBehind()).toEqual([]);
   });
 

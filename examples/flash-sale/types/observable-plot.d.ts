@@ -19,6 +19,7 @@ interface Scale {
 export interface PlotOptions {
   readonly width?: number;
   readonly height?: number;
+  readonly inset?: number;
   readonly marginTop?: number;
   readonly marginLeft?: number;
   readonly marginRight?: number;

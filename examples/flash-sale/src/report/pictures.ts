@@ -19,7 +19,7 @@ const PANEL_HEIGHT = 130;
 /** Sales in the picture that shows single ones. */
 const FIRST_SALES = 80;
 /** Of one line. */
-const MOST_POINTS = 2_000;
+const MOST_POINTS: Readonly<Record<Screen, number>> = { wide: 2_000, narrow: 500 };
 /** Below this a latency is drawn as this: the scale is logarithmic. */
 const LEAST_MS = 0.1;
 
@@ -32,8 +32,8 @@ function titleOf(outcome: VariantOutcome): string {
 }
 
 /** Every so-many-th point and the last: a large sale must not make a file that no browser likes. */
-function thinned<Point>(points: readonly Point[]): Point[] {
-  const step = Math.max(1, Math.ceil(points.length / MOST_POINTS));
+function thinned<Point>(screen: Screen, points: readonly Point[]): Point[] {
+  const step = Math.max(1, Math.ceil(points.length / MOST_POINTS[screen]));
   return points.filter((_, index) => index % step === 0 || index === points.length - 1);
 }
 
@@ -60,7 +60,7 @@ export function soldOverTime(screen: Screen, outcomes: readonly VariantOutcome[]
       sold: index + 1,
       title,
     }));
-    return [{ seconds: 0, sold: 0, title }, ...thinned(sales)];
+    return [{ seconds: 0, sold: 0, title }, ...thinned(screen, sales)];
   });
   return draw(screen, {
     height: 300,
@@ -78,7 +78,7 @@ export function soldOverTime(screen: Screen, outcomes: readonly VariantOutcome[]
 /** One panel per variant: what every sale left, in the order of time. */
 export function stockOverTime(screen: Screen, outcomes: readonly VariantOutcome[], stock: number): string {
   const points = outcomes.flatMap((outcome) =>
-    thinned(outcome.trace.stock).map(({ atMs, left }) => ({
+    thinned(screen, outcome.trace.stock).map(({ atMs, left }) => ({
       seconds: atMs / 1_000,
       left,
       title: titleOf(outcome),
@@ -115,6 +115,7 @@ export function firstSales(screen: Screen, { trace }: VariantOutcome): string {
   });
   return draw(screen, {
     height: 260,
+    inset: 6,
     x: { label: "ms since the first request", labelOffset: 40, grid: true },
     y: { label: "pieces left", grid: true },
     color: { domain: ["first", "again"], range: ["var(--soft)", "var(--bad)"] },
@@ -131,7 +132,7 @@ export function latencyDistribution(screen: Screen, outcomes: readonly VariantOu
     const { latenciesMs } = outcome.trace;
     const title = titleOf(outcome);
     const shares = latenciesMs.map((ms, index) => ({ ms, share: (index + 1) / latenciesMs.length, title }));
-    return thinned(shares).map(({ ms, ...point }) => ({ ...point, ms: Math.max(ms, LEAST_MS) }));
+    return thinned(screen, shares).map(({ ms, ...point }) => ({ ...point, ms: Math.max(ms, LEAST_MS) }));
   });
   const ticks = ticksWithin(screen, points);
   return draw(screen, {

@@ -132,7 +132,7 @@ function firstSalesOf(outcomes: readonly VariantOutcome[]): string {
   if (!unlocked) return "";
   return `<h2>The first sales without a lock</h2>
 <p>Every dot is one sale, at the number it left. Several buyers read the same number, and each writes it less one: a
-<b class="bad">coloured</b> dot left a number that an earlier sale had left already. That piece was sold once more.</p>
+<b class="bad">red</b> dot left a number that an earlier sale had left already. That piece was sold once more.</p>
 ${figure((screen) => firstSales(screen, unlocked))}`;
 }
 
