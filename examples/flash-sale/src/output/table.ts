@@ -61,7 +61,7 @@ export function tableOf(rows: readonly Row[], width: number): string {
     .join("\n");
 }
 
-const HINT = `A terminal of ${TEXT_WIDTH} columns shows the whole table, the report does anyway.`;
+const HINT = `The whole table needs ${TEXT_WIDTH} columns.`;
 
 function draw(rows: readonly Row[], shown: readonly boolean[]): string {
   const heads = ["", ...COLUMNS.map(({ head }) => head).filter((_, column) => shown[column])];
