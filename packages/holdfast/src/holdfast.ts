@@ -62,13 +62,15 @@ export class Holdfast {
     const opened = typeof client === "string";
     const schedule = new Schedule(clock);
     this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
-    const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()));
+    const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()), callTimeoutMs);
     const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
-      { port: this.#connection, inbox, schedule, random },
+      { port: this.#connection, inbox, schedule, random, isHeld: (id) => keeper.isKept(id) },
       { prefix, owner: JSON.stringify(self), callTimeoutMs },
     );
-    const keeper = new Keeper(schedule, random, (holds, limitMs) => this.#locks.renew(holds, limitMs));
+    const keeper: Keeper = new Keeper(schedule, random, (holds, limitMs) =>
+      this.#locks.renew(holds, limitMs),
+    );
     this.#registry = {
       parts: { backend: this.#locks, keeper, schedule, random, self },
       lines: new Map<string, LocalLine>(),

@@ -34,8 +34,8 @@ beforeEach(() => {
           (command) => new Promise((reply, fail) => void batch.push({ command, reply, fail })),
         );
       },
-      subscribe: () => ({ close() {} }),
-      onDisruption() {},
+      subscribe: () => ({ ping: async () => {}, close() {} }),
+      onDisruption: () => () => {},
       trouble: () => trouble,
       close() {
         closed = true;
@@ -67,6 +67,23 @@ describe("a connection", () => {
     await expect(call).rejects.toMatchObject({ code: "INDETERMINATE" });
     writes[0]?.[0]?.fail(new Error("late"));
     await tick();
+  });
+
+  test("after a stall of the process, reads what came meanwhile before it gives up", async () => {
+    const call = connection.command(["GET", "k"], 100);
+    await tick();
+    clock.stall(500);
+    clock.advance(0);
+    writes[0]?.[0]?.reply("in time");
+    expect(await call).toBe("in time");
+  });
+
+  test("sends the source once, however many ask before the first answer", async () => {
+    const calls = [1, 2, 3].map(() => connection.script(SCRIPT, ["k"], [], 100));
+    await tick();
+    expect(writes[0]?.map((sent) => sent.command[0])).toEqual(["EVAL", "EVALSHA", "EVALSHA"]);
+    for (const sent of writes[0] as Sent[]) sent.reply(1);
+    await Promise.all(calls);
   });
 
   test("says why when the client is not connected", async () => {

@@ -89,7 +89,7 @@ describe("a hold is renewed", () => {
     for (let n = 0; n < 1_200; n++) hold(`h${n}`);
     clock.advance(1_000);
     expect(renewals.map((renewal) => renewal.ids.length)).toEqual([500, 500, 200]);
-    expect(renewals[0]?.limitMs).toBe(500);
+    expect(renewals[0]?.limitMs).toBe(VALID_MS - 1_000);
   });
 
   test("a chunk without an answer delays no other", async () => {
@@ -146,6 +146,18 @@ describe("a hold is lost", () => {
     await renewals[1]?.answer();
     expect(held.remainingMs).toBe(VALID_MS);
     expect(losses).toEqual({});
+  });
+
+  test("saved: an answer that comes after the next try was sent counts from when its own was sent", async () => {
+    const held = hold("a");
+    clock.advance(1_000);
+    clock.advance(900); // longer than it takes to send the next
+    expect(renewals.length).toBeGreaterThan(1);
+    await renewals[0]?.answer();
+    expect(held.remainingMs).toBe(VALID_MS - 900);
+    await renewals[1]?.answer();
+    await renewals[0]?.answer();
+    expect(held.remainingMs).toBe(VALID_MS - 400);
   });
 
   test("expired on time while a renewal hangs, and a late success does not revive it", async () => {
@@ -217,6 +229,20 @@ describe("a lease", () => {
     expect(turn.remainingMs).toBe(1);
     clock.advance(1);
     expect(() => turn.check()).toThrow(expect.objectContaining({ reason: "max-hold" }));
+  });
+
+  test("ends once, even when a listener of its signal releases it again from within the release", async () => {
+    let ends = 0;
+    const turn = new Turn(clock, hold("a"), 500, async () => {
+      ends += 1;
+      return "released";
+    });
+    const inner: Promise<string>[] = [];
+    turn.signal.addEventListener("abort", () => inner.push(turn.release()));
+    clock.stall(600);
+    const outer = turn.release();
+    expect([await outer, ...(await Promise.all(inner))]).toEqual(["lapsed", "lapsed"]);
+    expect(ends).toBe(1);
   });
 
   test("after its release it is not valid, says so, and gives the same result again", async () => {

@@ -138,7 +138,7 @@ describe("acquire", () => {
     await redis.del(keys[0] as string); // as its expiry would
     expect((await ask("c"))[0]).toBe(0);
     expect((await stored(0))?.split(" ")[0]).toBe("b");
-    expect((await heard())[0]).toMatch(/^grant b \d+ 7$/);
+    expect((await heard())[0]).toMatch(/^grant b \d+ 7 /);
     await ask("d", { wait: true });
     await redis.del(keys[0] as string);
     expect((await ask("e", { barging: true }))[0]).toBe(1);
@@ -150,7 +150,7 @@ describe("acquire", () => {
     const [, second] = await ask("b");
     expect(BigInt(second as string)).toBeGreaterThanOrEqual(BigInt(first as string) + 1_000n);
     await free("b");
-    const floor = 2n ** 53n - 2_000n;
+    const floor = 2n ** 52n;
     const [, third] = await ask("c", { floor: String(floor) });
     expect(third).toBe(String(floor));
     await free("c");
@@ -216,7 +216,7 @@ describe("release", () => {
     expect(await free("a")).toEqual([2, "b"]);
     const token = (await stored(0))?.split(" ")[1] as string;
     expect(BigInt(token)).toBeGreaterThanOrEqual(BigInt(first as string) + 16n);
-    expect(await heard()).toEqual([`grant b ${token} 1`]);
+    expect(await heard()).toEqual([`grant b ${token} 1 5000 ${keys[0]}`]);
     expect(await redis.pttl(keys[0] as string)).toBeLessThanOrEqual(5_000);
     expect(await redis.zrange(keys[2] as string, "0", "-1")).toEqual(["c"]);
   });
@@ -236,6 +236,42 @@ describe("release", () => {
     await ask("b", { wait: true });
     expect(await free("a")).toEqual([2, "b"]);
     expect(await redis.exists(...keys.slice(2))).toBe(0);
+  });
+
+  test("nobody listening at all leaves the lock free, and the next token above those tried", async () => {
+    await ask("a");
+    await ask("deaf", { wait: true, inbox: "nobody-here", floor: String(2n ** 51n) });
+    expect(await free("a")).toEqual([1]);
+    expect(await redis.exists(keys[0] as string, ...keys.slice(2))).toBe(0);
+    expect(BigInt((await ask("b"))[1] as string)).toBeGreaterThan(2n ** 51n);
+  });
+
+  test("a server that refuses the write has told nobody, and the holder still holds", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    const before = await stored(0);
+    await redis.config("SET", "maxmemory", "1");
+    try {
+      await expect(free("a")).rejects.toThrow(/OOM/);
+    } finally {
+      await redis.config("SET", "maxmemory", "256mb");
+    }
+    expect([await heard(), await stored(0)]).toEqual([[], before]);
+    expect((await free("a"))[0]).toBe(2);
+  });
+
+  test("the fence outlives a token that is ahead of the clock", async () => {
+    const [seconds] = await redis.time();
+    await ask("a", { floor: String((BigInt(seconds as number) + 259_200n) * 1_000_000n) });
+    expect(await redis.ttl(keys[1] as string)).toBeGreaterThan(86_400 + 259_000);
+  });
+
+  test("tokens that are used up, or a fence that is none, refuse to grant", async () => {
+    await redis.set(keys[1] as string, "9007199254740000");
+    await expect(ask("a")).rejects.toThrow(/used up/);
+    await redis.set(keys[1] as string, "not a number");
+    await expect(ask("a")).rejects.toThrow(/holds something else/);
+    expect(await stored(0)).toBeNull();
   });
 
   test("a waiter from before the clock was set back is alive, and dies a ttl later", async () => {
@@ -294,7 +330,7 @@ describe("beat", () => {
     const reply = await sign("b", 9);
     expect([reply[0], reply[3], reply[4]]).toEqual([2, 0, ticket]);
     await free("a");
-    expect((await heard())[0]).toMatch(/^grant b \d+ 9$/);
+    expect((await heard())[0]).toMatch(/^grant b \d+ 9 /);
   });
 
   test("{1, token} for a waiter whose grant message was lost, for its full ttl from now", async () => {

@@ -79,7 +79,7 @@ export class Hold {
   /** A renewal sent at `sentAt` succeeded. A lapsed hold never comes back to life. */
   renewed(sentAt: Instant): boolean {
     if (this.remainingMs <= 0) return false;
-    this.#sentAt = sentAt;
+    if (sentAt.monoMs > this.#sentAt.monoMs) this.#sentAt = sentAt; // answers may overtake each other
     return true;
   }
 

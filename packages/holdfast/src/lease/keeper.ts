@@ -79,6 +79,12 @@ export class Keeper {
     );
   }
 
+  /** Whether a request is the one that a kept hold is known by. */
+  isKept(id: string): boolean {
+    for (const hold of this.#holds) if (hold.id === id) return true;
+    return false;
+  }
+
   #watch(hold: Hold): void {
     this.#schedule.cancel(hold.expiry);
     hold.expiry = this.#schedule.after(hold.remainingMs, () => this.#expireOrWatch(hold));
@@ -98,14 +104,16 @@ export class Keeper {
     for (const hold of holds) if (hold.remainingMs <= 0) this.#expireOrWatch(hold);
     const live = holds.filter((hold) => !hold.over);
     if (live.length === 0) return;
-    const shortestMs = Math.min(...live.map((hold) => hold.ttlMs));
+    const longestMs = Math.max(...live.map((hold) => hold.remainingMs));
+    // The next try follows unless an answer comes first; an answer is believed however late it is, as
+    // long as the lease has not lapsed, because a renewal counts from when it was sent.
+    for (const hold of live) this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RETRY_SHARE, 0.2));
     const sentAt = this.#schedule.clock.now();
     let outcomes: readonly RenewOutcome[];
     try {
-      outcomes = await this.#renew(live, shortestMs * RETRY_SHARE);
+      outcomes = await this.#renew(live, longestMs);
     } catch (error) {
       const kept = live.filter((hold) => this.#holds.has(hold));
-      for (const hold of kept) this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RETRY_SHARE, 0.5));
       if (kept.length === 0) return;
       publish("holdfast:lock:renewal-unknown", () => ({ leases: kept.length, error: error as Error }));
       return;

@@ -59,7 +59,15 @@ export class Turn implements Lease {
   }
 
   release(): Promise<ReleaseResult> {
-    this.#released ??= this.#end();
+    // A listener of the signal may call release() again, from within either of these two.
+    if (!this.#released) this.#noticeExpiry();
+    if (!this.#released) {
+      let settle: (result: ReleaseResult) => void = () => {};
+      this.#released = new Promise((resolve) => {
+        settle = resolve;
+      });
+      void this.#end().then(settle);
+    }
     return this.#released;
   }
 
@@ -92,7 +100,6 @@ export class Turn implements Lease {
   }
 
   async #end(): Promise<ReleaseResult> {
-    this.#noticeExpiry();
     const heldMs = Math.round(this.#heldMs);
     const result = await this.#giveBack();
     if (this.#loss) return "lapsed";

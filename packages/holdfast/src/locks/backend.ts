@@ -18,6 +18,8 @@ export interface LockRequest {
   readonly name: string;
   /** Fresh for every request, kept for its repeats. */
   readonly id: string;
+  /** How long a lease lasts for its holder. */
+  readonly ttlMs: number;
   /** How long the store keeps the name for a holder that falls silent. */
   readonly storeTtlMs: number;
   /** Tokens to reserve. */

@@ -79,6 +79,8 @@ export class LocalLine {
   #closed = false;
   #busy: Busy | null = null;
   #trouble: HoldfastError | null = null;
+  /** When it was last known, on the monotonic clock, that somebody holds the name. */
+  #heardMs = Number.NEGATIVE_INFINITY;
 
   constructor(terms: LineTerms, parts: LineParts, onIdle: () => void) {
     this.#terms = terms;
@@ -90,7 +92,7 @@ export class LocalLine {
   enter(waitMs: number, signal: AbortSignal | undefined, floor: bigint): Promise<Lease> {
     return new Promise((resolve, reject) => {
       const { schedule } = this.#parts;
-      const alarm = schedule.after(waitMs, () => this.#leave(waiter, this.#whyNot(waitMs)));
+      const alarm = schedule.after(waitMs, () => this.#leave(waiter, this.#whyNot(waiter, waitMs)));
       const stopListening = signal && whenAborted(signal, () => this.#leave(waiter, signal.reason));
       const settle = (): void => {
         schedule.cancel(alarm);
@@ -104,7 +106,9 @@ export class LocalLine {
 
   /** One attempt. Null when the name is held, here or elsewhere. */
   tryEnter(floor: bigint): Promise<Lease | null> {
-    if (this.#possession || this.#giveUp || this.#attempt) return Promise.resolve(null);
+    if (this.#possession || this.#giveUp) return Promise.resolve(null);
+    // Another attempt is under way: whether it gets the name or finds it taken, this one does not get it.
+    if (this.#attempt) return this.#attempt.then(() => null);
     const attempt = this.#tryOnce(floor).finally(() => {
       this.#attempt = null;
       if (!this.#possession) this.#stand();
@@ -168,7 +172,7 @@ export class LocalLine {
   #request(floor: bigint): LockRequest {
     const { name, ttlMs, lockDelayMs, localTurns, barging } = this.#terms;
     const id = this.#parts.random.id();
-    return { name, id, storeTtlMs: ttlMs + lockDelayMs, turns: localTurns, floor, barging };
+    return { name, id, ttlMs, storeTtlMs: ttlMs + lockDelayMs, turns: localTurns, floor, barging };
   }
 
   /** Takes a place in the line between processes, unless nobody here wants the name. */
@@ -205,6 +209,7 @@ export class LocalLine {
     const joined = ahead !== null && (this.#busy?.ahead ?? null) === null;
     this.#busy = busy;
     this.#trouble = null;
+    this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#terms.name, ahead }));
   }
 
@@ -270,6 +275,7 @@ export class LocalLine {
   async #turnEnded(possession: Possession): Promise<ReleaseResult> {
     const { backend, keeper, schedule } = this.#parts;
     schedule.cancel(possession.limit);
+    possession.turn = null;
     if (!possession.over && possession.hold.remainingMs <= 0) {
       keeper.drop(possession.hold);
       possession.hold.lose("expired"); // the clock knew before the timer
@@ -302,6 +308,7 @@ export class LocalLine {
     const { backend, keeper } = this.#parts;
     keeper.drop(possession.hold);
     this.#possession = null;
+    this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     const freed = backend.release(possession.request, possession.hold);
     possession.hold.end();
     this.#stand();
@@ -344,8 +351,10 @@ export class LocalLine {
     this.#busy = null;
   }
 
-  #whyNot(waitMs: number): HoldfastError {
-    return this.#trouble ?? this.busyError(waitMs);
+  #whyNot(waiter: Waiter, waitMs: number): HoldfastError {
+    if (this.#trouble) return this.#trouble;
+    if (this.#possession || this.#heardMs >= waiter.since.monoMs) return this.busyError(waitMs);
+    return new IndeterminateError(`'${this.#terms.name}': no answer from the store within ${waitMs} ms`);
   }
 
   #refuseAll(error: HoldfastError): void {

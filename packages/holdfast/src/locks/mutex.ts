@@ -42,7 +42,7 @@ const SHORTEST_TTL_MS = 100;
 const LONGEST_MS = 2 ** 31 - 1;
 const MOST_LOCAL_TURNS = 1_000;
 /** Tokens must stay exact where the store counts in doubles. */
-const HIGHEST_FLOOR = 2n ** 53n - 2_000n;
+const HIGHEST_FLOOR = 2n ** 52n;
 
 /** Finds the one line of a process for a name and terms. Given by the Holdfast object. */
 export interface LineRegistry {
@@ -115,8 +115,12 @@ export class Mutex {
     const { lines, parts } = this.#registry;
     let line = lines.get(this.#key);
     if (!line) {
-      line = new LocalLine(this.#terms, parts, () => lines.delete(this.#key));
-      lines.set(this.#key, line);
+      const made = new LocalLine(this.#terms, parts, () => {
+        // A listener may have begun a new line under this key while the old one was ending.
+        if (lines.get(this.#key) === made) lines.delete(this.#key);
+      });
+      line = made;
+      lines.set(this.#key, made);
     }
     return line;
   }

@@ -4,7 +4,7 @@
  */
 import { ClosedError, HoldfastError, IndeterminateError, ServerError } from "../errors.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import type { RedisClient } from "./client.js";
+import type { ClientSubscription, RedisClient } from "./client.js";
 import type { Inbound, RedisPort, Reply, Subscription } from "./port.js";
 import type { Script } from "./script.js";
 
@@ -16,21 +16,25 @@ interface Call {
   alarm: Alarm | null;
 }
 
+/** An alarm that is later than this says that the process stood still. */
+const STALL_MS = 20;
+
 export class Connection implements RedisPort {
   readonly #client: RedisClient;
   readonly #ownsClient: boolean;
   readonly #schedule: Schedule;
   readonly #known = new Set<string>();
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #subscriptions = new Set<ClientSubscription>();
   #batch: Call[] = [];
   #closed = false;
   #disruptions = 0;
+  readonly #stopCounting: () => void;
 
   constructor(client: RedisClient, ownsClient: boolean, schedule: Schedule) {
     this.#client = client;
     this.#ownsClient = ownsClient;
     this.#schedule = schedule;
-    client.onDisruption(() => {
+    this.#stopCounting = client.onDisruption(() => {
       this.#disruptions += 1;
     });
   }
@@ -53,9 +57,9 @@ export class Connection implements RedisPort {
         if (!(error instanceof ServerError && error.serverCode === "NOSCRIPT")) throw error;
       }
     }
-    const reply = await this.command(["EVAL", script.source, ...rest], limitMs);
+    // Known from here on, not from the answer on: what is sent after this arrives after it.
     this.#known.add(script.sha1);
-    return reply;
+    return this.command(["EVAL", script.source, ...rest], limitMs);
   }
 
   command(args: readonly string[], limitMs: number): Promise<Reply> {
@@ -69,9 +73,14 @@ export class Connection implements RedisPort {
   }
 
   subscribe(channel: string, inbound: Inbound): Subscription {
-    const subscription = this.#client.subscribe(channel, inbound);
+    const subscription = this.#client.subscribe(channel, {
+      message: (text) => inbound.message(text),
+      up: () => inbound.up(),
+      down: (error) => inbound.down(error && asHoldfastError(error, "SUBSCRIBE")),
+    });
     this.#subscriptions.add(subscription);
     return {
+      answers: (limitMs) => this.#answers(subscription, limitMs),
       close: () => {
         this.#subscriptions.delete(subscription);
         subscription.close();
@@ -81,9 +90,24 @@ export class Connection implements RedisPort {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#stopCounting();
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.clear();
     if (this.#ownsClient) this.#client.close();
+  }
+
+  #answers(subscription: ClientSubscription, limitMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const alarm = this.#schedule.after(limitMs, () => resolve(false));
+      const settle = (answers: boolean): void => {
+        this.#schedule.cancel(alarm);
+        resolve(answers);
+      };
+      subscription.ping().then(
+        () => settle(true),
+        () => settle(false),
+      );
+    });
   }
 
   #flush(): void {
@@ -93,12 +117,12 @@ export class Connection implements RedisPort {
     try {
       replies = this.#client.send(batch.map((call) => call.command));
     } catch (error) {
-      for (const call of batch) call.reject(asHoldfastError(error, call));
+      for (const call of batch) call.reject(asHoldfastError(error, call.command[0]));
       return;
     }
     batch.forEach((call, place) => {
       const settle = (): void => this.#schedule.cancel(call.alarm);
-      call.alarm = this.#schedule.after(call.limitMs, () => call.reject(this.#outOfTime(call)));
+      call.alarm = this.#schedule.after(call.limitMs, () => this.#ring(call));
       (replies[place] as Promise<unknown>).then(
         (reply) => {
           settle();
@@ -106,10 +130,17 @@ export class Connection implements RedisPort {
         },
         (error: unknown) => {
           settle();
-          call.reject(asHoldfastError(error, call));
+          call.reject(asHoldfastError(error, call.command[0]));
         },
       );
     });
+  }
+
+  /** After a stall of the process the alarm rings before the answers that came meanwhile were read. */
+  #ring(call: Call): void {
+    const lateMs = this.#schedule.clock.now().monoMs - (call.alarm?.dueMs ?? 0);
+    if (lateMs < STALL_MS) call.reject(this.#outOfTime(call));
+    else call.alarm = this.#schedule.after(1, () => call.reject(this.#outOfTime(call)));
   }
 
   #outOfTime(call: Call): IndeterminateError {
@@ -127,9 +158,9 @@ export class Connection implements RedisPort {
 /** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */
 const SERVER_REPLY = /^[A-Z][A-Z0-9_]* /;
 
-function asHoldfastError(error: unknown, call: Call): HoldfastError {
+function asHoldfastError(error: unknown, command: string | undefined): HoldfastError {
   if (error instanceof HoldfastError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (SERVER_REPLY.test(message)) return new ServerError(message, { cause: error });
-  return new IndeterminateError(`${call.command[0]} failed (${message})`, { cause: error });
+  return new IndeterminateError(`${command} failed (${message})`, { cause: error });
 }

@@ -3,6 +3,7 @@
  * the first wait and stays. A message is a verb and words; what comes in while the connection is down
  * is lost, so those who wait look again whenever it comes up.
  */
+import { ServerError } from "../errors.js";
 import type { RedisPort, Subscription } from "./port.js";
 
 export type MessageHandler = (words: readonly string[]) => void;
@@ -10,15 +11,19 @@ export type MessageHandler = (words: readonly string[]) => void;
 export class Inbox {
   readonly channel: string;
   readonly #port: RedisPort;
+  readonly #limitMs: number;
   readonly #handlers = new Map<string, MessageHandler>();
   readonly #onUp = new Set<() => void>();
+  readonly #refusals = new Set<(error: ServerError) => void>();
   #subscription: Subscription | null = null;
   #up = false;
   #closed = false;
+  #doubting = false;
 
-  constructor(port: RedisPort, channel: string) {
+  constructor(port: RedisPort, channel: string, limitMs: number) {
     this.#port = port;
     this.channel = channel;
+    this.#limitMs = limitMs;
   }
 
   /** Whether messages reach this process now, as far as it knows. */
@@ -28,6 +33,11 @@ export class Inbox {
 
   handle(verb: string, handler: MessageHandler): void {
     this.#handlers.set(verb, handler);
+  }
+
+  /** Called when the server will not let this process listen. The next `open` asks again. */
+  onRefused(listener: (error: ServerError) => void): void {
+    this.#refusals.add(listener);
   }
 
   /** Called after every time the inbox comes up. */
@@ -47,9 +57,34 @@ export class Inbox {
         this.#up = true;
         for (const listener of this.#onUp) listener();
       },
-      down: () => {
+      down: (refusal) => {
         this.#up = false;
+        if (refusal instanceof ServerError) this.#refused(refusal);
       },
+    });
+  }
+
+  #refused(error: ServerError): void {
+    this.#subscription?.close();
+    this.#subscription = null;
+    for (const listener of this.#refusals) listener(error);
+  }
+
+  /**
+   * There is evidence that a message did not arrive. A connection can be half open: this end believes in
+   * it, the other has dropped it. It must answer now, or a new one takes its place.
+   */
+  doubt(): void {
+    const subscription = this.#subscription;
+    if (!subscription || !this.#up || this.#doubting) return;
+    this.#doubting = true;
+    void subscription.answers(this.#limitMs).then((answers) => {
+      this.#doubting = false;
+      if (answers || this.#subscription !== subscription) return;
+      this.#up = false;
+      subscription.close();
+      this.#subscription = null;
+      this.open();
     });
   }
 

@@ -9,6 +9,15 @@ export function lockKeys(prefix: string, name: string): string[] {
   return [`${stem}lock`, `${stem}fence`, `${stem}line`, `${stem}waiters`, `${stem}gone`];
 }
 
+/** The name in the key of a lock, before which a client may have put a prefix of its own; null for other keys. */
+export function lockNameOf(prefix: string, key: string): string | null {
+  const before = `${prefix}:{`;
+  const after = "}:lock";
+  const start = key.indexOf(before);
+  if (start < 0 || !key.endsWith(after)) return null;
+  return key.slice(start + before.length, -after.length);
+}
+
 /** The key of a fenced record. */
 export function recordKey(prefix: string, name: string): string {
   return `${prefix}:{${name}}:record`;

@@ -14,11 +14,13 @@ export interface Inbound {
   message(text: string): void;
   /** The subscription stands, at first and after every reconnect: what came in between is lost. */
   up(): void;
-  /** The subscription is gone until the next `up`. */
-  down(): void;
+  /** The subscription is gone until the next `up`; with an error that the server refused it for, or null. */
+  down(refusal: Error | null): void;
 }
 
 export interface Subscription {
+  /** Whether the connection still answers, within the limit. */
+  answers(limitMs: number): Promise<boolean>;
   close(): void;
 }
 

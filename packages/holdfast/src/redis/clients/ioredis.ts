@@ -4,7 +4,7 @@
  * By default it resends commands whose reply a broken connection swallowed, and keeps commands in an
  * offline queue. Both are harmless here: scripts bear being repeated, and each call has its own limit.
  */
-import type { RedisClient } from "../client.js";
+import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
 
 interface Pipeline {
@@ -20,6 +20,7 @@ export interface IoredisLike {
   duplicate(override?: Record<string, unknown>): IoredisLike;
   subscribe(...channels: string[]): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
+  off(event: string, listener: (...args: never[]) => void): unknown;
   disconnect(): void;
 }
 
@@ -44,7 +45,10 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
       return sendPipeline(client, commands);
     },
     subscribe: (channel, inbound) => subscribe(client.duplicate(SUBSCRIBER_OPTIONS), channel, inbound),
-    onDisruption: (listener) => void client.on("close", listener),
+    onDisruption(listener) {
+      client.on("close", listener);
+      return () => void client.off("close", listener);
+    },
     trouble() {
       if (client.status === undefined || client.status === "ready") return null;
       return { text: `ioredis is not connected (${client.status})`, cause: lastError() };
@@ -63,15 +67,15 @@ function sendPipeline(client: IoredisLike, commands: readonly (readonly string[]
   });
 }
 
-function subscribe(connection: IoredisLike, channel: string, inbound: Inbound): { close(): void } {
+function subscribe(connection: IoredisLike, channel: string, inbound: Inbound): ClientSubscription {
   connection.on("error", () => {}); // its reconnects go on; the loss is reported by "close"
-  connection.on("close", () => inbound.down());
+  connection.on("close", () => inbound.down(null));
   connection.on("message", (_channel: string, text: string) => inbound.message(text));
   connection.on("ready", () => {
     connection.subscribe(channel).then(
       () => inbound.up(),
-      () => {}, // the connection broke again: "ready" comes back
+      (error: Error) => inbound.down(error),
     );
   });
-  return { close: () => connection.disconnect() };
+  return { ping: () => connection.subscribe(channel), close: () => connection.disconnect() };
 }

@@ -4,7 +4,7 @@
  * It never resends, and batches the commands of one tick by itself. Its `timeout` option does not
  * reject a command that was already written, so the limit of each call is the port's.
  */
-import type { RedisClient } from "../client.js";
+import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
 
 /** The part of a node-redis client that holdfast uses. */
@@ -16,7 +16,9 @@ export interface NodeRedisLike {
   duplicate(): NodeRedisLike;
   connect(): Promise<unknown>;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
+  ping(): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
+  off(event: string, listener: (...args: never[]) => void): unknown;
   destroy(): void;
 }
 
@@ -28,7 +30,10 @@ export function nodeRedisClient(
     library: "node-redis",
     send: (commands) => commands.map((command) => client.sendCommand(command)),
     subscribe: (channel, inbound) => subscribe(client.duplicate(), channel, inbound),
-    onDisruption: (listener) => void client.on("reconnecting", listener),
+    onDisruption(listener) {
+      client.on("reconnecting", listener);
+      return () => void client.off("reconnecting", listener);
+    },
     trouble() {
       if (client.isReady !== false) return null;
       const text = client.isOpen
@@ -40,10 +45,10 @@ export function nodeRedisClient(
   };
 }
 
-function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound): { close(): void } {
+function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound): ClientSubscription {
   let subscribed = false;
-  connection.on("error", () => inbound.down());
-  connection.on("reconnecting", () => inbound.down());
+  connection.on("error", () => inbound.down(null));
+  connection.on("reconnecting", () => inbound.down(null));
   // After a reconnect the client has subscribed again before it says "ready".
   connection.on("ready", () => {
     if (subscribed) inbound.up();
@@ -56,9 +61,10 @@ function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound)
         subscribed = true;
         inbound.up();
       },
-      () => inbound.down(),
+      (error: Error) => inbound.down(error),
     );
   return {
+    ping: () => connection.ping(),
     close() {
       if (connection.isOpen) connection.destroy();
     },

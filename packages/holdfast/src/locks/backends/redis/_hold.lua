@@ -2,7 +2,8 @@
 Granting a lease: what the scripts that may grant share, small enough for the path without contention.
 
 lock   string  "<id> <token> <ttl_ms> <since_ms> <owner>"; its expiry is the end of the lease
-fence  string  the highest token handed out or reserved; kept 24 h, then the clock has moved past it
+fence  string  the highest token handed out or reserved; kept until 24 h after the lease or
+       after the clock has moved past it, whichever is later
 
 Clock: the server's, read once per script.
 ]]
@@ -20,12 +21,16 @@ end
 local function next_token(last_token, now_us, floor)
   local last = tonumber(last_token or '0')
   if not last then error('the fence key of this lock holds something else: choose another prefix') end
-  return math.max(last + 1, now_us, tonumber(floor))
+  local token = math.max(last + 1, now_us, tonumber(floor))
+  if token > 9007199254000000 then error('the tokens of this lock are used up: delete its fence key') end
+  return token
 end
 
 -- Writes the lease and the highest token reserved by it. Every check comes before this.
 local function hold(keys, token, now_us, request)
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
+  -- It may be forgotten once the clock has certainly moved past it.
+  local ahead_s = math.ceil(math.max(token - now_us, 0) / 1000000 + request.ttl_ms / 1000)
+  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', text(86400 + ahead_s))
   local digits = text(token)
   local since_ms = text(math.floor(now_us / 1000))
   local held = request.id .. ' ' .. digits .. ' ' .. request.ttl_ms .. ' ' .. since_ms .. ' ' .. request.owner

@@ -87,16 +87,24 @@ local function first_waiter(keys, now_us, self_id, reach)
 end
 
 -- Gives the free lock to the first waiter in line. Returns its id and token, or nil: nobody is there.
--- The message goes out first: nobody listening means that the process is gone, and the next one is asked.
+-- Written first, told second: a server that refuses the write (OOM, READONLY) has then told nobody. Where
+-- nobody listens the process is gone, and the next one is tried.
 local function hand_over(keys, now_us, self_id)
-  local last_token = redis.call('GET', keys.fence)
+  local written = false
+  local token
   local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    local token = text(next_token(last_token, now_us, candidate.floor))
+    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, candidate.floor), now_us, candidate)
+    written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
-    return redis.call('PUBLISH', candidate.inbox, message) > 0
+    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
-  if not waiter then return nil end
-  local token = hold(keys, next_token(last_token, now_us, waiter.floor), now_us, waiter)
+  if not waiter then
+    if written then redis.call('DEL', keys.lock) end
+    return nil
+  end
+  if waiter.id == self_id then
+    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, waiter.floor), now_us, waiter)
+  end
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end

@@ -59,7 +59,8 @@ if not held and not barging then
 end
 if not held then
   drop_waiter(keys, id)
-  return {1, hold(keys, next_token(last_token, now_us, floor), now_us, request)}
+  -- Read anew: what was tried with waiters that did not hear may have raised it.
+  return {1, hold(keys, next_token(redis.call('GET', fence), now_us, floor), now_us, request)}
 end
 
 local left_ms = remaining_ms(keys, held)

@@ -1,7 +1,7 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "827e491db37d4f7ee1704fd5afd2c21c416fbfb0",
+  sha1: "849de3f1ca361dbde61a940e85fa51997251e4fa",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -12,10 +12,13 @@ end
 local function next_token(last_token, now_us, floor)
   local last = tonumber(last_token or '0')
   if not last then error('the fence key of this lock holds something else: choose another prefix') end
-  return math.max(last + 1, now_us, tonumber(floor))
+  local token = math.max(last + 1, now_us, tonumber(floor))
+  if token > 9007199254000000 then error('the tokens of this lock are used up: delete its fence key') end
+  return token
 end
 local function hold(keys, token, now_us, request)
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', 86400)
+  local ahead_s = math.ceil(math.max(token - now_us, 0) / 1000000 + request.ttl_ms / 1000)
+  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', text(86400 + ahead_s))
   local digits = text(token)
   local since_ms = text(math.floor(now_us / 1000))
   local held = request.id .. ' ' .. digits .. ' ' .. request.ttl_ms .. ' ' .. since_ms .. ' ' .. request.owner
@@ -87,14 +90,21 @@ local function first_waiter(keys, now_us, self_id, reach)
   end
 end
 local function hand_over(keys, now_us, self_id)
-  local last_token = redis.call('GET', keys.fence)
+  local written = false
+  local token
   local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    local token = text(next_token(last_token, now_us, candidate.floor))
+    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, candidate.floor), now_us, candidate)
+    written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
-    return redis.call('PUBLISH', candidate.inbox, message) > 0
+    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
-  if not waiter then return nil end
-  local token = hold(keys, next_token(last_token, now_us, waiter.floor), now_us, waiter)
+  if not waiter then
+    if written then redis.call('DEL', keys.lock) end
+    return nil
+  end
+  if waiter.id == self_id then
+    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, waiter.floor), now_us, waiter)
+  end
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end

@@ -10,7 +10,7 @@ import { IndeterminateError, ServerError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { Inbox } from "../../../redis/inbox.js";
-import { lockKeys } from "../../../redis/keys.js";
+import { lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import { publish } from "../../../telemetry/events.js";
@@ -31,6 +31,8 @@ export interface RedisLocksParts {
   readonly inbox: Inbox;
   readonly schedule: Schedule;
   readonly random: Random;
+  /** Whether this process holds by that request now. */
+  readonly isHeld: (id: string) => boolean;
 }
 
 export interface RedisLocksOptions {
@@ -57,16 +59,19 @@ export class RedisLocks implements LockBackend {
   readonly #inbox: Inbox;
   readonly #schedule: Schedule;
   readonly #random: Random;
+  readonly #isHeld: (id: string) => boolean;
   readonly #options: RedisLocksOptions;
   readonly #waits: Waits;
   readonly #leftovers: Leftovers;
   readonly #sendings = new WeakMap<LockRequest, Sending>();
+  readonly #releases = new Set<Promise<Freed>>();
 
   constructor(parts: RedisLocksParts, options: RedisLocksOptions) {
     this.#port = parts.port;
     this.#inbox = parts.inbox;
     this.#schedule = parts.schedule;
     this.#random = parts.random;
+    this.#isHeld = parts.isHeld;
     this.#options = options;
     this.#waits = new Waits(parts.schedule, parts.random, parts.inbox, {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
@@ -75,7 +80,7 @@ export class RedisLocks implements LockBackend {
     this.#leftovers = new Leftovers(parts.schedule, parts.random, (request) =>
       this.#sendRelease(request, options.callTimeoutMs),
     );
-    this.#waits.onStray = (id) => this.#leftovers.hurry(id);
+    this.#waits.onStray = (id, ttlMs, key) => this.#giveBackStray(id, ttlMs, key);
   }
 
   async attempt(request: LockRequest): Promise<Grant | Busy> {
@@ -113,7 +118,15 @@ export class RedisLocks implements LockBackend {
     return replyRow(reply, holds.length).map((outcome) => (Number(outcome) === 1 ? "renewed" : "lost"));
   }
 
-  async release(request: LockRequest, hold: Hold): Promise<Freed> {
+  release(request: LockRequest, hold: Hold): Promise<Freed> {
+    const release = this.#release(request, hold);
+    this.#releases.add(release);
+    const forget = (): void => void this.#releases.delete(release);
+    release.then(forget, forget);
+    return release;
+  }
+
+  async #release(request: LockRequest, hold: Hold): Promise<Freed> {
     const { clock } = this.#schedule;
     const since = clock.now();
     const leaseLeftMs = hold.remainingMs;
@@ -147,8 +160,19 @@ export class RedisLocks implements LockBackend {
 
   async close(): Promise<void> {
     this.#waits.close();
+    await Promise.allSettled(this.#releases);
     await this.#leftovers.close();
     this.#inbox.close();
+  }
+
+  /** A place in line outlived its request, and was granted the name: it goes back at once. */
+  #giveBackStray(id: string, ttlMs: number, key: string): void {
+    if (this.#leftovers.hurry(id) || this.#isHeld(id)) return;
+    const name = lockNameOf(this.#options.prefix, key);
+    if (!name || !(ttlMs > 0)) return; // not written by our scripts
+    const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n, barging: false };
+    this.#sendings.set(request, { disruptions: this.#port.disruptions, unanswered: 1 });
+    this.#leftovers.add(request);
   }
 
   #pause(ms: number): Promise<void> {
@@ -181,11 +205,11 @@ export class RedisLocks implements LockBackend {
   }
 
   async #sendAcquire(request: LockRequest, rest: readonly string[]): Promise<Verdict> {
-    const { id, storeTtlMs, turns, floor } = request;
+    const { id, ttlMs, storeTtlMs, turns, floor } = request;
     const args = [id, String(storeTtlMs), String(turns), String(floor), this.#options.owner, ...rest];
     const keys = lockKeys(this.#options.prefix, request.name);
     // An answer that takes longer than the lease would be of no use.
-    const limitMs = Math.min(this.#options.callTimeoutMs, storeTtlMs);
+    const limitMs = Math.min(this.#options.callTimeoutMs, ttlMs);
     const sending = this.#sendings.get(request) ?? { disruptions: this.#port.disruptions, unanswered: 0 };
     this.#sendings.set(request, sending);
     sending.unanswered += 1;

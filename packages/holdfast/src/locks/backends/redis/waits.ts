@@ -7,6 +7,7 @@
  * again when the inbox comes back.
  */
 import { type HoldfastError, IndeterminateError, ServerError } from "../../../errors.js";
+import { leaseLeftMs } from "../../../lease/deadline.js";
 import type { Inbox } from "../../../redis/inbox.js";
 import type { Instant } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
@@ -25,6 +26,8 @@ export interface Wait {
   /** The place in line, as the server gave it; "0" before. */
   ticket: string;
   inLine: boolean;
+  /** Questions in a row that had no answer. */
+  failures: number;
   over: boolean;
 }
 
@@ -41,6 +44,8 @@ const CHUNK = 100;
 const REMEMBERED_BEATS = 8;
 /** While the inbox is down there is no line to stand in: look again this often. */
 const POLL_MS = 250;
+/** A server that is overwhelmed is asked less and less often. */
+const LONGEST_RETRY_MS = 2_000;
 /** A lease lapses at the server a moment after its last millisecond. */
 const LAPSE_MARGIN_MS = 2;
 const LAPSE_SPREAD_MS = 5;
@@ -60,18 +65,23 @@ export class Waits {
     this.#calls = calls;
     this.#rounds = new Rounds<Wait>(schedule, {
       visit: (waits) => this.#visit(waits),
-      earlyMs: (wait) => (wait.inLine ? wait.request.storeTtlMs * RETRY_SHARE : 0),
+      earlyMs: (wait) => (wait.inLine ? wait.request.ttlMs * RETRY_SHARE : 0),
       chunk: CHUNK,
     });
-    inbox.handle("grant", ([id, token, beat]) => this.#granted(id, token, beat));
+    inbox.handle("grant", ([id, token, beat, ttlMs, ...key]) => {
+      if (!this.#granted(id, token, beat)) this.onStray(id ?? "", Number(ttlMs), key.join(" "));
+    });
     inbox.handle("wake", ([id]) => this.#wake(id));
+    inbox.onRefused((error) => {
+      for (const wait of this.#byId.values()) this.#failed(wait, error);
+    });
     inbox.onUp(() => {
       for (const wait of this.#byId.values()) this.#rounds.set(wait, 0);
     });
   }
 
-  /** Called for a grant to an id that nobody here waits for. */
-  onStray: (id: string) => void = () => {};
+  /** Called for a grant to an id that nobody here waits for. `key` is that of the lock. */
+  onStray: (id: string, ttlMs: number, key: string) => void = () => {};
 
   add(request: LockRequest, candidate: Candidate): Wait {
     const wait: Wait = {
@@ -81,6 +91,7 @@ export class Waits {
       beat: 0,
       ticket: "0",
       inLine: false,
+      failures: 0,
       over: false,
     };
     this.#byId.set(request.id, wait);
@@ -125,10 +136,16 @@ export class Waits {
   }
 
   async #beat(waits: readonly Wait[]): Promise<void> {
-    const shortestMs = Math.min(...waits.map((wait) => wait.request.storeTtlMs));
+    const longestMs = Math.max(...waits.map((wait) => wait.request.ttlMs));
+    // The next one follows soon unless an answer comes first, which is believed however late it is.
+    for (const wait of waits)
+      this.#rounds.set(wait, jittered(this.#random, wait.request.ttlMs * RETRY_SHARE, 0.2));
     const beats = waits.map((wait) => wait.beat + 1);
     try {
-      const verdicts = await this.#calls.beat(waits, shortestMs * RETRY_SHARE);
+      const verdicts = await this.#calls.beat(waits, longestMs);
+      // Granted or dropped without a word: either the message was lost, or nobody hears us any more.
+      const unheard = verdicts.some(({ kind }, place) => kind !== "in-line" && !waits[place]?.over);
+      if (unheard) this.#inbox.doubt();
       for (const [place, wait] of waits.entries()) {
         this.#hear(wait, verdicts[place] as Verdict, beats[place] as number);
       }
@@ -139,6 +156,7 @@ export class Waits {
 
   #hear(wait: Wait, verdict: Verdict, beat: number): void {
     if (wait.over) return;
+    wait.failures = 0;
     switch (verdict.kind) {
       case "granted":
         this.#grant(wait, verdict.token, beat);
@@ -153,7 +171,7 @@ export class Waits {
         wait.inLine = true;
         wait.ticket = verdict.ticket;
         wait.candidate.waiting({ owner: verdict.owner, ahead: verdict.ahead });
-        const beatMs = jittered(this.#random, wait.request.storeTtlMs * BEAT_SHARE, 0.2);
+        const beatMs = jittered(this.#random, wait.request.ttlMs * BEAT_SHARE, 0.2);
         this.#rounds.set(
           wait,
           verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs,
@@ -176,31 +194,28 @@ export class Waits {
     const passing = error instanceof IndeterminateError || (error instanceof ServerError && error.passing);
     if (passing) {
       wait.candidate.troubled(error);
-      this.#rounds.set(
-        wait,
-        Math.min(jittered(this.#random, wait.request.storeTtlMs * RETRY_SHARE, 0.5), POLL_MS),
-      );
+      if (wait.inLine) return; // its next sign of life is set
+      const firstMs = Math.min(wait.request.ttlMs * RETRY_SHARE, POLL_MS);
+      const delayMs = Math.min(firstMs * 2 ** wait.failures, LONGEST_RETRY_MS);
+      wait.failures += 1;
+      this.#rounds.set(wait, jittered(this.#random, delayMs, 0.5));
       return;
     }
     this.remove(wait);
     wait.candidate.refused(error);
   }
 
-  #granted(id = "", token = "0", beat = "0"): void {
+  #granted(id = "", token = "0", beat = "0"): boolean {
     const wait = this.#byId.get(id);
-    if (!wait) {
-      this.onStray(id);
-      return;
-    }
-    this.#grant(wait, BigInt(token), Number(beat));
+    if (wait && /^\d+$/.test(token)) this.#grant(wait, BigInt(token), Number(beat));
+    return wait !== undefined;
   }
 
   #grant(wait: Wait, token: bigint, beat: number): void {
     const sentAt = wait.sentAt.get(beat);
-    if (!sentAt) {
-      // A sign of life so old that its time is forgotten: ask, and the ttl counts from the question.
-      wait.inLine = false;
-      this.#rounds.set(wait, 0);
+    if (!sentAt || leaseLeftMs(this.#schedule.clock, sentAt, wait.request.ttlMs) <= 0) {
+      // A sign of life so old that the lease is over already: ask, and the ttl counts from the question.
+      this.#askNow(wait);
       return;
     }
     this.remove(wait);
@@ -210,7 +225,10 @@ export class Waits {
   /** The name was left free: whoever asks first gets it. */
   #wake(id = ""): void {
     const wait = this.#byId.get(id);
-    if (!wait) return;
+    if (wait) this.#askNow(wait);
+  }
+
+  #askNow(wait: Wait): void {
     wait.inLine = false;
     this.#rounds.delete(wait);
     void this.#ask(wait);
