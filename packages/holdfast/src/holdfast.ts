@@ -62,7 +62,7 @@ export class Holdfast {
     const opened = typeof client === "string";
     const schedule = new Schedule(clock);
     this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
-    const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()), callTimeoutMs);
+    const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()), clock, callTimeoutMs);
     const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
       { port: this.#connection, inbox, schedule, random, isHeld: (id) => keeper.isKept(id) },

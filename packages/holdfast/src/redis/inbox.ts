@@ -4,6 +4,7 @@
  * is lost, so those who wait look again whenever it comes up.
  */
 import { ServerError } from "../errors.js";
+import type { Clock } from "../time/clock.js";
 import type { RedisPort, Subscription } from "./port.js";
 
 export type MessageHandler = (words: readonly string[]) => void;
@@ -11,6 +12,7 @@ export type MessageHandler = (words: readonly string[]) => void;
 export class Inbox {
   readonly channel: string;
   readonly #port: RedisPort;
+  readonly #clock: Clock;
   readonly #limitMs: number;
   readonly #handlers = new Map<string, MessageHandler>();
   readonly #onUp = new Set<() => void>();
@@ -19,10 +21,13 @@ export class Inbox {
   #up = false;
   #closed = false;
   #doubting = false;
+  /** When this end last heard from the other, on the monotonic clock. */
+  #heardMs = 0;
 
-  constructor(port: RedisPort, channel: string, limitMs: number) {
+  constructor(port: RedisPort, channel: string, clock: Clock, limitMs: number) {
     this.#port = port;
     this.channel = channel;
+    this.#clock = clock;
     this.#limitMs = limitMs;
   }
 
@@ -49,37 +54,47 @@ export class Inbox {
     if (this.#subscription || this.#closed) return;
     this.#subscription = this.#port.subscribe(this.channel, {
       message: (text) => {
+        this.#heard();
         const [verb = "", ...words] = text.split(" ");
         this.#handlers.get(verb)?.(words);
       },
       up: () => {
         if (this.#closed) return;
         this.#up = true;
+        this.#heard();
         for (const listener of this.#onUp) listener();
       },
       down: (refusal) => {
         this.#up = false;
-        if (refusal instanceof ServerError) this.#refused(refusal);
+        if (refusal) this.#refused(refusal);
       },
     });
   }
 
-  #refused(error: ServerError): void {
+  /** Who waits asks again soon, and that opens a new one. */
+  #refused(error: Error): void {
     this.#subscription?.close();
     this.#subscription = null;
+    if (!(error instanceof ServerError)) return;
     for (const listener of this.#refusals) listener(error);
   }
 
+  #heard(): void {
+    this.#heardMs = this.#clock.now().monoMs;
+  }
+
   /**
-   * There is evidence that a message did not arrive. A connection can be half open: this end believes in
-   * it, the other has dropped it. It must answer now, or a new one takes its place.
+   * A connection can be half open: this end believes in it, the other has dropped it. Unless it was heard
+   * of less than `trustMs` ago, it must answer now, or a new one takes its place.
    */
-  doubt(): void {
+  doubt(trustMs: number): void {
     const subscription = this.#subscription;
     if (!subscription || !this.#up || this.#doubting) return;
+    if (this.#clock.now().monoMs - this.#heardMs < trustMs) return;
     this.#doubting = true;
     void subscription.answers(this.#limitMs).then((answers) => {
       this.#doubting = false;
+      if (answers) this.#heard();
       if (answers || this.#subscription !== subscription) return;
       this.#up = false;
       subscription.close();

@@ -45,5 +45,6 @@ function parse(argument: string, text: string): number {
 
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "bigint" ? `${value}n` : String(value);
 }

@@ -12,6 +12,9 @@ end
 local function refused_by(record, token, holder)
   local stored = redis.call('HMGET', record, 'token', 'holder', 'value')
   local seen, by, value = stored[1], stored[2], stored[3]
+  if seen and not string.match(seen, '^%d+$') then
+    error('the key of this record holds something else: choose another name or prefix')
+  end
   if seen and (older(token, seen) or (token == seen and by ~= holder)) then return seen end
   return nil, value
 end

@@ -1,7 +1,7 @@
 // Generated from enter.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "fencing/redis/enter",
-  sha1: "cee9b8004cb5956c3d54c4517daae089eaa54d86",
+  sha1: "688f50eeb89463542901709c6751e5a834b88a54",
   source: `local function older(a, b)
   if #a ~= #b then return #a < #b end
   return a < b
@@ -9,6 +9,9 @@ end
 local function refused_by(record, token, holder)
   local stored = redis.call('HMGET', record, 'token', 'holder', 'value')
   local seen, by, value = stored[1], stored[2], stored[3]
+  if seen and not string.match(seen, '^%d+$') then
+    error('the key of this record holds something else: choose another name or prefix')
+  end
   if seen and (older(token, seen) or (token == seen and by ~= holder)) then return seen end
   return nil, value
 end

@@ -7,7 +7,7 @@
  * Enter before the first read: a fence raised only by the write lets an older holder write between a
  * newer one's read and write, and that update is lost.
  */
-import { InvalidArgumentError, StaleTokenError, tellCaller } from "../../errors.js";
+import { InvalidArgumentError, ServerError, StaleTokenError, tellCaller } from "../../errors.js";
 import { recordKey } from "../../redis/keys.js";
 import type { RedisPort, Reply } from "../../redis/port.js";
 import { replyRow } from "../../redis/reply.js";
@@ -68,9 +68,12 @@ export class FencedRecord {
       this.#port.command(["HMGET", this.key, "value", "token"], this.#callTimeoutMs),
     );
     const [value, token] = replyRow(reply, 2);
+    const digits = String(token ?? 0);
+    if (!/^\d+$/.test(digits))
+      throw new ServerError(`ERR the key ${this.key} holds something else than a record`);
     return {
       value: value === null || value === undefined ? null : String(value),
-      fence: BigInt(String(token ?? 0)),
+      fence: BigInt(digits),
     };
   }
 

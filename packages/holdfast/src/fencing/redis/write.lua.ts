@@ -1,7 +1,7 @@
 // Generated from write.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "fencing/redis/write",
-  sha1: "19627a1e143c484f044f93667ea41b7c486919e7",
+  sha1: "d9f5c21a998e4727f73da9184b6c356de0607981",
   source: `local function older(a, b)
   if #a ~= #b then return #a < #b end
   return a < b
@@ -9,6 +9,9 @@ end
 local function refused_by(record, token, holder)
   local stored = redis.call('HMGET', record, 'token', 'holder', 'value')
   local seen, by, value = stored[1], stored[2], stored[3]
+  if seen and not string.match(seen, '^%d+$') then
+    error('the key of this record holds something else: choose another name or prefix')
+  end
   if seen and (older(token, seen) or (token == seen and by ~= holder)) then return seen end
   return nil, value
 end

@@ -30,6 +30,7 @@ const RECONNECT_LONGEST_MS = 1_000;
 /** For the subscriber: reconnects for as long as it lives, and leaves subscribing anew to us. */
 const SUBSCRIBER_OPTIONS = {
   autoResubscribe: false,
+  commandTimeout: undefined,
   autoResendUnfulfilledCommands: false,
   lazyConnect: false,
   maxRetriesPerRequest: null,

@@ -2,7 +2,6 @@
  * Leftovers: requests whose outcome is unknown or unwanted. Each is released by its id, again and
  * again until the server has answered once or the server must have dropped it by itself.
  */
-import { ServerError } from "../../../errors.js";
 import type { Instant } from "../../../time/clock.js";
 import { elapsedMs } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
@@ -68,10 +67,9 @@ export class Leftovers {
     try {
       await this.#send(request);
       this.#settle(leftover);
-    } catch (error) {
-      const refused = error instanceof ServerError && !error.passing;
+    } catch {
       const tired = elapsedMs(this.#schedule.clock, leftover.since) > request.storeTtlMs;
-      if (this.#closing || tired || refused) {
+      if (this.#closing || tired) {
         this.#settle(leftover);
         return;
       }

@@ -44,6 +44,9 @@ const CHUNK = 100;
 const REMEMBERED_BEATS = 8;
 /** While the inbox is down there is no line to stand in: look again this often. */
 const POLL_MS = 250;
+/** How long a silent inbox is trusted at the start of a wait, and during it. */
+const FRESH_TRUST_MS = 1_000;
+const TRUST_MS = 5_000;
 /** A server that is overwhelmed is asked less and less often. */
 const LONGEST_RETRY_MS = 2_000;
 /** A lease lapses at the server a moment after its last millisecond. */
@@ -145,7 +148,7 @@ export class Waits {
       const verdicts = await this.#calls.beat(waits, longestMs);
       // Granted or dropped without a word: either the message was lost, or nobody hears us any more.
       const unheard = verdicts.some(({ kind }, place) => kind !== "in-line" && !waits[place]?.over);
-      if (unheard) this.#inbox.doubt();
+      if (unheard) this.#inbox.doubt(0);
       for (const [place, wait] of waits.entries()) {
         this.#hear(wait, verdicts[place] as Verdict, beats[place] as number);
       }
@@ -168,6 +171,7 @@ export class Waits {
         if (this.#inbox.up) this.#rounds.set(wait, 0);
         return;
       case "in-line": {
+        this.#inbox.doubt(wait.inLine ? TRUST_MS : FRESH_TRUST_MS);
         wait.inLine = true;
         wait.ticket = verdict.ticket;
         wait.candidate.waiting({ owner: verdict.owner, ahead: verdict.ahead });
