@@ -1,0 +1,155 @@
+/** The callers of one process, on a clock that the test moves and a store whose answers the test gives. */
+import { ManualClock } from "@holdfast/conformance";
+import { beforeEach, expect, test } from "vitest";
+import { IndeterminateError } from "../src/errors.js";
+import type { Grant } from "../src/lease/hold.js";
+import { Keeper } from "../src/lease/keeper.js";
+import type { Candidate, LockBackend, LockRequest } from "../src/locks/backend.js";
+import type { LocalLine } from "../src/locks/local-line.js";
+import { type LineRegistry, Mutex } from "../src/locks/mutex.js";
+import { Schedule } from "../src/time/schedule.js";
+
+interface Stand {
+  readonly request: LockRequest;
+  readonly candidate: Candidate;
+  gaveUp: boolean;
+}
+
+let clock: ManualClock;
+let stands: Stand[];
+let attempts: { resolve(grant: Grant): void; reject(error: Error): void }[];
+let released: string[];
+let abandoned: string[];
+let lines: Map<string, LocalLine>;
+let mutex: Mutex;
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const grant = (token: bigint): Grant => ({ token, sentAt: clock.now() });
+
+beforeEach(() => {
+  clock = new ManualClock();
+  stands = [];
+  attempts = [];
+  released = [];
+  abandoned = [];
+  lines = new Map();
+  let ids = 0;
+  const random = { fraction: () => 0, id: () => `id${ids++}` };
+  const schedule = new Schedule(clock);
+  const backend: LockBackend = {
+    attempt: () => new Promise((resolve, reject) => void attempts.push({ resolve, reject })),
+    stand(request, candidate) {
+      const stand = { request, candidate, gaveUp: false };
+      stands.push(stand);
+      return () => {
+        stand.gaveUp = true;
+      };
+    },
+    renew: () => new Promise(() => {}),
+    async release(request) {
+      released.push(request.id);
+      return "released";
+    },
+    abandon: (request) => void abandoned.push(request.id),
+    close: async () => {},
+  };
+  const keeper = new Keeper(schedule, random, (holds, limitMs) => backend.renew(holds, limitMs));
+  const self = { host: "here", pid: 7, label: "me" };
+  const registry: LineRegistry = {
+    parts: { backend, keeper, schedule, random, self },
+    lines,
+    assertOpen() {},
+  };
+  mutex = new Mutex(registry, "name", { ttlMs: 3_000, localTurns: 2 });
+});
+
+test("callers get turns in their order, within the bound, and then the line stands again in the same tick", async () => {
+  const order: bigint[] = [];
+  const work = [1, 2, 3].map(() => mutex.run((lease) => void order.push(lease.fence)));
+  expect(stands).toHaveLength(1);
+  stands[0]?.candidate.granted(grant(10n));
+  await settled();
+  expect([order, released, stands.length]).toEqual([[10n, 11n], ["id0"], 2]);
+  stands[1]?.candidate.granted(grant(50n));
+  await Promise.all(work);
+  expect([order, released]).toEqual([
+    [10n, 11n, 50n],
+    ["id0", "id1"],
+  ]);
+  expect([lines.size, clock.pendingTimers]).toEqual([0, 0]);
+});
+
+test("a caller that asks for a larger fence than the next one sends the hold back first", async () => {
+  const low = mutex.acquire();
+  const high = mutex.acquire({ floor: 100n });
+  expect(stands[0]?.request.floor).toBe(0n);
+  stands[0]?.candidate.granted(grant(10n));
+  expect((await low).fence).toBe(10n);
+  await (await low).release();
+  expect(stands[1]?.request.floor).toBe(101n);
+  stands[1]?.candidate.granted(grant(101n));
+  expect((await high).fence).toBe(101n);
+});
+
+test("the wait behind a caller of this process ends with its name", async () => {
+  const first = mutex.acquire();
+  stands[0]?.candidate.granted(grant(10n));
+  await first;
+  const second = mutex.acquire({ waitMs: 50 });
+  clock.advance(50);
+  await expect(second).rejects.toMatchObject({
+    code: "ACQUIRE_TIMEOUT",
+    owner: { host: "here", pid: 7, label: "me", fence: 10n },
+  });
+});
+
+test("a wait without any answer ends as unknown, one with an answer as busy", async () => {
+  const unheard = mutex.acquire({ waitMs: 50 });
+  clock.advance(50);
+  await expect(unheard).rejects.toMatchObject({ code: "INDETERMINATE" });
+  expect(stands[0]?.gaveUp).toBe(true);
+  const heard = mutex.acquire({ waitMs: 50 });
+  stands[1]?.candidate.waiting({ owner: null, ahead: 0 });
+  clock.advance(50);
+  await expect(heard).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
+});
+
+test("a second attempt beside one under way shares its fate", async () => {
+  const [one, two] = [mutex.tryAcquire(), mutex.tryAcquire()];
+  attempts[0]?.reject(new IndeterminateError("no answer"));
+  await expect(one).rejects.toMatchObject({ code: "INDETERMINATE" });
+  await expect(two).rejects.toMatchObject({ code: "INDETERMINATE" });
+  expect(abandoned).toEqual(["id0"]);
+  const [three, four] = [mutex.tryAcquire(), mutex.tryAcquire()];
+  attempts[1]?.resolve(grant(10n));
+  expect([(await three)?.fence, await four]).toEqual([10n, null]);
+});
+
+test("a line that was begun by a listener while another ended is still known", async () => {
+  const first = mutex.acquire();
+  stands[0]?.candidate.granted(grant(10n));
+  const lease = await first;
+  const controller = new AbortController();
+  const waiting = mutex.acquire({ waitMs: Number.POSITIVE_INFINITY, signal: controller.signal });
+  let again: Promise<unknown> = Promise.resolve();
+  lease.signal.addEventListener("abort", () => {
+    controller.abort();
+    again = mutex.acquire({ waitMs: Number.POSITIVE_INFINITY });
+  });
+  clock.advance(3_000);
+  await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+  expect(lines.size).toBe(1);
+  stands.at(-1)?.candidate.granted(grant(20n));
+  expect(await again).toMatchObject({ fence: 20n, valid: true });
+  expect(lines.size).toBe(1);
+});
+
+test("an expired lease leaves the store its margin, and is given back when its holder has stopped", async () => {
+  const first = mutex.acquire();
+  stands[0]?.candidate.granted(grant(10n));
+  const lease = await first;
+  clock.advance(3_000);
+  expect([lease.valid, abandoned, released]).toEqual([false, [], []]);
+  expect(await lease.release()).toBe("lapsed");
+  expect(abandoned).toEqual(["id0"]);
+});
