@@ -79,7 +79,9 @@ export class Waits {
       for (const wait of this.#byId.values()) this.#failed(wait, error);
     });
     inbox.onUp(() => {
-      for (const wait of this.#byId.values()) this.#rounds.set(wait, 0);
+      const waits = [...this.#byId.values()];
+      for (let start = 0; start < waits.length; start += CHUNK)
+        this.#visit(waits.slice(start, start + CHUNK));
     });
   }
 
