@@ -21,8 +21,8 @@ import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import { whenAborted } from "./abort.js";
 import type { Busy, LockBackend, LockRequest } from "./backend.js";
+import { type Waiter, Waiters } from "./waiters.js";
 
 export interface LineTerms {
   readonly name: string;
@@ -40,15 +40,6 @@ export interface LineParts {
   readonly random: Random;
   /** This process, where it is the holder that others here wait for. */
   readonly self: Pick<Owner, "host" | "pid" | "label">;
-}
-
-interface Waiter {
-  readonly since: Instant;
-  readonly floor: bigint;
-  readonly resolve: (lease: Lease) => void;
-  readonly reject: (error: unknown) => void;
-  /** Takes down its alarm and its abort listener. */
-  readonly settle: () => void;
 }
 
 /** The hold of this process, the request that won it, and the caller whose turn it is. */
@@ -72,7 +63,7 @@ export class LocalLine {
   readonly #parts: LineParts;
   /** Called when nobody here holds or wants the name. */
   readonly #onIdle: () => void;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters: Waiters;
   #possession: Possession | null = null;
   #giveUp: (() => void) | null = null;
   #attempt: Promise<unknown> | null = null;
@@ -86,22 +77,18 @@ export class LocalLine {
     this.#terms = terms;
     this.#parts = parts;
     this.#onIdle = onIdle;
+    this.#waiters = new Waiters(
+      parts.schedule,
+      (waiter) => this.#whyNot(waiter),
+      () => this.#abandoned(),
+    );
   }
 
   /** Waits for a turn. Rejects with AcquireTimeoutError, the last trouble, or the signal's reason. */
   enter(waitMs: number, signal: AbortSignal | undefined, floor: bigint): Promise<Lease> {
-    return new Promise((resolve, reject) => {
-      const { schedule } = this.#parts;
-      const alarm = schedule.after(waitMs, () => this.#leave(waiter, this.#whyNot(waiter, waitMs)));
-      const stopListening = signal && whenAborted(signal, () => this.#leave(waiter, signal.reason));
-      const settle = (): void => {
-        schedule.cancel(alarm);
-        stopListening?.();
-      };
-      const waiter: Waiter = { since: schedule.clock.now(), floor, resolve, reject, settle };
-      this.#waiters.add(waiter);
-      if (!this.#possession) this.#stand();
-    });
+    const lease = this.#waiters.add(waitMs, signal, floor);
+    if (!this.#possession) this.#stand();
+    return lease;
   }
 
   /** One attempt. Null when the name is held, here or elsewhere. */
@@ -154,7 +141,7 @@ export class LocalLine {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#refuseAll(this.#closedError());
+    this.#waiters.refuse(this.#closedError());
     this.#withdraw();
     await this.#attempt?.catch(() => {}); // its caller hears of it
     const possession = this.#possession;
@@ -182,9 +169,7 @@ export class LocalLine {
       return;
     }
     if (this.#giveUp || this.#attempt) return;
-    let floor = 0n;
-    for (const waiter of this.#waiters) if (waiter.floor > floor) floor = waiter.floor;
-    const request = this.#request(floor);
+    const request = this.#request(this.#waiters.highestFloor);
     this.#trouble = null;
     this.#giveUp = this.#parts.backend.stand(request, {
       granted: (grant) => {
@@ -198,7 +183,7 @@ export class LocalLine {
       },
       refused: (error) => {
         this.#giveUp = null;
-        this.#refuseAll(error);
+        this.#waiters.refuse(error);
         this.#stand();
       },
     });
@@ -242,13 +227,12 @@ export class LocalLine {
 
   #serve(local: boolean): void {
     const possession = this.#possession as Possession;
-    const [waiter] = this.#waiters;
+    const waiter = this.#waiters.first;
     if (!waiter || waiter.floor > possession.hold.nextToken) {
       void this.#giveBack(possession);
       return;
     }
-    this.#waiters.delete(waiter);
-    waiter.settle();
+    this.#waiters.take(waiter);
     waiter.resolve(this.#nextTurn(waiter.since, local));
   }
 
@@ -295,7 +279,7 @@ export class LocalLine {
   }
 
   #mayPassOn(possession: Possession): boolean {
-    const [next] = this.#waiters;
+    const next = this.#waiters.first;
     const { hold } = possession;
     if (!next || hold.turnsLeft === 0 || next.floor > hold.nextToken) return false;
     const { ttlMs } = this.#terms;
@@ -336,11 +320,8 @@ export class LocalLine {
     possession.hold.lose("max-hold");
   }
 
-  #leave(waiter: Waiter, reason: unknown): void {
-    this.#waiters.delete(waiter);
-    waiter.settle();
-    waiter.reject(reason);
-    if (this.#waiters.size > 0) return;
+  /** The last caller left. */
+  #abandoned(): void {
     this.#withdraw();
     if (!this.#possession) this.#stand();
   }
@@ -351,17 +332,9 @@ export class LocalLine {
     this.#busy = null;
   }
 
-  #whyNot(waiter: Waiter, waitMs: number): HoldfastError {
+  #whyNot({ since, waitMs }: Waiter): HoldfastError {
     if (this.#trouble) return this.#trouble;
-    if (this.#possession || this.#heardMs >= waiter.since.monoMs) return this.busyError(waitMs);
+    if (this.#possession || this.#heardMs >= since.monoMs) return this.busyError(waitMs);
     return new IndeterminateError(`'${this.#terms.name}': no answer from the store within ${waitMs} ms`);
-  }
-
-  #refuseAll(error: HoldfastError): void {
-    for (const waiter of this.#waiters) {
-      waiter.settle();
-      waiter.reject(error);
-    }
-    this.#waiters.clear();
   }
 }
