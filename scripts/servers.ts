@@ -25,6 +25,18 @@ export const servers: readonly Server[] = [
     install: "apt-get install redis-server",
   },
   {
+    program: "valkey-server",
+    variable: "HOLDFAST_VALKEY_SERVER",
+    suites: "the conformance suite against a real valkey-server",
+    install: "bash .ci/valkey",
+  },
+  {
+    program: "openssl",
+    variable: "HOLDFAST_OPENSSL",
+    suites: "everything over TLS",
+    install: "apt-get install openssl",
+  },
+  {
     program: "nginx",
     variable: "HOLDFAST_NGINX",
     suites: "flash sale behind nginx",
@@ -35,12 +47,12 @@ export const servers: readonly Server[] = [
 /** A variable names something that cannot be run. */
 export class NoProgram extends Error {}
 
-/** Path of each server by its variable: what the caller has set (also to nothing) wins, then PATH. */
+/** Path of each server by its variable: what the caller has set (also to nothing) wins, then PATH, then the cache. */
 export function findServers(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     servers.map(({ program, variable }) => {
       const named = env[variable];
-      const path = named === undefined ? onPath(program, env.PATH ?? "") : asNamed(named, env.PATH ?? "");
+      const path = named === undefined ? lookUp(program, env) : asNamed(named, env);
       if (named && path === "") throw new NoProgram(`${variable}=${named} is no program`);
       return [variable, path];
     }),
@@ -48,22 +60,28 @@ export function findServers(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** As a shell reads it: a bare name is looked up, anything else is a path. */
-function asNamed(named: string, path: string): string {
+function asNamed(named: string, env: NodeJS.ProcessEnv): string {
   if (named === "") return "";
-  if (basename(named) === named) return onPath(named, path);
+  if (basename(named) === named) return lookUp(named, env);
   const file = resolve(named);
   return executable(file) ? file : "";
 }
 
 /** Debian keeps daemons in sbin folders, which are not on every user's PATH. */
-function onPath(program: string, path: string): string {
-  const folders = [...path.split(delimiter), "/usr/sbin", "/usr/local/sbin"];
+function lookUp(program: string, env: NodeJS.ProcessEnv): string {
+  const folders = [...(env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin", cacheFolder(env)];
   return (
     folders
       .filter((folder) => folder !== "")
       .map((folder) => join(folder, program))
       .find(executable) ?? ""
   );
+}
+
+/** Where the scripts under .ci put what they unpack. */
+function cacheFolder({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string {
+  const base = XDG_CACHE_HOME || (HOME ? join(HOME, ".cache") : "");
+  return base && join(base, "holdfast");
 }
 
 function executable(file: string): boolean {

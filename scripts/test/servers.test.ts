@@ -6,8 +6,9 @@ import { tree } from "./tree.ts";
 
 describe("servers", () => {
   const folder = () => {
-    const path = tree({ "redis-server": "#!/bin/sh\n", text: "", "sub/file": "" });
-    chmodSync(join(path, "redis-server"), 0o755);
+    const files = { "redis-server": "#!/bin/sh\n", "cache/holdfast/redis-server": "#!/bin/sh\n" };
+    const path = tree({ ...files, text: "", "sub/file": "" });
+    for (const file of Object.keys(files)) chmodSync(join(path, file), 0o755);
     return path;
   };
   const redis = (env: NodeJS.ProcessEnv) => findServers({ HOLDFAST_NGINX: "", ...env }).HOLDFAST_REDIS_SERVER;
@@ -21,6 +22,10 @@ describe("servers", () => {
       expect(redis({ PATH: path, HOLDFAST_REDIS_SERVER: "redis-server" })).toBe(program);
       expect(redis({ PATH: "", HOLDFAST_REDIS_SERVER: program })).toBe(program);
       expect(redis({ PATH: path, HOLDFAST_REDIS_SERVER: "" })).toBe("");
+      expect(redis({ PATH: "", XDG_CACHE_HOME: join(path, "cache") })).toBe(
+        join(path, "cache/holdfast/redis-server"),
+      );
+      expect(redis({ PATH: "", HOME: path })).toBe("");
     },
   );
 
