@@ -38,6 +38,8 @@ export interface LockLab {
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
   readonly events: EventLog;
   readonly store: LockStore;
+  /** What a client connects to: the server, or the proxy before it. */
+  url(through?: FaultProxy): string;
   /** A name that no other case uses. */
   name(stem?: string): string;
   /** A Holdfast on a client of its own. */

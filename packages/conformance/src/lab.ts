@@ -12,12 +12,16 @@ import { within } from "./wait.js";
 /** The server under test. What is left out is lacking, for the reason in `lacks`. */
 export interface LabServer extends Target {
   readonly title: string;
+  /** Who the clients are to the server; its default user when left out. Their keys begin with "holdfast:". */
+  readonly user?: { readonly name: string; readonly password: string };
+  /** The authority behind its certificate, in PEM: it speaks TLS, which the fault proxy cannot read. */
+  readonly ca?: string;
   /** On a connection that no fault touches. */
   readonly command: SendCommand;
   readonly freeze?: () => Promise<void>;
   readonly thaw?: () => Promise<void>;
   readonly restart?: () => Promise<void>;
-  readonly spawn?: (prefix: string) => Promise<Contender>;
+  readonly spawn?: (url: string, prefix: string) => Promise<Contender>;
 }
 
 export interface OpenClient {
@@ -29,7 +33,7 @@ export interface OpenClient {
 export interface LabClients {
   readonly title: string;
   /** A client whose connection stands: a case that holds back answers would mistake those of the handshake for its own. */
-  open(url: string): Promise<OpenClient>;
+  open(url: string, ca?: string): Promise<OpenClient>;
 }
 
 const END_STEP_MS = 10;
@@ -56,13 +60,22 @@ export class RedisLab implements LockLab {
     this.#server = server;
     this.#clients = clients;
     this.title = `${server.title}, ${clients.title}`;
-    this.prefix = `case${++cases}-${process.pid}`;
+    this.prefix = `holdfast:case${++cases}-${process.pid}`;
     this.store = new RedisStore(server.command, this.prefix);
     this.lacks = {
+      ...(server.ca ? { proxy: "the fault proxy does not read TLS" } : {}),
       ...(server.freeze && server.thaw ? {} : { freeze: "this server cannot be frozen" }),
       ...(server.restart ? {} : { restart: "this server cannot be restarted" }),
       ...(server.spawn ? {} : { spawn: "no child processes are set up here" }),
     };
+  }
+
+  url(through?: FaultProxy): string {
+    const { host, port, user, ca } = this.#server;
+    const url = new URL(`${ca ? "rediss" : "redis"}://${host}:${through?.port ?? port}`);
+    url.username = user?.name ?? "";
+    url.password = user?.password ?? "";
+    return url.href;
   }
 
   name(stem = "name"): string {
@@ -71,8 +84,7 @@ export class RedisLab implements LockLab {
 
   async holdfast(setup: HoldfastSetup = {}): Promise<Holdfast> {
     const { through, ...options } = setup;
-    const url = through?.url ?? `redis://${this.#server.host}:${this.#server.port}`;
-    const opened = await this.#clients.open(url);
+    const opened = await this.#clients.open(this.url(through), this.#server.ca);
     this.#opened.push(opened);
     const holdfast = new Holdfast(opened.client, { prefix: this.prefix, ...options });
     this.#holdfasts.push(holdfast);
@@ -108,7 +120,7 @@ export class RedisLab implements LockLab {
 
   async spawn(): Promise<Contender> {
     if (!this.#server.spawn) throw new Error(this.lacks.spawn);
-    const contender = await this.#server.spawn(this.prefix);
+    const contender = await this.#server.spawn(this.url(), this.prefix);
     this.#contenders.push(contender);
     return contender;
   }

@@ -8,8 +8,14 @@ const RECONNECT_MS = 20;
 export function ioredis(protocol: 2 | 3 = 3): LabClients {
   return {
     title: `ioredis, RESP${protocol}`,
-    async open(url) {
-      const client = new Redis(url, { protocol, retryStrategy: () => RECONNECT_MS, lazyConnect: true });
+    async open(url, ca) {
+      const tls = ca ? { tls: { ca } } : {};
+      const client = new Redis(url, {
+        protocol,
+        retryStrategy: () => RECONNECT_MS,
+        lazyConnect: true,
+        ...tls,
+      });
       client.on("error", () => {});
       await client.connect();
       return { client, close: () => client.disconnect() };
@@ -20,8 +26,9 @@ export function ioredis(protocol: 2 | 3 = 3): LabClients {
 export function nodeRedis(protocol: 2 | 3 = 3): LabClients {
   return {
     title: `node-redis, RESP${protocol}`,
-    async open(url) {
-      const client = createClient({ url, RESP: protocol, socket: { reconnectStrategy: RECONNECT_MS } });
+    async open(url, ca) {
+      const socket = { reconnectStrategy: RECONNECT_MS, ...(ca ? { tls: true as const, ca } : {}) };
+      const client = createClient({ url, RESP: protocol, socket });
       client.on("error", () => {});
       await client.connect();
       return { client, close: () => client.isOpen && client.destroy() };

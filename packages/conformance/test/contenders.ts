@@ -11,10 +11,12 @@ interface Answer {
 
 const program = new URL("./contender.mjs", import.meta.url);
 
-export async function spawnContender(url: string, prefix: string): Promise<Contender> {
+/** @param caFile The authority that a process trusts which has no more than a rediss:// URL. */
+export async function spawnContender(url: string, prefix: string, caFile?: string): Promise<Contender> {
   const child = fork(program, [url, prefix], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     execArgv: [],
+    env: { ...process.env, ...(caFile ? { NODE_EXTRA_CA_CERTS: caFile } : {}) },
   });
   const exited = once(child, "exit");
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();

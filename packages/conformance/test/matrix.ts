@@ -1,32 +1,54 @@
 /** Runs cases as tests, over one server and one client library. */
-import { accessSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type LabClients, type LockCase, RedisLab, runCase, whyNot } from "@holdfast/conformance";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { startEmbedded, startRedisServer, type TestServer } from "./servers.ts";
+import { type Setup, startEmbedded, startServer, type TestServer } from "./servers.ts";
 
-export type ServerKind = "embedded" | "redis-server";
+/** Paths of programs, set by the test command; empty means that there is none. */
+const { HOLDFAST_REDIS_SERVER = "", HOLDFAST_VALKEY_SERVER = "", HOLDFAST_OPENSSL = "" } = process.env;
 
-/** Set by the test command; empty means that there is none. */
-function redisServerProgram(): string {
-  const { HOLDFAST_REDIS_SERVER } = process.env;
-  if (HOLDFAST_REDIS_SERVER !== undefined) return HOLDFAST_REDIS_SERVER;
-  const usual = "/usr/bin/redis-server";
-  try {
-    accessSync(usual);
-    return usual;
-  } catch {
-    return "";
-  }
+/** The user that the guide recommends, and nothing more. */
+function guidedUser(): string {
+  const guide = readFileSync(new URL("../../../docs/guides/redis.md", import.meta.url), "utf8");
+  return /^user (\S+ on .*)$/m.exec(guide)?.[1] ?? "";
+}
+
+const redis: Setup = { title: "redis-server", program: HOLDFAST_REDIS_SERVER };
+const valkey: Setup = { title: "valkey-server", program: HOLDFAST_VALKEY_SERVER };
+const overTls = (setup: Setup): Setup => ({
+  ...setup,
+  title: `${setup.title} over TLS`,
+  openssl: HOLDFAST_OPENSSL,
+});
+const limited = (setup: Setup): Setup => ({
+  ...setup,
+  title: `${setup.title} as a limited user`,
+  acl: guidedUser(),
+});
+
+const setups = {
+  "redis-server": redis,
+  "redis-server, TLS": overTls(redis),
+  "redis-server, ACL": limited(redis),
+  "valkey-server": valkey,
+  "valkey-server, TLS": overTls(valkey),
+  "valkey-server, ACL": limited(valkey),
+};
+
+export type ServerKind = "embedded" | keyof typeof setups;
+
+function lacking(setup: Setup): string {
+  if (setup.program === "") return ` (skipped: no ${setup.title.split(" ", 1)} here)`;
+  return setup.openssl === "" ? " (skipped: no openssl here)" : "";
 }
 
 export function runCases(kind: ServerKind, clients: LabClients, cases: readonly LockCase[]): void {
-  const program = redisServerProgram();
-  const missing = kind === "redis-server" && program === "" ? " (skipped: no redis-server here)" : "";
+  const missing = kind === "embedded" ? "" : lacking(setups[kind]);
   describe.skipIf(missing !== "")(`${kind}, ${clients.title}${missing}`, () => {
     let server: TestServer;
 
     beforeAll(async () => {
-      server = await (kind === "embedded" ? startEmbedded() : startRedisServer(program));
+      server = await (kind === "embedded" ? startEmbedded() : startServer(setups[kind]));
     });
 
     afterAll(() => server?.stop());

@@ -8,10 +8,21 @@ import { join } from "node:path";
 import { FaultProxy, type LabServer, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
+import { type Certificates, makeCertificates } from "./certificates.ts";
 import { spawnContender } from "./contenders.ts";
 
 export interface TestServer extends LabServer {
   stop(): Promise<void>;
+}
+
+/** How a real server is set up. */
+export interface Setup {
+  readonly title: string;
+  readonly program: string;
+  /** Path of openssl: with it, the server speaks TLS and nothing else. */
+  readonly openssl?: string;
+  /** Who the clients are, as a line of an ACL file without its first word. */
+  readonly acl?: string;
 }
 
 const HOST = "127.0.0.1";
@@ -34,7 +45,7 @@ export async function startEmbedded(): Promise<TestServer> {
       front.cut();
       await valkey.restart();
     },
-    spawn: (prefix) => spawnContender(front.url, prefix),
+    spawn: (url, prefix) => spawnContender(url, prefix),
     async stop() {
       direct.disconnect();
       await front.close();
@@ -43,23 +54,33 @@ export async function startEmbedded(): Promise<TestServer> {
   };
 }
 
-export async function startRedisServer(program: string): Promise<TestServer> {
+export async function startServer({ title, program, openssl, acl }: Setup): Promise<TestServer> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "holdfast-conformance-"));
-  let child = await launch(program, port, folder);
-  const direct = connectTo(port);
+  const certificates = openssl ? makeCertificates(openssl, folder) : undefined;
+  const ca = certificates?.ca;
+  const options = [
+    ...["--bind", HOST, "--dir", folder, "--save", "", "--appendonly", "no"],
+    ...(certificates ? tlsOptions(port, certificates) : ["--port", String(port)]),
+    ...(acl ? ["--user", ...acl.split(" ")] : []),
+  ];
+  const launch = (): Promise<ChildProcess> => launchServer(program, options, connectTo(port, ca));
+  let child = await launch();
+  const direct = connectTo(port, ca);
   return {
-    title: "redis-server",
+    title,
     host: HOST,
     port,
+    ...(ca ? { ca } : {}),
+    ...(acl ? { user: { name: acl.split(" ")[0] as string, password: passwordIn(acl) } } : {}),
     command: (command, ...words) => direct.call(command, ...words),
     freeze: async () => void child.kill("SIGSTOP"),
     thaw: async () => void child.kill("SIGCONT"),
     async restart() {
       await end(child);
-      child = await launch(program, port, folder);
+      child = await launch();
     },
-    spawn: (prefix) => spawnContender(`redis://${HOST}:${port}`, prefix),
+    spawn: (url, prefix) => spawnContender(url, prefix, certificates?.caFile),
     async stop() {
       direct.disconnect();
       await end(child);
@@ -68,23 +89,24 @@ export async function startRedisServer(program: string): Promise<TestServer> {
   };
 }
 
-async function launch(program: string, port: number, folder: string): Promise<ChildProcess> {
-  const options = [
-    "--port",
-    String(port),
-    "--bind",
-    HOST,
-    "--dir",
-    folder,
-    "--save",
-    "",
-    "--appendonly",
-    "no",
-  ];
+function tlsOptions(port: number, { caFile, certFile, keyFile }: Certificates): string[] {
+  const files = ["--tls-cert-file", certFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", caFile];
+  return ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
+}
+
+function passwordIn(acl: string): string {
+  return (
+    acl
+      .split(" ")
+      .find((rule) => rule.startsWith(">"))
+      ?.slice(1) ?? ""
+  );
+}
+
+async function launchServer(program: string, options: string[], probe: Redis): Promise<ChildProcess> {
   const child = spawn(program, options, { stdio: "ignore" });
-  const probe = connectTo(port);
   try {
-    await until("redis-server answers", async () => (await probe.ping().catch(() => "")) === "PONG");
+    await until("the server answers", async () => (await probe.ping().catch(() => "")) === "PONG");
   } finally {
     probe.disconnect();
   }
@@ -97,8 +119,9 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-function connectTo(port: number): Redis {
-  const client = new Redis({ host: HOST, port, retryStrategy: () => 5, maxRetriesPerRequest: null });
+function connectTo(port: number, ca?: string): Redis {
+  const options = { host: HOST, port, retryStrategy: () => 5, maxRetriesPerRequest: null };
+  const client = new Redis({ ...options, ...(ca ? { tls: { ca } } : {}) });
   client.on("error", () => {});
   return client;
 }

@@ -104,7 +104,7 @@ export const lifecycleCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = new Holdfast(proxy.url, { prefix: lab.prefix });
+      const holdfast = new Holdfast(lab.url(proxy), { prefix: lab.prefix });
       assert.equal(await holdfast.mutex(lab.name()).run(() => "done"), "done");
       assert.equal(proxy.connections, 1);
       await holdfast.close();
