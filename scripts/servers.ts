@@ -3,7 +3,7 @@
  *
  * vitest.config.ts hands the paths to the suites: `describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)`.
  */
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, delimiter, join, resolve } from "node:path";
 
 export interface Server {
@@ -42,6 +42,18 @@ export const servers: readonly Server[] = [
     suites: "flash sale behind nginx",
     install: "apt-get install nginx-light",
   },
+  {
+    program: "postgres",
+    variable: "HOLDFAST_POSTGRES",
+    suites: "everything against a real PostgreSQL",
+    install: "apt-get install postgresql",
+  },
+  {
+    program: "mariadbd",
+    variable: "HOLDFAST_MARIADB",
+    suites: "everything against a real MariaDB",
+    install: "apt-get install mariadb-server",
+  },
 ];
 
 /** A variable names something that cannot be run. */
@@ -67,15 +79,24 @@ function asNamed(named: string, env: NodeJS.ProcessEnv): string {
   return executable(file) ? file : "";
 }
 
-/** Debian keeps daemons in sbin folders, which are not on every user's PATH. */
+/** Debian keeps daemons where not every user's PATH looks: in sbin folders, and PostgreSQL in one for each version. */
 function lookUp(program: string, env: NodeJS.ProcessEnv): string {
   const folders = [...(env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin", cacheFolder(env)];
+  if (program === "postgres") folders.push(...postgresFolders());
   return (
     folders
       .filter((folder) => folder !== "")
       .map((folder) => join(folder, program))
       .find(executable) ?? ""
   );
+}
+
+/** The newest first. */
+function postgresFolders(): string[] {
+  const base = "/usr/lib/postgresql";
+  if (!existsSync(base)) return [];
+  const versions = readdirSync(base).sort((a, b) => Number(b) - Number(a));
+  return versions.map((version) => join(base, version, "bin"));
 }
 
 /** Where the scripts under .ci put what they unpack. */

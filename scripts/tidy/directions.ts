@@ -12,6 +12,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   holdfast: [],
   "@holdfast/embedded": [],
   "@holdfast/conformance": ["holdfast"],
+  "@holdfast/databases": [],
   "@holdfast/lab": ["holdfast", "@holdfast/embedded", "@holdfast/conformance"],
   "@holdfast/console": ["holdfast"],
   "@holdfast/cli": [

@@ -1,0 +1,4 @@
+/** Every public name, one explicit list. */
+export type { Database } from "./database.js";
+export { startMariaDb } from "./mariadb.js";
+export { startPostgres } from "./postgres.js";
