@@ -16,4 +16,5 @@ export type { Faults, Kind, Target, Treatment } from "./network.js";
 export { FaultProxy } from "./proxy.js";
 export { RedisStore, type SendCommand } from "./redis-store.js";
 export { type ClosingLab, runCase, whyNot } from "./run.js";
+export { ServerProcess, type ServerTerms } from "./server-process.js";
 export { until, within } from "./wait.js";

@@ -1,6 +1,7 @@
 /** A certificate authority and a server's certificate, made for one test file. */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface Certificates {
@@ -9,11 +10,13 @@ export interface Certificates {
   readonly caFile: string;
   readonly certFile: string;
   readonly keyFile: string;
+  remove(): void;
 }
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-export function makeCertificates(openssl: string, folder: string): Certificates {
+export function makeCertificates(openssl: string): Certificates {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-tls-"));
   const file = (name: string): string => join(folder, name);
   const run = (...args: string[]): void => void execFileSync(openssl, args, { stdio: "pipe" });
   const [caKey, caFile] = [file("ca.key"), file("ca.crt")];
@@ -23,5 +26,6 @@ export function makeCertificates(openssl: string, folder: string): Certificates 
   run("req", "-new", ...NEW_KEY, "-keyout", keyFile, "-out", request, "-subj", "/CN=localhost");
   const signed = ["-CA", caFile, "-CAkey", caKey, "-CAcreateserial", "-extfile", file("names")];
   run("x509", "-req", "-in", request, "-out", certFile, "-days", "2", ...signed);
-  return { ca: readFileSync(caFile, "utf8"), caFile, certFile, keyFile };
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  return { ca: readFileSync(caFile, "utf8"), caFile, certFile, keyFile, remove };
 }

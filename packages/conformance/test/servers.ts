@@ -1,14 +1,8 @@
 /** The servers of the matrix: started for one test file, on a free port, and ended by it. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { FaultProxy, type LabServer, until } from "@holdfast/conformance";
+import { FaultProxy, type LabServer, ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
-import { type Certificates, makeCertificates } from "./certificates.ts";
+import { makeCertificates } from "./certificates.ts";
 import { spawnContender } from "./contenders.ts";
 
 export interface TestServer extends LabServer {
@@ -55,43 +49,31 @@ export async function startEmbedded(): Promise<TestServer> {
 }
 
 export async function startServer({ title, program, openssl, acl }: Setup): Promise<TestServer> {
-  const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-conformance-"));
-  const certificates = openssl ? makeCertificates(openssl, folder) : undefined;
-  const ca = certificates?.ca;
-  const options = [
-    ...["--bind", HOST, "--dir", folder, "--save", "", "--appendonly", "no"],
-    ...(certificates ? tlsOptions(port, certificates) : ["--port", String(port)]),
-    ...(acl ? ["--user", ...acl.split(" ")] : []),
-  ];
-  const launch = (): Promise<ChildProcess> => launchServer(program, options, connectTo(port, ca));
-  let child = await launch();
-  const direct = connectTo(port, ca);
+  const tls = openssl ? makeCertificates(openssl) : undefined;
+  const options = acl ? ["--user", ...acl.split(" ")] : [];
+  const server = await ServerProcess.start({ program, options, ...(tls ? { tls } : {}) });
+  const { host, port } = server;
+  const direct = connectTo(port, tls?.ca);
   return {
     title,
-    host: HOST,
+    host,
     port,
-    ...(ca ? { ca } : {}),
+    ...(tls ? { ca: tls.ca } : {}),
     ...(acl ? { user: { name: acl.split(" ")[0] as string, password: passwordIn(acl) } } : {}),
     command: (command, ...words) => direct.call(command, ...words),
-    freeze: async () => void child.kill("SIGSTOP"),
-    thaw: async () => void child.kill("SIGCONT"),
+    freeze: async () => server.freeze(),
+    thaw: async () => server.thaw(),
     async restart() {
-      await end(child);
-      child = await launch();
+      await server.kill();
+      await server.launch();
     },
-    spawn: (url, prefix) => spawnContender(url, prefix, certificates?.caFile),
+    spawn: (url, prefix) => spawnContender(url, prefix, tls?.caFile),
     async stop() {
       direct.disconnect();
-      await end(child);
-      rmSync(folder, { recursive: true, force: true });
+      await server.stop();
+      tls?.remove();
     },
   };
-}
-
-function tlsOptions(port: number, { caFile, certFile, keyFile }: Certificates): string[] {
-  const files = ["--tls-cert-file", certFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", caFile];
-  return ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
 }
 
 function passwordIn(acl: string): string {
@@ -103,33 +85,9 @@ function passwordIn(acl: string): string {
   );
 }
 
-async function launchServer(program: string, options: string[], probe: Redis): Promise<ChildProcess> {
-  const child = spawn(program, options, { stdio: "ignore" });
-  try {
-    await until("the server answers", async () => (await probe.ping().catch(() => "")) === "PONG");
-  } finally {
-    probe.disconnect();
-  }
-  return child;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
-}
-
 function connectTo(port: number, ca?: string): Redis {
   const options = { host: HOST, port, retryStrategy: () => 5, maxRetriesPerRequest: null };
   const client = new Redis({ ...options, ...(ca ? { tls: { ca } } : {}) });
   client.on("error", () => {});
   return client;
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer();
-  await new Promise<void>((resolve) => listener.listen(0, HOST, resolve));
-  const { port } = listener.address() as AddressInfo;
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
 }
