@@ -28,7 +28,12 @@ function sources(): { find: RegExp; replacement: string }[] {
 export default defineConfig({
   resolve: { alias: sources() },
   test: {
-    include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    include: [
+      "packages/*/test/**/*.test.ts",
+      "examples/*/test/**/*.test.ts",
+      "bench/test/**/*.test.ts",
+      "scripts/test/**/*.test.ts",
+    ],
     pool: "forks",
     // Most suites wait for servers and deadlines more than they compute; the default leaves one core idle.
     maxWorkers: Math.max(2, availableParallelism()),

@@ -17,14 +17,18 @@ export function filesBelow(folder: string, prefix = ""): string[] {
   return found.sort();
 }
 
-/** Folders of the packages that exist, relative to the root: `packages/holdfast`, … */
-export function workspaces(root: string, kinds: readonly string[] = ["packages", "examples"]): string[] {
-  return kinds.flatMap((kind) =>
-    existsSync(join(root, kind))
-      ? readdirSync(join(root, kind), { withFileTypes: true })
-          .filter((entry) => entry.isDirectory() && existsSync(join(root, kind, entry.name, "package.json")))
-          .map((entry) => `${kind}/${entry.name}`)
-          .sort()
-      : [],
-  );
+/** Folders of the packages that exist, relative to the root: `packages/holdfast`, … A kind may be a package itself. */
+export function workspaces(
+  root: string,
+  kinds: readonly string[] = ["packages", "examples", "bench"],
+): string[] {
+  const isPackage = (folder: string) => existsSync(join(root, folder, "package.json"));
+  return kinds.flatMap((kind) => {
+    if (!existsSync(join(root, kind))) return [];
+    if (isPackage(kind)) return [kind];
+    return readdirSync(join(root, kind), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isPackage(`${kind}/${entry.name}`))
+      .map((entry) => `${kind}/${entry.name}`)
+      .sort();
+  });
 }

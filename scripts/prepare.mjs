@@ -145,6 +145,7 @@ function workspaces() {
   return ["packages", "examples"]
     .filter((kind) => existsSync(join(root, kind)))
     .flatMap((kind) => readdirSync(join(root, kind)).map((name) => join(root, kind, name)))
+    .concat(join(root, "bench"))
     .filter((folder) => existsSync(join(folder, "tsconfig.json")));
 }
 

@@ -13,6 +13,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   "@holdfast/embedded": [],
   "@holdfast/conformance": ["holdfast"],
   "@holdfast/databases": [],
+  "@holdfast/bench": ["holdfast"],
   "@holdfast/lab": ["holdfast", "@holdfast/embedded", "@holdfast/conformance"],
   "@holdfast/console": ["holdfast"],
   "@holdfast/cli": [

@@ -1,0 +1,93 @@
+/** Acquire and release, over and over, by several callers, for a given time. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { requestsSent } from "../contestants/client.js";
+import type { Contestant } from "../contestants/contestant.js";
+import type { CyclesReport, CyclesTask } from "./messages.js";
+import { openSection, type Work } from "./section.js";
+
+const MANY = 1_000;
+
+interface Tally {
+  readonly perCaller: number[];
+  cycles: number;
+  gaveUp: number;
+  longestWaitMs: number;
+  lastError: string | null;
+}
+
+export async function cycles(contestant: Contestant, task: CyclesTask, port: number): Promise<CyclesReport> {
+  const section = await openSection(task.section, port);
+  const tally: Tally = {
+    perCaller: Array.from({ length: task.callers }, () => 0),
+    cycles: 0,
+    gaveUp: 0,
+    longestWaitMs: 0,
+    lastError: null,
+  };
+  const names = namesOf(task);
+  globalThis.gc?.();
+  await sleep(Math.max(0, Number(BigInt(task.startAtNs) - process.hrtime.bigint()) / 1e6));
+  const requestsBefore = requestsSent();
+  const cpuBefore = process.cpuUsage();
+  const endsAt = performance.now() + task.ms;
+  await Promise.all(
+    names.map((own, caller) => callOn({ contestant, own, caller, endsAt, work: section.work, tally })),
+  );
+  const cpu = process.cpuUsage(cpuBefore);
+  await section.close();
+  return {
+    ...tally,
+    cpuMs: (cpu.user + cpu.system) / 1_000,
+    requests: requestsSent() - requestsBefore,
+    overlaps: section.overlaps(),
+    lostUpdates: section.lostUpdates(tally.cycles),
+  };
+}
+
+function namesOf({ callers, names, prefix }: CyclesTask): string[][] {
+  const many = names === "many" ? MANY : 1;
+  return Array.from({ length: callers }, (_, caller) =>
+    Array.from({ length: many }, (_, index) =>
+      names === "hot" ? `${prefix}:hot` : `${prefix}:${caller}:${index}`,
+    ),
+  );
+}
+
+interface Caller {
+  readonly contestant: Contestant;
+  readonly own: readonly string[];
+  readonly caller: number;
+  readonly endsAt: number;
+  readonly work: Work;
+  readonly tally: Tally;
+}
+
+/** A library that gives up is asked again at once, as its user would; the wait goes on meanwhile. */
+async function callOn({ contestant, own, caller, endsAt, work, tally }: Caller): Promise<void> {
+  let index = 0;
+  let waitsSince = performance.now();
+  while (waitsSince < endsAt) {
+    const name = own[index] as string;
+    index = (index + 1) % own.length;
+    let held: unknown;
+    for (;;) {
+      try {
+        held = await contestant.acquire(name, caller);
+        break;
+      } catch (error) {
+        tally.gaveUp += 1;
+        tally.lastError = String(error);
+        if (performance.now() < endsAt) continue;
+        tally.longestWaitMs = Math.max(tally.longestWaitMs, performance.now() - waitsSince);
+        return;
+      }
+    }
+    const waitedMs = performance.now() - waitsSince;
+    if (waitedMs > tally.longestWaitMs) tally.longestWaitMs = waitedMs;
+    if (work) await work();
+    await contestant.release(held);
+    tally.cycles += 1;
+    waitsSince = performance.now();
+    if (waitsSince <= endsAt) (tally.perCaller[caller] as number) += 1;
+  }
+}

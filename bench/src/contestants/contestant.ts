@@ -1,0 +1,26 @@
+/**
+ * Contestant: one way of taking a lock, as its own documentation shows it, behind two calls.
+ *
+ * What `acquire` gives goes into `release` untouched: nothing is wrapped, so that a cycle costs what it costs a user.
+ */
+export interface Contestant<Held = unknown> {
+  /**
+   * Waits as long as the library waits by default.
+   * @param caller Its number within the process; what blocks a connection keeps one for each.
+   * @throws whatever the library throws when it gives up.
+   */
+  acquire(name: string, caller: number): Promise<Held>;
+  release(held: Held): Promise<unknown>;
+  /** Takes all names and keeps them, with whatever renewal the library has. Absent: it has none. */
+  hold?(names: readonly string[], ttlMs: number): Promise<HeldMany>;
+  close(): Promise<void>;
+}
+
+export interface HeldMany {
+  /** How many the library has reported as lost. */
+  lost(): number;
+  release(): Promise<void>;
+}
+
+/** Of a lease where the library has no default; redis-semaphore's own is the same. */
+export const TTL_MS = 10_000;

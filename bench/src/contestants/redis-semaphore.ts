@@ -1,0 +1,28 @@
+import { Mutex } from "redis-semaphore";
+import { connect } from "./client.js";
+import type { Contestant } from "./contestant.js";
+
+export async function open(port: number): Promise<Contestant<Mutex>> {
+  const client = await connect(port);
+  return {
+    async acquire(name) {
+      const mutex = new Mutex(client, name);
+      await mutex.acquire();
+      return mutex;
+    },
+    release: (mutex) => mutex.release(),
+    async hold(names, lockTimeout) {
+      let lost = 0;
+      const onLockLost = () => {
+        lost += 1;
+      };
+      const held = names.map((name) => new Mutex(client, name, { lockTimeout, onLockLost }));
+      await Promise.all(held.map((mutex) => mutex.acquire()));
+      return {
+        lost: () => lost,
+        release: async () => void (await Promise.all(held.map((mutex) => mutex.release()))),
+      };
+    },
+    close: async () => client.disconnect(),
+  };
+}

@@ -1,0 +1,46 @@
+/** Every figure by its name: how it reads, and how the rounds become one. */
+
+export interface Figure {
+  readonly head: string;
+  readonly digits: number;
+  /** What counts of several rounds. */
+  readonly of: "median" | "max" | "sum";
+}
+
+const catalogue = {
+  cyclesPerSecond: { head: "cycles/s", digits: 0, of: "median" },
+  requestsPerCycle: { head: "requests\n/cycle", digits: 2, of: "median" },
+  commandsPerCycle: { head: "commands\n/cycle", digits: 1, of: "median" },
+  readsPerCycle: { head: "socket reads\n/cycle", digits: 2, of: "median" },
+  clientCpuMsPer10k: { head: "client CPU\nms/10k", digits: 0, of: "median" },
+  serverCpuMsPer10k: { head: "server CPU\nms/10k", digits: 0, of: "median" },
+  jain: { head: "Jain", digits: 3, of: "median" },
+  longestWaitMs: { head: "longest\nwait ms", digits: 0, of: "max" },
+  starved: { head: "starved", digits: 0, of: "max" },
+  gaveUp: { head: "gave\nup", digits: 0, of: "sum" },
+  lostUpdates: { head: "lost\nupdates", digits: 0, of: "sum" },
+  p50Ms: { head: "p50 ms", digits: 2, of: "median" },
+  p99Ms: { head: "p99 ms", digits: 2, of: "median" },
+  worstMs: { head: "worst ms", digits: 1, of: "max" },
+  samples: { head: "hand-offs", digits: 0, of: "sum" },
+  requestsPerSecond: { head: "requests/s", digits: 1, of: "median" },
+  commandsPerSecond: { head: "commands/s", digits: 0, of: "median" },
+  clientCpuPercent: { head: "client\nCPU %", digits: 1, of: "median" },
+  serverCpuPercent: { head: "server\nCPU %", digits: 1, of: "median" },
+  lost: { head: "lost, says\nthe library", digits: 0, of: "sum" },
+  expired: { head: "expired at\nthe server", digits: 0, of: "sum" },
+  worstStallMs: { head: "worst\nstall ms", digits: 1, of: "median" },
+  worstOwnStallMs: { head: "of it own\nCPU ms", digits: 1, of: "median" },
+  takeMs: { head: "taking\nall, ms", digits: 0, of: "median" },
+  gzipBytes: { head: "min+gzip\nbytes", digits: 0, of: "median" },
+  minifiedBytes: { head: "minified\nbytes", digits: 0, of: "median" },
+  lazyGzipBytes: { head: "loaded later\ngzip bytes", digits: 0, of: "median" },
+  timers: { head: "timers on\nimport", digits: 0, of: "max" },
+  sockets: { head: "sockets on\nimport", digits: 0, of: "max" },
+} satisfies Record<string, Figure>;
+
+export type FigureName = keyof typeof catalogue;
+
+export const figures: Readonly<Record<FigureName, Figure>> = catalogue;
+
+export type Figures = Partial<Record<FigureName, number>>;

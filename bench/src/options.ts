@@ -1,0 +1,86 @@
+/** The command line, and nothing else: from the arguments to one checked object. */
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { type ContestantName, roster } from "./contestants/roster.js";
+import type { QuestionId } from "./result.js";
+
+export interface BenchOptions {
+  readonly questions: readonly QuestionId[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly only: readonly ContestantName[] | null;
+  readonly json: boolean;
+  readonly save: boolean;
+  /** Folder of the dated results. */
+  readonly out: string;
+}
+
+const IDS: readonly QuestionId[] = ["l1", "l2", "l3", "l4", "l5", "size"];
+
+const DETAILS = `
+Questions (all of them without an argument):
+  l1    what an acquire and a release cost when nobody else wants the name
+  l2    one hot lock, 32 callers in one process
+  l3    one hot lock, 8 callers in each of 4 processes, with a counter under it
+  l4    how long a lock takes from one process to another
+  l5    what 5,000 and 50,000 held leases cost
+  size  what the library adds to a program, and does on import
+
+Contestants for --only:
+  ${Object.keys(roster).join(", ")}
+
+Examples:
+  npm run bench
+  npm run bench -- l1 --rounds 5 --seconds 2
+  npm run bench -- l1 l2 --only holdfast,floor,redis-semaphore --no-save
+  npm run --silent bench -- size --json
+
+Needs a redis-server on PATH (or named in HOLDFAST_REDIS_SERVER), which it starts
+for itself on a free port. Close other programs first: the figures are ratios
+within one run, yet a busy machine widens them. Exit codes: 0 measured, whatever
+the figures; 1 broken; 64 wrong arguments; 69 no redis-server; 130 Ctrl-C.
+`;
+
+function atLeast(least: number, whole: boolean): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (text.trim() !== "" && number >= least && number <= 3_600 && (!whole || Number.isInteger(number)))
+      return number;
+    throw new InvalidArgumentError(`Give a ${whole ? "whole number" : "number"} from ${least} to 3600.`);
+  };
+}
+
+function contestants(text: string): readonly ContestantName[] {
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !Object.hasOwn(roster, name));
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no ${unknown}.`);
+  return names as ContestantName[];
+}
+
+/** Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code. */
+export function parseOptions(args: readonly string[]): BenchOptions {
+  const command = new Command("npm run bench --")
+    .description("holdfast beside the locks that one would pick instead, and beside the floor")
+    .helpOption("-h, --help", "print this text")
+    .addArgument(new Argument("[questions...]", "which of them").choices(IDS))
+    .option("--rounds <count>", "slices of each contestant", atLeast(1, true), 5)
+    .option("--seconds <number>", "length of a slice", atLeast(0.05, false), 1)
+    .addOption(new Option("--only <names>", "these contestants, commas between").argParser(contestants))
+    .option("--json", "print JSON instead of the tables")
+    .option("--out <folder>", "where the dated results go", "bench/results")
+    .option("--no-save", "write no files")
+    .addHelpText("after", DETAILS)
+    .showHelpAfterError("(npm run bench -- --help lists the options)")
+    .exitOverride();
+  command.parse(args, { from: "user" });
+  const given = command.opts();
+  const [chosen = []] = command.processedArgs as [QuestionId[]?];
+  return {
+    questions: chosen.length > 0 ? IDS.filter((id) => chosen.includes(id)) : IDS,
+    rounds: given["rounds"],
+    seconds: given["seconds"],
+    only: given["only"] ?? null,
+    json: given["json"] === true,
+    save: given["save"] !== false,
+    out: given["out"],
+  };
+}

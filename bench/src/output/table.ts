@@ -1,0 +1,82 @@
+/** One table for each case, for the terminal. */
+import Table from "cli-table3";
+import colors from "picocolors";
+import { figures } from "../figures.js";
+import type { CaseResult, ContestantResult, QuestionResult, Target } from "../result.js";
+import { number, spreadOf } from "./numbers.js";
+
+const LINES = { top: "", bottom: "", left: "", right: "", mid: "─", middle: " " };
+const CORNERS = [
+  "top-mid",
+  "top-left",
+  "top-right",
+  "bottom-mid",
+  "bottom-left",
+  "bottom-right",
+  "left-mid",
+  "right-mid",
+];
+
+export function questionText(question: QuestionResult): string {
+  const cases = question.cases.map((each) => `${colors.bold(each.title)}\n\n${tableOf(each)}`);
+  return [colors.bold(colors.underline(question.title)), ...cases, targetsText(question.targets)].join(
+    "\n\n",
+  );
+}
+
+export function targetsText(targets: readonly Target[]): string {
+  return targets.map((target) => `${verdictOf(target)} ${target.text}: ${target.found}`).join("\n");
+}
+
+function verdictOf({ reached }: Target): string {
+  if (reached === null) return colors.dim("  –    ");
+  return reached ? colors.green("reached") : colors.red("missed ");
+}
+
+function tableOf(result: CaseResult): string {
+  const { columns, contestants } = result;
+  const comparisons = comparisonsOf(result);
+  const heads = [
+    "",
+    ...columns.flatMap((name, column) =>
+      column === 0 ? [figures[name].head, "spread"] : [figures[name].head],
+    ),
+    ...comparisons.map(({ head }) => head),
+  ];
+  const table = new Table({
+    head: heads.map((head) => colors.bold(head)),
+    chars: { ...LINES, ...Object.fromEntries(CORNERS.map((corner) => [corner, ""])), "mid-mid": "─" },
+    colAligns: heads.map((_, column) => (column === 0 ? "left" : "right")),
+    style: { head: [], border: [], compact: true, "padding-left": 1, "padding-right": 1 },
+  });
+  for (const each of contestants) {
+    const cells = columns.flatMap((name, column) => {
+      const cell = number(each.figures[name], figures[name].digits);
+      return column === 0 ? [cell, spreadOf(each, result)] : [cell];
+    });
+    const row = [each.title, ...cells, ...comparisons.map(({ of }) => number(of(each), 2))];
+    table.push(each.kind === "holdfast" ? row.map((cell) => colors.cyan(cell)) : row);
+  }
+  return [table.toString(), ...remarks(contestants)].join("\n");
+}
+
+interface Comparison {
+  readonly head: string;
+  of(each: ContestantResult): number | null;
+}
+
+function comparisonsOf({ floor, contestants }: CaseResult): Comparison[] {
+  const byFloor = floor !== null && contestants.some((each) => each.byFloor !== null);
+  const byBestPeer = contestants.some((each) => each.byBestPeer !== null);
+  return [
+    ...(byFloor ? [{ head: "×\nfloor", of: (each: ContestantResult) => each.byFloor }] : []),
+    ...(byBestPeer ? [{ head: "× best\npeer", of: (each: ContestantResult) => each.byBestPeer }] : []),
+  ];
+}
+
+function remarks(contestants: readonly ContestantResult[]): string[] {
+  return contestants.flatMap(({ title, note, failed }) => [
+    ...(note === null ? [] : [colors.dim(` ${title}: ${note}`)]),
+    ...(failed === null ? [] : [colors.red(` ${title} failed: ${failed}`)]),
+  ]);
+}

@@ -1,0 +1,4 @@
+import type { Question } from "./question.js";
+import { uncontended } from "./uncontended.js";
+
+export const questions: readonly Question[] = [uncontended];

@@ -1,0 +1,112 @@
+/**
+ * Rounds: in each, every contestant has one slice, and a different one begins, so that whatever else the machine does
+ * burdens all alike.
+ */
+import type { ContestantName } from "../contestants/roster.js";
+import { roster } from "../contestants/roster.js";
+import { type FigureName, type Figures, figures } from "../figures.js";
+import type { CaseResult, ContestantResult } from "../result.js";
+import { median, sum } from "./statistics.js";
+
+export interface Watcher {
+  /** One line about what happens now. */
+  now(line: string): void;
+}
+
+export interface CasePlan {
+  readonly id: string;
+  readonly title: string;
+  readonly primary: FigureName;
+  readonly better: "more" | "less";
+  readonly columns: readonly FigureName[];
+  readonly floor: ContestantName | null;
+  readonly notes?: Readonly<Partial<Record<ContestantName, string>>>;
+}
+
+interface Track {
+  readonly name: ContestantName;
+  readonly rounds: Figures[];
+  failed: string | null;
+}
+
+export interface Interleaving {
+  readonly plan: CasePlan;
+  readonly contestants: readonly ContestantName[];
+  readonly rounds: number;
+  readonly watcher: Watcher;
+  /** @param round from 0; -1 warms up and is thrown away. */
+  slice(name: ContestantName, round: number): Promise<Figures>;
+}
+
+export async function interleave(run: Interleaving): Promise<CaseResult> {
+  const tracks: Track[] = run.contestants.map((name) => ({ name, rounds: [], failed: null }));
+  for (let round = -1; round < run.rounds; round += 1) {
+    for (let place = 0; place < tracks.length; place += 1) {
+      const track = tracks[(place + Math.max(0, round)) % tracks.length] as Track;
+      if (track.failed !== null) continue;
+      const when = round < 0 ? "warm-up" : `round ${round + 1} of ${run.rounds}`;
+      run.watcher.now(`${run.plan.title}, ${when}: ${roster[track.name].title}`);
+      try {
+        const figuresOfSlice = await run.slice(track.name, round);
+        if (round >= 0) track.rounds.push(figuresOfSlice);
+      } catch (error) {
+        track.failed = error instanceof Error ? error.message : String(error);
+      }
+    }
+  }
+  return caseOf(run.plan, tracks);
+}
+
+/** From the rounds to what is said about them. */
+function caseOf(plan: CasePlan, tracks: readonly Track[]): CaseResult {
+  const ratesOf = (name: ContestantName | null) =>
+    tracks.find((track) => track.name === name)?.rounds.map((round) => round[plan.primary] ?? Number.NaN);
+  const bestPeer = bestOf(plan, tracks);
+  const contestants = tracks.map((track): ContestantResult => {
+    const { title, kind } = roster[track.name];
+    const own = track.rounds.map((round) => round[plan.primary] ?? Number.NaN);
+    return {
+      name: track.name,
+      title,
+      kind,
+      rounds: track.rounds,
+      figures: combined(track.rounds),
+      least: own.length > 0 ? Math.min(...own) : null,
+      most: own.length > 0 ? Math.max(...own) : null,
+      byFloor: ratio(own, ratesOf(plan.floor)),
+      byBestPeer: ratio(own, ratesOf(bestPeer)),
+      failed: track.failed,
+      note: plan.notes?.[track.name] ?? null,
+    };
+  });
+  const { notes: _, ...rest } = plan;
+  return { ...rest, contestants };
+}
+
+function bestOf(plan: CasePlan, tracks: readonly Track[]): ContestantName | null {
+  const peers = tracks
+    .filter(({ name, rounds }) => roster[name].kind === "peer" && rounds.length > 0)
+    .map(({ name, rounds }) => ({ name, value: combined(rounds)[plan.primary] ?? Number.NaN }))
+    .sort((a, b) => (plan.better === "more" ? b.value - a.value : a.value - b.value));
+  return peers[0]?.name ?? null;
+}
+
+/** Of the same round each: what slowed one of them down slowed the other as well. */
+function ratio(own: readonly number[], other: readonly number[] | undefined): number | null {
+  const ratios = own.flatMap((value, round) => {
+    const by = other?.[round];
+    return by === undefined || by === 0 ? [] : [value / by];
+  });
+  return ratios.length > 0 ? median(ratios) : null;
+}
+
+function combined(rounds: readonly Figures[]): Figures {
+  const names = Object.keys(rounds[0] ?? {}) as FigureName[];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = rounds.flatMap((round) => round[name] ?? []);
+      const { of } = figures[name];
+      return [name, of === "sum" ? sum(values) : of === "max" ? Math.max(...values) : median(values)];
+    }),
+  );
+}

@@ -1,0 +1,47 @@
+/** A run: the questions in turn, on one server, and what becomes of the answers. */
+import { machine } from "./machine.js";
+import type { BenchOptions } from "./options.js";
+import { progressOn } from "./output/progress.js";
+import { questionText } from "./output/table.js";
+import { questions } from "./questions/all.js";
+import type { QuestionResult, RunResult } from "./result.js";
+import { RedisServer } from "./rig/redis-server.js";
+
+export async function run(options: BenchOptions): Promise<void> {
+  const since = performance.now();
+  const at = new Date();
+  const progress = progressOn(process.stderr);
+  const chosen = questions.filter(({ id }) => options.questions.includes(id));
+  const server = chosen.some(({ needsRedis }) => needsRedis) ? await RedisServer.start() : null;
+  const facts = machine(server?.version ?? null);
+  const answers: QuestionResult[] = [];
+  try {
+    for (const question of chosen) {
+      await server?.flush();
+      const answer = await question.ask({
+        server: server as RedisServer,
+        rounds: options.rounds,
+        sliceMs: options.seconds * 1_000,
+        only: options.only,
+        watcher: progress,
+      });
+      answers.push(answer);
+      progress.clear();
+      if (!options.json) process.stdout.write(`${questionText(answer)}\n\n`);
+    }
+  } finally {
+    progress.clear();
+    await server?.stop();
+  }
+  const result: RunResult = {
+    schema: 1,
+    at: at.toISOString(),
+    command: `npm run bench -- ${process.argv.slice(2).join(" ")}`.trim(),
+    machine: facts,
+    rounds: options.rounds,
+    secondsPerSlice: options.seconds,
+    tookSeconds: Math.round((performance.now() - since) / 1_000),
+    questions: answers,
+  };
+  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+}

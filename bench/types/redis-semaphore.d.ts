@@ -1,0 +1,12 @@
+/** The part of redis-semaphore 5.8.0 that is measured. */
+
+export class Mutex {
+  constructor(
+    client: unknown,
+    key: string,
+    options?: { readonly lockTimeout?: number; readonly onLockLost?: (error: unknown) => void },
+  );
+  readonly isAcquired: boolean;
+  acquire(): Promise<void>;
+  release(): Promise<void>;
+}

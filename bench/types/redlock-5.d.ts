@@ -1,0 +1,17 @@
+/** The part of redlock 5.0.0-beta.2 that is measured; its declarations are not exported under "nodenext". */
+
+export interface Lock {
+  release(): Promise<unknown>;
+}
+
+export interface Signal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+}
+
+export default class Redlock {
+  constructor(clients: readonly unknown[], settings?: object);
+  on(event: "error", listener: (error: unknown) => void): this;
+  acquire(resources: string[], durationMs: number): Promise<Lock>;
+  using<T>(resources: string[], durationMs: number, routine: (signal: Signal) => Promise<T>): Promise<T>;
+}
