@@ -1,0 +1,7 @@
+/** What a compat module has of its own to say; the other errors are those of the originals and of holdfast. */
+import { HoldfastError } from "../errors.js";
+
+/** The original could do this, and holdfast cannot. Nothing was sent; the message says what to do instead. */
+export class NotPortedError extends HoldfastError {
+  readonly code = "NOT_PORTED";
+}

@@ -1,0 +1,48 @@
+/**
+ * The Holdfast behind the compat modules: one for each client and prefix, made at first use. The originals
+ * take a bare client wherever a lock is made, so it is found by the client.
+ */
+import { InvalidArgumentError } from "../errors.js";
+import { Holdfast, type HoldfastOptions, type RedisClientLike } from "../holdfast.js";
+import { type Clock, systemClock } from "../time/clock.js";
+
+/** A Holdfast, and the clock that it lives by. */
+export interface Ground {
+  readonly holdfast: Holdfast;
+  readonly clock: Clock;
+}
+
+const DEFAULT_PREFIX = "holdfast";
+const grounds = new WeakMap<object, Map<string, Ground>>();
+
+export function groundOf(client: RedisClientLike, options: HoldfastOptions = {}): Ground {
+  if ((typeof client !== "object" && typeof client !== "function") || client === null) {
+    throw new InvalidArgumentError("client", "must be a client object, such as ioredis or node-redis make");
+  }
+  const prefix = options.prefix ?? DEFAULT_PREFIX;
+  const known = grounds.get(client)?.get(prefix);
+  if (known) return known;
+  const made = { holdfast: new Holdfast(client, options), clock: options.clock ?? systemClock };
+  const byPrefix = grounds.get(client) ?? new Map<string, Ground>();
+  grounds.set(client, byPrefix.set(prefix, made));
+  return made;
+}
+
+/**
+ * The Holdfast that the compat modules use over this client. All of them share it, one for each prefix.
+ * @param options Counts only for the call that makes it, so give it before the first lock is made.
+ * @throws {UnsupportedClientError} @throws {InvalidArgumentError}
+ */
+export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {}): Holdfast {
+  return groundOf(client, options).holdfast;
+}
+
+/**
+ * Releases every lock that a compat module took over this client, ends what waits, and closes the
+ * connection for wake-ups. The client stays open; a lock made later begins anew.
+ */
+export async function closeHoldfasts(client: RedisClientLike): Promise<void> {
+  const byPrefix = grounds.get(client);
+  grounds.delete(client);
+  if (byPrefix) await Promise.all([...byPrefix.values()].map(({ holdfast }) => holdfast.close()));
+}

@@ -1,0 +1,11 @@
+/** The errors of npm redis-semaphore. */
+
+/** The lock was lost while it was held. `cause` is the LeaseLostError underneath. */
+export class LostLockError extends Error {
+  override readonly name = "LostLockError";
+}
+
+/** The lock was not free within the acquire timeout. */
+export class TimeoutError extends Error {
+  override readonly name = "TimeoutError";
+}

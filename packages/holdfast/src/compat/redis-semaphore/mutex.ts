@@ -1,0 +1,203 @@
+/**
+ * Mutex: the class of npm redis-semaphore 5, on Holdfast's mutex.
+ *
+ * What is held is kept by its identifier for this process, so that another Mutex here can take part in it
+ * (`acquiredExternally`). Redis knows holders by ids of holdfast's own, which no other process can present.
+ */
+import { AcquireTimeoutError, InvalidArgumentError } from "../../errors.js";
+import type { Holdfast, RedisClientLike } from "../../holdfast.js";
+import type { Lease } from "../../lease/lease.js";
+import { NotPortedError } from "../errors.js";
+import { type Ground, groundOf } from "../holdfasts.js";
+import { Term } from "../term.js";
+import { LostLockError, TimeoutError } from "./errors.js";
+import { type IdentifierOptions, identifierFrom } from "./identifier.js";
+
+export type LockLostCallback = (this: Mutex, error: LostLockError) => void;
+
+/** Times in milliseconds. */
+export interface TimeoutOptions {
+  /** How long the name stays taken after its holder falls silent. @default 10000 */
+  readonly lockTimeout?: number;
+  /** Longest wait. 0 is one attempt. @default 10000 */
+  readonly acquireTimeout?: number;
+  /** 1 does not wait; more wait for as long as that many attempts would take. @default Infinity */
+  readonly acquireAttemptsLimit?: number;
+  /** Waiters are told here and do not poll: it counts only with acquireAttemptsLimit. @default 10 */
+  readonly retryInterval?: number;
+  /** 0: the lock ends after lockTimeout. Any other: it is renewed, at a third of that. @default 0.8 of lockTimeout */
+  readonly refreshInterval?: number;
+}
+
+export interface LockOptions extends TimeoutOptions, IdentifierOptions {
+  /** Called when the lock was lost while it was being refreshed. @default a warning of the process */
+  readonly onLockLost?: LockLostCallback;
+}
+
+export const defaultTimeoutOptions = {
+  lockTimeout: 10_000,
+  acquireTimeout: 10_000,
+  acquireAttemptsLimit: Number.POSITIVE_INFINITY,
+  retryInterval: 10,
+};
+
+const REFRESH_SHARE = 0.8;
+/** What Holdfast asks of a ttl. A shorter lock that is not refreshed is ended by its Term. */
+const SHORTEST_TTL_MS = 100;
+
+/** What this process holds, by key and identifier. */
+const held = new WeakMap<Holdfast, Map<string, Term>>();
+
+export class Mutex {
+  readonly #client: RedisClientLike;
+  readonly #key: string;
+  readonly #identifier: string;
+  readonly #terms: Required<TimeoutOptions>;
+  readonly #onLockLost: LockLostCallback;
+  #adopts: boolean;
+  #term: Term | null = null;
+  #refreshing = false;
+
+  /**
+   * @param key The name at Holdfast is `mutex:<key>`.
+   * @throws {InvalidArgumentError} with the messages of the original
+   */
+  constructor(client: RedisClientLike, key: string, options: LockOptions = {}) {
+    const { lockTimeout = defaultTimeoutOptions.lockTimeout } = options;
+    const { identifier, adopts } = identifierFrom(options);
+    if (!client) throw new InvalidArgumentError('"client"', "is required");
+    if (!key) throw new InvalidArgumentError('"key"', "is required");
+    if (typeof key !== "string") throw new InvalidArgumentError('"key"', "must be a string");
+    this.#client = client;
+    this.#key = `mutex:${key}`;
+    this.#identifier = identifier;
+    this.#adopts = adopts;
+    this.#onLockLost = options.onLockLost ?? warnOfLoss;
+    this.#terms = {
+      lockTimeout,
+      acquireTimeout: options.acquireTimeout ?? defaultTimeoutOptions.acquireTimeout,
+      acquireAttemptsLimit: options.acquireAttemptsLimit ?? defaultTimeoutOptions.acquireAttemptsLimit,
+      retryInterval: options.retryInterval ?? defaultTimeoutOptions.retryInterval,
+      refreshInterval: options.refreshInterval ?? Math.round(lockTimeout * REFRESH_SHARE),
+    };
+    groundOf(client); // a client of an unknown shape is refused here, and not by the first lock
+  }
+
+  get identifier(): string {
+    return this.#identifier;
+  }
+
+  /** Whether it can be relied upon now: a look at the clocks, not at a flag. */
+  get isAcquired(): boolean {
+    return this.#term?.live ?? false;
+  }
+
+  /** The lease underneath, with its fence; null when nothing was acquired. */
+  get lease(): Lease | null {
+    return this.#term?.leases[0] ?? null;
+  }
+
+  /** Aborts before anybody else can hold the name; null when nothing was acquired. */
+  get signal(): AbortSignal | null {
+    return this.#term?.signal ?? null;
+  }
+
+  /** @throws {TimeoutError} somebody else held it for all of the acquire timeout; otherwise as `tryAcquire` */
+  async acquire(abortSignal?: AbortSignal): Promise<void> {
+    if (await this.tryAcquire(abortSignal)) return;
+    throw new TimeoutError(`Acquire mutex ${this.#key} timeout`);
+  }
+
+  /**
+   * Waits for at most acquireTimeout. False: somebody else held it for all that time.
+   * @throws {NotPortedError} acquiredExternally, and this process holds nothing under that identifier
+   * @throws {IndeterminateError} @throws {ServerError} Redis did not answer, or refused
+   * @throws the signal's reason, when it aborted first
+   */
+  async tryAcquire(abortSignal?: AbortSignal): Promise<boolean> {
+    const ground = groundOf(this.#client);
+    const term = this.#adopts ? this.#adopt(ground) : await this.#take(ground, abortSignal);
+    if (!term) return false;
+    this.#term = term;
+    this.#adopts = false;
+    this.#refreshing = this.#terms.refreshInterval > 0;
+    this.#remember(ground.holdfast, term);
+    const lost = (): void => this.#lost(term);
+    if (term.signal.aborted) lost();
+    else term.signal.addEventListener("abort", lost, { once: true });
+    return true;
+  }
+
+  /** The lock is renewed no more, and ends when what is left of its lockTimeout is over. */
+  stopRefresh(): void {
+    this.#refreshing = false;
+    const leftMs = this.#term?.remainingMs ?? 0;
+    if (leftMs > 0) this.#term?.extend(leftMs);
+  }
+
+  /** Never rejects for a lock that is over or an answer that is missing: it ends by itself then. */
+  async release(): Promise<void> {
+    const term = this.#adopts ? this.#externalTerm(groundOf(this.#client)) : this.#term;
+    this.#term = null;
+    this.#adopts = false;
+    this.#refreshing = false;
+    await term?.release();
+  }
+
+  async #take({ holdfast, clock }: Ground, signal: AbortSignal | undefined): Promise<Term | null> {
+    const { lockTimeout, acquireTimeout, acquireAttemptsLimit, retryInterval } = this.#terms;
+    if (!(acquireAttemptsLimit >= 1)) return null;
+    const attemptsMs = acquireAttemptsLimit === 1 ? 0 : acquireAttemptsLimit * retryInterval;
+    const waitMs = Math.max(Math.min(acquireTimeout, attemptsMs), 0);
+    const mutex = holdfast.mutex(this.#key, { ttlMs: Math.max(lockTimeout, SHORTEST_TTL_MS) });
+    try {
+      const lease = await mutex.acquire({ waitMs, signal });
+      return new Term(clock, [lease], this.#lengthMs);
+    } catch (error) {
+      if (error instanceof AcquireTimeoutError) return null;
+      throw error;
+    }
+  }
+
+  /** As the original's refresh: it begins anew with the times of this Mutex. */
+  #adopt(ground: Ground): Term | null {
+    const term = this.#externalTerm(ground);
+    return term.extend(this.#lengthMs) ? term : null;
+  }
+
+  #externalTerm({ holdfast }: Ground): Term {
+    const term = held.get(holdfast)?.get(this.#place);
+    if (term) return term;
+    throw new NotPortedError(
+      `nothing is held here under the identifier ${this.#identifier} of ${this.#key}: it is over, or another ` +
+        "process holds it, which cannot be taken over: let the process that acquired it do the work, or acquire anew",
+    );
+  }
+
+  #remember(holdfast: Holdfast, term: Term): void {
+    const terms = held.get(holdfast) ?? new Map<string, Term>();
+    held.set(holdfast, terms.set(this.#place, term));
+    term.whenOver(() => {
+      if (terms.get(this.#place) === term) terms.delete(this.#place);
+    });
+  }
+
+  #lost(term: Term): void {
+    if (!this.#refreshing || this.#term !== term) return;
+    this.#refreshing = false;
+    const error = new LostLockError(`Lost mutex for key ${this.#key}`, { cause: term.signal.reason });
+    this.#onLockLost(error);
+  }
+
+  get #lengthMs(): number {
+    return this.#terms.refreshInterval > 0 ? Number.POSITIVE_INFINITY : this.#terms.lockTimeout;
+  }
+
+  get #place(): string {
+    return `${this.#key}\n${this.#identifier}`;
+  }
+}
+
+function warnOfLoss(error: LostLockError): void {
+  process.emitWarning(error);
+}
