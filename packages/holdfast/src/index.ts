@@ -2,19 +2,24 @@
 export {
   AcquireTimeoutError,
   ClientNotInstalledError,
+  ClientOverloadedError,
   ClosedError,
   HoldfastError,
   IndeterminateError,
   InvalidArgumentError,
+  type KnownServerCode,
   LeaseLostError,
   LeaseReleasedError,
   type LossReason,
+  MissingRowError,
   type Owner,
   ServerError,
+  StaleHolderError,
   StaleTokenError,
   UnsupportedClientError,
 } from "./errors.js";
-export type { Fenced, FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
+export type { Fenced } from "./fencing/fenced.js";
+export type { FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
 export { Holdfast, type HoldfastOptions, type RedisClientLike } from "./holdfast.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";

@@ -11,14 +11,9 @@ import { InvalidArgumentError, ServerError, StaleTokenError, tellCaller } from "
 import { recordKey } from "../../redis/keys.js";
 import type { RedisPort, Reply } from "../../redis/port.js";
 import { replyRow } from "../../redis/reply.js";
+import type { Fenced } from "../fenced.js";
 import { script as enterScript } from "./enter.lua.js";
 import { script as writeScript } from "./write.lua.js";
-
-/** What a fence needs of a lease: its token, and who brings it. A `Lease` is one. */
-export interface Fenced {
-  readonly fence: bigint;
-  readonly id: string;
-}
 
 export interface RecordState {
   readonly value: string | null;

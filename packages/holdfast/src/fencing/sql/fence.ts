@@ -1,0 +1,123 @@
+/**
+ * SqlFence: the statements by which a row guards itself. Each is a pure function of its arguments; running them is
+ * the caller's business, or FencedTable's.
+ */
+import { InvalidArgumentError } from "../../errors.js";
+import type { Fenced } from "../fenced.js";
+import type { Dialect } from "./dialect.js";
+import { compose, joined, raw, type SqlFragment, type SqlStatement } from "./fragment.js";
+import { entriesOf, type RowKey, whereRow } from "./row-key.js";
+
+export interface SqlFence {
+  /** Whether `enter` can return columns: an UPDATE of MySQL cannot. */
+  readonly returnsColumns: boolean;
+  /** SQL that adds the columns of the fence to the table. */
+  migration(): string;
+  /** A template tag: fragments are taken in, everything else becomes a parameter. */
+  sql(strings: TemplateStringsArray, ...parts: unknown[]): SqlStatement;
+  /** Inserts the row unless it is there. `values` are further columns. */
+  create(row: RowKey, values?: Readonly<Record<string, unknown>>): SqlStatement;
+  /** Makes this holder the row's. @param columns to return; none where `returnsColumns` is false, where a `read` follows */
+  enter(row: RowKey, holder: Fenced, columns?: readonly string[]): SqlStatement;
+  /** Sets columns, unless somebody else entered. */
+  write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): SqlStatement;
+  /** The row as it is now, locked until the transaction ends: an older snapshot would tell an older story. */
+  read(row: RowKey, columns?: readonly string[]): SqlStatement;
+  /**
+   * What a row, read after a statement changed none, says about that statement.
+   * @param found the row of `read`; undefined when there was none
+   * @throws {StaleTokenError} @throws {StaleHolderError} @throws {MissingRowError}
+   */
+  judge(row: RowKey, holder: Fenced, found: Readonly<Record<string, unknown>> | undefined): void;
+}
+
+/** Names under which `read` returns the fence, apart from every column of the user's. */
+export const SEEN_TOKEN = "holdfast_token";
+export const SEEN_HOLDER = "holdfast_holder";
+
+export function insertUnlessThere(
+  dialect: Dialect,
+  row: RowKey,
+  values: Readonly<Record<string, unknown>>,
+): SqlStatement {
+  const columns = [...entriesOf(dialect, row), ...assignable(dialect, values)];
+  const names = joined(
+    columns.map(([column]) => column),
+    ", ",
+  );
+  const parameters = joined(
+    columns.map(([, value]) => compose(["", ""], [value])),
+    ", ",
+  );
+  const key = columns[0]?.[0] ?? raw("");
+  // INSERT IGNORE would hide other errors as well.
+  const otherwise =
+    dialect.name === "postgres"
+      ? raw("ON CONFLICT DO NOTHING")
+      : compose(["ON DUPLICATE KEY UPDATE ", " = ", ""], [key, key]);
+  return dialect.statement(
+    compose(["INSERT INTO ", " (", ") VALUES (", ") ", ""], [dialect.table, names, parameters, otherwise]),
+  );
+}
+
+/** UPDATE of one row under a condition. */
+export function updateIf(
+  dialect: Dialect,
+  row: RowKey,
+  parts: {
+    readonly set: readonly SqlFragment[];
+    readonly condition?: SqlFragment;
+    readonly returning?: readonly string[];
+  },
+): SqlStatement {
+  const { set, condition, returning = [] } = parts;
+  if (returning.length > 0 && dialect.name === "mysql")
+    throw new InvalidArgumentError("columns", "cannot be returned by an UPDATE of MySQL: read them after it");
+  const where = condition ? [whereRow(dialect, row), condition] : [whereRow(dialect, row)];
+  const update = compose(
+    ["UPDATE ", " SET ", " WHERE ", ""],
+    [dialect.table, joined(set, ", "), joined(where, " AND ")],
+  );
+  if (returning.length === 0) return dialect.statement(update);
+  return dialect.statement(compose(["", " RETURNING ", ""], [update, listOf(dialect, returning)]));
+}
+
+export function selectForUpdate(
+  dialect: Dialect,
+  row: RowKey,
+  shown: readonly SqlFragment[],
+  columns: readonly string[],
+): SqlStatement {
+  const list = joined([...shown, ...columns.map((name) => dialect.column("columns", name))], ", ");
+  return dialect.statement(
+    compose(["SELECT ", " FROM ", " WHERE ", " FOR UPDATE"], [list, dialect.table, whereRow(dialect, row)]),
+  );
+}
+
+export function assignments(dialect: Dialect, values: Readonly<Record<string, unknown>>): SqlFragment[] {
+  return assignable(dialect, values).map(([column, value]) => compose(["", " = ", ""], [column, value]));
+}
+
+export function aliased(dialect: Dialect, column: SqlFragment, name: string): SqlFragment {
+  return compose(["", " AS ", ""], [column, dialect.column("columns", name)]);
+}
+
+function assignable(
+  dialect: Dialect,
+  values: Readonly<Record<string, unknown>>,
+): [column: SqlFragment, value: unknown][] {
+  return Object.entries(values).map(([name, value]) => {
+    if (dialect.own.includes(name))
+      throw new InvalidArgumentError("values", `must leave ${name} to the fence`);
+    if (value === undefined)
+      throw new InvalidArgumentError("values", `must have a value for ${name}, or null`);
+    return [dialect.column("values", name), value];
+  });
+}
+
+function listOf(dialect: Dialect, columns: readonly string[]): SqlFragment {
+  return joined(
+    columns.map((name) => dialect.column("columns", name)),
+    ", ",
+  );
+}

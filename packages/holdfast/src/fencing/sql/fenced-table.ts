@@ -1,0 +1,83 @@
+/**
+ * FencedTable: the statements of a fence, run, and their answers turned into success or a typed error.
+ *
+ * Enter before the first read: a fence raised only by the write lets an older holder write between a newer one's read
+ * and write, and that update is lost.
+ */
+import { InvalidArgumentError } from "../../errors.js";
+import type { Fenced } from "../fenced.js";
+import type { SqlFence } from "./fence.js";
+import type { SqlStatement } from "./fragment.js";
+import { affectedRows, firstRow } from "./result.js";
+import type { RowKey } from "./row-key.js";
+
+/**
+ * Runs one statement and resolves to what the driver answers: `(statement) => pool.query(statement)` for pg and mysql2,
+ * `({ text, values }) => sql.unsafe(text, values)` for postgres. In a transaction, on the transaction's connection.
+ */
+export type RunStatement = (statement: SqlStatement) => PromiseLike<unknown>;
+
+export class FencedTable {
+  readonly fence: SqlFence;
+  readonly #run: RunStatement;
+
+  /** Holds nothing, so one for each transaction costs nothing. */
+  constructor(fence: SqlFence, run: RunStatement) {
+    if (typeof run !== "function") throw new InvalidArgumentError("run", "must be a function");
+    this.fence = fence;
+    this.#run = run;
+  }
+
+  /** Inserts the row unless it is there. A row that is there stays as it is. */
+  async create(row: RowKey, values: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    await this.#run(this.fence.create(row, values));
+  }
+
+  /**
+   * Makes this holder the row's newest, and returns the columns as they are from then on. May be repeated.
+   * @throws {StaleTokenError} a newer holder was here; with HolderFence nobody is refused
+   * @throws {MissingRowError} create it first
+   * @throws whatever the driver throws: then nobody knows, and entering again is safe
+   */
+  async enter(
+    row: RowKey,
+    holder: Fenced,
+    columns: readonly string[] = [],
+  ): Promise<Record<string, unknown>> {
+    // An UPDATE of MySQL returns no columns, so there the row is read after it.
+    const returns = this.fence.returnsColumns;
+    const result = await this.#run(this.fence.enter(row, holder, returns ? columns : []));
+    const count = await this.confirm(result, row, holder);
+    if (columns.length === 0) return {};
+    if (returns && count > 0) return { ...firstRow(result) };
+    return this.#readAs(row, holder, columns);
+  }
+
+  /**
+   * Sets columns of the row. Errors as for `enter`, and with HolderFence a StaleHolderError when somebody entered
+   * since; nothing was written then.
+   */
+  async write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.confirm(await this.#run(this.fence.write(row, holder, values)), row, holder);
+  }
+
+  /**
+   * For a statement of your own that has the fence's condition: resolves to the rows that it affected, and rejects when
+   * the fence refused. 0 means that the fence let it through, but that a condition of yours matched nothing, or that
+   * the row had these values already.
+   * @param result what the driver answered
+   */
+  async confirm(result: unknown, row: RowKey, holder: Fenced): Promise<number> {
+    const count = affectedRows(result);
+    if (count > 1)
+      throw new InvalidArgumentError("row", `named ${count} rows: their fences were raised, and must be one`);
+    if (count === 0) await this.#readAs(row, holder, []);
+    return count;
+  }
+
+  async #readAs(row: RowKey, holder: Fenced, columns: readonly string[]): Promise<Record<string, unknown>> {
+    const found = firstRow(await this.#run(this.fence.read(row, columns)));
+    this.fence.judge(row, holder, found);
+    return Object.fromEntries(columns.map((name) => [name, found?.[name]]));
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * HolderFence: a row remembers who entered it last, and lets only that holder write: compare-and-set on a random value.
+ *
+ * For locks whose store hands out no rising token. There is no order in it: whoever enters last is let in, so a holder
+ * that was paused before it entered evicts the rightful one. That costs the rightful one its turn, never an update.
+ */
+import { MissingRowError, StaleHolderError } from "../../errors.js";
+import { checkFenced, type Fenced } from "../fenced.js";
+import { Dialect, type SqlFenceOptions } from "./dialect.js";
+import {
+  aliased,
+  assignments,
+  insertUnlessThere,
+  SEEN_HOLDER,
+  type SqlFence,
+  selectForUpdate,
+  updateIf,
+} from "./fence.js";
+import { compose, type SqlFragment, type SqlStatement } from "./fragment.js";
+import { type RowKey, resourceOf } from "./row-key.js";
+
+export class HolderFence implements SqlFence {
+  readonly #dialect: Dialect;
+
+  /** @throws {InvalidArgumentError} */
+  constructor(options: Omit<SqlFenceOptions, "tokenColumn">) {
+    this.#dialect = new Dialect(options);
+  }
+
+  get returnsColumns(): boolean {
+    return this.#dialect.name === "postgres";
+  }
+
+  /** The condition that this holder entered last. */
+  heldBy(holder: Fenced): SqlFragment<string> {
+    const value = this.#dialect.holderValue(nameOf(holder));
+    return compose(["", " = ", ""], [this.#dialect.holder, value]) as SqlFragment<string>;
+  }
+
+  migration(): string {
+    const { name, table, holder } = this.#dialect;
+    const text = name === "postgres" ? "varchar(250)" : "varchar(250) CHARACTER SET ascii COLLATE ascii_bin";
+    return `ALTER TABLE ${table.strings[0]}\n  ADD COLUMN ${holder.strings[0]} ${text} NOT NULL DEFAULT '';`;
+  }
+
+  sql(strings: TemplateStringsArray, ...parts: unknown[]): SqlStatement {
+    return this.#dialect.statement(compose(strings, parts));
+  }
+
+  create(row: RowKey, values: Readonly<Record<string, unknown>> = {}): SqlStatement {
+    return insertUnlessThere(this.#dialect, row, values);
+  }
+
+  enter(row: RowKey, holder: Fenced, columns: readonly string[] = []): SqlStatement {
+    const set = [compose(["", " = ", ""], [this.#dialect.holder, nameOf(holder)])];
+    return updateIf(this.#dialect, row, { set, returning: columns });
+  }
+
+  write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): SqlStatement {
+    const set = assignments(this.#dialect, values);
+    return updateIf(this.#dialect, row, { set, condition: this.heldBy(holder) });
+  }
+
+  read(row: RowKey, columns: readonly string[] = []): SqlStatement {
+    const shown = [aliased(this.#dialect, this.#dialect.asText(this.#dialect.holder), SEEN_HOLDER)];
+    return selectForUpdate(this.#dialect, row, shown, columns);
+  }
+
+  judge(row: RowKey, holder: Fenced, found: Readonly<Record<string, unknown>> | undefined): void {
+    const resource = resourceOf(this.#dialect, row);
+    if (found === undefined) throw new MissingRowError(resource);
+    const seen = String(found[SEEN_HOLDER] ?? "");
+    if (seen !== nameOf(holder)) throw new StaleHolderError(resource, nameOf(holder), seen);
+  }
+}
+
+/** The turns of one process on one lock share an id: with the token, each has a value of its own. */
+function nameOf(holder: Fenced): string {
+  const { fence, id } = checkFenced(holder);
+  return `${fence}:${id}`;
+}

@@ -1,0 +1,30 @@
+/** Which row: the columns that name it, and their values. */
+import { InvalidArgumentError } from "../../errors.js";
+import type { Dialect } from "./dialect.js";
+import { compose, joined, type SqlFragment } from "./fragment.js";
+
+/** The columns of the primary key with their values: `{ id: 13 }`. It must name one row. */
+export type RowKey = Readonly<Record<string, unknown>>;
+
+/** @throws {InvalidArgumentError} the key could name every row, or none */
+export function whereRow(dialect: Dialect, key: RowKey): SqlFragment {
+  const parts = entriesOf(dialect, key).map(([column, value]) => compose(["", " = ", ""], [column, value]));
+  return joined(parts, " AND ");
+}
+
+/** `account id=13`, for messages. */
+export function resourceOf(dialect: Dialect, key: RowKey): string {
+  const values = Object.entries(key).map(([column, value]) => `${column}=${String(value)}`);
+  return `${dialect.tableName} ${values.join(" ")}`;
+}
+
+export function entriesOf(dialect: Dialect, key: RowKey): [column: SqlFragment, value: unknown][] {
+  const entries = Object.entries(typeof key === "object" && key !== null ? key : {});
+  if (entries.length === 0) throw new InvalidArgumentError("row", "must name a row, as in { id: 13 }");
+  return entries.map(([name, value]) => {
+    // NULL equals nothing, not even itself.
+    if (value === null || value === undefined)
+      throw new InvalidArgumentError("row", `must have a value for ${name}`);
+    return [dialect.column("row", name), value];
+  });
+}
