@@ -15,6 +15,8 @@ export interface ServerTerms {
   readonly options?: readonly string[];
   /** The line of its log that says that it can be asked. @default when it accepts connections */
   readonly ready?: RegExp;
+  /** A node of a cluster that has met no other and serves no slot. @default false */
+  readonly cluster?: boolean;
   /** Its port speaks TLS with these files. @default plain text */
   readonly tls?: { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
 }
@@ -58,7 +60,9 @@ export class ServerProcess {
 
   /** Resolves when it is ready. */
   static async start(terms: ServerTerms): Promise<ServerProcess> {
-    const server = new ServerProcess(await freePort(), terms);
+    const bus = terms.cluster ? ["--cluster-enabled", "yes", "--cluster-port", String(await freePort())] : [];
+    const options = [...bus, ...(terms.options ?? [])];
+    const server = new ServerProcess(await freePort(), { ...terms, options });
     try {
       await server.launch(terms.ready);
     } catch (error) {

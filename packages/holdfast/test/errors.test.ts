@@ -7,11 +7,14 @@ const SAMPLES: holdfast.HoldfastError[] = [
   new holdfast.InvalidArgumentError("ttlMs", "must be positive"),
   new holdfast.UnsupportedClientError("x"),
   new holdfast.ClientNotInstalledError("x"),
+  new holdfast.ClientOverloadedError("x"),
   new holdfast.ClosedError("acquire was called"),
   new holdfast.AcquireTimeoutError("l", 5, null),
   new holdfast.LeaseLostError("l", 1n, "expired"),
   new holdfast.LeaseReleasedError("l", 1n),
   new holdfast.StaleTokenError("r", 1n, 2n),
+  new holdfast.StaleHolderError("r", "a", "b"),
+  new holdfast.MissingRowError("r"),
   new holdfast.IndeterminateError("x"),
   new holdfast.ServerError("OOM x"),
 ];
@@ -34,8 +37,34 @@ test("codes are unique, and docs/errors.md has exactly these, each with its clas
   }
 });
 
-test("a server's refusal carries the remedy for its code", () => {
-  expect(new holdfast.ServerError("WRONGTYPE Operation against a key").message).toMatch(/prefix/);
-  expect(new holdfast.ServerError("LOADING x").passing).toBe(true);
-  expect(new holdfast.ServerError("ERR unknown command").serverCode).toBe("ERR");
+test.each([
+  ["WRONGTYPE Operation against a key", "WRONGTYPE", /prefix/],
+  ["LOADING x", "LOADING", /wait/],
+  ["ERR ACL failure in script: No permissions to access a key", "NOPERM", /guide/],
+  ["ERR Error running script (call to f_0): @user_script:1: -OOM command not allowed", "OOM", /maxmemory/],
+  ["ERR max number of clients reached", "ERR", /maxclients/],
+  ["ERR unknown command 'EVALSHA'", "ERR", /newer/],
+])("the refusal '%s' is %s, with its remedy", (reply, serverCode, remedy) => {
+  const error = new holdfast.ServerError(reply);
+  expect(error.serverCode).toBe(serverCode);
+  expect(error.message).toContain(reply);
+  expect(error.message).toMatch(remedy);
+  expect(error.remedy).toMatch(remedy);
+});
+
+test("a refusal that nobody knows has no remedy, and will not pass", () => {
+  expect(new holdfast.ServerError("ODD x")).toMatchObject({ remedy: null, passing: false });
+});
+
+test("docs/errors.md has what each refusal means", () => {
+  const page = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| (`[A-Z`, ]+`) +\|.*\| (yes|no) +\|/gm)];
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [, codes = "", passing] of rows) {
+    for (const [code] of codes.matchAll(/[A-Z]{3,}/g)) {
+      const error = new holdfast.ServerError(`${code} x`);
+      expect([code, error.passing]).toEqual([code, passing === "yes"]);
+      expect([code, error.remedy === null]).toEqual([code, false]);
+    }
+  }
 });
