@@ -29,9 +29,14 @@ export class UnsupportedClientError extends HoldfastError {
   readonly code = "UNSUPPORTED_CLIENT";
 }
 
-/** A URL was given, but neither client library can be loaded. */
+/** A URL was given, but no client library can be loaded. */
 export class ClientNotInstalledError extends HoldfastError {
   readonly code = "CLIENT_NOT_INSTALLED";
+}
+
+/** The client has no room for another request. This one was not sent. */
+export class ClientOverloadedError extends HoldfastError {
+  readonly code = "CLIENT_OVERLOADED";
 }
 
 /** This Holdfast was closed. */

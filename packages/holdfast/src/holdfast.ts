@@ -10,7 +10,8 @@ import { checkLockName, checkOptions } from "./locks/arguments.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
-import { detectClient, openClient } from "./redis/clients/detect.js";
+import { detectClient } from "./redis/clients/detect.js";
+import { openClient } from "./redis/clients/open.js";
 import { Connection } from "./redis/connection.js";
 import { Inbox } from "./redis/inbox.js";
 import { inboxChannel } from "./redis/keys.js";
@@ -19,11 +20,10 @@ import { type Duration, durationMs } from "./time/duration.js";
 import { type Random, systemRandom } from "./time/random.js";
 import { Schedule } from "./time/schedule.js";
 
-/** What every supported client has: enough for the compiler to refuse what is no client at all. */
-export interface RedisClientLike {
-  duplicate(...args: never[]): unknown;
-  on(...args: never[]): unknown;
-}
+/** What the supported clients have: enough for the compiler to refuse what is no client at all. */
+export type RedisClientLike =
+  | { duplicate(...args: never[]): unknown; on(...args: never[]): unknown }
+  | { customCommand(...args: never[]): unknown; close(): void };
 
 export interface HoldfastOptions {
   /** Before every key and channel. Processes that share locks must share it. @default "holdfast" */
@@ -51,8 +51,8 @@ export class Holdfast {
   #closed: Promise<void> | null = null;
 
   /**
-   * @param client An ioredis or node-redis client, which stays yours, or a redis:// URL, for which a
-   *   client of whichever library is installed is opened, and closed by `close()`.
+   * @param client An ioredis, iovalkey, node-redis or valkey-glide client, which stays yours, or a redis://
+   *   URL, for which a client of whichever library is installed is opened, and closed by `close()`.
    * @throws {UnsupportedClientError} @throws {ClientNotInstalledError} @throws {InvalidArgumentError}
    */
   constructor(client: RedisClientLike | string, options: HoldfastOptions = {}) {

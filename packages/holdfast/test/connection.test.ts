@@ -1,7 +1,8 @@
 /** The port over a client: batches, limits, errors and unknown scripts, with a client the test plays. */
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
-import { detectClient, openClient } from "../src/redis/clients/detect.js";
+import { detectClient } from "../src/redis/clients/detect.js";
+import { openClient } from "../src/redis/clients/open.js";
 import { Connection } from "../src/redis/connection.js";
 import { Schedule } from "../src/time/schedule.js";
 
@@ -151,7 +152,8 @@ describe("what is given as a client", () => {
     ["a node-redis cluster", { ...shape("sendCommand", "evalSha", "duplicate", "on"), slots: [] }],
     ["a node-redis sentinel", shape("sendCommand", "evalSha", "acquire", "duplicate", "on")],
     ["a node-redis pool", { ...shape("sendCommand", "evalSha", "duplicate", "on"), totalClients: 0 }],
-    ["valkey-glide", shape("customCommand", "invokeScript")],
+    ["a GLIDE cluster", shape("customCommand", "invokeScript", "invokeScriptWithRoute")],
+    ["a GLIDE client in a wrapper", shape("customCommand", "invokeScript")],
   ])("%s is refused with what to pass instead", (_what, client) => {
     expect(() => detectClient(client)).toThrow(expect.objectContaining({ code: "UNSUPPORTED_CLIENT" }));
     expect(() => detectClient(client)).toThrow(/ioredis.*node-redis.*URL/);

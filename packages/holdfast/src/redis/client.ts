@@ -8,7 +8,7 @@ export interface ClientSubscription {
 }
 
 export interface RedisClient {
-  readonly library: "ioredis" | "node-redis";
+  readonly library: "ioredis" | "node-redis" | "valkey-glide";
   /** Sends commands in one write where the client can; one promise per command, in order. */
   send(commands: readonly (readonly string[])[]): Promise<unknown>[];
   subscribe(channel: string, inbound: Inbound): ClientSubscription;

@@ -1,11 +1,13 @@
 /**
- * ioredis 6, standalone or behind Sentinel.
+ * ioredis 5 and 6, and iovalkey, which comes from ioredis 5: standalone or behind Sentinel.
  *
- * By default it resends commands whose reply a broken connection swallowed, and keeps commands in an
+ * By default they resend commands whose reply a broken connection swallowed, and keep commands in an
  * offline queue. Both are harmless here: scripts bear being repeated, and each call has its own limit.
  */
 import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
+import { Disruptions } from "./disruptions.js";
+import { Gate } from "./gate.js";
 
 interface Pipeline {
   exec(): Promise<[error: Error | null, reply: unknown][] | null>;
@@ -38,6 +40,10 @@ const SUBSCRIBER_OPTIONS = {
 };
 
 export function ioredisClient(client: IoredisLike, lastError: () => Error | null = () => null): RedisClient {
+  const disruptions = new Disruptions((tell) => {
+    client.on("close", tell);
+    return () => void client.off("close", tell);
+  });
   return {
     library: "ioredis",
     send(commands) {
@@ -46,10 +52,7 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
       return sendPipeline(client, commands);
     },
     subscribe: (channel, inbound) => subscribe(client.duplicate(SUBSCRIBER_OPTIONS), channel, inbound),
-    onDisruption(listener) {
-      client.on("close", listener);
-      return () => void client.off("close", listener);
-    },
+    onDisruption: (listener) => disruptions.add(listener),
     trouble() {
       if (client.status === undefined || client.status === "ready") return null;
       return { text: `ioredis is not connected (${client.status})`, cause: lastError() };
@@ -69,14 +72,21 @@ function sendPipeline(client: IoredisLike, commands: readonly (readonly string[]
 }
 
 function subscribe(connection: IoredisLike, channel: string, inbound: Inbound): ClientSubscription {
+  const gate = new Gate(inbound);
   connection.on("error", () => {}); // its reconnects go on; the loss is reported by "close"
-  connection.on("close", () => inbound.down(null));
-  connection.on("message", (_channel: string, text: string) => inbound.message(text));
+  connection.on("close", () => gate.down(null));
+  connection.on("message", (_channel: string, text: string) => gate.message(text));
   connection.on("ready", () => {
     connection.subscribe(channel).then(
-      () => inbound.up(),
-      (error: Error) => inbound.down(error),
+      () => gate.up(),
+      (error: Error) => gate.down(error),
     );
   });
-  return { ping: () => connection.subscribe(channel), close: () => connection.disconnect() };
+  return {
+    ping: () => connection.subscribe(channel),
+    close() {
+      gate.shut();
+      connection.disconnect();
+    },
+  };
 }

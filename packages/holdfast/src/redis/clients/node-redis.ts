@@ -1,39 +1,69 @@
 /**
- * node-redis 6 (npm `redis`), standalone or behind Sentinel's own proxy.
+ * node-redis 4, 5 and 6 (npm `redis`), standalone or behind Sentinel's own proxy.
  *
  * It never resends, and batches the commands of one tick by itself. Its `timeout` option does not
  * reject a command that was already written, so the limit of each call is the port's.
  */
 import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
+import { Disruptions } from "./disruptions.js";
+import { Gate } from "./gate.js";
+
+type Send = (args: readonly string[], options?: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
   readonly isReady?: boolean;
-  sendCommand(args: readonly string[]): Promise<unknown>;
+  readonly options?: { readonly socket?: object; readonly legacyMode?: boolean } | undefined;
+  /** Only in the legacy mode of version 4: the same commands with promises. */
+  readonly v4?: { readonly sendCommand: Send };
+  sendCommand: Send;
   evalSha(sha1: string, options?: { keys?: string[]; arguments?: string[] }): Promise<unknown>;
-  duplicate(): NodeRedisLike;
+  duplicate(overrides?: Record<string, unknown>): NodeRedisLike;
   connect(): Promise<unknown>;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
   ping(): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
   off(event: string, listener: (...args: never[]) => void): unknown;
-  destroy(): void;
+  /** Since version 5. */
+  destroy?(): void;
+  /** Before version 5. */
+  disconnect?(): Promise<unknown>;
+}
+
+const RECONNECT_STEP_MS = 50;
+const RECONNECT_LONGEST_MS = 1_000;
+
+/** Whatever the user has replies turned into, ours come as text and numbers. */
+const PLAIN_REPLIES = { typeMapping: {} };
+
+/** For the subscriber: reconnects for as long as it lives, and may be silent for as long. */
+function subscriberOf(client: NodeRedisLike): NodeRedisLike {
+  const reconnectStrategy = (attempt: number): number =>
+    Math.min((attempt + 1) * RECONNECT_STEP_MS, RECONNECT_LONGEST_MS);
+  return client.duplicate({
+    socket: { ...client.options?.socket, reconnectStrategy, socketTimeout: undefined },
+    commandOptions: PLAIN_REPLIES,
+    clientSideCache: undefined,
+    legacyMode: false,
+  });
 }
 
 export function nodeRedisClient(
   client: NodeRedisLike,
   lastError: () => Error | null = () => null,
 ): RedisClient {
+  const disruptions = new Disruptions((tell) => {
+    client.on("reconnecting", tell);
+    return () => void client.off("reconnecting", tell);
+  });
+  const sender = (client.options?.legacyMode && client.v4) || client;
   return {
     library: "node-redis",
-    send: (commands) => commands.map((command) => client.sendCommand(command)),
-    subscribe: (channel, inbound) => subscribe(client.duplicate(), channel, inbound),
-    onDisruption(listener) {
-      client.on("reconnecting", listener);
-      return () => void client.off("reconnecting", listener);
-    },
+    send: (commands) => commands.map((command) => sender.sendCommand(command, PLAIN_REPLIES)),
+    subscribe: (channel, inbound) => subscribe(subscriberOf(client), channel, inbound),
+    onDisruption: (listener) => disruptions.add(listener),
     trouble() {
       if (client.isReady !== false) return null;
       const text = client.isOpen
@@ -41,32 +71,40 @@ export function nodeRedisClient(
         : "node-redis is closed: call connect() first";
       return { text, cause: lastError() };
     },
-    close: () => client.destroy(),
+    close: () => end(client),
   };
 }
 
 function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound): ClientSubscription {
+  const gate = new Gate(inbound);
   let subscribed = false;
-  connection.on("error", () => inbound.down(null));
-  connection.on("reconnecting", () => inbound.down(null));
+  connection.on("error", () => gate.down(null));
+  connection.on("reconnecting", () => gate.down(null));
   // After a reconnect the client has subscribed again before it says "ready".
   connection.on("ready", () => {
-    if (subscribed) inbound.up();
+    if (subscribed) gate.up();
   });
   connection
     .connect()
-    .then(() => connection.subscribe(channel, (text) => inbound.message(text)))
+    .then(() => connection.subscribe(channel, (text) => gate.message(text)))
     .then(
       () => {
         subscribed = true;
-        inbound.up();
+        gate.up();
       },
-      (error: Error) => inbound.down(error),
+      (error: Error) => gate.down(error),
     );
   return {
     ping: () => connection.ping(),
     close() {
-      if (connection.isOpen) connection.destroy();
+      gate.shut();
+      end(connection);
     },
   };
+}
+
+function end(connection: NodeRedisLike): void {
+  if (!connection.isOpen) return;
+  if (connection.destroy) connection.destroy();
+  else void connection.disconnect?.().catch(() => {}); // it was closed meanwhile
 }

@@ -1,0 +1,27 @@
+/**
+ * Disruptions: who hears of the breaks of one client's connection. The client gets one listener, however
+ * many Holdfasts use it: Node takes more than ten for a leak.
+ */
+export class Disruptions {
+  readonly #attach: (tell: () => void) => () => void;
+  readonly #listeners = new Set<() => void>();
+  #detach: (() => void) | null = null;
+
+  /** @param attach makes the client call `tell` at each break; returns how to end that. */
+  constructor(attach: (tell: () => void) => () => void) {
+    this.#attach = attach;
+  }
+
+  /** Returns how to stop. */
+  add(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#detach ??= this.#attach(() => {
+      for (const each of this.#listeners) each();
+    });
+    return () => {
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
+      this.#detach?.();
+      this.#detach = null;
+    };
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * valkey-glide 2.5 (npm `@valkey/valkey-glide`), standalone.
+ *
+ * Its own limit, `requestTimeout`, ends calls as unknown; what was sent is never sent again. It has no
+ * `duplicate()`: the subscription goes through a second client, made as the first was made. It rewrites
+ * the errors of the server, and takes a bounded number of requests at a time: what is more waits here.
+ */
+import { ClientOverloadedError, ServerError } from "../../errors.js";
+import type { ClientSubscription, RedisClient } from "../client.js";
+import type { Inbound } from "../port.js";
+import { Gate } from "./gate.js";
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** The part of a GLIDE client that holdfast uses. */
+export interface GlideLike {
+  /** Its class, which makes the one that listens. */
+  readonly constructor: GlideMaker;
+  /** As it was given to `createClient`. */
+  readonly config: Config;
+  readonly inflightRequestsLimit?: number;
+  readonly isClosed?: boolean;
+  customCommand(args: readonly string[], options?: { decoder: number }): Promise<unknown>;
+  close(): void;
+}
+
+interface Subscriber extends GlideLike {
+  subscribe(channels: readonly string[], timeoutMs: number): Promise<unknown>;
+  notificationToPubSubMessageSafe?(...args: unknown[]): unknown;
+}
+
+export interface GlideMaker {
+  createClient(config: Config): Promise<Subscriber>;
+}
+
+/** GLIDE's numbers for text replies and for RESP3, which its subscriptions need. */
+const TEXT = 1;
+const RESP3 = 0;
+const TEXT_REPLIES = { decoder: TEXT };
+const DEFAULT_INFLIGHT = 1_000;
+/** The rest of what GLIDE takes at a time is the user's own. */
+const OUR_SHARE = 0.8;
+const SUBSCRIBE_LIMIT_MS = 1_000;
+
+export function glideClient(client: GlideLike): RedisClient {
+  const { config, constructor: maker } = client;
+  const send = sender(client);
+  return {
+    library: "valkey-glide",
+    send: (commands) => commands.map((command) => send(command)),
+    subscribe: (channel, inbound) => subscribe(config, maker, channel, inbound),
+    // Nothing to tell: a call that a break has touched is rejected, and not sent again.
+    onDisruption: () => () => {},
+    trouble: () => (client.isClosed ? { text: "the valkey-glide client is closed", cause: null } : null),
+    close: () => client.close(),
+  };
+}
+
+/** Sends in the order of the calls, and never more at a time than GLIDE takes. */
+function sender(client: GlideLike): (command: readonly string[]) => Promise<unknown> {
+  const window = Math.max(1, Math.floor((client.inflightRequestsLimit ?? DEFAULT_INFLIGHT) * OUR_SHARE));
+  const waiting: (() => void)[] = [];
+  let inFlight = 0;
+  return async (command) => {
+    if (inFlight < window) inFlight += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve)); // takes over the place of one that is done
+    try {
+      return await client.customCommand(command, TEXT_REPLIES);
+    } catch (error) {
+      throw translated(error);
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else inFlight -= 1;
+    }
+  };
+}
+
+const SIGNALLED = /^An error was signalled by the server: - (\w+): (.*)$/s;
+const OTHER_REPLY = /^([A-Z][A-Z0-9_]*): (.*)$/s;
+/** GLIDE's words for the first word of a reply, where they are more than another spelling of it. */
+const CODES: Readonly<Record<string, string>> = {
+  ResponseError: "ERR",
+  ExecAbortError: "EXECABORT",
+  BusyLoadingError: "LOADING",
+  NoScriptError: "NOSCRIPT",
+  PermissionDenied: "NOPERM",
+};
+
+function translated(error: unknown): unknown {
+  // A connection that broke and a time limit have names of their own.
+  if (!(error instanceof Error) || error.name !== "RequestError") return error;
+  const [, kind, text] = SIGNALLED.exec(error.message) ?? OTHER_REPLY.exec(error.message) ?? [];
+  if (kind) return new ServerError(`${CODES[kind] ?? kind.toUpperCase()} ${text}`, { cause: error });
+  if (!error.message.includes("maximum inflight requests")) return error;
+  return new ClientOverloadedError(
+    "the valkey-glide client has as many requests in flight as it takes: " +
+      "raise its inflightRequestsLimit, or give holdfast a client of its own",
+    { cause: error },
+  );
+}
+
+function subscribe(config: Config, maker: GlideMaker, channel: string, inbound: Inbound): ClientSubscription {
+  const gate = new Gate(inbound);
+  let connection: Subscriber | null = null;
+  let closed = false;
+  const opened = openSubscriber(config, maker, gate).then((made) => {
+    if (closed) made.close();
+    else connection = made;
+    return made;
+  });
+  opened.then((made) => confirm(made, channel, gate)).catch((error: Error) => gate.down(error));
+  return {
+    ping: async () => (await opened).customCommand(["PING"]),
+    close() {
+      closed = true;
+      gate.shut();
+      connection?.close();
+    },
+  };
+}
+
+function openSubscriber(config: Config, maker: GlideMaker, gate: Gate): Promise<Subscriber> {
+  const callback = ({ message }: { message: unknown }): void => gate.message(String(message));
+  return maker.createClient({
+    ...config,
+    protocol: RESP3,
+    defaultDecoder: TEXT,
+    lazyConnect: false,
+    pubsubSubscriptions: { channelsAndPatterns: {}, callback },
+  });
+}
+
+async function confirm(connection: Subscriber, channel: string, gate: Gate): Promise<void> {
+  try {
+    await connection.subscribe([channel], SUBSCRIBE_LIMIT_MS);
+  } catch (error) {
+    // GLIDE keeps the server's refusal to itself and tries on: the server answers, but not this.
+    await connection.customCommand(["PING"]);
+    throw new ServerError(`NOPERM the server did not let this user subscribe to '${channel}'`, {
+      cause: error,
+    });
+  }
+  gate.up();
+  const { notificationToPubSubMessageSafe: read } = connection;
+  if (!read) return;
+  // After a reconnect GLIDE subscribes anew, and reads the confirmation as a notification without a message.
+  connection.notificationToPubSubMessageSafe = (...args) => {
+    const message = read.apply(connection, args);
+    if (message === null) gate.up();
+    return message;
+  };
+}

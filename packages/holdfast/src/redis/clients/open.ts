@@ -1,0 +1,117 @@
+/** Opens a client of our own for a URL, with whichever library is installed. */
+import { createRequire } from "node:module";
+import { ClientNotInstalledError, InvalidArgumentError } from "../../errors.js";
+import type { RedisClient } from "../client.js";
+import { type GlideMaker, glideClient } from "./glide.js";
+import { type IoredisLike, ioredisClient } from "./ioredis.js";
+import { type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
+
+type Opener = (library: never, url: string) => RedisClient;
+
+/** In the order in which they are looked for. */
+const OPENERS: readonly (readonly [name: string, open: Opener])[] = [
+  ["ioredis", openIoredis],
+  ["redis", openNodeRedis],
+  ["iovalkey", openIoredis],
+  ["@valkey/valkey-glide", openGlide],
+];
+
+/** @throws {InvalidArgumentError} @throws {ClientNotInstalledError} */
+export function openClient(url: string): RedisClient {
+  checkUrl(url);
+  // Loaded at run time from the user's installation, so that no library is a dependency and a bundler
+  // does not try to follow it.
+  const load = createRequire(import.meta.url);
+  for (const [name, open] of OPENERS) {
+    const library = tryLoad(load, name);
+    if (library) return open(library as never, url);
+  }
+  throw new ClientNotInstalledError(
+    "a URL needs a client library, and none is installed: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide)",
+  );
+}
+
+function openIoredis(library: { Redis: new (url: string) => IoredisLike }, url: string): RedisClient {
+  const client = new library.Redis(url);
+  return ioredisClient(client, rememberError(client));
+}
+
+function openNodeRedis(
+  library: { createClient(o: { url: string }): NodeRedisLike },
+  url: string,
+): RedisClient {
+  const client = library.createClient({ url });
+  const lastError = rememberError(client);
+  client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait in its queue
+  return nodeRedisClient(client, lastError);
+}
+
+function openGlide(library: { GlideClient: GlideMaker }, url: string): RedisClient {
+  const config = {
+    ...glideConfig(new URL(url)),
+    requestTimeout: GLIDE_REQUEST_MS,
+    lazyConnect: true, // it connects with a call, and tries again with the next
+  };
+  const made = library.GlideClient.createClient(config);
+  made.catch(() => {}); // the calls tell of it
+  return glideClient({
+    constructor: library.GlideClient,
+    config,
+    customCommand: async (args, options) => (await made).customCommand(args, options),
+    close: () => {
+      made.then(
+        (client) => client.close(),
+        () => {},
+      );
+    },
+  });
+}
+
+/** Each call has its own limit: GLIDE's only has to be longer. */
+const GLIDE_REQUEST_MS = 10_000;
+
+function glideConfig({ hostname, port, username, password, pathname, protocol }: URL): object {
+  const user = username ? { username: decodeURIComponent(username) } : {};
+  return {
+    addresses: [{ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || 6379 }],
+    useTLS: protocol === "rediss:",
+    databaseId: Number(pathname.slice(1)) || 0,
+    ...(password && { credentials: { ...user, password: decodeURIComponent(password) } }),
+  };
+}
+
+/** A client of ours must not end the process by an error that nobody hears; the calls tell of it. */
+function rememberError(client: Pick<IoredisLike, "on">): () => Error | null {
+  let last: Error | null = null;
+  client.on("error", (error: Error) => {
+    last = error;
+  });
+  client.on("ready", () => {
+    last = null;
+  });
+  return () => last;
+}
+
+function checkUrl(url: string): void {
+  let protocol: string;
+  try {
+    protocol = new URL(url).protocol;
+  } catch {
+    throw new InvalidArgumentError("url", "is not a URL: write it as redis://host:6379");
+  }
+  if (protocol !== "redis:" && protocol !== "rediss:") {
+    throw new InvalidArgumentError(
+      "url",
+      `has the protocol ${protocol} instead of redis: or rediss:, write it as redis://localhost:6379`,
+    );
+  }
+}
+
+function tryLoad(load: NodeJS.Require, name: string): unknown {
+  try {
+    return load(name);
+  } catch (error) {
+    if ((error as { code?: string }).code === "MODULE_NOT_FOUND") return null;
+    throw error;
+  }
+}
