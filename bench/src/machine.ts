@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { roster } from "./contestants/roster.js";
 import type { Machine } from "./result.js";
 
-export function machine(redis: string | null): Machine {
+export function machine(redis: string): Machine {
   return {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     cores: cpus().length,

@@ -19,7 +19,7 @@ export interface Machine {
   readonly memoryGb: number;
   readonly os: string;
   readonly node: string;
-  readonly redis: string | null;
+  readonly redis: string;
   /** Average number of programs that wanted a core, when the run began: above 0.5, others were at work. */
   readonly loadBefore: number;
   readonly commit: string | null;
@@ -68,7 +68,6 @@ export interface ContestantResult {
 }
 
 export interface Target {
-  readonly id: string;
   readonly text: string;
   /** What was found, for people. */
   readonly found: string;

@@ -12,14 +12,14 @@ export async function run(options: BenchOptions): Promise<void> {
   const at = new Date();
   const progress = progressOn(process.stderr);
   const chosen = questions.filter(({ id }) => options.questions.includes(id));
-  const server = chosen.some(({ needsRedis }) => needsRedis) ? await RedisServer.start() : null;
-  const facts = machine(server?.version ?? null);
+  const server = await RedisServer.start();
+  const facts = machine(server.version);
   const answers: QuestionResult[] = [];
   try {
     for (const question of chosen) {
-      await server?.flush();
+      await server.flush();
       const answer = await question.ask({
-        server: server as RedisServer,
+        server,
         rounds: options.rounds,
         sliceMs: options.seconds * 1_000,
         only: options.only,
@@ -31,7 +31,7 @@ export async function run(options: BenchOptions): Promise<void> {
     }
   } finally {
     progress.clear();
-    await server?.stop();
+    await server.stop();
   }
   const result: RunResult = {
     schema: 1,

@@ -77,11 +77,9 @@ export interface WatchReport {
   readonly requests: number;
   readonly cpuMs: number;
   readonly lost: number;
-  /** Longest time in which no timer ran, beyond its due time. */
+  /** Longest time in which the event loop stood still. */
   readonly worstStallMs: number;
-  /** CPU time that this process used within that stall: the rest was taken by others. */
-  readonly worstStallCpuMs: number;
-  /** Largest CPU time used within any one stall. */
+  /** The longest that this process itself kept it still: CPU time within a stall. */
   readonly worstOwnStallMs: number;
 }
 

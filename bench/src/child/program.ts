@@ -2,6 +2,8 @@
 import { countRequests } from "../contestants/client.js";
 import { type ContestantName, roster } from "../contestants/roster.js";
 import { cycles } from "./cycles.js";
+import { Lanes } from "./hand-off.js";
+import { Holding } from "./holding.js";
 import type { Request, Task, Tasks } from "./messages.js";
 
 const [name, portText] = process.argv.slice(2);
@@ -9,13 +11,23 @@ const port = Number(portText);
 
 countRequests();
 const contestant = await roster[name as ContestantName].open(port);
+const lanes = new Lanes(contestant);
+const holding = new Holding(contestant);
 
 async function perform(task: Task): Promise<Tasks[keyof Tasks]["out"]> {
   switch (task.task) {
     case "cycles":
       return await cycles(contestant, task, port);
-    default:
-      throw new Error(`no task ${task.task}`);
+    case "acquire":
+      return await lanes.acquire(task);
+    case "release":
+      return await lanes.release(task);
+    case "hold":
+      return await holding.hold(task);
+    case "watch":
+      return await holding.watch(task);
+    case "let-go":
+      return await holding.letGo();
   }
 }
 

@@ -24,3 +24,17 @@ export interface HeldMany {
 
 /** Of a lease where the library has no default; redis-semaphore's own is the same. */
 export const TTL_MS = 10_000;
+
+/** More at once than a program would ask for only measures how long the last one queues. */
+const AT_ONCE = 250;
+
+export async function takeAll<Held>(
+  names: readonly string[],
+  take: (name: string) => Promise<Held>,
+): Promise<Held[]> {
+  const all: Held[] = [];
+  for (let from = 0; from < names.length; from += AT_ONCE) {
+    all.push(...(await Promise.all(names.slice(from, from + AT_ONCE).map(take))));
+  }
+  return all;
+}

@@ -1,6 +1,6 @@
 import { Holdfast, type Lease } from "holdfast";
 import { connect } from "./client.js";
-import type { Contestant } from "./contestant.js";
+import { type Contestant, takeAll } from "./contestant.js";
 
 export async function open(port: number): Promise<Contestant<Lease>> {
   const client = await connect(port);
@@ -9,7 +9,7 @@ export async function open(port: number): Promise<Contestant<Lease>> {
     acquire: (name) => hf.mutex(name).acquire(),
     release: (lease) => lease.release(),
     async hold(names, ttlMs) {
-      const leases = await Promise.all(names.map((name) => hf.mutex(name, { ttlMs }).acquire()));
+      const leases = await takeAll(names, (name) => hf.mutex(name, { ttlMs }).acquire());
       return {
         lost: () => leases.filter((lease) => !lease.valid).length,
         release: async () => void (await Promise.all(leases.map((lease) => lease.release()))),

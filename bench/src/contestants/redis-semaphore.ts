@@ -1,6 +1,6 @@
 import { Mutex } from "redis-semaphore";
 import { connect } from "./client.js";
-import type { Contestant } from "./contestant.js";
+import { type Contestant, takeAll } from "./contestant.js";
 
 export async function open(port: number): Promise<Contestant<Mutex>> {
   const client = await connect(port);
@@ -16,8 +16,11 @@ export async function open(port: number): Promise<Contestant<Mutex>> {
       const onLockLost = () => {
         lost += 1;
       };
-      const held = names.map((name) => new Mutex(client, name, { lockTimeout, onLockLost }));
-      await Promise.all(held.map((mutex) => mutex.acquire()));
+      const held = await takeAll(names, async (name) => {
+        const mutex = new Mutex(client, name, { lockTimeout, onLockLost });
+        await mutex.acquire();
+        return mutex;
+      });
       return {
         lost: () => lost,
         release: async () => void (await Promise.all(held.map((mutex) => mutex.release()))),

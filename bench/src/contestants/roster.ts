@@ -16,6 +16,7 @@ export type ContestantName =
   | "floor-pipelined"
   | "baton"
   | "told-baton"
+  | "no-lock"
   | "redlock4"
   | "redlock5"
   | "redis-semaphore"
@@ -48,6 +49,11 @@ export const roster: Readonly<Record<ContestantName, Entry>> = {
     title: "by hand: pub/sub baton",
     kind: "by-hand",
     open: async (port) => (await import("./told-baton.js")).open(port),
+  },
+  "no-lock": {
+    title: "no lock",
+    kind: "by-hand",
+    open: async () => (await import("./no-lock.js")).open(),
   },
   redlock4: {
     title: "redlock 4",

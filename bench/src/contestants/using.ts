@@ -1,5 +1,5 @@
 /** Libraries that renew only around a function: the function ends when the leases are to be released. */
-import type { HeldMany } from "./contestant.js";
+import { type HeldMany, takeAll } from "./contestant.js";
 
 interface Signal {
   readonly aborted: boolean;
@@ -15,24 +15,21 @@ export async function holdByUsing(names: readonly string[], using: Using): Promi
     end = resolve;
   });
   const rounds: Promise<void>[] = [];
-  await Promise.all(
-    names.map(
-      (name) =>
-        new Promise<void>((started, broken) => {
-          const round = using(name, (signal) => {
-            signals.push(signal);
-            started();
-            return ended;
-          });
-          rounds.push(
-            round.catch((error: unknown) => {
-              failed += 1;
-              broken(error);
-            }),
-          );
+  const start = (name: string) =>
+    new Promise<void>((started, broken) => {
+      const round = using(name, (signal) => {
+        signals.push(signal);
+        started();
+        return ended;
+      });
+      rounds.push(
+        round.catch((error: unknown) => {
+          failed += 1;
+          broken(error);
         }),
-    ),
-  );
+      );
+    });
+  await takeAll(names, start);
   return {
     // A round that failed has an aborted signal as well, or never began.
     lost: () => Math.max(failed, signals.filter(({ aborted }) => aborted).length),

@@ -1,4 +1,15 @@
+import { handOff } from "./hand-off.js";
+import { heldLeases } from "./held-leases.js";
+import { hotLock, hotLockBetween } from "./hot-lock.js";
+import { importSize } from "./import-size.js";
 import type { Question } from "./question.js";
 import { uncontended } from "./uncontended.js";
 
-export const questions: readonly Question[] = [uncontended];
+export const questions: readonly Question[] = [
+  uncontended,
+  hotLock,
+  hotLockBetween,
+  handOff,
+  heldLeases,
+  importSize,
+];

@@ -1,6 +1,6 @@
 /** A question: what is asked, who is asked, and what the answer has to be. One file each. */
 import type { ContestantName } from "../contestants/roster.js";
-import type { CaseResult, ContestantResult, QuestionId, QuestionResult } from "../result.js";
+import type { CaseResult, ContestantResult, QuestionId, QuestionResult, Target } from "../result.js";
 import type { Watcher } from "../rig/interleave.js";
 import type { RedisServer } from "../rig/redis-server.js";
 
@@ -16,7 +16,6 @@ export interface Setting {
 export interface Question {
   readonly id: QuestionId;
   readonly title: string;
-  readonly needsRedis: boolean;
   ask(setting: Setting): Promise<QuestionResult>;
 }
 
@@ -24,10 +23,43 @@ export function asked(setting: Setting, all: readonly ContestantName[]): Contest
   return all.filter((name) => setting.only?.includes(name) ?? true);
 }
 
-export function resultOf(
+/** Undefined also when it failed in the middle: half of its rounds prove no target. */
+export function measured(
   cases: readonly CaseResult[],
   id: string,
   name: string,
 ): ContestantResult | undefined {
-  return cases.find((each) => each.id === id)?.contestants.find((each) => each.name === name);
+  return cases
+    .find((each) => each.id === id)
+    ?.contestants.find((each) => each.name === name && each.failed === null);
+}
+
+export function target(
+  text: string,
+  found: number | null | undefined,
+  atLeast: number,
+  say: (found: number) => string,
+): Target {
+  return judged(text, found, (value) => value >= atLeast, say);
+}
+
+export function limit(
+  text: string,
+  found: number | null | undefined,
+  atMost: number,
+  say: (found: number) => string,
+): Target {
+  return judged(text, found, (value) => value <= atMost, say);
+}
+
+function judged(
+  text: string,
+  found: number | null | undefined,
+  isReached: (found: number) => boolean,
+  say: (found: number) => string,
+): Target {
+  if (found === null || found === undefined || Number.isNaN(found)) {
+    return { text, found: "not measured", reached: null };
+  }
+  return { text, found: say(found), reached: isReached(found) };
 }

@@ -16,14 +16,19 @@ export interface CycleTrial {
   readonly section: Section["kind"];
 }
 
+interface Slice extends CycleTrial {
+  /** Cases do not share names: what one left behind is no concern of the next. */
+  readonly caseId: string;
+  readonly ms: number;
+}
+
 /** All processes start at once, this long after they were told. */
 const START_IN_NS = 30_000_000n;
 
 export async function cycleSlice(
   server: RedisServer,
   processes: readonly ContestantProcess[],
-  trial: CycleTrial,
-  ms: number,
+  trial: Slice,
 ): Promise<Figures> {
   const name = (processes[0] as ContestantProcess).name;
   const counter = openCounter(trial.section, name);
@@ -31,11 +36,11 @@ export async function cycleSlice(
     const task: CyclesTask = {
       task: "cycles",
       callers: trial.callersPerProcess,
-      ms,
+      ms: trial.ms,
       startAtNs: String(process.hrtime.bigint() + START_IN_NS),
       names: trial.names,
       section: counter.section,
-      prefix: `bench:${name}`,
+      prefix: `bench:${name}:${trial.caseId}`,
     };
     const { result: reports, server: done } = await server.during(() =>
       Promise.all(
@@ -50,7 +55,7 @@ export async function cycleSlice(
     // The section's GET and SET, in a store under test, are no commands of the lock.
     const sectionCommands = trial.section === "redis" ? 2 * cycles + SECTION_OPENS * processes.length : 0;
     return {
-      ...figuresOf(reports, ms),
+      ...figuresOf(reports, trial.ms),
       commandsPerCycle: (done.commands - sectionCommands) / cycles,
       readsPerCycle: (done.reads - sectionCommands) / cycles,
       serverCpuMsPer10k: (done.cpuMs / cycles) * 10_000,

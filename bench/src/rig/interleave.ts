@@ -34,20 +34,21 @@ export interface Interleaving {
   readonly contestants: readonly ContestantName[];
   readonly rounds: number;
   readonly watcher: Watcher;
-  /** @param round from 0; -1 warms up and is thrown away. */
-  slice(name: ContestantName, round: number): Promise<Figures>;
+  /** One slice before the first round, thrown away. @default true */
+  readonly warmUp?: boolean;
+  slice(name: ContestantName): Promise<Figures>;
 }
 
 export async function interleave(run: Interleaving): Promise<CaseResult> {
   const tracks: Track[] = run.contestants.map((name) => ({ name, rounds: [], failed: null }));
-  for (let round = -1; round < run.rounds; round += 1) {
+  for (let round = run.warmUp === false ? 0 : -1; round < run.rounds; round += 1) {
     for (let place = 0; place < tracks.length; place += 1) {
       const track = tracks[(place + Math.max(0, round)) % tracks.length] as Track;
       if (track.failed !== null) continue;
       const when = round < 0 ? "warm-up" : `round ${round + 1} of ${run.rounds}`;
       run.watcher.now(`${run.plan.title}, ${when}: ${roster[track.name].title}`);
       try {
-        const figuresOfSlice = await run.slice(track.name, round);
+        const figuresOfSlice = await run.slice(track.name);
         if (round >= 0) track.rounds.push(figuresOfSlice);
       } catch (error) {
         track.failed = error instanceof Error ? error.message : String(error);
