@@ -35,6 +35,7 @@ const primitives = [
   "queues",
   "records",
   "inspect",
+  "doctor",
   "middleware",
   "compat",
 ];

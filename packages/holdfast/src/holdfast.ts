@@ -3,6 +3,8 @@
  * it runs.
  */
 import { hostname } from "node:os";
+import type { Patient } from "./doctor/doctor.js";
+import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
 import { Keeper } from "./lease/keeper.js";
@@ -48,6 +50,7 @@ export class Holdfast {
   readonly #registry: LineRegistry;
   readonly #prefix: string;
   readonly #callTimeoutMs: number;
+  readonly #patient: Patient;
   #closed: Promise<void> | null = null;
 
   /**
@@ -62,6 +65,7 @@ export class Holdfast {
     const opened = typeof client === "string";
     const schedule = new Schedule(clock);
     this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
+    this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
     const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()), clock, callTimeoutMs);
     const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
@@ -88,6 +92,17 @@ export class Holdfast {
   /** A value in Redis that refuses holders who were overtaken. */
   fencedRecord(name: string): FencedRecord {
     return new FencedRecord(this.#connection, this.#prefix, checkLockName(name), this.#callTimeoutMs);
+  }
+
+  /**
+   * Looks for what puts locks at risk here: settings of the server, permissions, clocks, options of the
+   * client. Takes a few calls, and changes nothing.
+   * @throws {ClosedError} whatever else it meets, a server that does not answer included, is a finding.
+   */
+  async doctor(): Promise<DoctorReport> {
+    this.#registry.assertOpen("doctor()");
+    const { examine } = await import("./doctor/doctor.js");
+    return examine(this.#patient);
   }
 
   /**

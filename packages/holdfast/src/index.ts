@@ -1,4 +1,5 @@
 /** Every public name, one explicit list. */
+export type { DoctorReport, Finding, ServerFacts, Severity } from "./doctor/report.js";
 export {
   AcquireTimeoutError,
   ClientNotInstalledError,

@@ -1,0 +1,78 @@
+/**
+ * The examination behind `hf.doctor()`: looks at the server, the way to it, and the client, and says what
+ * puts locks at risk. A few harmless calls, on keys of a name that nobody else has; nothing is changed.
+ */
+import { type HoldfastError, ServerError } from "../errors.js";
+import { inboxChannel } from "../redis/keys.js";
+import type { RedisPort } from "../redis/port.js";
+import type { Clock } from "../time/clock.js";
+import type { Random } from "../time/random.js";
+import { checkClient } from "./client-options.js";
+import { type ClockReading, checkClock, readClock } from "./clock-offset.js";
+import { checkPermissions } from "./permissions.js";
+import { type DoctorReport, type Finding, reportOf } from "./report.js";
+import { checkServer, factsOf } from "./server-checks.js";
+import { readServer } from "./server-state.js";
+import { checkStorage } from "./storage-checks.js";
+import { checkWakeUps } from "./wake-ups.js";
+
+export interface Patient {
+  readonly port: RedisPort;
+  /** What was given to `new Holdfast()`, when it was a client. */
+  readonly client: unknown;
+  readonly prefix: string;
+  readonly callTimeoutMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Never rejects for what it finds, an unreachable server included. */
+export async function examine(patient: Patient): Promise<DoctorReport> {
+  const { port, client, prefix, callTimeoutMs, clock, random } = patient;
+  const ofClient = checkClient(client, callTimeoutMs);
+  // First and alone: it measures.
+  const reading = await readClock(port, clock, callTimeoutMs).catch((error: HoldfastError) => error);
+  if (reading instanceof Error && !(reading instanceof ServerError)) {
+    const nothing = { info: null, config: null, infoError: null, configError: null };
+    return reportOf(factsOf(nothing, clockwork(null)), [unreachable(reading), ...ofClient]);
+  }
+  const read = reading instanceof Error ? null : reading;
+  const name = `doctor-${random.id()}`;
+  const [state, permissions, wakeUps] = await Promise.all([
+    readServer(port, callTimeoutMs),
+    checkPermissions(port, prefix, name, callTimeoutMs),
+    checkWakeUps(port, clock, inboxChannel(prefix, name), callTimeoutMs),
+  ]);
+  const facts = factsOf(state, clockwork(read));
+  return reportOf(facts, [
+    ...checkServer(state, facts),
+    ...checkStorage(state, facts),
+    // A replica that takes no writes is one finding, not two.
+    ...permissions.filter(
+      ({ code, found }) => facts.role !== "replica" || code !== "refused" || !/READONLY/.test(found),
+    ),
+    ...wakeUps,
+    ...(read ? checkClock(read, callTimeoutMs) : []),
+    ...ofClient,
+  ]);
+}
+
+function clockwork(reading: ClockReading | null) {
+  const rounded = (ms: number | undefined): number | null =>
+    ms === undefined ? null : Math.round(ms * 100) / 100;
+  return {
+    roundTripMs: rounded(reading?.roundTripMs),
+    clockOffsetMs: rounded(reading?.offsetMs),
+    clockUncertaintyMs: rounded(reading?.uncertaintyMs),
+  };
+}
+
+function unreachable(error: HoldfastError): Finding {
+  return {
+    code: "unreachable",
+    severity: "error",
+    found: `the server does not answer: ${error.message}`,
+    consequence: "No lock can be taken, and those that are held end with their leases.",
+    remedy: "Look at the address, the network and the server. Nothing else could be looked at.",
+  };
+}

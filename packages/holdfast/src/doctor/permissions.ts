@@ -1,0 +1,112 @@
+/**
+ * What this user may do: every command that holdfast sends is sent once, to keys of a name that nobody
+ * else has. A server looks at permissions before anything else, so an answer of any other kind is a yes.
+ */
+import { ServerError } from "../errors.js";
+import type { RedisPort } from "../redis/port.js";
+import type { Finding } from "./report.js";
+import { outcomeOf } from "./server-state.js";
+
+/** The probes clean up after themselves, and expire where they cannot. */
+const KEEP_MS = "10000";
+const NO_SCRIPT = "0".repeat(40);
+
+/** One call per command, in an order in which none fails for the type of its key. */
+export function probes(stem: string): string[][] {
+  const [text, hash, zset] = [`${stem}:text`, `${stem}:hash`, `${stem}:zset`];
+  return [
+    ["TIME"],
+    ["EVAL", "return 1", "1", text],
+    ["EVALSHA", NO_SCRIPT, "1", text],
+    ["SET", text, "x", "PX", KEEP_MS],
+    ["GET", text],
+    ["SETRANGE", text, "0", "y"],
+    ["EXISTS", text],
+    ["PTTL", text],
+    ["PEXPIRE", text, KEEP_MS],
+    ["HSET", hash, "field", "value"],
+    ["PEXPIRE", hash, KEEP_MS],
+    ["HGET", hash, "field"],
+    ["HMGET", hash, "field"],
+    ["HEXISTS", hash, "field"],
+    ["HDEL", hash, "field"],
+    ["ZADD", zset, "1", "member"],
+    ["PEXPIRE", zset, KEEP_MS],
+    ["ZCARD", zset],
+    ["ZRANGE", zset, "0", "0"],
+    ["ZRANK", zset, "member"],
+    ["ZSCORE", zset, "member"],
+    ["ZREMRANGEBYSCORE", zset, "-inf", "0"],
+    ["ZREM", zset, "member"],
+    ["PUBLISH", `${stem}:channel`, "x"],
+    ["DEL", text, hash, zset],
+  ];
+}
+
+export async function checkPermissions(
+  port: RedisPort,
+  prefix: string,
+  name: string,
+  limitMs: number,
+): Promise<Finding[]> {
+  // The channel that is published to is an inbox; the keys are those of a name.
+  const calls = probes(`${prefix}:{${name}}`).map((call) =>
+    call[0] === "PUBLISH" ? ["PUBLISH", `${prefix}:inbox:${name}`, "x"] : call,
+  );
+  const outcomes = await Promise.all(
+    calls.map(async (call) => ({
+      command: call[0] as string,
+      error: (await outcomeOf(port.command(call, limitMs))).error,
+    })),
+  );
+  const refusals = outcomes.flatMap(({ command, error }) =>
+    error instanceof ServerError && error.serverCode !== "NOSCRIPT" ? [{ command, error }] : [],
+  );
+  const denied = refusals.filter(({ error }) => error.serverCode === "NOPERM");
+  const others = refusals.filter(({ error }) => error.serverCode !== "NOPERM");
+  return [
+    ...(denied.length > 0 ? [deniedFinding(denied, prefix)] : []),
+    ...(others[0] ? [refusedFinding(others[0], others.length)] : []),
+  ];
+}
+
+interface Refusal {
+  readonly command: string;
+  readonly error: ServerError;
+}
+
+function deniedFinding(denied: readonly Refusal[], prefix: string): Finding {
+  const about = (pattern: RegExp): string[] => [
+    ...new Set(denied.flatMap(({ command, error }) => (pattern.test(error.message) ? [command] : []))),
+  ];
+  const commands = about(/permissions to run|the '\S+' command/i);
+  const missing = [
+    ...(commands.length > 0 ? [`the commands ${commands.join(", ")}`] : []),
+    ...(about(/access (a|one of the) keys?/i).length > 0 ? [`the keys ${prefix}:*`] : []),
+    ...(about(/access (a|one of the) channels?/i).length > 0 ? [`the channels ${prefix}:*`] : []),
+  ];
+  return permissionFinding(missing.join(", ") || (denied[0] as Refusal).error.message);
+}
+
+export function permissionFinding(missing: string): Finding {
+  return {
+    code: "permissions",
+    severity: "error",
+    found: `this user may not use ${missing}`,
+    consequence:
+      "Calls that need it are refused with NOPERM: locks cannot be taken, waited for, or given back.",
+    remedy: "Give the user the ACL line of the guide to Redis, with your own prefix.",
+  };
+}
+
+function refusedFinding({ command, error }: Refusal, count: number): Finding {
+  return {
+    code: "refused",
+    severity: "error",
+    found: `the server refuses ${command}${count > 1 ? ` and ${count - 1} more of the calls of holdfast` : ""}: ${error.message}`,
+    consequence: error.passing
+      ? "While it lasts no lock can be taken and none is renewed; those who wait go on waiting."
+      : "Locks cannot be taken, and what is held may not be renewed, until somebody mends it.",
+    remedy: error.remedy ?? "Look the error up in the documentation of the server.",
+  };
+}

@@ -1,0 +1,108 @@
+/** Whether the server keeps what it was told: eviction, memory, persistence. */
+import type { Finding, ServerFacts } from "./report.js";
+import { numberOf } from "./server-checks.js";
+import type { ServerState } from "./server-state.js";
+
+const FULL_SHARE = 0.9;
+
+export function checkStorage(state: ServerState, facts: ServerFacts): Finding[] {
+  if (!state.info) return [];
+  return [
+    checkEviction(facts),
+    checkMemory(state, facts),
+    checkSaving(state),
+    facts.role === "replica" ? [] : checkPersistence(state),
+  ].flat();
+}
+
+function checkEviction({ evictionPolicy, maxMemoryBytes }: ServerFacts): Finding[] {
+  if (evictionPolicy === null || evictionPolicy === "noeviction") return [];
+  const limited = maxMemoryBytes !== 0;
+  return [
+    {
+      code: "eviction",
+      severity: limited ? "error" : "info",
+      found: `maxmemory-policy is ${evictionPolicy}, maxmemory is ${limited ? `${maxMemoryBytes} bytes` : "not set"}`,
+      consequence: limited
+        ? "A server that is full throws away keys with a ttl, and all keys of locks have one: a lock that is held vanishes, and the next caller gets it as well. The holder learns of it at its next renewal."
+        : "Nothing is evicted as long as there is no limit. With one, locks that are held may be.",
+      remedy: "Set maxmemory-policy noeviction, and keep a cache that needs eviction on another server.",
+    },
+  ];
+}
+
+function checkMemory({ info }: ServerState, { evictionPolicy, maxMemoryBytes }: ServerFacts): Finding[] {
+  const used = numberOf(info, "used_memory");
+  if (!maxMemoryBytes || used === null || used < maxMemoryBytes * FULL_SHARE) return [];
+  return [
+    {
+      code: "memory",
+      severity: "warning",
+      found: `${used} of ${maxMemoryBytes} bytes are in use (maxmemory)`,
+      consequence:
+        evictionPolicy === "noeviction"
+          ? "Once it is full, locks are refused with OOM."
+          : "Once it is full, keys are evicted.",
+      remedy: "Raise maxmemory, or remove data.",
+    },
+  ];
+}
+
+/** Saving that is meant to work and does not. */
+function checkSaving({ info, config }: ServerState): Finding[] {
+  const failed = [
+    ...(info?.get("rdb_last_bgsave_status") === "err" ? ["snapshot"] : []),
+    ...(info?.get("aof_last_write_status") === "err" ? ["write to the append-only file"] : []),
+    ...(info?.get("aof_last_bgrewrite_status") === "err" ? ["rewrite of the append-only file"] : []),
+  ];
+  if (failed.length === 0) return [];
+  const stops = config?.get("stop-writes-on-bgsave-error") !== "no";
+  return [
+    {
+      code: "saving-fails",
+      severity: "error",
+      found: `the last ${failed.join(" and the last ")} failed`,
+      consequence: stops
+        ? "The server refuses writes with MISCONF as long as it is meant to save and cannot."
+        : "It goes on without saving: a restart comes back with the locks of the last time that worked.",
+      remedy: "Look into the log of the server: its disk is full, or its folder not writable.",
+    },
+  ];
+}
+
+function checkPersistence({ info, config }: ServerState): Finding[] {
+  const save = config?.get("save");
+  if (info?.get("aof_enabled") === "1") return checkFsync(config?.get("appendfsync"));
+  const nothing = save === "";
+  const snapshots =
+    save === undefined ? "whether it takes snapshots is unknown" : `it takes snapshots (save ${save})`;
+  return [
+    {
+      code: "persistence",
+      severity: "warning",
+      found: `the server keeps no append-only file (appendonly no), ${nothing ? "and takes no snapshots" : `and ${snapshots}`}`,
+      consequence: nothing
+        ? "After a restart every name is free: another process can take a lock whose holder goes on until its next renewal, a third of its ttl later at most. Fenced records forget which tokens they have seen."
+        : "After a crash it comes back with its last snapshot: locks taken since then are free, and another process can take them while their holders go on until their next renewal. Fenced records forget as much.",
+      remedy:
+        "Set appendonly yes with appendfsync everysec, and fence what the locks protect. Locks that are only meant to save double work can do without.",
+    },
+  ];
+}
+
+function checkFsync(fsync: string | undefined): Finding[] {
+  if (fsync !== "everysec" && fsync !== "no") return [];
+  const lost = fsync === "no" ? "the last half minute or so" : "the last second";
+  return [
+    {
+      code: "persistence",
+      severity: fsync === "no" ? "warning" : "info",
+      found: `the append-only file is written to the disk with appendfsync ${fsync}`,
+      consequence: `A machine that loses power may forget the grants of ${lost}; a server that is only killed forgets none.`,
+      remedy:
+        fsync === "no"
+          ? "Set appendfsync everysec, or always."
+          : "Set appendfsync always where that matters; it makes every grant wait for the disk.",
+    },
+  ];
+}

@@ -1,0 +1,61 @@
+/** Whether messages reach this process: by them a waiting caller hears that a lock is its own. */
+import { ServerError } from "../errors.js";
+import type { RedisPort, Subscription } from "../redis/port.js";
+import type { Clock } from "../time/clock.js";
+import { permissionFinding } from "./permissions.js";
+import type { Finding } from "./report.js";
+import { outcomeOf } from "./server-state.js";
+
+type Hearing = "heard" | "deaf" | Error;
+
+export async function checkWakeUps(
+  port: RedisPort,
+  clock: Clock,
+  channel: string,
+  limitMs: number,
+): Promise<Finding[]> {
+  const hearing = await listen(port, clock, channel, limitMs);
+  if (hearing === "heard") return [];
+  if (hearing instanceof ServerError && hearing.serverCode === "NOPERM") {
+    return [permissionFinding(`SUBSCRIBE to the channel ${channel}`)];
+  }
+  return [
+    {
+      code: "wake-ups",
+      severity: "warning",
+      found:
+        hearing === "deaf"
+          ? `a message to this process did not arrive within ${limitMs} ms`
+          : `the second connection, for messages, cannot be used: ${hearing.message}`,
+      consequence:
+        "Waiting callers cannot stand in line: they look again several times a second, and whoever looks first gets the lock.",
+      remedy:
+        "Let the client open a second connection (maxclients, proxies, firewalls) and let it SUBSCRIBE.",
+    },
+  ];
+}
+
+/** Subscribes, sends itself a message, and waits for it. */
+function listen(port: RedisPort, clock: Clock, channel: string, limitMs: number): Promise<Hearing> {
+  return new Promise((resolve) => {
+    let subscription: Subscription | null = null;
+    const settle = (hearing: Hearing): void => {
+      cancel();
+      subscription?.close();
+      resolve(hearing);
+    };
+    const cancel = clock.setTimer(() => settle("deaf"), limitMs);
+    subscription = port.subscribe(channel, {
+      message: () => settle("heard"),
+      up: () => {
+        void outcomeOf(port.command(["PUBLISH", channel, "doctor"], limitMs)).then(({ error }) => {
+          // Who may not publish is told so by the probe of the permissions.
+          if (error instanceof ServerError) settle("heard");
+        });
+      },
+      down: (refusal) => {
+        if (refusal) settle(refusal);
+      },
+    });
+  });
+}
