@@ -1,0 +1,168 @@
+/** The fenced file among real processes: killed at every step, stopped at every step, and many at once. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { FencedFile } from "holdfast/fencing/file";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const program = join(import.meta.dirname, "file-writer.mjs");
+const holder = (fence: bigint) => ({ fence, id: `id-${fence}` });
+
+let folder: string;
+let children: ChildProcess[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-file-"));
+  children = [];
+});
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Terms {
+  readonly path: string;
+  readonly tokens: readonly number[];
+  readonly id?: string;
+  /** The step before which it sends itself the signal; 0 is never. */
+  readonly stepAt?: number;
+  readonly signal?: "SIGKILL" | "SIGSTOP";
+  /** Whether a file that it makes at that step stays half written. */
+  readonly torn?: boolean;
+}
+
+interface Told {
+  readonly lines: string[];
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A process that writes. `stopped` resolves to the step where it stopped itself, or when it ended. */
+function writer(terms: Terms) {
+  const words = JSON.stringify({ id: `id-${terms.tokens[0]}`, ...terms });
+  const child = spawn(process.execPath, [program, words], { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  const lines: string[] = [];
+  const ended: Promise<Told> = once(child, "close").then(([code, signal]) => {
+    if (code !== 0 && signal === null) throw new Error(`the writer ended with ${code}: ${lines.join(", ")}`);
+    return { lines, signal };
+  });
+  const stopped = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+      lines.push(line);
+      if (line.startsWith("at ")) resolve();
+    });
+    ended.then(
+      () => resolve(),
+      () => resolve(),
+    );
+  });
+  return { ended, stopped, go: () => child.kill("SIGCONT") };
+}
+
+/** What the file says: the tokens of all who wrote, in order, the last of them being its own. */
+async function tokensIn(file: FencedFile): Promise<number[]> {
+  const { content, fence } = await file.read();
+  const tokens = (content?.toString() ?? "").split(" ").filter(Boolean).map(Number);
+  expect(tokens.at(-1) ?? 0).toBe(Number(fence));
+  expect([...tokens].sort((a, b) => a - b)).toEqual(tokens);
+  return tokens;
+}
+
+async function stepsOfOneWrite(): Promise<number> {
+  const path = join(folder, "length");
+  await new FencedFile(path).write(holder(1n), "1");
+  const { lines } = await writer({ path, tokens: [2] }).ended;
+  return Number(lines.find((line) => line.startsWith("steps"))?.split(" ")[1]);
+}
+
+describe.skipIf(process.platform === "win32")("the fenced file among processes", () => {
+  test.each([false, true])(
+    "a writer killed at any step leaves the old content or the new, and no obstacle (files half written: %s)",
+    { timeout: 60_000 },
+    async (torn) => {
+      const steps = await stepsOfOneWrite();
+      expect(steps).toBeGreaterThan(15);
+      const ends = new Set<string>();
+      for (let stepAt = 1; stepAt <= steps; stepAt++) {
+        const file = new FencedFile(join(folder, `${stepAt}`));
+        await file.write(holder(1n), "1");
+        const { signal } = await writer({ path: file.path, tokens: [2], stepAt, torn }).ended;
+        expect(signal).toBe("SIGKILL");
+        const left = await tokensIn(file);
+        ends.add(left.join(" "));
+        expect([[1], [1, 2]]).toContainEqual(left);
+        // The same holder may go on, and so may the next one; both find what was left.
+        const again = await writer({ path: file.path, tokens: [2] }).ended;
+        expect(again.lines[0]).toBe("written 2");
+        await file.write(holder(3n), `${(await file.enter(holder(3n)))?.toString()} 3`);
+        expect(await tokensIn(file)).toEqual([...left, 2, 3]);
+        expect(readdirSync(file.folder).map((name) => name.split(".").slice(0, 2).join("."))).toEqual([
+          "data.3",
+          "fence.3",
+        ]);
+      }
+      expect(ends).toEqual(new Set(["1", "1 2"]));
+    },
+  );
+
+  test("a writer stopped at any step while a newer one writes loses nothing and overwrites nothing", {
+    timeout: 60_000,
+  }, async () => {
+    const steps = await stepsOfOneWrite();
+    const outcomes = new Set<string>();
+    for (let stepAt = 1; stepAt <= steps; stepAt++) {
+      const file = new FencedFile(join(folder, `${stepAt}`));
+      await file.write(holder(1n), "1");
+      const paused = writer({ path: file.path, tokens: [2], stepAt, signal: "SIGSTOP" });
+      await paused.stopped;
+      await file.write(holder(3n), `${(await file.enter(holder(3n)))?.toString()} 3`);
+      const after = await tokensIn(file);
+      paused.go();
+      const { lines } = await paused.ended;
+      const verdict = lines.find((line) => /^(written|refused)/.test(line));
+      outcomes.add(verdict ?? "");
+      expect(after).toEqual(verdict === "written 2" ? [1, 2, 3] : [1, 3]);
+      expect(await tokensIn(file)).toEqual(after);
+    }
+    expect(outcomes).toEqual(new Set(["written 2", "refused 2 3"]));
+  });
+
+  test("many writers, some of them killed: every write that was confirmed is there, and tokens never fall", {
+    timeout: 60_000,
+  }, async () => {
+    const file = new FencedFile(join(folder, "f"));
+    const lanes = 4;
+    const rounds = 4;
+    let [running, newest, looks] = [true, 0, 0];
+    const watching = (async () => {
+      while (running) {
+        const last = (await tokensIn(file)).at(-1) ?? 0;
+        expect(last).toBeGreaterThanOrEqual(newest);
+        newest = last;
+        looks++;
+      }
+    })();
+    const confirmed: number[] = [];
+    await Promise.all(
+      Array.from({ length: lanes }, async (_, lane) => {
+        for (let round = 0; round < rounds; round++) {
+          const tokens = Array.from({ length: 12 }, (_, at) => 1 + lane + lanes * (at + 12 * round));
+          // Another step for each process, so that over all of them every kind of step is hit.
+          const stepAt = round % 2 === 0 ? 0 : 40 + lane * 23 + round * 7;
+          const { lines } = await writer({ path: file.path, tokens, stepAt, id: `lane-${lane}` }).ended;
+          for (const line of lines)
+            if (line.startsWith("written")) confirmed.push(Number(line.split(" ")[1]));
+        }
+      }),
+    );
+    running = false;
+    await watching;
+    const there = await tokensIn(file);
+    expect(there).toEqual(expect.arrayContaining(confirmed));
+    expect(there.length - confirmed.length).toBeLessThanOrEqual((lanes * rounds) / 2);
+    expect(confirmed.length).toBeGreaterThan(0);
+    expect(looks).toBeGreaterThan(0);
+  });
+});
