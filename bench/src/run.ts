@@ -2,6 +2,7 @@
 import { machine } from "./machine.js";
 import type { BenchOptions } from "./options.js";
 import { progressOn } from "./output/progress.js";
+import { saveResult } from "./output/results.js";
 import { questionText } from "./output/table.js";
 import { questions } from "./questions/all.js";
 import type { QuestionResult, RunResult } from "./result.js";
@@ -44,4 +45,5 @@ export async function run(options: BenchOptions): Promise<void> {
     questions: answers,
   };
   if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  if (options.save) for (const path of saveResult(options.out, result)) process.stderr.write(`${path}\n`);
 }

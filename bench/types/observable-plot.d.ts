@@ -4,22 +4,21 @@
  */
 
 interface Scale {
-  readonly type?: "log";
+  readonly type?: "log" | "band";
   readonly label?: string | null;
   readonly labelOffset?: number;
   readonly domain?: readonly (number | string)[];
-  readonly range?: readonly string[];
   readonly axis?: null;
   readonly ticks?: number;
+  readonly tickFormat?: (value: number) => string;
+  readonly tickSize?: number;
   readonly grid?: boolean;
-  readonly percent?: boolean;
   readonly padding?: number;
 }
 
 export interface PlotOptions {
   readonly width?: number;
   readonly height?: number;
-  readonly inset?: number;
   readonly marginTop?: number;
   readonly marginLeft?: number;
   readonly marginRight?: number;
@@ -27,8 +26,6 @@ export interface PlotOptions {
   readonly style?: Readonly<Record<string, string>>;
   readonly x?: Scale;
   readonly y?: Scale;
-  readonly fy?: Scale;
-  readonly color?: Scale;
   readonly marks?: readonly Mark[];
   /** The DOM to draw on. */
   readonly document?: unknown;
@@ -40,12 +37,10 @@ export interface Mark {
 }
 
 type MarkOptions = Readonly<Record<string, string | number>>;
-type AxisOptions = { readonly [option: string]: string | number | ((value: number) => string) };
 
 export function plot(options: PlotOptions): { readonly outerHTML: string };
-export function frame(options?: MarkOptions): Mark;
-export function axisX(values: readonly number[], options: AxisOptions): Mark;
-export function ruleY(values: readonly number[], options?: MarkOptions): Mark;
-export function gridX(values: readonly number[]): Mark;
-export function dot(data: readonly object[], options: MarkOptions): Mark;
-export function line(data: readonly object[], options: MarkOptions): Mark;
+export function barX(data: readonly object[], options: MarkOptions): Mark;
+export function dotX(data: readonly object[], options: MarkOptions): Mark;
+export function ruleX(data: readonly number[], options?: MarkOptions): Mark;
+export function ruleY(data: readonly object[], options: MarkOptions): Mark;
+export function text(data: readonly object[], options: MarkOptions): Mark;

@@ -1,4 +1,3 @@
-import { figures } from "../figures.js";
 import type { CaseResult, ContestantResult } from "../result.js";
 
 export function number(value: number | null | undefined, digits: number): string {
@@ -11,9 +10,8 @@ export function number(value: number | null | undefined, digits: number): string
 export function spreadOf(each: ContestantResult, { primary }: CaseResult): string {
   const middle = each.figures[primary];
   if (each.rounds.length < 2 || !middle || each.least === null || each.most === null) return "";
-  const { digits } = figures[primary];
   const around = (value: number) => `${value < middle ? "-" : "+"}${number(percent(value, middle), 0)}%`;
-  return digits === undefined ? "" : `${around(each.least)} ${around(each.most)}`;
+  return `${around(each.least)} ${around(each.most)}`;
 }
 
 function percent(value: number, middle: number): number {

@@ -3,6 +3,7 @@ import Table from "cli-table3";
 import colors from "picocolors";
 import { figures } from "../figures.js";
 import type { CaseResult, ContestantResult, QuestionResult, Target } from "../result.js";
+import { comparisonsOf } from "./comparisons.js";
 import { number, spreadOf } from "./numbers.js";
 
 const LINES = { top: "", bottom: "", left: "", right: "", mid: "─", middle: " " };
@@ -24,7 +25,7 @@ export function questionText(question: QuestionResult): string {
   );
 }
 
-export function targetsText(targets: readonly Target[]): string {
+function targetsText(targets: readonly Target[]): string {
   return targets.map((target) => `${verdictOf(target)} ${target.text}: ${target.found}`).join("\n");
 }
 
@@ -58,20 +59,6 @@ function tableOf(result: CaseResult): string {
     table.push(each.kind === "holdfast" ? row.map((cell) => colors.cyan(cell)) : row);
   }
   return [table.toString(), ...remarks(contestants)].join("\n");
-}
-
-interface Comparison {
-  readonly head: string;
-  of(each: ContestantResult): number | null;
-}
-
-function comparisonsOf({ floor, contestants }: CaseResult): Comparison[] {
-  const byFloor = floor !== null && contestants.some((each) => each.byFloor !== null);
-  const byBestPeer = contestants.some((each) => each.byBestPeer !== null);
-  return [
-    ...(byFloor ? [{ head: "×\nfloor", of: (each: ContestantResult) => each.byFloor }] : []),
-    ...(byBestPeer ? [{ head: "× best\npeer", of: (each: ContestantResult) => each.byBestPeer }] : []),
-  ];
 }
 
 function remarks(contestants: readonly ContestantResult[]): string[] {

@@ -115,6 +115,8 @@ function startedBy(name: ContestantName): Figures {
   const text = execFileSync(process.execPath, ["--input-type=module", "--eval", program], {
     cwd: FOLDER,
     encoding: "utf8",
+    // Writing to a pipe would make it a resource: some libraries look at stderr on import.
+    stdio: ["ignore", "pipe", "ignore"],
   });
   const started: string[] = JSON.parse(text);
   const timers = started.filter((resource) => /^(Timeout|Immediate)$/.test(resource)).length;

@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL("../child/program.js", import.meta.url));
 const ERROR_LINES = 12;
 
 /** A contestant's process could not start, ended, or failed in a task. */
-export class ContestantFailed extends Error {}
+class ContestantFailed extends Error {}
 
 export class ContestantProcess {
   readonly name: ContestantName;
