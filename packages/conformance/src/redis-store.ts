@@ -1,11 +1,20 @@
-/** RedisStore: the store's side of a case over Redis. Knows the keys of a lock, as described in the library's redis/keys.ts. */
+/** RedisStore: the store's side of a case over Redis. Knows the keys of a lock and its state, as _state.lua describes them. */
 import type { LockStore } from "./case.js";
 
 /** One command on a connection of the lab's own. */
 export type SendCommand = (...words: string[]) => Promise<unknown>;
 
 /** Longer than any case. */
-const STRANGER_MS = "60000";
+const STRANGER_MS = 60_000;
+const DAY_S = "86400";
+/** <top><flag>, and for a lock that is held <id> <token> <since> <renewed> <ttl_ms> <owner>. */
+const STATE = /^(\d{16})([ +])(?:\S+ \d{16} \d{16} (\d{16}) (\d+) .*)?$/s;
+
+interface State {
+  readonly top: string;
+  readonly flag: string;
+  readonly leftMs: number | null;
+}
 
 export class RedisStore implements LockStore {
   readonly #send: SendCommand;
@@ -17,8 +26,7 @@ export class RedisStore implements LockStore {
   }
 
   async leftMs(name: string): Promise<number | null> {
-    const left = Number(await this.#send("PTTL", this.#key(name, "lock")));
-    return left < 0 ? null : left;
+    return (await this.#state(name))?.leftMs ?? null;
   }
 
   async waiting(name: string): Promise<number> {
@@ -30,7 +38,8 @@ export class RedisStore implements LockStore {
   }
 
   async residue(name: string): Promise<string[]> {
-    return (await this.#existing(name)).filter((key) => key !== this.#key(name, "fence"));
+    const free = (await this.leftMs(name)) === null;
+    return (await this.#existing(name)).filter((key) => !free || key !== this.#key(name, "lock"));
   }
 
   async everlasting(name: string): Promise<string[]> {
@@ -43,33 +52,40 @@ export class RedisStore implements LockStore {
 
   async seize(name: string): Promise<void> {
     const owner = JSON.stringify({ host: "elsewhere", pid: 1, label: "stranger" });
-    const value = `stranger 1 ${STRANGER_MS} 0 ${owner}`;
-    await this.#send("SET", this.#key(name, "lock"), value, "PX", STRANGER_MS);
+    const now = digits(await this.nowMicros());
+    const { top = digits(1n), flag = " " } = (await this.#state(name)) ?? {};
+    const state = `${top}${flag}stranger ${digits(1n)} ${now} ${now} ${STRANGER_MS} ${owner}`;
+    await this.#send("SET", this.#key(name, "lock"), state, "EX", DAY_S);
   }
 
   async forget(name: string): Promise<void> {
-    const keys = await this.residue(name);
-    if (keys.length > 0) await this.#send("DEL", ...keys);
+    await this.tear(name, "holder");
+    await this.#send("DEL", ...["line", "waiters", "gone"].map((part) => this.#key(name, part)));
   }
 
   async tear(name: string, part: "holder" | "order" | "entries"): Promise<void> {
-    const key = { holder: "lock", order: "line", entries: "waiters" }[part];
-    await this.#send("DEL", this.#key(name, key));
+    if (part !== "holder") {
+      await this.#send("DEL", this.#key(name, part === "order" ? "line" : "waiters"));
+      return;
+    }
+    const state = await this.#state(name);
+    if (state) await this.#send("SET", this.#key(name, "lock"), state.top + state.flag, "EX", DAY_S);
   }
 
   async setToken(name: string, token: bigint): Promise<void> {
-    await this.#send("SET", this.#key(name, "fence"), String(token));
+    await this.#send("SET", this.#key(name, "lock"), `${digits(token)} `, "EX", DAY_S);
   }
 
   async forgetToken(name: string): Promise<void> {
-    await this.#send("DEL", this.#key(name, "fence"));
+    await this.#send("DEL", this.#key(name, "lock"));
   }
 
   async tokenLeftMs(name: string): Promise<number> {
-    return Number(await this.#send("PTTL", this.#key(name, "fence")));
+    return Number(await this.#send("PTTL", this.#key(name, "lock")));
   }
 
   async spoil(name: string): Promise<void> {
+    await this.#send("DEL", this.#key(name, "lock"));
     await this.#send("RPUSH", this.#key(name, "lock"), "of another program");
   }
 
@@ -86,10 +102,25 @@ export class RedisStore implements LockStore {
     return `${this.#prefix}:{${name}}:${part}`;
   }
 
+  async #state(name: string): Promise<State | null> {
+    const key = this.#key(name, "lock");
+    if ((await this.#send("TYPE", key)) !== "string") return null; // nothing, or spoilt
+    const match = STATE.exec(String(await this.#send("GET", key)));
+    if (!match) return null;
+    const [, top = "", flag = "", renewed, ttlMs] = match;
+    const agedMs = renewed ? Number((await this.nowMicros()) - BigInt(renewed)) / 1_000 : 0;
+    const leftMs = Math.ceil(Number(ttlMs) - agedMs);
+    return { top, flag, leftMs: renewed && leftMs > 0 ? leftMs : null };
+  }
+
   async #existing(name: string): Promise<string[]> {
-    const keys = ["lock", "fence", "line", "waiters", "gone"].map((part) => this.#key(name, part));
+    const keys = ["lock", "line", "waiters", "gone"].map((part) => this.#key(name, part));
     const found: string[] = [];
     for (const key of keys) if (Number(await this.#send("EXISTS", key)) === 1) found.push(key);
     return found;
   }
+}
+
+function digits(number: bigint): string {
+  return String(number).padStart(16, "0");
 }

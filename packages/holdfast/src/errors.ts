@@ -82,10 +82,11 @@ export class AcquireTimeoutError extends HoldfastError {
  * Why a lease ended before its release.
  * - `expired`: its time ran out on this process's clocks before a renewal succeeded
  * - `taken`: the server said that it is no longer ours (deleted, evicted, forced, or the server forgot)
+ * - `revoked`: somebody took it away by hand, and said so
  * - `max-hold`: `maxHoldMs` passed
  * - `closed`: `hf.close()` was called while it was held
  */
-export type LossReason = "expired" | "taken" | "max-hold" | "closed";
+export type LossReason = "expired" | "taken" | "revoked" | "max-hold" | "closed";
 
 /** The lease is over, or may be: whatever it protected must stop. */
 export class LeaseLostError extends HoldfastError {

@@ -66,14 +66,25 @@ export class Holdfast {
     const schedule = new Schedule(clock);
     this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
     this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
-    const inbox = new Inbox(this.#connection, inboxChannel(prefix, random.id()), clock, callTimeoutMs);
+    const id = random.id();
+    const inbox = new Inbox(this.#connection, inboxChannel(prefix, id), clock, callTimeoutMs);
     const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
-      { port: this.#connection, inbox, schedule, random, isHeld: (id) => keeper.isKept(id) },
-      { prefix, owner: JSON.stringify(self), callTimeoutMs },
+      {
+        port: this.#connection,
+        inbox,
+        schedule,
+        random,
+        isHeld: (request) => keeper.isKept(request),
+        revoke: (request) => keeper.revoke(request),
+      },
+      { prefix, owner: JSON.stringify({ ...self, inbox: id }), callTimeoutMs },
     );
-    const keeper: Keeper = new Keeper(schedule, random, (holds, limitMs) =>
-      this.#locks.renew(holds, limitMs),
+    const keeper: Keeper = new Keeper(
+      schedule,
+      random,
+      (holds, limitMs) => this.#locks.renew(holds, limitMs),
+      () => this.#locks.listen(),
     );
     this.#registry = {
       parts: { backend: this.#locks, keeper, schedule, random, self },

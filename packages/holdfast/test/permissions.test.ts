@@ -1,12 +1,12 @@
-/** The ACL line of docs/guides/redis.md is enough for every call, and no more than its prefix. */
+/** The ACL line of docs/guides/redis.md is enough for every call, has nothing that no call needs, and ends at its prefix. */
 import { subscribe } from "node:diagnostics_channel";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-
-const GUIDE = readFileSync(new URL("../../../docs/guides/redis.md", import.meta.url), "utf8");
+import { probes } from "../src/doctor/permissions.js";
+import { guidedUser } from "./guide.js";
 
 let server: EmbeddedValkey;
 let admin: Redis;
@@ -15,11 +15,9 @@ let user: Redis;
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
   admin = new Redis(server.url);
-  const line = /^user (app .*)$/m.exec(GUIDE)?.[1] as string;
-  await admin.call("ACL", "SETUSER", ...line.trim().split(/\s+/));
+  await admin.call("ACL", "SETUSER", ...guidedUser().split(/\s+/));
   user = new Redis(server.url, { username: "app", password: "secret" });
 });
-
 afterAll(async () => {
   user.disconnect();
   admin.disconnect();

@@ -32,15 +32,18 @@ export class Keeper {
   readonly #schedule: Schedule;
   readonly #random: Random;
   readonly #renew: Renew;
+  readonly #onPulse: () => void;
   readonly #holds = new Set<Hold>();
   readonly #rounds: Rounds<Hold>;
   #pulse: Alarm | null = null;
   #lastPulse: Instant;
 
-  constructor(schedule: Schedule, random: Random, renew: Renew) {
+  /** @param onPulse called every second while something is held, for at least a second */
+  constructor(schedule: Schedule, random: Random, renew: Renew, onPulse: () => void = () => {}) {
     this.#schedule = schedule;
     this.#random = random;
     this.#renew = renew;
+    this.#onPulse = onPulse;
     this.#lastPulse = schedule.clock.now();
     this.#rounds = new Rounds<Hold>(schedule, {
       visit: (holds) => void this.#visit(holds),
@@ -81,8 +84,20 @@ export class Keeper {
 
   /** Whether a request is the one that a kept hold is known by. */
   isKept(id: string): boolean {
-    for (const hold of this.#holds) if (hold.id === id) return true;
-    return false;
+    return this.#byId(id) !== undefined;
+  }
+
+  /** Somebody took the lease away from its holder, by hand. */
+  revoke(id: string): void {
+    const hold = this.#byId(id);
+    if (!hold) return;
+    this.drop(hold);
+    hold.lose("revoked");
+  }
+
+  #byId(id: string): Hold | undefined {
+    for (const hold of this.#holds) if (hold.id === id) return hold;
+    return undefined;
   }
 
   #watch(hold: Hold): void {
@@ -148,6 +163,7 @@ export class Keeper {
     const last = this.#lastPulse;
     this.#lastPulse = now;
     this.#pulse = this.#schedule.after(PULSE_MS, () => this.#lookForSuspension());
+    this.#onPulse();
     if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
     for (const hold of this.#holds) {
       this.#expireOrWatch(hold);

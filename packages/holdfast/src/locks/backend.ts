@@ -28,6 +28,8 @@ export interface LockRequest {
   readonly floor: bigint;
   /** Whether it may take a free name although others wait, and leaves it free on release. */
   readonly barging: boolean;
+  /** What the store remembers with it. */
+  memo: unknown;
 }
 
 export interface Busy {

@@ -159,7 +159,16 @@ export class LocalLine {
   #request(floor: bigint): LockRequest {
     const { name, ttlMs, lockDelayMs, localTurns, barging } = this.#terms;
     const id = this.#parts.random.id();
-    return { name, id, ttlMs, storeTtlMs: ttlMs + lockDelayMs, turns: localTurns, floor, barging };
+    return {
+      name,
+      id,
+      ttlMs,
+      storeTtlMs: ttlMs + lockDelayMs,
+      turns: localTurns,
+      floor,
+      barging,
+      memo: undefined,
+    };
   }
 
   /** Takes a place in the line between processes, unless nobody here wants the name. */
@@ -267,7 +276,7 @@ export class LocalLine {
     if (possession.over) {
       // Its holder has stopped: others need not wait for what the store may still count as its lease.
       const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
-      const known = possession.over === "taken" || possession.over === "closed";
+      const known = ["taken", "revoked", "closed"].includes(possession.over);
       if (!delayed && !known) backend.abandon(possession.request);
       return "lapsed";
     }

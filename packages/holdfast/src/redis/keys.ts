@@ -3,10 +3,15 @@
  * keeps them in one slot.
  */
 
-/** The five keys of a lock, in the order in which its scripts take them. */
+/** The state of a lock: its lease and its last token. */
+export function lockKey(prefix: string, name: string): string {
+  return `${prefix}:{${name}}:lock`;
+}
+
+/** The four keys of a lock, in the order in which its scripts take them. */
 export function lockKeys(prefix: string, name: string): string[] {
   const stem = `${prefix}:{${name}}:`;
-  return [`${stem}lock`, `${stem}fence`, `${stem}line`, `${stem}waiters`, `${stem}gone`];
+  return [`${stem}lock`, `${stem}line`, `${stem}waiters`, `${stem}gone`];
 }
 
 /** The name in the key of a lock, before which a client may have put a prefix of its own; null for other keys. */

@@ -1,7 +1,10 @@
 --[[
-acquire: take the lock when it is free and nobody is in line, or stand in line, or say who holds it.
+acquire: take the lock, or stand in line for it, or say who holds it.
 
-KEYS[1..5]  lock, fence, line, waiters, gone: see _line.lua
+KEYS[1]   lock      string   see _state.lua
+KEYS[2]   line      zset     see _line.lua
+KEYS[3]   waiters   hash
+KEYS[4]   gone      zset
 ARGV[1]   id        string   128-bit random, new for every request, kept for its repeats
 ARGV[2]   ttl_ms    integer  100 .. 2147483647
 ARGV[3]   turns     integer  tokens to reserve, 1 .. 1000
@@ -21,60 +24,51 @@ Raises   WRONGTYPE, ERR                    another program owns one of the keys;
 
 Retry    safe: the id that holds gets its token again with a fresh ttl; in line, its place.
 Clock    the server's, read once
-Cost     O(log n) in the length of the line; 6 commands when free and nobody waits
+Cost     O(log n) in the length of the line; 3 commands when free and nobody waits
 ]]
-local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
-local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
+local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local request = {
   id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
 }
 
---- @include "_hold.lua"
-local held = redis.call('GET', lock)
-local last_token = redis.call('GET', fence)
-local now_us = read_clock()
-local crowded = redis.call('EXISTS', waiters, gone) > 0
-if not held and not crowded then
-  return {1, hold(keys, next_token(last_token, now_us, floor), now_us, request)}
-end
+--- @include "_state.lua"
+local now = read_clock()
+local state = read_lock(lock, now)
+if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request)} end
 
 -- Only now the functions of the line: making them costs as much as granting.
 --- @include "_line.lua"
-if is_held_by(held, id) then
-  redis.call('PEXPIRE', lock, ttl_ms)
-  return {1, token_of(held)}
+if state.left_ms > 0 and state.id == id then
+  renew(lock, state, now)
+  return {1, state.token}
 end
-if crowded then
-  if redis.call('ZSCORE', gone, id) then return {3} end
-  redis.call('HEXISTS', waiters, id)
-  redis.call('ZCARD', line)
-end
+if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
+if state.flag == '+' or wait then check_line(keys, id) end
 
-if not held and not barging then
-  local next_id, token = hand_over(keys, now_us, id)
+if state.left_ms == 0 and not barging then
+  local next_id, token = hand_over(keys, state, now, id)
   if next_id == id then return {1, token} end
-  if next_id then held = redis.call('GET', lock) end
 end
-if not held then
+if state.left_ms == 0 then
   drop_waiter(keys, id)
-  -- Read anew: what was tried with waiters that did not hear may have raised it.
-  return {1, hold(keys, next_token(redis.call('GET', fence), now_us, floor), now_us, request)}
+  return {1, hold(lock, state, flag_now(keys), now, request)}
 end
 
-local left_ms = remaining_ms(keys, held)
-if type(left_ms) == 'table' then return left_ms end
-if not wait then return {0, left_ms, held} end
+if state.ahead then renew(lock, state, now) end
+if not wait then return {0, state.left_ms, state.held} end
 
 local place = redis.call('ZSCORE', line, id)
+raise_flag(keys, state, now)
 if not place then
   if ticket == '0' then
     local last = redis.call('ZRANGE', line, -1, -1, 'WITHSCORES')[2]
-    ticket = text(math.max(tonumber(last or '0') + 1, now_us))
+    ticket = text(math.max(tonumber(last or '0') + 1, tonumber(now)))
   end
   redis.call('ZADD', line, ticket, id)
   place = ticket
 end
-write_waiter(keys, now_us, request)
-return {2, left_ms, held, redis.call('ZRANK', line, id), text(tonumber(place))}
+write_waiter(keys, now, request)
+return {2, state.left_ms, state.held, redis.call('ZRANK', line, id), text(tonumber(place))}

@@ -1,56 +1,87 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "849de3f1ca361dbde61a940e85fa51997251e4fa",
+  sha1: "57132e37ba0e64429899a9850fcd8fcc601b1ad6",
   source: `local function read_clock()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+  return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 end
 local function text(number)
   return string.format('%.0f', number)
 end
-local function next_token(last_token, now_us, floor)
-  local last = tonumber(last_token or '0')
-  if not last then error('the fence key of this lock holds something else: choose another prefix') end
-  local token = math.max(last + 1, now_us, tonumber(floor))
-  if token > 9007199254000000 then error('the tokens of this lock are used up: delete its fence key') end
-  return token
+local function digits(number)
+  return string.format('%016.0f', number)
 end
-local function hold(keys, token, now_us, request)
-  local ahead_s = math.ceil(math.max(token - now_us, 0) / 1000000 + request.ttl_ms / 1000)
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', text(86400 + ahead_s))
-  local digits = text(token)
-  local since_ms = text(math.floor(now_us / 1000))
-  local held = request.id .. ' ' .. digits .. ' ' .. request.ttl_ms .. ' ' .. since_ms .. ' ' .. request.owner
-  redis.call('SET', keys.lock, held, 'PX', request.ttl_ms)
-  return digits
-end
-local function is_held_by(held, id)
-  return held and string.sub(held, 1, #id + 1) == id .. ' '
-end
-local function token_of(held)
-  return string.match(held, '^%S+ (%d+) ')
-end
-local function remaining_ms(keys, held)
-  local left = redis.call('PTTL', keys.lock)
-  local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
-  if not ttl_ms then
-    return redis.error_reply('ERR the key of this lock holds something else, choose another prefix: ' .. keys.lock)
+local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
+local function read_lock(lock, now)
+  local held = redis.call('GET', lock)
+  if not held then return { top = 0, flag = ' ', left_ms = 0 } end
+  local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
+  local id, token, _, renewed, ttl_ms = string.match(rest or '', HELD)
+  if not top or (rest ~= '' and not id) then
+    error('the key of this lock holds something else, choose another prefix: ' .. lock)
   end
-  if left > ttl_ms or left < 0 then
-    redis.call('PEXPIRE', keys.lock, ttl_ms)
-    left = ttl_ms
+  local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
+  if id then
+    state.ttl_ms = tonumber(ttl_ms)
+    local left_ms = state.ttl_ms + math.ceil((tonumber(renewed) - tonumber(now)) / 1000)
+    state.ahead = left_ms > state.ttl_ms
+    state.left_ms = math.max(math.min(left_ms, state.ttl_ms), 0)
   end
-  return left
+  return state
+end
+local function keep_s(ttl_ms, top, now)
+  return text(86400 + math.ceil(ttl_ms / 1000 + math.max(top - tonumber(now), 0) / 1000000))
+end
+local function renew(lock, state, now)
+  local from = 17 + #state.id + 36
+  local renewed = string.sub(state.held, 1, from - 1) .. now .. string.sub(state.held, from + 16)
+  redis.call('SET', lock, renewed, 'EX', keep_s(state.ttl_ms, state.top, now))
+  state.held, state.left_ms, state.ahead = renewed, state.ttl_ms, false
+end
+local function hold(lock, state, flag, now, request)
+  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
+  state.top = token + request.turns - 1
+  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' ' .. now
+    .. ' ' .. request.ttl_ms .. ' ' .. request.owner
+  redis.call('SET', lock, state.held, 'EX', keep_s(request.ttl_ms, state.top, now))
+  state.id, state.left_ms = request.id, request.ttl_ms
+  return digits(token)
+end
+local function free(lock, state, flag, now)
+  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'EX', keep_s(0, state.top, now))
+  if freed.err then
+    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
+    redis.call('DEL', lock)
+  end
+  state.held, state.id, state.left_ms = nil, nil, 0
 end
 local function drop_waiter(keys, id)
   redis.call('ZREM', keys.line, id)
   redis.call('HDEL', keys.waiters, id)
 end
 local WAITER = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
-local function write_waiter(keys, now_us, request)
+local function raise_flag(keys, state, now)
+  if state.flag == '+' then return end
+  if state.held then
+    redis.call('SETRANGE', keys.lock, 16, '+')
+    state.held = string.sub(state.held, 1, 16) .. '+' .. string.sub(state.held, 18)
+  else
+    free(keys.lock, state, '+', now)
+  end
+  state.flag = '+'
+end
+local function flag_now(keys)
+  return redis.call('EXISTS', keys.waiters, keys.gone) > 0 and '+' or ' '
+end
+local function check_line(keys, id)
+  redis.call('HEXISTS', keys.waiters, id)
+  redis.call('ZCARD', keys.line)
+end
+local function write_waiter(keys, now, request)
   redis.call('HSET', keys.waiters, request.id, table.concat({
-    text(math.floor(now_us / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
     request.inbox, request.owner,
   }, ' '))
   local keep_ms = request.ttl_ms * 3
@@ -70,81 +101,70 @@ local function read_waiter(keys, id)
     turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
   }
 end
-local function lives(keys, now_us, waiter)
-  local silent_ms = math.floor(now_us / 1000) - waiter.seen_ms
+local function lives(keys, now, waiter)
+  local silent_ms = math.floor(tonumber(now) / 1000) - waiter.seen_ms
   if silent_ms < 0 then
-    write_waiter(keys, now_us, waiter)
+    write_waiter(keys, now, waiter)
     return true
   end
   return silent_ms < waiter.ttl_ms
 end
-local function first_waiter(keys, now_us, self_id, reach)
+local function first_waiter(keys, now, self_id, reach)
   while true do
     local id = redis.call('ZRANGE', keys.line, 0, 0)[1]
     if not id then return nil end
     local waiter = read_waiter(keys, id)
-    if waiter and (id == self_id or (lives(keys, now_us, waiter) and reach(waiter))) then
+    if waiter and (id == self_id or (lives(keys, now, waiter) and reach(waiter))) then
       return waiter
     end
     drop_waiter(keys, id)
   end
 end
-local function hand_over(keys, now_us, self_id)
+local function hand_over(keys, state, now, self_id)
   local written = false
   local token
-  local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, candidate.floor), now_us, candidate)
+  local waiter = first_waiter(keys, now, self_id, function(candidate)
+    token = hold(keys.lock, state, '+', now, candidate)
     written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
     return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
   if not waiter then
-    if written then redis.call('DEL', keys.lock) end
+    if written then free(keys.lock, state, '+', now) end
     return nil
   end
-  if waiter.id == self_id then
-    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, waiter.floor), now_us, waiter)
-  end
+  if waiter.id == self_id then token = hold(keys.lock, state, '+', now, waiter) end
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
-local now_us = read_clock()
+local now = read_clock()
 local function keys_from(first)
-  return {
-    lock = KEYS[first],
-    fence = KEYS[first + 1],
-    line = KEYS[first + 2],
-    waiters = KEYS[first + 3],
-    gone = KEYS[first + 4],
-  }
+  return { lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], gone = KEYS[first + 3] }
 end
 local function beat(keys, id, number)
-  local held = redis.call('GET', keys.lock)
-  redis.call('GET', keys.fence)
+  local state = read_lock(keys.lock, now)
   local waiter = read_waiter(keys, id)
-  if is_held_by(held, id) then
-    local ttl_ms = string.match(held, '^%S+ %d+ (%d+) ')
-    redis.call('PEXPIRE', keys.lock, ttl_ms)
-    return {1, token_of(held)}
+  if state.left_ms > 0 and state.id == id then
+    renew(keys.lock, state, now)
+    return {1, state.token}
   end
   local ticket = redis.call('ZSCORE', keys.line, id)
   if not waiter or not ticket then
     return {3}
   end
   waiter.beat = number
-  write_waiter(keys, now_us, waiter)
-  if not held then
-    local next_id, token = hand_over(keys, now_us, id)
+  raise_flag(keys, state, now)
+  write_waiter(keys, now, waiter)
+  if state.left_ms == 0 then
+    local next_id, token = hand_over(keys, state, now, id)
     if next_id == id then return {1, token} end
-    held = redis.call('GET', keys.lock)
   end
-  local left_ms = remaining_ms(keys, held)
-  if type(left_ms) == 'table' then return {3} end
-  return {2, left_ms, held, redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}
+  if state.ahead then renew(keys.lock, state, now) end
+  return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}
 end
 local outcomes = {}
 for place = 1, #ARGV / 2 do
-  local ok, outcome = pcall(beat, keys_from(5 * place - 4), ARGV[2 * place - 1], ARGV[2 * place])
+  local ok, outcome = pcall(beat, keys_from(4 * place - 3), ARGV[2 * place - 1], ARGV[2 * place])
   outcomes[place] = ok and outcome or {3}
 end
 return outcomes

@@ -10,20 +10,23 @@ import { IndeterminateError, ServerError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { Inbox } from "../../../redis/inbox.js";
-import { lockKeys, lockNameOf } from "../../../redis/keys.js";
+import { lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import { publish } from "../../../telemetry/events.js";
-import { elapsedMs } from "../../../time/clock.js";
+import { elapsedMs, type Instant } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
+import { Tick } from "../../../time/tick.js";
 import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../../backend.js";
 import { script as acquireScript } from "./acquire.lua.js";
 import { script as beatScript } from "./beat.lua.js";
+import { script as giveScript } from "./give.lua.js";
 import { Leftovers } from "./leftovers.js";
 import { script as releaseScript } from "./release.lua.js";
 import { script as renewScript } from "./renew.lua.js";
-import { type Verdict, verdict } from "./replies.js";
+import { taken, type Verdict, verdict } from "./replies.js";
+import { script as takeScript } from "./take.lua.js";
 import { type Wait, Waits } from "./waits.js";
 
 export interface RedisLocksParts {
@@ -33,6 +36,8 @@ export interface RedisLocksParts {
   readonly random: Random;
   /** Whether this process holds by that request now. */
   readonly isHeld: (id: string) => boolean;
+  /** The lease of that request was taken away. */
+  readonly revoke: (id: string) => void;
 }
 
 export interface RedisLocksOptions {
@@ -50,9 +55,29 @@ interface Sending {
   unanswered: number;
 }
 
+/** A request that `take` may be enough for. Null: it was not. */
+interface Taking {
+  readonly request: LockRequest;
+  readonly resolve: (outcome: Grant | Busy | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Giving {
+  readonly request: LockRequest;
+  readonly since: Instant;
+  readonly leaseLeftMs: number;
+  readonly disruptions: number;
+  readonly resolve: (freed: Freed) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 const RELEASED = 1;
 const HANDED_OVER = 2;
 const RELEASE_RETRY_MS = 20;
+/** Requests of one tick in one call: enough to share its cost, few enough that client and server overlap. */
+const CHUNK = 16;
+/** For how long the last token outlives the lease. */
+const KEEP_S = 86_400;
 
 export class RedisLocks implements LockBackend {
   readonly #port: RedisPort;
@@ -63,8 +88,10 @@ export class RedisLocks implements LockBackend {
   readonly #options: RedisLocksOptions;
   readonly #waits: Waits;
   readonly #leftovers: Leftovers;
-  readonly #sendings = new WeakMap<LockRequest, Sending>();
-  readonly #releases = new Set<Promise<Freed>>();
+  readonly #takings = new Tick<Taking>(CHUNK, (takings) => this.#takeAll(takings));
+  readonly #givings = new Tick<Giving>(CHUNK, (givings) => this.#giveAll(givings));
+  #releasing = 0;
+  #onReleased: () => void = () => {};
 
   constructor(parts: RedisLocksParts, options: RedisLocksOptions) {
     this.#port = parts.port;
@@ -80,10 +107,13 @@ export class RedisLocks implements LockBackend {
     this.#leftovers = new Leftovers(parts.schedule, parts.random, (request) =>
       this.#sendRelease(request, options.callTimeoutMs),
     );
+    parts.inbox.handle("revoked", ([id]) => parts.revoke(id ?? ""));
     this.#waits.onStray = (id, ttlMs, key) => this.#giveBackStray(id, ttlMs, key);
   }
 
   async attempt(request: LockRequest): Promise<Grant | Busy> {
+    const taking = await this.#take(request);
+    if (taking) return taking;
     const sentAt = this.#schedule.clock.now();
     const answer = await this.#sendAcquire(request, ["0", request.barging ? "1" : "0", "", "0", "0"]);
     if (answer.kind === "granted") return { token: answer.token, sentAt };
@@ -91,7 +121,12 @@ export class RedisLocks implements LockBackend {
   }
 
   stand(request: LockRequest, candidate: Candidate): () => void {
-    const wait = this.#waits.add(request, {
+    let over = false;
+    let wait: Wait | null = null;
+    const standInLine = (): void => {
+      if (!over) wait = this.#waits.add(request, told);
+    };
+    const told: Candidate = {
       granted: (grant) => candidate.granted(grant),
       waiting: (busy) => candidate.waiting(busy),
       troubled: (error) => candidate.troubled(error),
@@ -99,59 +134,110 @@ export class RedisLocks implements LockBackend {
         this.#leftovers.add(request); // an earlier try may have put it in line
         candidate.refused(error);
       },
-    });
+    };
+    this.#take(request).then(
+      (outcome) => {
+        if (!outcome || !("token" in outcome)) standInLine();
+        else if (!over) candidate.granted(outcome);
+      },
+      (error) => {
+        if (!over && error instanceof IndeterminateError) candidate.troubled(error);
+        standInLine();
+      },
+    );
     return () => {
-      this.#waits.remove(wait);
+      over = true;
+      if (wait) this.#waits.remove(wait);
       this.#leftovers.add(request);
     };
   }
 
   async renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
-    const locks = holds.map((hold) => lockKeys(this.#options.prefix, hold.name)[0] as string);
-    const args = holds.flatMap((hold) => [hold.id, String(hold.storeTtlMs)]);
     const reply = await this.#port.script(
       renewScript,
-      locks,
-      args,
+      holds.map((hold) => lockKey(this.#options.prefix, hold.name)),
+      holds.map((hold) => hold.id),
       Math.min(limitMs, this.#options.callTimeoutMs),
     );
     return replyRow(reply, holds.length).map((outcome) => (Number(outcome) === 1 ? "renewed" : "lost"));
   }
 
-  release(request: LockRequest, hold: Hold): Promise<Freed> {
-    const release = this.#release(request, hold);
-    this.#releases.add(release);
-    const forget = (): void => void this.#releases.delete(release);
-    release.then(forget, forget);
-    return release;
+  /** From now on this process hears at once of what is done to its leases. */
+  listen(): void {
+    this.#inbox.open();
   }
 
-  async #release(request: LockRequest, hold: Hold): Promise<Freed> {
+  release(request: LockRequest, hold: Hold): Promise<Freed> {
+    return new Promise((resolve, reject) => {
+      this.#releasing += 1;
+      this.#givings.add({
+        request,
+        since: this.#schedule.clock.now(),
+        leaseLeftMs: hold.remainingMs,
+        disruptions: this.#port.disruptions,
+        resolve,
+        reject,
+      });
+    });
+  }
+
+  #giveAll(givings: readonly Giving[]): void {
+    // A call that must ban its id, and one that is alone, goes the whole way at once.
+    const simple = givings.length > 1 ? givings.filter(({ request }) => this.#banMs(request) === 0) : [];
+    for (const giving of givings) if (!simple.includes(giving)) void this.#release(giving, false);
+    if (simple.length === 0) return;
+    const keys = simple.map(({ request }) => lockKey(this.#options.prefix, request.name));
+    const ids = simple.map(({ request }) => request.id);
+    this.#port.script(giveScript, keys, ids, this.#options.callTimeoutMs).then(
+      (reply) => {
+        for (const [place, giving] of simple.entries()) {
+          if (Array.isArray(reply) && Number(reply[place]) === RELEASED) {
+            this.#releaseEnded();
+            giving.resolve("released");
+          } else void this.#release(giving, false);
+        }
+      },
+      (error) => {
+        for (const giving of simple) void this.#release(giving, error instanceof IndeterminateError);
+      },
+    );
+  }
+
+  async #release(giving: Giving, sentBefore: boolean): Promise<void> {
+    const { request, since, leaseLeftMs } = giving;
     const { clock } = this.#schedule;
-    const since = clock.now();
-    const leaseLeftMs = hold.remainingMs;
-    const disruptions = this.#port.disruptions;
-    let repeated = false;
+    let repeated = sentBefore;
     for (;;) {
       const leftMs = this.#options.callTimeoutMs - elapsedMs(clock, since);
       try {
-        const [status] = replyRow(await this.#sendRelease(request, leftMs));
+        const [status] = replyRow(await this.#sendRelease(request, Math.max(leftMs, RELEASE_RETRY_MS)));
         if (Number(status) === HANDED_OVER)
           publish("holdfast:lock:handed-over", () => ({ lock: request.name }));
-        if (Number(status) === RELEASED || Number(status) === HANDED_OVER) return "released";
+        const released = Number(status) === RELEASED || Number(status) === HANDED_OVER;
         // Gone although its time was not up: if this call may have run twice, the first run ended it.
-        const ranTwice = repeated || this.#port.disruptions !== disruptions;
-        return ranTwice && elapsedMs(clock, since) < leaseLeftMs ? "released" : "absent";
+        const ranTwice = repeated || this.#port.disruptions !== giving.disruptions;
+        this.#releaseEnded();
+        giving.resolve(
+          released || (ranTwice && elapsedMs(clock, since) < leaseLeftMs) ? "released" : "absent",
+        );
+        return;
       } catch (error) {
         const leftAfterMs = this.#options.callTimeoutMs - elapsedMs(clock, since) - RELEASE_RETRY_MS;
         if (!(error instanceof IndeterminateError) || leftAfterMs <= 0) {
           this.#leftovers.add(request);
-          throw error;
+          this.#releaseEnded();
+          giving.reject(error);
+          return;
         }
         repeated = true;
         await this.#pause(jittered(this.#random, RELEASE_RETRY_MS, 0.5));
       }
     }
+  }
+
+  #releaseEnded(): void {
+    this.#releasing -= 1;
+    if (this.#releasing === 0) this.#onReleased();
   }
 
   abandon(request: LockRequest): void {
@@ -160,7 +246,11 @@ export class RedisLocks implements LockBackend {
 
   async close(): Promise<void> {
     this.#waits.close();
-    await Promise.allSettled(this.#releases);
+    if (this.#releasing > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onReleased = resolve;
+      });
+    }
     await this.#leftovers.close();
     this.#inbox.close();
   }
@@ -171,8 +261,8 @@ export class RedisLocks implements LockBackend {
     const name = lockNameOf(this.#options.prefix, key);
     if (!name || !(ttlMs > 0)) return; // not written by our scripts
     const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n, barging: false };
-    this.#sendings.set(request, { disruptions: this.#port.disruptions, unanswered: 1 });
-    this.#leftovers.add(request);
+    const sending: Sending = { disruptions: this.#port.disruptions, unanswered: 1 };
+    this.#leftovers.add({ ...request, memo: sending });
   }
 
   #pause(ms: number): Promise<void> {
@@ -204,15 +294,62 @@ export class RedisLocks implements LockBackend {
     return replyRow(reply, waits.length).map(verdict);
   }
 
+  /** Null, also without a word to the server, where it takes `acquire` to tell. */
+  #take(request: LockRequest): Promise<Grant | Busy | null> {
+    if (request.floor > 0n) return Promise.resolve(null);
+    return new Promise((resolve, reject) => {
+      this.#sent(request);
+      this.#takings.add({ request, resolve, reject });
+    });
+  }
+
+  #takeAll(takings: readonly Taking[]): void {
+    const { storeTtlMs, turns } = (takings[0] as Taking).request;
+    const alike = (taking: Taking): boolean =>
+      taking.request.storeTtlMs === storeTtlMs && taking.request.turns === turns;
+    if (!takings.every(alike)) {
+      this.#takeAll(takings.filter(alike));
+      this.#takeAll(takings.filter((taking) => !alike(taking)));
+      return;
+    }
+    const { prefix, owner, callTimeoutMs } = this.#options;
+    const keys = takings.map(({ request }) => lockKey(prefix, request.name));
+    const keepS = KEEP_S + Math.ceil(storeTtlMs / 1_000);
+    const args = [owner, String(storeTtlMs), String(turns), String(keepS)];
+    for (const { request } of takings) args.push(request.id);
+    const limitMs = Math.min(callTimeoutMs, ...takings.map(({ request }) => request.ttlMs));
+    const sentAt = this.#schedule.clock.now();
+    this.#port.script(takeScript, keys, args, limitMs).then(
+      (reply) => {
+        for (const [place, { request, resolve }] of takings.entries()) {
+          (request.memo as Sending).unanswered -= 1;
+          const seen = Array.isArray(reply) ? taken(reply[place], reply[takings.length], request.id) : null;
+          resolve(typeof seen === "bigint" ? { token: seen, sentAt } : seen);
+        }
+      },
+      (error) => {
+        for (const { request, reject } of takings) {
+          if (error instanceof ServerError) (request.memo as Sending).unanswered -= 1;
+          reject(error);
+        }
+      },
+    );
+  }
+
+  #sent(request: LockRequest): Sending {
+    request.memo ??= { disruptions: this.#port.disruptions, unanswered: 0 };
+    const sending = request.memo as Sending;
+    sending.unanswered += 1;
+    return sending;
+  }
+
   async #sendAcquire(request: LockRequest, rest: readonly string[]): Promise<Verdict> {
     const { id, ttlMs, storeTtlMs, turns, floor } = request;
     const args = [id, String(storeTtlMs), String(turns), String(floor), this.#options.owner, ...rest];
     const keys = lockKeys(this.#options.prefix, request.name);
     // An answer that takes longer than the lease would be of no use.
     const limitMs = Math.min(this.#options.callTimeoutMs, ttlMs);
-    const sending = this.#sendings.get(request) ?? { disruptions: this.#port.disruptions, unanswered: 0 };
-    this.#sendings.set(request, sending);
-    sending.unanswered += 1;
+    const sending = this.#sent(request);
     try {
       const reply = await this.#port.script(acquireScript, keys, args, limitMs);
       sending.unanswered -= 1;
@@ -230,7 +367,7 @@ export class RedisLocks implements LockBackend {
 
   /** A copy of the request that arrives after its release must not take the name for nobody. */
   #banMs(request: LockRequest): number {
-    const sending = this.#sendings.get(request);
+    const sending = request.memo as Sending | undefined;
     const settled = !sending || (sending.unanswered === 0 && sending.disruptions === this.#port.disruptions);
     return settled ? 0 : request.storeTtlMs;
   }

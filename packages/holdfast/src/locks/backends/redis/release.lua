@@ -1,7 +1,10 @@
 --[[
 release: give the lock back, to the first waiter in line when there is one; or give up waiting for it.
 
-KEYS[1..5]  lock, fence, line, waiters, gone: see _line.lua
+KEYS[1]  lock     string   see _state.lua
+KEYS[2]  line     zset     see _line.lua
+KEYS[3]  waiters  hash
+KEYS[4]  gone     zset
 ARGV[1]  id       string   the request that holds or waits
 ARGV[2]  ban_ms   integer  refuse the id for this long from now on, because a copy of its request may still
                            be on the way; 0 where no copy can be
@@ -11,33 +14,33 @@ Returns  {1}       the lease ended; the lock is free
          {2, id}   the lease ended; the lock now belongs to that waiter, who has been told
          {3}       was in line, and left it
          {0}       neither: the lease ended before, or another holds the lock
-Raises   WRONGTYPE  another program owns one of the keys; nothing was written
+Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was written
 
 Retry    safe: a repeat returns {0} and changes nothing for others
 Clock    the server's, read once
-Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over
+Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over; 2 commands when nobody waits
 ]]
-local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 
 local held = redis.call('GET', lock)
-local mine = held and string.sub(held, 1, #id + 1) == id .. ' '
-local crowded = redis.call('EXISTS', waiters) == 1
-if mine and not crowded and ban_ms == 0 then
-  redis.call('DEL', lock)
-  return {1}
+if held and ban_ms == 0 and string.sub(held, 17, 18 + #id) == ' ' .. id .. ' ' then
+  local freed = redis.pcall('SET', lock, string.sub(held, 1, 17), 'KEEPTTL')
+  if not freed.err then return {1} end
 end
 
 -- Only now the functions of the line: making them costs as much as releasing.
---- @include "_hold.lua"
+--- @include "_state.lua"
 --- @include "_line.lua"
-local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
-redis.call('HEXISTS', waiters, id)
-redis.call('ZCARD', line)
-local now_us = read_clock()
+local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
+local now = read_clock()
+local state = read_lock(lock, now)
+check_line(keys, id)
 
 if ban_ms > 0 then
-  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZCARD', gone)
+  raise_flag(keys, state, now)
+  local now_ms = math.floor(tonumber(now) / 1000)
   redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
   redis.call('ZADD', gone, text(now_ms + ban_ms), id)
   if redis.call('PTTL', gone) < ban_ms then
@@ -45,17 +48,18 @@ if ban_ms > 0 then
   end
 end
 
-if mine then
+if state.id == id then
+  local lived = state.left_ms > 0
   if barging then
-    first_waiter(keys, now_us, id, function(waiter)
+    first_waiter(keys, now, id, function(waiter)
       return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
     end)
   else
-    local next_id = hand_over(keys, now_us, id)
-    if next_id then return {2, next_id} end
+    local next_id = hand_over(keys, state, now, id)
+    if next_id then return lived and {2, next_id} or {0} end
   end
-  redis.call('DEL', lock)
-  return {1}
+  free(lock, state, flag_now(keys), now)
+  return {lived and 1 or 0}
 end
 
 local left = redis.call('ZREM', line, id)

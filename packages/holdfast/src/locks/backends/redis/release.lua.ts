@@ -1,65 +1,94 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "df3b19d86c4127329fcbac3d275c948d0df56c0b",
-  source: `local lock, fence, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+  sha1: "743a6b8412e545c1701ddefe522ab7495cd5cb40",
+  source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
-local mine = held and string.sub(held, 1, #id + 1) == id .. ' '
-local crowded = redis.call('EXISTS', waiters) == 1
-if mine and not crowded and ban_ms == 0 then
-  redis.call('DEL', lock)
-  return {1}
+if held and ban_ms == 0 and string.sub(held, 17, 18 + #id) == ' ' .. id .. ' ' then
+  local freed = redis.pcall('SET', lock, string.sub(held, 1, 17), 'KEEPTTL')
+  if not freed.err then return {1} end
 end
 local function read_clock()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+  return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 end
 local function text(number)
   return string.format('%.0f', number)
 end
-local function next_token(last_token, now_us, floor)
-  local last = tonumber(last_token or '0')
-  if not last then error('the fence key of this lock holds something else: choose another prefix') end
-  local token = math.max(last + 1, now_us, tonumber(floor))
-  if token > 9007199254000000 then error('the tokens of this lock are used up: delete its fence key') end
-  return token
+local function digits(number)
+  return string.format('%016.0f', number)
 end
-local function hold(keys, token, now_us, request)
-  local ahead_s = math.ceil(math.max(token - now_us, 0) / 1000000 + request.ttl_ms / 1000)
-  redis.call('SET', keys.fence, text(token + request.turns - 1), 'EX', text(86400 + ahead_s))
-  local digits = text(token)
-  local since_ms = text(math.floor(now_us / 1000))
-  local held = request.id .. ' ' .. digits .. ' ' .. request.ttl_ms .. ' ' .. since_ms .. ' ' .. request.owner
-  redis.call('SET', keys.lock, held, 'PX', request.ttl_ms)
-  return digits
-end
-local function is_held_by(held, id)
-  return held and string.sub(held, 1, #id + 1) == id .. ' '
-end
-local function token_of(held)
-  return string.match(held, '^%S+ (%d+) ')
-end
-local function remaining_ms(keys, held)
-  local left = redis.call('PTTL', keys.lock)
-  local ttl_ms = tonumber(string.match(held, '^%S+ %d+ (%d+) %d+ '))
-  if not ttl_ms then
-    return redis.error_reply('ERR the key of this lock holds something else, choose another prefix: ' .. keys.lock)
+local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
+local function read_lock(lock, now)
+  local held = redis.call('GET', lock)
+  if not held then return { top = 0, flag = ' ', left_ms = 0 } end
+  local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
+  local id, token, _, renewed, ttl_ms = string.match(rest or '', HELD)
+  if not top or (rest ~= '' and not id) then
+    error('the key of this lock holds something else, choose another prefix: ' .. lock)
   end
-  if left > ttl_ms or left < 0 then
-    redis.call('PEXPIRE', keys.lock, ttl_ms)
-    left = ttl_ms
+  local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
+  if id then
+    state.ttl_ms = tonumber(ttl_ms)
+    local left_ms = state.ttl_ms + math.ceil((tonumber(renewed) - tonumber(now)) / 1000)
+    state.ahead = left_ms > state.ttl_ms
+    state.left_ms = math.max(math.min(left_ms, state.ttl_ms), 0)
   end
-  return left
+  return state
+end
+local function keep_s(ttl_ms, top, now)
+  return text(86400 + math.ceil(ttl_ms / 1000 + math.max(top - tonumber(now), 0) / 1000000))
+end
+local function renew(lock, state, now)
+  local from = 17 + #state.id + 36
+  local renewed = string.sub(state.held, 1, from - 1) .. now .. string.sub(state.held, from + 16)
+  redis.call('SET', lock, renewed, 'EX', keep_s(state.ttl_ms, state.top, now))
+  state.held, state.left_ms, state.ahead = renewed, state.ttl_ms, false
+end
+local function hold(lock, state, flag, now, request)
+  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
+  state.top = token + request.turns - 1
+  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' ' .. now
+    .. ' ' .. request.ttl_ms .. ' ' .. request.owner
+  redis.call('SET', lock, state.held, 'EX', keep_s(request.ttl_ms, state.top, now))
+  state.id, state.left_ms = request.id, request.ttl_ms
+  return digits(token)
+end
+local function free(lock, state, flag, now)
+  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'EX', keep_s(0, state.top, now))
+  if freed.err then
+    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
+    redis.call('DEL', lock)
+  end
+  state.held, state.id, state.left_ms = nil, nil, 0
 end
 local function drop_waiter(keys, id)
   redis.call('ZREM', keys.line, id)
   redis.call('HDEL', keys.waiters, id)
 end
 local WAITER = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
-local function write_waiter(keys, now_us, request)
+local function raise_flag(keys, state, now)
+  if state.flag == '+' then return end
+  if state.held then
+    redis.call('SETRANGE', keys.lock, 16, '+')
+    state.held = string.sub(state.held, 1, 16) .. '+' .. string.sub(state.held, 18)
+  else
+    free(keys.lock, state, '+', now)
+  end
+  state.flag = '+'
+end
+local function flag_now(keys)
+  return redis.call('EXISTS', keys.waiters, keys.gone) > 0 and '+' or ' '
+end
+local function check_line(keys, id)
+  redis.call('HEXISTS', keys.waiters, id)
+  redis.call('ZCARD', keys.line)
+end
+local function write_waiter(keys, now, request)
   redis.call('HSET', keys.waiters, request.id, table.concat({
-    text(math.floor(now_us / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
     request.inbox, request.owner,
   }, ' '))
   local keep_ms = request.ttl_ms * 3
@@ -79,67 +108,68 @@ local function read_waiter(keys, id)
     turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
   }
 end
-local function lives(keys, now_us, waiter)
-  local silent_ms = math.floor(now_us / 1000) - waiter.seen_ms
+local function lives(keys, now, waiter)
+  local silent_ms = math.floor(tonumber(now) / 1000) - waiter.seen_ms
   if silent_ms < 0 then
-    write_waiter(keys, now_us, waiter)
+    write_waiter(keys, now, waiter)
     return true
   end
   return silent_ms < waiter.ttl_ms
 end
-local function first_waiter(keys, now_us, self_id, reach)
+local function first_waiter(keys, now, self_id, reach)
   while true do
     local id = redis.call('ZRANGE', keys.line, 0, 0)[1]
     if not id then return nil end
     local waiter = read_waiter(keys, id)
-    if waiter and (id == self_id or (lives(keys, now_us, waiter) and reach(waiter))) then
+    if waiter and (id == self_id or (lives(keys, now, waiter) and reach(waiter))) then
       return waiter
     end
     drop_waiter(keys, id)
   end
 end
-local function hand_over(keys, now_us, self_id)
+local function hand_over(keys, state, now, self_id)
   local written = false
   local token
-  local waiter = first_waiter(keys, now_us, self_id, function(candidate)
-    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, candidate.floor), now_us, candidate)
+  local waiter = first_waiter(keys, now, self_id, function(candidate)
+    token = hold(keys.lock, state, '+', now, candidate)
     written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
     return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
   if not waiter then
-    if written then redis.call('DEL', keys.lock) end
+    if written then free(keys.lock, state, '+', now) end
     return nil
   end
-  if waiter.id == self_id then
-    token = hold(keys, next_token(redis.call('GET', keys.fence), now_us, waiter.floor), now_us, waiter)
-  end
+  if waiter.id == self_id then token = hold(keys.lock, state, '+', now, waiter) end
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
-local keys = { lock = lock, fence = fence, line = line, waiters = waiters, gone = gone }
-redis.call('HEXISTS', waiters, id)
-redis.call('ZCARD', line)
-local now_us = read_clock()
+local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
+local now = read_clock()
+local state = read_lock(lock, now)
+check_line(keys, id)
 if ban_ms > 0 then
-  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZCARD', gone)
+  raise_flag(keys, state, now)
+  local now_ms = math.floor(tonumber(now) / 1000)
   redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
   redis.call('ZADD', gone, text(now_ms + ban_ms), id)
   if redis.call('PTTL', gone) < ban_ms then
     redis.call('PEXPIRE', gone, ban_ms)
   end
 end
-if mine then
+if state.id == id then
+  local lived = state.left_ms > 0
   if barging then
-    first_waiter(keys, now_us, id, function(waiter)
+    first_waiter(keys, now, id, function(waiter)
       return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
     end)
   else
-    local next_id = hand_over(keys, now_us, id)
-    if next_id then return {2, next_id} end
+    local next_id = hand_over(keys, state, now, id)
+    if next_id then return lived and {2, next_id} or {0} end
   end
-  redis.call('DEL', lock)
-  return {1}
+  free(lock, state, flag_now(keys), now)
+  return {lived and 1 or 0}
 end
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left

@@ -1,21 +1,23 @@
 --[[
 renew: extend many leases at once, each only while its holder still holds it.
 
-KEYS[1..n]   lock of each lease
-ARGV[1..2n]  id and ttl_ms of each lease, in the order of KEYS
+KEYS[1..n]  lock  string  see _state.lua
+ARGV[1..n]  id    string  the request that holds each, in the order of KEYS
 
-Returns  {1 or 0, ...}  for each: 1 renewed for ttl_ms from now, 0 no longer this holder's
+Returns  {1 or 0, ...}  for each: 1 renewed, for its ttl from now; 0 no longer this holder's
 Raises   nothing of its own: a foreign value or type under a key counts as 0
 
 Retry    safe: never creates a lease, never extends another holder's
-Clock    the server's, through PEXPIRE
+Clock    the server's, read once
 Cost     O(n), 2 commands per lease
 ]]
+--- @include "_state.lua"
+local now = read_clock()
 local outcomes = {}
 for place = 1, #KEYS do
-  local lock, id, ttl_ms = KEYS[place], ARGV[2 * place - 1], ARGV[2 * place]
-  local held = redis.pcall('GET', lock)
-  local mine = type(held) == 'string' and string.sub(held, 1, #id + 1) == id .. ' '
-  outcomes[place] = mine and redis.call('PEXPIRE', lock, ttl_ms) or 0
+  local known, state = pcall(read_lock, KEYS[place], now)
+  local mine = known and state.id == ARGV[place] and state.left_ms > 0
+  if mine then renew(KEYS[place], state, now) end
+  outcomes[place] = mine and 1 or 0
 end
 return outcomes

@@ -2,6 +2,7 @@
 import type { Owner } from "../../../errors.js";
 import type { Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
+import type { Busy } from "../../backend.js";
 
 export type Verdict =
   | { readonly kind: "granted"; readonly token: bigint }
@@ -22,12 +23,12 @@ export function verdict(reply: Reply | undefined): Verdict {
     case 1:
       return { kind: "granted", token: BigInt(String(rest[0])) };
     case 0:
-      return { kind: "busy", leftMs: Number(rest[0]), owner: owner(String(rest[1])) };
+      return { kind: "busy", leftMs: Number(rest[0]), owner: held(String(rest[1]))?.owner ?? null };
     case 2:
       return {
         kind: "in-line",
         leftMs: Number(rest[0]),
-        owner: owner(String(rest[1])),
+        owner: held(String(rest[1]))?.owner ?? null,
         ahead: Number(rest[2]),
         ticket: String(rest[3]),
       };
@@ -36,20 +37,50 @@ export function verdict(reply: Reply | undefined): Verdict {
   }
 }
 
-/** The value of a lock key: "<id> <token> <ttl_ms> <since_ms> <owner as JSON>". */
-const HELD = /^\S+ (\d+) \d+ (\d+) (.*)$/s;
+/** What the value of a lock's key says, when somebody holds it: see _state.lua. */
+interface Held {
+  readonly id: string;
+  readonly token: bigint;
+  readonly renewedUs: number;
+  readonly ttlMs: number;
+  readonly owner: Owner | null;
+}
 
-function owner(held: string): Owner | null {
-  const match = HELD.exec(held);
+const HELD = /^\d{16}[ +](\S+) (\d{16}) (\d{16}) (\d{16}) (\d+) (.*)$/s;
+
+function held(value: string): Held | null {
+  const match = HELD.exec(value);
   if (!match) return null;
+  const [, id = "", token = "0", since, renewed, ttl, json = ""] = match;
+  return {
+    id,
+    token: BigInt(token),
+    renewedUs: Number(renewed),
+    ttlMs: Number(ttl),
+    owner: owner(json, Number(since), BigInt(token)),
+  };
+}
+
+function owner(json: string, sinceUs: number, fence: bigint): Owner | null {
   try {
-    const { host, pid, label } = JSON.parse(match[3] as string) as {
-      host: string;
-      pid: number;
-      label: string;
-    };
-    return { host, pid, label, sinceMs: Number(match[2]), fence: BigInt(match[1] as string) };
+    const { host, pid, label } = JSON.parse(json) as { host: string; pid: number; label: string };
+    return { host, pid, label, sinceMs: Math.floor(sinceUs / 1_000), fence };
   } catch {
     return null; // written by another program: the lock is held all the same
   }
+}
+
+/** A token is 16 digits; the value of a lock's key is longer. */
+const TOKEN_LENGTH = 16;
+
+/**
+ * What `take` saw: the token of a lock that it took, now or when the client sent it before; who holds it;
+ * or null where only `acquire` can tell.
+ */
+export function taken(seen: Reply | undefined, now: Reply | undefined, id: string): bigint | Busy | null {
+  if (typeof seen !== "string") return null;
+  if (seen.length === TOKEN_LENGTH) return BigInt(seen);
+  const holder = held(seen);
+  if (!holder || Number(now) >= holder.renewedUs + holder.ttlMs * 1_000) return null;
+  return holder.id === id ? holder.token : { owner: holder.owner, ahead: null };
 }

@@ -1,0 +1,110 @@
+/** The lock scripts that work on many locks at once, by their headers' `Returns` lines, on the engine itself. */
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { script as give } from "../src/locks/backends/redis/give.lua.js";
+import { script as renew } from "../src/locks/backends/redis/renew.lua.js";
+import { script as take } from "../src/locks/backends/redis/take.lua.js";
+
+let server: EmbeddedValkey;
+let redis: Redis;
+let all: [mine: string, others: string, missing: string, foreign: string];
+
+beforeAll(async () => {
+  server = await EmbeddedValkey.start();
+  redis = new Redis(server.url);
+});
+
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+/** As a lock that "a" took at `now` and renewed then; `flag` "+" says that somebody may wait. */
+async function write(key: string, id: string, flag = " ", agedMs = 0): Promise<void> {
+  const [seconds, micros] = await redis.time();
+  const us = BigInt(seconds as number) * 1_000_000n + BigInt(micros as number) - BigInt(agedMs) * 1_000n;
+  await redis.set(key, `${us}${flag}${id} ${us} ${us} ${us} 1000 {}`, "EX", 100);
+}
+
+beforeEach(async () => {
+  await redis.flushall();
+  all = ["t:{1}:lock", "t:{2}:lock", "t:{3}:lock", "t:{4}:lock"];
+  await write(all[0], "a");
+  await write(all[1], "ab");
+  await redis.rpush(all[3], "x");
+});
+
+describe("take", () => {
+  test("the token of each that is free, the state of each that is not, and the clock", async () => {
+    const [mine, others, missing, foreign] = all;
+    await redis.set(missing, `${"0".repeat(16)} `);
+    const before = await redis.mget(mine, others);
+    const locks = [mine, others, missing, foreign, "t:{never}:lock"];
+    const ids = locks.map((_, place) => `id${place}`);
+    const seen = (await redis.eval(take.source, 5, ...locks, "{}", 2_000, 16, 90_000, ...ids)) as string[];
+    const now = seen.at(-1) as string;
+    expect(seen).toEqual([...before, now, "", now, now]);
+    const top = String(BigInt(now) + 15n);
+    expect(await redis.get(missing)).toBe(`${top} id2 ${now} ${now} ${now} 2000 {}`);
+    expect(await redis.ttl(missing)).toBeGreaterThan(86_400);
+    expect(await redis.mget(mine, others)).toEqual(before);
+  });
+
+  test("leaves alone what somebody may wait for, and a token that is ahead of the clock", async () => {
+    const [mine, ahead] = all;
+    await write(mine, "a", "+", 10_000);
+    await redis.set(ahead, "9000000000000000 ");
+    const before = await redis.mget(mine, ahead);
+    const seen = (await redis.eval(
+      take.source,
+      2,
+      mine,
+      ahead,
+      "{}",
+      2_000,
+      1,
+      90_000,
+      "x",
+      "y",
+    )) as string[];
+    expect(seen.slice(0, 2)).toEqual(before);
+    expect(await redis.mget(mine, ahead)).toEqual(before);
+  });
+});
+
+describe("give", () => {
+  test("{1 or 0, ...} for each, in order; the last token stays", async () => {
+    const before = (await redis.get(all[0])) as string;
+    expect(await redis.eval(give.source, 4, ...all, "a", "a", "a", "a")).toEqual([1, 0, 0, 0]);
+    expect(await redis.get(all[0])).toBe(before.slice(0, 17));
+    expect(await redis.ttl(all[0])).toBeGreaterThan(0);
+    expect(await redis.exists(all[1], all[2])).toBe(1);
+  });
+
+  test("leaves to release what somebody may wait for", async () => {
+    await write(all[0], "a", "+");
+    const before = await redis.get(all[0]);
+    expect(await redis.eval(give.source, 1, all[0], "a")).toEqual([0]);
+    expect(await redis.get(all[0])).toBe(before);
+  });
+});
+
+describe("renew", () => {
+  test("{1 or 0, ...} for each, in order; a foreign type is 0 and harms no other", async () => {
+    const before = await redis.mget(all[0], all[1]);
+    expect(await redis.eval(renew.source, 4, ...all, "a", "a", "a", "a")).toEqual([1, 0, 0, 0]);
+    const [mine, others] = await redis.mget(all[0], all[1]);
+    expect(others).toBe(before[1]);
+    expect(mine?.slice(0, 53)).toBe(before[0]?.slice(0, 53));
+    expect(BigInt(mine?.slice(53, 69) as string)).toBeGreaterThan(BigInt(before[0]?.slice(53, 69) as string));
+    expect(mine?.slice(69)).toBe(" 1000 {}");
+    expect(await redis.ttl(all[0])).toBeGreaterThan(86_000);
+    expect(await redis.exists(all[2])).toBe(0);
+  });
+
+  test("0 for a lease that lapsed, though nobody took it", async () => {
+    await write(all[0], "a", " ", 1_001);
+    expect(await redis.eval(renew.source, 1, all[0], "a")).toEqual([0]);
+  });
+});

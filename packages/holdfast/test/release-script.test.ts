@@ -1,0 +1,148 @@
+/** Every `Returns` and `Raises` line of the header of release, on the engine itself. */
+import { describe, expect, test } from "vitest";
+import { ask, free, heard, holder, keys, redis, shift, state } from "./lock-lab.js";
+
+describe("release", () => {
+  test("{1} for the holder; {0} for a repeat, for another, and for a free lock", async () => {
+    await ask("a");
+    expect(await free("b")).toEqual([0]);
+    expect(await free("a")).toEqual([1]);
+    expect(await free("a")).toEqual([0]);
+    expect(await holder()).toBeNull();
+  });
+
+  test("a ban holds from then on, whether the id held, waited, or neither", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    expect(await free("b", 5_000)).toEqual([3]);
+    expect(await free("a", 5_000)).toEqual([1]);
+    expect([await ask("a"), await ask("b", { wait: true })]).toEqual([[3], [3]]);
+    expect(await redis.pttl(keys[3] as string)).toBeGreaterThan(4_000);
+    expect((await ask("c"))[0]).toBe(1);
+  });
+
+  test("{2, id}: the first in line holds, was told, and its block of tokens is above ours", async () => {
+    const [, first] = await ask("a", { turns: 16 });
+    await ask("b", { wait: true, turns: 16, ttlMs: 5_000 });
+    await ask("c", { wait: true });
+    expect(await free("a")).toEqual([2, "b"]);
+    const token = (await state())?.token as string;
+    expect(BigInt(token)).toBeGreaterThanOrEqual(BigInt(first as string) + 16n);
+    expect(await heard()).toEqual([`grant b ${token} 1 5000 ${keys[0]}`]);
+    expect(await redis.zrange(keys[1] as string, "0", "-1")).toEqual(["c"]);
+    expect((await ask("d"))[1]).toBeLessThanOrEqual(5_000);
+  });
+
+  test("waiters that nobody listens for, or that fell silent, are passed over", async () => {
+    await ask("a");
+    await ask("deaf", { wait: true, inbox: "nobody-here" });
+    await ask("dead", { wait: true });
+    const entry = (await redis.hget(keys[2] as string, "dead")) as string;
+    await redis.hset(
+      keys[2] as string,
+      "dead",
+      entry.replace(/^\d+/, (ms) => String(Number(ms) - 20_000)),
+    );
+    await ask("torn", { wait: true });
+    await redis.hdel(keys[2] as string, "torn");
+    await ask("b", { wait: true });
+    expect(await free("a")).toEqual([2, "b"]);
+    expect(await redis.exists(...keys.slice(1))).toBe(0);
+  });
+
+  test("nobody listening at all leaves the lock free, and the next token above those tried", async () => {
+    await ask("a");
+    await ask("deaf", { wait: true, inbox: "nobody-here", floor: String(2n ** 51n) });
+    expect(await free("a")).toEqual([1]);
+    expect([await holder(), await redis.exists(...keys.slice(1))]).toEqual([null, 0]);
+    expect(BigInt((await ask("b"))[1] as string)).toBeGreaterThan(2n ** 51n);
+  });
+
+  test("a server that refuses the write has told nobody, and the holder still holds", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    const before = await state();
+    await redis.config("SET", "maxmemory", "1");
+    try {
+      await expect(free("a")).rejects.toThrow(/OOM/);
+    } finally {
+      await redis.config("SET", "maxmemory", "256mb");
+    }
+    expect([await heard(), await state()]).toEqual([[], before]);
+    expect((await free("a"))[0]).toBe(2);
+  });
+
+  test("a server without memory still lets go, unless the token would be forgotten too soon", async () => {
+    const ahead = String(BigInt(Date.now() + 3_600_000) * 1_000n);
+    await ask("a");
+    await redis.config("SET", "maxmemory", "1");
+    try {
+      expect(await free("a")).toEqual([1]);
+    } finally {
+      await redis.config("SET", "maxmemory", "256mb");
+    }
+    expect(await holder()).toBeNull();
+    await ask("b", { floor: ahead });
+    await redis.config("SET", "maxmemory", "1");
+    try {
+      await expect(free("b")).rejects.toThrow(/OOM/);
+    } finally {
+      await redis.config("SET", "maxmemory", "256mb");
+    }
+    expect(await free("b")).toEqual([1]);
+    expect((await state())?.top).toBe(ahead);
+  });
+
+  test("a lease that lapsed is no longer given back, but passes to the line", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    await shift(-10_000);
+    expect(await free("a")).toEqual([0]);
+    expect(await holder()).toBe("b");
+  });
+
+  test("the fence outlives a token that is ahead of the clock", async () => {
+    const [seconds] = await redis.time();
+    await ask("a", { floor: String((BigInt(seconds as number) + 259_200n) * 1_000_000n) });
+    expect(await redis.ttl(keys[0] as string)).toBeGreaterThan(86_400 + 259_000);
+    await free("a");
+    expect(await redis.ttl(keys[0] as string)).toBeGreaterThan(86_400 + 259_000);
+  });
+
+  test("tokens that are used up, or a fence that is none, refuse to grant", async () => {
+    await redis.set(keys[0] as string, "9007199254740000 ");
+    await expect(ask("a")).rejects.toThrow(/used up/);
+    await redis.set(keys[0] as string, "sixteen letters! ");
+    await expect(ask("a")).rejects.toThrow(/holds something else/);
+    expect(await redis.get(keys[0] as string)).toBe("sixteen letters! ");
+  });
+
+  test("a waiter from before the clock was set back is alive, and dies a ttl later", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    const entry = (await redis.hget(keys[2] as string, "b")) as string;
+    await redis.hset(
+      keys[2] as string,
+      "b",
+      entry.replace(/^\d+/, (ms) => String(Number(ms) + 3_600_000)),
+    );
+    expect(await free("a")).toEqual([2, "b"]);
+  });
+
+  test("{3} for a waiter, which leaves the line", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    expect(await free("b")).toEqual([3]);
+    expect(await redis.exists(...keys.slice(1))).toBe(0);
+  });
+
+  test("barging leaves the lock free and wakes the first in line, which keeps its place", async () => {
+    await ask("a", { barging: true });
+    await ask("b", { wait: true, barging: true });
+    expect(await free("a", 0, true)).toEqual([1]);
+    expect(await heard()).toEqual(["wake b"]);
+    expect(await redis.zrange(keys[1] as string, "0", "-1")).toEqual(["b"]);
+    expect((await ask("b", { wait: true, barging: true }))[0]).toBe(1);
+    expect(await redis.exists(...keys.slice(1))).toBe(0);
+  });
+});
