@@ -1,0 +1,92 @@
+/** `holdfast lock NAME -- COMMAND…`: runs a command while this process holds the lock. */
+import { subscribe } from "node:diagnostics_channel";
+import { basename } from "node:path";
+import { AcquireTimeoutError, type Lease, type LeaseLostError, type LockEvents, type Mutex } from "holdfast";
+import { EXIT } from "../exit-codes.js";
+import { interruptible } from "../interrupt.js";
+import { startJob } from "../job/job.js";
+import { note, noteEvent } from "../output/output.js";
+import { ownerText } from "../output/owner.js";
+import { newSession } from "../session.js";
+import type { Settings } from "../settings.js";
+
+export interface LockTerms {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly ttlMs: number;
+  readonly waitMs: number;
+  /** Between SIGTERM and SIGKILL when the lease is lost. */
+  readonly graceMs: number;
+  readonly label: string | undefined;
+}
+
+/** @returns the command's exit code, or 70 when the lease was lost. */
+export async function lock(terms: LockTerms, settings: Settings): Promise<number> {
+  const label = terms.label ?? basename(terms.command[0] ?? "");
+  const session = newSession(settings, label);
+  try {
+    const mutex = session.hf.mutex(terms.name, { ttlMs: terms.ttlMs });
+    await session.connect();
+    const lease = await acquire(mutex, terms, settings);
+    return lease ? await runUnder(lease, terms, settings) : EXIT.busy;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Null: busy, which has been said. */
+async function acquire(mutex: Mutex, { name, waitMs }: LockTerms, settings: Settings): Promise<Lease | null> {
+  let told = false;
+  subscribe("holdfast:lock:waiting", (message) => {
+    if (told) return;
+    told = true;
+    const { ahead } = message as LockEvents["holdfast:lock:waiting"];
+    if (settings.json) noteEvent({ event: "waiting", lock: name, ahead });
+    else if (process.stderr.isTTY)
+      note(`waiting for '${name}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`);
+  });
+  try {
+    return await interruptible((signal) => mutex.acquire({ waitMs, signal }));
+  } catch (error) {
+    if (!(error instanceof AcquireTimeoutError)) throw error;
+    const { owner } = error;
+    if (settings.json) noteEvent({ event: "busy", lock: name, waitMs, owner });
+    else note(`'${name}' is held by ${owner ? ownerText(owner) : "somebody else"}`);
+    return null;
+  }
+}
+
+async function runUnder(lease: Lease, terms: LockTerms, settings: Settings): Promise<number> {
+  try {
+    return await runJob(lease, terms, settings);
+  } finally {
+    if ((await lease.release()) === "unknown" && !settings.json)
+      note(`Redis did not answer the release of '${lease.name}': it is free within ${terms.ttlMs} ms`);
+  }
+}
+
+async function runJob(lease: Lease, terms: LockTerms, settings: Settings): Promise<number> {
+  if (settings.json) noteEvent({ event: "acquired", lock: lease.name, fence: lease.fence });
+  const env = { ...process.env, HOLDFAST_LOCK: lease.name, HOLDFAST_FENCE: String(lease.fence) };
+  // After a stop, the look at the clock ends the lease before the command runs on.
+  const job = await startJob(terms.command, env, terms.graceMs, () => lease.valid);
+  let stopping: Promise<void> | null = null;
+  const stop = (): void => {
+    tellLost(lease.signal.reason as LeaseLostError, settings);
+    stopping = job.stop();
+  };
+  if (lease.signal.aborted) stop();
+  else lease.signal.addEventListener("abort", stop, { once: true });
+  const exitCode = await job.ended;
+  const lost = !lease.valid;
+  lease.signal.removeEventListener("abort", stop);
+  await stopping;
+  job.dismiss();
+  if (settings.json) noteEvent({ event: "ended", lock: lease.name, lost, exitCode });
+  return lost ? EXIT.lost : exitCode;
+}
+
+function tellLost({ lock, fence, reason }: LeaseLostError, settings: Settings): void {
+  if (settings.json) noteEvent({ event: "lost", lock, fence, reason });
+  else note(`the lease on '${lock}' (fence ${fence}) is over (${reason}): stopping the command`);
+}

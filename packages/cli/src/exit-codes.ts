@@ -1,0 +1,21 @@
+/** What the command says to the shell: as sysexits.h has it where it has a number. */
+export const EXIT = {
+  ok: 0,
+  /** A defect of this program. */
+  broken: 1,
+  /** `holdfast doctor` found something that puts locks at risk; `holdfast show`: the name is free. */
+  no: 1,
+  /** Wrong arguments. */
+  usage: 64,
+  /** Redis is not to be had, or refused; a port is not free. */
+  unavailable: 69,
+  /** The lease was lost: the command was stopped. */
+  lost: 70,
+  /** Somebody else holds the lock. */
+  busy: 75,
+  notExecutable: 126,
+  notFound: 127,
+} as const;
+
+/** 128 and the number of the signal, as shells have it. */
+export const SIGNAL_BASE = 128;

@@ -1,0 +1,59 @@
+/** What went wrong, for whoever typed the command: one line, a remedy, an exit code. */
+import { CommanderError } from "commander";
+import { EXIT } from "./exit-codes.js";
+
+/** Known to this program, with its own exit code. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly exitCode: number;
+  readonly code: string;
+
+  constructor(code: string, exitCode: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+/** By the `code` of an error of holdfast or of its embedded engine: neither is loaded for a usage error. */
+const EXIT_BY_CODE: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: EXIT.usage,
+  INVALID_OPTION: EXIT.usage,
+  ACQUIRE_TIMEOUT: EXIT.busy,
+  INDETERMINATE: EXIT.unavailable,
+  SERVER_ERROR: EXIT.unavailable,
+  LEASE_LOST: EXIT.lost,
+  PORT_IN_USE: EXIT.unavailable,
+  LISTEN_FAILED: EXIT.unavailable,
+};
+
+/** The library names its own arguments; who typed the command knows their flags. */
+const FLAG_BY_ARGUMENT: Readonly<Record<string, string>> = {
+  name: "NAME",
+  pattern: "PATTERN",
+  prefix: "--prefix",
+  label: "--label",
+  ttlMs: "--ttl",
+  waitMs: "--wait",
+};
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof Failure) return error.exitCode;
+  return EXIT_BY_CODE[codeOf(error)] ?? EXIT.broken;
+}
+
+export function codeOf(error: unknown): string {
+  if (error instanceof CommanderError) return "USAGE";
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "UNEXPECTED";
+}
+
+/** The message; with the stack if the program itself is at fault. */
+export function toldOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { argument } = error as { argument?: string };
+  if (codeOf(error) === "INVALID_ARGUMENT" && argument !== undefined)
+    return error.message.replace(argument, FLAG_BY_ARGUMENT[argument] ?? argument);
+  return exitCodeOf(error) === EXIT.broken ? (error.stack ?? error.message) : error.message;
+}

@@ -1,0 +1,53 @@
+/** What `--help` says after the options. */
+export const HELP = {
+  program: `
+Examples:
+  holdfast embedded                              a Valkey to try things on
+  holdfast lock deploy -- ./deploy.sh            one deployment at a time
+  holdfast lock backup --wait 0 -- ./backup.sh   skip it when one runs
+  holdfast ls                                    who holds, how many wait
+  holdfast watch 'deploy*'                       the same, as it changes
+  holdfast release deploy --force                take it from its holder
+
+Exit codes:
+  0 done; 1 no, or a defect; 64 wrong arguments; 69 Redis cannot be reached, or
+  refuses; 70 the lease was lost; 75 busy; 126 the command cannot be executed;
+  127 there is no such command; 128+n ended by signal n
+
+The Redis comes from --redis or HOLDFAST_REDIS, the prefix from --prefix or
+HOLDFAST_PREFIX. NO_COLOR declines colours.
+`,
+  lock: `
+The command finds the lock's name in HOLDFAST_LOCK and the fencing token in
+HOLDFAST_FENCE, a number that rises with every holder: whatever it writes to can
+refuse a smaller one.
+
+When the lease is lost, the command's process group gets SIGTERM and, after
+--grace, SIGKILL. Signals sent to holdfast are passed on to the command.
+
+Examples:
+  holdfast lock deploy -- ./deploy.sh
+  holdfast lock nightly --wait 0 -- sh -c 'backup && prune'
+  holdfast lock account:13 --ttl 10s --wait 1m --label batch -- node pay.js
+
+Exit codes:
+  the command's own, 128+n when signal n ended it; 75 busy, or not free within
+  --wait; 70 the lease was lost and the command stopped; 69 Redis cannot be
+  reached; 64 wrong arguments; 126 and 127 the command cannot be executed, or
+  does not exist
+`,
+  completion: `
+Set up:
+  bash   eval "$(holdfast completion bash)"                  in ~/.bashrc
+  zsh    eval "$(holdfast completion zsh)"                   in ~/.zshrc, after compinit
+  fish   holdfast completion fish > ~/.config/fish/completions/holdfast.fish
+`,
+  embedded: `
+Examples:
+  holdfast embedded
+  holdfast embedded --port 0 --json
+
+Ctrl-C ends it with exit code 0; the data is gone then. Exit code 69: the port
+is in use.
+`,
+} as const;

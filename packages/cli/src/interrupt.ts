@@ -1,0 +1,31 @@
+/** Ctrl-C and its kin, while holdfast itself works: they end the work in order, the second time at once. */
+import { constants } from "node:os";
+import { SIGNAL_BASE } from "./exit-codes.js";
+import { Failure } from "./failure.js";
+
+const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export function exitCodeOfSignal(name: NodeJS.Signals): number {
+  return SIGNAL_BASE + constants.signals[name];
+}
+
+export class Interrupted extends Failure {
+  constructor(signal: NodeJS.Signals) {
+    super("INTERRUPTED", exitCodeOfSignal(signal), `ended by ${signal}`);
+  }
+}
+
+/** Runs `work` with a signal that aborts, with an `Interrupted`, when the user wants it to end. */
+export async function interruptible<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  const interrupt = new AbortController();
+  const listener = (name: NodeJS.Signals): void => {
+    if (interrupt.signal.aborted) process.exit(exitCodeOfSignal(name));
+    interrupt.abort(new Interrupted(name));
+  };
+  for (const name of ENDING) process.on(name, listener);
+  try {
+    return await work(interrupt.signal);
+  } finally {
+    for (const name of ENDING) process.off(name, listener);
+  }
+}

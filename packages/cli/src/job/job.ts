@@ -1,0 +1,126 @@
+/** The command that runs under a lock, with every process that it starts in its group. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { EXIT } from "../exit-codes.js";
+import { Failure } from "../failure.js";
+import { exitCodeOfSignal } from "../interrupt.js";
+import { monotonicMs, pause } from "../time.js";
+import { postGuard } from "./guard.js";
+import { ownGroup, type ProcessGroup, sharedGroup } from "./process-group.js";
+import { hasTerminal } from "./terminal.js";
+
+export interface Job {
+  /** The command's own exit code, or 128 and the signal that it died from. */
+  readonly ended: Promise<number>;
+  /** SIGTERM to its group, and SIGKILL to what is left of it after the grace. Resolves when all have gone. */
+  stop(): Promise<void>;
+  /** It has ended: signals are this process's own again. */
+  dismiss(): void;
+}
+
+const LOOK_AGAIN_MS = 50;
+/** Even SIGKILL takes a moment; who does not go then hangs in the kernel. */
+const KILL_LIMIT_MS = 2_000;
+
+const RELAYED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+/** On a terminal the kernel sends these to the command as well. */
+const FROM_KEYS = ["SIGINT", "SIGQUIT"] as const;
+
+/**
+ * The command runs, and gets the signals that come to holdfast, as soon as this returns: nothing that comes
+ * in between ends holdfast alone.
+ * @param onContinue is called when this process was stopped and goes on, before the command does.
+ * @throws {Failure} 127: there is no such command; 126: it cannot be executed.
+ */
+export async function startJob(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+  graceMs: number,
+  onContinue: () => void,
+): Promise<Job> {
+  const [program = "", ...args] = command;
+  const shared = hasTerminal() ? sharedGroup() : null;
+  const guard = postGuard(graceMs);
+  const relay = relaySignals(shared !== null, onContinue);
+  const dismiss = (): void => {
+    relay.end();
+    guard.dismiss();
+  };
+  const child = spawn(program, args, { stdio: "inherit", env, detached: shared === null });
+  const { pid } = child;
+  if (pid === undefined) {
+    dismiss();
+    throw notStarted(program, (await once(child, "error"))[0]);
+  }
+  const group = shared ?? ownGroup(pid);
+  guard.watch(shared ? pid : -pid);
+  relay.to(group);
+  return { ended: endOf(child), stop: () => stop(group, graceMs), dismiss };
+}
+
+async function endOf(child: ChildProcess): Promise<number> {
+  const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  return code ?? exitCodeOfSignal(signal as NodeJS.Signals);
+}
+
+function notStarted(program: string, error: NodeJS.ErrnoException): Failure {
+  if (error.code === "ENOENT")
+    return new Failure("NOT_FOUND", EXIT.notFound, `there is no command ${program}`);
+  return new Failure("NOT_EXECUTABLE", EXIT.notExecutable, `cannot execute ${program} (${error.code})`);
+}
+
+interface Relay {
+  to(group: ProcessGroup): void;
+  end(): void;
+}
+
+/** Listens before the command starts. What comes until then is heard after it, when this code has run. */
+function relaySignals(onTerminal: boolean, onContinue: () => void): Relay {
+  let target: ProcessGroup | null = null;
+  const relay = (name: NodeJS.Signals): void => target?.signal(name);
+  const leaveToTerminal = (): void => {};
+  // Nobody renews while this process is stopped, so the command must not run on alone.
+  const suspend = (): void => {
+    target?.signal("SIGSTOP");
+    process.kill(process.pid, "SIGSTOP");
+  };
+  const resume = (): void => {
+    onContinue();
+    target?.signal("SIGCONT");
+  };
+  const listeners: (readonly [NodeJS.Signals, (name: NodeJS.Signals) => void])[] = [
+    ...RELAYED.map((name) => [name, relay] as const),
+    ...FROM_KEYS.map((name) => [name, onTerminal ? leaveToTerminal : relay] as const),
+  ];
+  // On a terminal both are stopped and continued by the shell.
+  if (!onTerminal) listeners.push(["SIGTSTP", suspend], ["SIGCONT", resume]);
+  for (const [name, listener] of listeners) process.on(name, listener);
+  return {
+    to(group) {
+      target = group;
+    },
+    end() {
+      for (const [name, listener] of listeners) process.off(name, listener);
+    },
+  };
+}
+
+async function stop(group: ProcessGroup, graceMs: number): Promise<void> {
+  group.signal("SIGTERM");
+  group.signal("SIGCONT"); // One that is stopped would not hear it.
+  if (await goneWithin(group, graceMs)) return;
+  group.signal("SIGKILL");
+  // A process may start another while the list is read.
+  await goneWithin(group, KILL_LIMIT_MS, () => group.signal("SIGKILL"));
+}
+
+async function goneWithin(group: ProcessGroup, limitMs: number, again?: () => void): Promise<boolean> {
+  const untilMs = monotonicMs() + limitMs;
+  while (group.alive()) {
+    const leftMs = untilMs - monotonicMs();
+    if (leftMs <= 0) return false;
+    await pause(Math.min(LOOK_AGAIN_MS, leftMs));
+    again?.();
+  }
+  return true;
+}

@@ -1,0 +1,72 @@
+/**
+ * The processes of a command, to be signalled together.
+ *
+ * Away from a terminal the command gets a session and a process group of its own. On a terminal it must
+ * stay in the group of holdfast, the one that may read from the terminal and that Ctrl-C and Ctrl-Z reach:
+ * Node.js cannot move a child to another group without taking the terminal from it. That group may have
+ * other members, such as the `tee` of `holdfast lock … | tee log`, and those are none of ours.
+ */
+import { type ProcessRow, processTable } from "./process-table.js";
+
+export interface ProcessGroup {
+  /** Whether any process of the command is left. */
+  alive(): boolean;
+  /** To all of them. Those that are gone already do not matter. */
+  signal(name: NodeJS.Signals): void;
+}
+
+/** The group that `leader` was started as the first of. */
+export function ownGroup(leader: number): ProcessGroup {
+  return {
+    alive: () => processTable().some(({ group }) => group === leader),
+    signal: (name) => send(-leader, name),
+  };
+}
+
+/** The group that this process is in, less those who were in it before. Made before the command starts. */
+export function sharedGroup(): ProcessGroup {
+  const before = new Set(groupOfThisProcess().map(({ pid }) => pid));
+  const members = (): ProcessRow[] => {
+    const group = new Map(groupOfThisProcess().map((row) => [row.pid, row]));
+    return [...group.values()].filter((row) => isOurs(row, group, before));
+  };
+  return {
+    alive: () => members().length > 0,
+    signal(name) {
+      for (const { pid } of members()) send(pid, name);
+    },
+  };
+}
+
+/**
+ * A process is the command's when its line of parents inside the group leads to this process, or ends at
+ * one that came later and lost its parent. The line of a neighbour leads to somebody who was there before.
+ */
+function isOurs(
+  row: ProcessRow,
+  group: ReadonlyMap<number, ProcessRow>,
+  before: ReadonlySet<number>,
+): boolean {
+  if (row.pid === process.pid) return false;
+  for (let at: ProcessRow | undefined = row; at; at = group.get(at.parent)) {
+    if (at.pid === process.pid) return true;
+    if (before.has(at.pid)) return false;
+  }
+  return true;
+}
+
+function groupOfThisProcess(): ProcessRow[] {
+  const rows = processTable();
+  const own = rows.find(({ pid }) => pid === process.pid)?.group;
+  return rows.filter(({ group }) => group === own);
+}
+
+function send(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // ESRCH: it has ended. EPERM: it has become another user's, as sudo does, and is not ours to end.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+}

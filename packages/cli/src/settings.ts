@@ -1,0 +1,36 @@
+/** The options that every command has. */
+import { InvalidArgumentError, Option } from "commander";
+
+export interface Settings {
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly json: boolean;
+}
+
+const DEFAULT_URL = "redis://127.0.0.1:6379";
+
+export function settingOptions(): Option[] {
+  return [
+    new Option("--redis <url>", "the Redis or Valkey")
+      .env("HOLDFAST_REDIS")
+      .default(DEFAULT_URL)
+      .argParser(redisUrl),
+    new Option("--prefix <text>", "before every key, as in `new Holdfast(redis, { prefix })`")
+      .env("HOLDFAST_PREFIX")
+      .default("holdfast"),
+    new Option("--json", "print JSON: one document, or one line per event"),
+  ];
+}
+
+export function settingsOf(options: Record<string, unknown>): Settings {
+  return {
+    redisUrl: String(options["redis"]),
+    prefix: String(options["prefix"]),
+    json: options["json"] === true,
+  };
+}
+
+function redisUrl(text: string): string {
+  if (/^rediss?:\/\/[^/]/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError("Give a URL such as redis://127.0.0.1:6379.");
+}

@@ -1,0 +1,26 @@
+/** The only door to timers and clocks of this package. */
+
+/** Calls back once. Returns the cancellation. */
+export function after(delayMs: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
+}
+
+/** Resolves after `delayMs`, or as soon as `signal` aborts. */
+export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = after(delayMs, end);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+/** Milliseconds on a clock that never goes back. */
+export function monotonicMs(): number {
+  return performance.now();
+}

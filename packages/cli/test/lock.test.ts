@@ -1,0 +1,228 @@
+/** `holdfast lock`: the command's life, the lease's life, and what each does to the other. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { isAlive, Program } from "./program.js";
+import { SERVERS, startEmbedded, type TestServer } from "./servers.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** For signals to arrive on a machine with its hands full. */
+const WITHIN = { timeout: 10_000 };
+
+/** Prints its process id, and ends when it is told to. */
+const SLEEPER = ["sh", "-c", "echo $$; exec sleep 60"];
+
+/** The guards of this file wait 59 s, as no others do. */
+function guards(): string[] {
+  const { stdout } = spawnSync("ps", ["-eo", "args="], { encoding: "utf8" });
+  return stdout.split("\n").filter((line) => line.endsWith("holdfast-guard 59"));
+}
+
+describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
+  describe.skipIf(kind.missing)("holdfast lock", () => {
+    let server: TestServer;
+    beforeAll(async () => {
+      server = await kind.start();
+    });
+    afterAll(() => server?.stop());
+    const env = (): NodeJS.ProcessEnv => ({ HOLDFAST_REDIS: server.url });
+    const lock = (...args: string[]): Program => new Program(["lock", ...args], env());
+
+    test("the command finds name and fence in its environment, stdin and stdout are its own", async () => {
+      const program = lock("env", "--", "sh", "-c", 'read line; echo "$line $HOLDFAST_LOCK $HOLDFAST_FENCE"');
+      program.child.stdin?.end("hello\n");
+      const { exitCode, stdout, stderr } = await program.ended();
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+      expect(stdout).toMatch(/^hello env \d{16}\n$/);
+    });
+
+    test("fences rise from one run to the next", async () => {
+      const fences: bigint[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        const { stdout } = await lock("rising", "--", "sh", "-c", "echo $HOLDFAST_FENCE").ended();
+        fences.push(BigInt(stdout.trim()));
+      }
+      expect(fences).toEqual([...fences].sort((a, b) => (a < b ? -1 : 1)));
+      expect(new Set(fences).size).toBe(3);
+    });
+
+    test.each([
+      { exits: "exit 0", exitCode: 0 },
+      { exits: "exit 3", exitCode: 3 },
+      { exits: "exit 75", exitCode: 75 },
+      { exits: "kill -TERM $$", exitCode: 143 },
+      { exits: "kill -KILL $$", exitCode: 137 },
+    ])("'$exits' is exit code $exitCode, and the lock is free", async ({ exits, exitCode }) => {
+      expect(await lock("codes", "--", "sh", "-c", exits).ended()).toMatchObject({ exitCode, stderr: "" });
+      expect(await lock("codes", "--wait", "0", "--", "true").ended()).toMatchObject({ exitCode: 0 });
+    });
+
+    test("no such command is 127, one that cannot be executed 126, and the lock is free", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, "script");
+      writeFileSync(file, "#!/bin/sh\n");
+      chmodSync(file, 0o644);
+      expect(await lock("none", "--", "no-such-command").ended()).toMatchObject({ exitCode: 127 });
+      expect(await lock("none", "--", file).ended()).toMatchObject({ exitCode: 126 });
+      expect(await lock("none", "--wait", "0", "--", "true").ended()).toMatchObject({ exitCode: 0 });
+    });
+
+    test("busy is 75, at once or after the wait, and names the holder", async () => {
+      const holder = lock("busy", "--label", "first", "--", ...SLEEPER);
+      await holder.printed(/^\d+$/m);
+      for (const wait of ["0", "300ms"]) {
+        const { exitCode, stdout, stderr } = await lock("busy", "--wait", wait, "--", "echo", "ran").ended();
+        expect({ exitCode, stdout }).toEqual({ exitCode: 75, stdout: "" });
+        expect(stderr).toMatch(/^holdfast: 'busy' is held by first \(pid \d+ on .+\)\n$/);
+      }
+    });
+
+    test("who waits is served when the first is done", async () => {
+      const holder = lock("turns", "--", "sh", "-c", "echo holding; read line");
+      await holder.printed(/holding/);
+      const waiter = lock("turns", "--json", "--wait", "forever", "--", "echo", "mine");
+      await waiter.printed(/"waiting"/, "stderr");
+      holder.child.stdin?.end("done\n");
+      expect(await waiter.ended()).toMatchObject({ exitCode: 0, stdout: "mine\n" });
+      expect(waiter.events()).toMatchObject([
+        { event: "waiting", lock: "turns", ahead: 0 },
+        { event: "acquired", lock: "turns", fence: expect.stringMatching(/^\d{16}$/) },
+        { event: "ended", lock: "turns", lost: false, exitCode: 0 },
+      ]);
+    });
+
+    test.each([
+      { signal: "SIGTERM", exitCode: 143 },
+      { signal: "SIGINT", exitCode: 130 },
+      { signal: "SIGHUP", exitCode: 129 },
+      { signal: "SIGUSR1", exitCode: 138 },
+    ] as const)("$signal is passed on to the whole group", async ({ signal, exitCode }) => {
+      const program = lock("relay", "--", "sh", "-c", "sh -c 'echo $$; exec sleep 60'; exit 1");
+      const [inner = ""] = await program.printed(/^\d+$/m);
+      program.child.kill(signal);
+      expect(await program.ended()).toMatchObject({ exitCode, stderr: "" });
+      await expect.poll(() => isAlive(Number(inner)), WITHIN).toBe(false);
+    });
+
+    test("a command that handles the signal has the last word", async () => {
+      const program = lock(
+        "last",
+        "--",
+        "sh",
+        "-c",
+        "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done",
+      );
+      await program.printed(/ready/);
+      program.child.kill("SIGTERM");
+      expect(await program.ended()).toMatchObject({ exitCode: 9 });
+    });
+
+    test("Ctrl-C while waiting leaves no place in line behind", async () => {
+      const holder = lock("patience", "--", ...SLEEPER);
+      await holder.printed(/^\d+$/m);
+      const waiter = lock("patience", "--json", "--wait", "forever", "--", "true");
+      await waiter.printed(/"waiting"/, "stderr");
+      waiter.child.kill("SIGINT");
+      expect(await waiter.ended()).toMatchObject({ exitCode: 130 });
+      expect(await server.redis.zcard("holdfast:{patience}:line")).toBe(0);
+    });
+
+    test("a holder killed with SIGKILL takes its command along, and is followed within its ttl", async () => {
+      const holder = lock(
+        "killed",
+        "--ttl",
+        "2s",
+        "--",
+        "sh",
+        "-c",
+        "sleep 60 & echo $! $HOLDFAST_FENCE; wait",
+      );
+      const [, inner = "", first = ""] = await holder.printed(/^(\d+) (\d+)$/m);
+      holder.child.kill("SIGKILL");
+      await expect.poll(() => isAlive(Number(inner)), WITHIN).toBe(false);
+      const { exitCode, stdout } = await lock("killed", "--", "sh", "-c", "echo $HOLDFAST_FENCE").ended();
+      expect(exitCode).toBe(0);
+      expect(BigInt(stdout.trim())).toBeGreaterThan(BigInt(first));
+    });
+
+    test("no guard is left behind", async () => {
+      const program = lock("guarded", "--grace", "59s", "--", "sh", "-c", "echo $$; read line");
+      await program.printed(/\d/);
+      expect(guards()).toHaveLength(1);
+      program.child.stdin?.end();
+      await program.ended();
+      await expect.poll(guards, WITHIN).toEqual([]);
+    });
+
+    test("a lease that was taken stops the whole group: exit code 70", async () => {
+      const program = lock("taken", "--ttl", "600ms", "--", "sh", "-c", "sleep 60 & echo $!; wait");
+      const [inner = ""] = await program.printed(/^\d+$/m);
+      await server.redis.del("holdfast:{taken}:lock");
+      const { exitCode, stderr } = await program.ended();
+      expect(exitCode).toBe(70);
+      expect(stderr).toMatch(
+        /^holdfast: the lease on 'taken' \(fence \d+\) is over \(taken\): stopping the command\n$/,
+      );
+      expect(isAlive(Number(inner))).toBe(false);
+    });
+
+    test("a command that ignores SIGTERM is killed after the grace", async () => {
+      const stubborn = "trap '' TERM; echo ready; while :; do sleep 0.1; done";
+      const program = lock(
+        "stubborn",
+        "--ttl",
+        "600ms",
+        "--grace",
+        "300ms",
+        "--json",
+        "--",
+        "sh",
+        "-c",
+        stubborn,
+      );
+      await program.printed(/ready/);
+      await server.redis.del("holdfast:{stubborn}:lock");
+      expect(await program.ended()).toMatchObject({ exitCode: 70 });
+      expect(program.events()).toMatchObject([
+        { event: "acquired" },
+        { event: "lost", lock: "stubborn", reason: "taken" },
+        { event: "ended", lost: true, exitCode: 137 },
+      ]);
+    });
+
+    test("a stopped command is ended as well", async () => {
+      const program = lock("stopped", "--ttl", "600ms", "--", ...SLEEPER);
+      const [pid = ""] = await program.printed(/^\d+$/m);
+      process.kill(Number(pid), "SIGSTOP");
+      await server.redis.del("holdfast:{stopped}:lock");
+      expect(await program.ended()).toMatchObject({ exitCode: 70 });
+      expect(isAlive(Number(pid))).toBe(false);
+    });
+
+    test("SIGTSTP stops the command with holdfast; if the lease ran out meanwhile, it does not run on", async () => {
+      const program = lock("paused", "--ttl", "500ms", "--", ...SLEEPER);
+      const [pid = ""] = await program.printed(/^\d+$/m);
+      program.child.kill("SIGTSTP");
+      expect(await lock("paused", "--", "true").ended()).toMatchObject({ exitCode: 0 });
+      expect(isAlive(Number(pid))).toBe(true);
+      program.child.kill("SIGCONT");
+      expect(await program.ended()).toMatchObject({ exitCode: 70 });
+      expect(isAlive(Number(pid))).toBe(false);
+    });
+  });
+});
+
+test("Redis goes away: the command is stopped when its lease runs out", async () => {
+  const server = await startEmbedded();
+  const program = new Program(["lock", "away", "--ttl", "800ms", "--redis", server.url, "--", ...SLEEPER]);
+  const [pid = ""] = await program.printed(/^\d+$/m);
+  await server.stop();
+  const { exitCode, stderr } = await program.ended();
+  expect(exitCode).toBe(70);
+  expect(stderr).toContain("(expired)");
+  expect(isAlive(Number(pid))).toBe(false);
+});

@@ -1,0 +1,119 @@
+/** Arguments, help, and what is said when something is missing. */
+import { readFileSync } from "node:fs";
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Program, run } from "./program.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+const NOWHERE = { HOLDFAST_REDIS: "redis://127.0.0.1:1" };
+
+describe("wrong arguments", () => {
+  test.each([
+    { args: [] },
+    { args: ["nonsense"] },
+    { args: ["lock"] },
+    { args: ["lock", "x"] },
+    { args: ["lock", "x", "--"] },
+    { args: ["lock", "x", "true"] },
+    { args: ["lock", "x", "--ttl", "10", "--", "true"] },
+    { args: ["lock", "x", "--wait", "soon", "--", "true"] },
+    { args: ["lock", "x", "--tl", "10s", "--", "true"] },
+    { args: ["--redis", "localhost", "lock", "x", "--", "true"] },
+    { args: ["embedded", "--port", "70000"] },
+    { args: ["completion", "tcsh"] },
+  ])("$args: exit code 64, a complaint, and where the help is", async ({ args }) => {
+    const { exitCode, stdout, stderr } = await run(args, NOWHERE);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
+    expect(stderr).toContain("holdfast");
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  test.each([
+    { args: ["lock", "", "--", "true"], says: "NAME must not be empty" },
+    { args: ["lock", "x", "--ttl", "5ms", "--", "true"], says: "--ttl must be 100 to" },
+    { args: ["--prefix", "a b", "lock", "x", "--", "true"], says: "--prefix must be 1 to" },
+  ])("what the library refuses is said with the words of the command line: $says", async ({ args, says }) => {
+    expect(await run(args, NOWHERE)).toMatchObject({
+      exitCode: 64,
+      stderr: expect.stringContaining(`holdfast: ${says}`),
+    });
+  });
+
+  test("as JSON", async () => {
+    const { exitCode, stderr } = await run(["lock", "x", "--json", "--tl", "10s", "--", "true"]);
+    expect(exitCode).toBe(64);
+    expect(JSON.parse(stderr)).toMatchObject({ event: "error", code: "USAGE", exitCode: 64 });
+  });
+});
+
+describe("help", () => {
+  test.each([["--help"], ["help", "lock"], ["lock", "--help"], ["embedded", "--help"]])(
+    "%s %s has examples and exit codes",
+    async (...args) => {
+      const { exitCode, stdout, stderr } = await run(args.filter((arg) => arg !== undefined));
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+      expect(stdout).toContain("Examples:");
+      expect(stdout).toContain("69");
+      expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+    },
+  );
+
+  test("--version is that of the package", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+    expect(await run(["--version"])).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
+  });
+});
+
+describe("a Redis that cannot be had is told in one line, with a remedy", () => {
+  test("nobody listens", async () => {
+    const { exitCode, stdout, stderr } = await run(["lock", "x", "--", "true"], NOWHERE);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 69, stdout: "" });
+    expect(stderr).toMatch(
+      /^holdfast: no Redis at redis:\/\/127\.0\.0\.1:1.+ECONNREFUSED.+HOLDFAST_REDIS.+\n$/,
+    );
+  });
+
+  test("a password is asked for, or wrong, and never printed", async () => {
+    const valkey = await EmbeddedValkey.start({ config: "requirepass secret" });
+    onTestFinished(() => valkey.stop());
+    const url = new URL(valkey.url);
+    const none = await run(["lock", "x", "--redis", url.href, "--", "true"]);
+    expect(none).toMatchObject({ exitCode: 69, stderr: expect.stringContaining("asks for a password") });
+    url.password = "guess";
+    const wrong = await run(["lock", "x", "--redis", url.href, "--", "true"]);
+    expect(wrong).toMatchObject({
+      exitCode: 69,
+      stderr: expect.stringContaining("refuses the user name or"),
+    });
+    expect(wrong.stderr).not.toContain("guess");
+    url.password = "secret";
+    expect(await run(["lock", "x", "--redis", url.href, "--", "true"])).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe("holdfast embedded", () => {
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "prints its URL, serves, and ends by %s with exit code 0",
+    async (name) => {
+      const engine = new Program(["embedded", "--port", "0"]);
+      const [url = ""] = await engine.printed(/^redis:\/\/127\.0\.0\.1:\d+$/m);
+      expect(await run(["lock", "x", "--redis", url, "--", "true"])).toMatchObject({ exitCode: 0 });
+      engine.child.kill(name);
+      expect(await engine.ended()).toMatchObject({ exitCode: 0, stdout: `${url}\n`, stderr: "" });
+    },
+  );
+
+  test("as JSON; a port in use is exit code 69", async () => {
+    const engine = new Program(["embedded", "--port", "0", "--json"]);
+    const [line = ""] = await engine.printed(/^\{.*\}$/m);
+    const { url, host, port, pid } = JSON.parse(line);
+    expect({ url, host, pid }).toEqual({
+      url: `redis://${host}:${port}`,
+      host: "127.0.0.1",
+      pid: engine.child.pid,
+    });
+    const second = await run(["embedded", "--port", String(port)]);
+    expect(second).toMatchObject({ exitCode: 69, stdout: "" });
+    expect(second.stderr).toMatch(/^holdfast: Port \d+ on 127\.0\.0\.1 is in use/);
+  });
+});
