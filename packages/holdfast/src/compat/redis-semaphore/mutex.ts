@@ -4,7 +4,7 @@
  * What is held is kept by its identifier for this process, so that another Mutex here can take part in it
  * (`acquiredExternally`). Redis knows holders by ids of holdfast's own, which no other process can present.
  */
-import { AcquireTimeoutError, InvalidArgumentError } from "../../errors.js";
+import { AcquireTimeoutError, InvalidArgumentError, LeaseLostError } from "../../errors.js";
 import type { Holdfast, RedisClientLike } from "../../holdfast.js";
 import type { Lease } from "../../lease/lease.js";
 import { NotPortedError } from "../errors.js";
@@ -198,6 +198,8 @@ export class Mutex {
   }
 }
 
+/** The original throws where nobody can catch it. */
 function warnOfLoss(error: LostLockError): void {
-  process.emitWarning(error);
+  const closed = error.cause instanceof LeaseLostError && error.cause.reason === "closed"; // by the user's own call
+  if (!closed) process.emitWarning(error);
 }
