@@ -1,6 +1,6 @@
 /** The ACL line of docs/guides/redis.md is enough for every call, has nothing that no call needs, and ends at its prefix. */
 import { subscribe } from "node:diagnostics_channel";
-import { globSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -45,4 +45,36 @@ test("outside its prefix it is refused, with the remedy", async () => {
   const hf = new Holdfast(user, { prefix: "other" });
   await expect(hf.mutex("acl").tryAcquire()).rejects.toMatchObject({ code: "SERVER_ERROR" });
   await hf.close();
+});
+
+/** Sent by the clients, or on behalf of the scripts and of the doctor. */
+const AROUND_SCRIPTS = ["eval", "evalsha", "subscribe", "unsubscribe", "info"];
+/** What people ask for, with more permissions than a program needs. */
+const FOR_PEOPLE = /^(doctor|inspect)\//;
+
+/** Every command in the Lua sources, and every one that is sent without a script. */
+function commandsInSources(): Set<string> {
+  const src = new URL("../src/", import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
+    (file) => /\.(lua|ts)$/.test(file) && !file.endsWith(".lua.ts") && !FOR_PEOPLE.test(file),
+  );
+  const commands = files.flatMap((file) => {
+    const text = readFileSync(new URL(file, src), "utf8");
+    const called = file.endsWith(".lua")
+      ? /redis\.p?call\(\s*['"](\w+)['"]/g
+      : /\bcommand\(\s*\[\s*"([A-Z]+)"/g;
+    return [...text.matchAll(called)].map(([, command = ""]) => command.toLowerCase());
+  });
+  return new Set(commands.filter((command) => !["eval", "evalsha"].includes(command)));
+}
+
+test("the line allows exactly the commands that the sources send", () => {
+  const allowed = [...guidedUser().matchAll(/ \+([a-z]\S*)/g)].map(([, command]) => command);
+  expect([...allowed].sort()).toEqual([...commandsInSources(), ...AROUND_SCRIPTS].sort());
+});
+
+test("the doctor asks for each of them", () => {
+  const asked = new Set(probes("p:{n}").map(([command = ""]) => command.toLowerCase()));
+  const sent = [...commandsInSources(), "eval", "evalsha"];
+  expect([...asked].sort()).toEqual(sent.sort());
 });

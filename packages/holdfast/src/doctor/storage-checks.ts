@@ -72,7 +72,8 @@ function checkSaving({ info, config }: ServerState): Finding[] {
 
 function checkPersistence({ info, config }: ServerState): Finding[] {
   const save = config?.get("save");
-  if (info?.get("aof_enabled") === "1") return checkFsync(config?.get("appendfsync"));
+  if (!info?.has("aof_enabled")) return [];
+  if (info.get("aof_enabled") === "1") return checkFsync(config?.get("appendfsync"));
   const nothing = save === "";
   const snapshots =
     save === undefined ? "whether it takes snapshots is unknown" : `it takes snapshots (save ${save})`;
@@ -82,7 +83,7 @@ function checkPersistence({ info, config }: ServerState): Finding[] {
       severity: "warning",
       found: `the server keeps no append-only file (appendonly no), ${nothing ? "and takes no snapshots" : `and ${snapshots}`}`,
       consequence: nothing
-        ? "After a restart every name is free: another process can take a lock whose holder goes on until its next renewal, a third of its ttl later at most. Fenced records forget which tokens they have seen."
+        ? "After a restart every name is free: another process can take a lock whose holder goes on until its next renewal, about a third of its ttl later. Fenced records forget which tokens they have seen."
         : "After a crash it comes back with its last snapshot: locks taken since then are free, and another process can take them while their holders go on until their next renewal. Fenced records forget as much.",
       remedy:
         "Set appendonly yes with appendfsync everysec, and fence what the locks protect. Locks that are only meant to save double work can do without.",
