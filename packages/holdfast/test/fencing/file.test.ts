@@ -256,3 +256,31 @@ describe("two writers, each stopped once at every step", () => {
     });
   });
 });
+
+test.each([1, 2, 3, 4, 5, 6])(
+  "a reader stopped at every step while the file is replaced %i times tells the token of what it read",
+  async (times) => {
+    const path = join(folder, "f");
+    const file = new FencedFile(path, { files: quick });
+    await file.write(holder(1n), "1");
+    let [token, last] = [1n, 0];
+    for (let stopAt = 1; last + 1 >= stopAt; stopAt++) {
+      let step = 0;
+      const gated = Object.entries(quick).map(([name, operation]) => [
+        name,
+        async (...words: never[]) => {
+          if (++step === stopAt) {
+            token++;
+            // The number of a freed file is given to another, sooner or later.
+            for (let write = 0; write < times; write++) await file.write(holder(token), String(token));
+          }
+          return operation(...words);
+        },
+      ]);
+      const { content, fence } = await new FencedFile(path, { files: Object.fromEntries(gated) }).read();
+      expect(text(content)).toBe(String(fence));
+      last = step;
+    }
+    expect(last).toBeGreaterThan(2);
+  },
+);
