@@ -4,13 +4,13 @@ import { type Random, systemRandom } from "../../time/random.js";
 
 export interface IdentifierOptions {
   /** @deprecated use `identifier` and `acquiredExternally` */
-  readonly externallyAcquiredIdentifier?: string;
+  readonly externallyAcquiredIdentifier?: string | undefined;
   /** @deprecated use `identifier` */
-  readonly identifierSuffix?: string;
+  readonly identifierSuffix?: string | undefined;
   /** What this lock is called inside this process. Redis does not see it. @default a random UUID */
-  readonly identifier?: string;
+  readonly identifier?: string | undefined;
   /** `acquire` takes part in what a Mutex of this process holds under the same key and identifier. */
-  readonly acquiredExternally?: boolean;
+  readonly acquiredExternally?: boolean | undefined;
 }
 
 /** @throws {InvalidArgumentError} with the messages of the original */

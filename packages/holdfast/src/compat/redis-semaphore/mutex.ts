@@ -18,20 +18,20 @@ export type LockLostCallback = (this: Mutex, error: LostLockError) => void;
 /** Times in milliseconds. */
 export interface TimeoutOptions {
   /** How long the name stays taken after its holder falls silent. @default 10000 */
-  readonly lockTimeout?: number;
+  readonly lockTimeout?: number | undefined;
   /** Longest wait. 0 is one attempt. @default 10000 */
-  readonly acquireTimeout?: number;
+  readonly acquireTimeout?: number | undefined;
   /** 1 does not wait; more wait for as long as that many attempts would take. @default Infinity */
-  readonly acquireAttemptsLimit?: number;
+  readonly acquireAttemptsLimit?: number | undefined;
   /** Waiters are told here and do not poll: it counts only with acquireAttemptsLimit. @default 10 */
-  readonly retryInterval?: number;
+  readonly retryInterval?: number | undefined;
   /** 0: the lock ends after lockTimeout. Any other: it is renewed, at a third of that. @default 0.8 of lockTimeout */
-  readonly refreshInterval?: number;
+  readonly refreshInterval?: number | undefined;
 }
 
 export interface LockOptions extends TimeoutOptions, IdentifierOptions {
   /** Called when the lock was lost while it was being refreshed. @default a warning of the process */
-  readonly onLockLost?: LockLostCallback;
+  readonly onLockLost?: LockLostCallback | undefined;
 }
 
 export const defaultTimeoutOptions = {
@@ -52,7 +52,7 @@ export class Mutex {
   readonly #client: RedisClientLike;
   readonly #key: string;
   readonly #identifier: string;
-  readonly #terms: Required<TimeoutOptions>;
+  readonly #terms: Readonly<Record<keyof TimeoutOptions, number>>;
   readonly #onLockLost: LockLostCallback;
   #adopts: boolean;
   #term: Term | null = null;

@@ -15,7 +15,7 @@ import { closeHoldfasts, type Ground, groundOf } from "../holdfasts.js";
 import { Term } from "../term.js";
 import { ExecutionError, type ExecutionResult, type ExecutionStats, lockedError, voteOf } from "./errors.js";
 import { Lock, type LockMaker } from "./lock.js";
-import { driftMs, type Settings, settingsFrom, waitMsOf } from "./settings.js";
+import { driftMs, type GivenSettings, type Settings, settingsFrom, waitMsOf } from "./settings.js";
 
 /** Aborts when a resource is lost, before anybody else can hold it; `error` is then the reason. */
 export type RedlockAbortSignal = AbortSignal & { error?: Error };
@@ -42,7 +42,7 @@ export class Redlock extends EventEmitter implements LockMaker {
    */
   constructor(
     clients: Iterable<RedisClientLike>,
-    settings: Partial<Settings> = {},
+    settings: GivenSettings = {},
     scripts: Readonly<Record<string, unknown>> = {},
   ) {
     super();
@@ -69,11 +69,7 @@ export class Redlock extends EventEmitter implements LockMaker {
    * @throws {ExecutionError} one was taken for all that time, or Redis failed; its cause says which
    * @throws {InvalidArgumentError} the duration or a name cannot be
    */
-  async acquire(
-    resources: string[] | string,
-    duration: number,
-    settings: Partial<Settings> = {},
-  ): Promise<Lock> {
+  async acquire(resources: string[] | string, duration: number, settings: GivenSettings = {}): Promise<Lock> {
     checkDuration(duration);
     return this.#lock(namesOf(resources), duration, duration, settingsFrom(settings, this.settings));
   }
@@ -87,7 +83,7 @@ export class Redlock extends EventEmitter implements LockMaker {
    * Gives the resources back. Never rejects for a lock that was lost or is over: then the vote of the
    * attempt is against it, and "error" is emitted.
    */
-  async release(lock: Lock, _settings: Partial<Settings> = {}): Promise<ExecutionResult> {
+  async release(lock: Lock, _settings: GivenSettings = {}): Promise<ExecutionResult> {
     lock.expiration = 0;
     const { leases } = lock.term;
     const result = await lock.term.release();
@@ -107,7 +103,7 @@ export class Redlock extends EventEmitter implements LockMaker {
    * A new Lock on the same leases, which ends `duration` ms from now; the old one is over.
    * @throws {ExecutionError} it was lost, released or over
    */
-  async extend(existing: Lock, duration: number, settings: Partial<Settings> = {}): Promise<Lock> {
+  async extend(existing: Lock, duration: number, settings: GivenSettings = {}): Promise<Lock> {
     checkDuration(duration);
     const { term, resources } = existing;
     const over = existing.expiration < this.#ground().clock.now().wallMs;
@@ -127,14 +123,14 @@ export class Redlock extends EventEmitter implements LockMaker {
   using<Value>(
     resources: string[] | string,
     duration: number,
-    settings: Partial<Settings>,
+    settings: GivenSettings,
     routine?: Routine<Value>,
   ): Promise<Value>;
   using<Value>(resources: string[] | string, duration: number, routine: Routine<Value>): Promise<Value>;
   async using<Value>(
     resources: string[] | string,
     duration: number,
-    settingsOrRoutine: Partial<Settings> | Routine<Value>,
+    settingsOrRoutine: GivenSettings | Routine<Value>,
     lastRoutine?: Routine<Value>,
   ): Promise<Value> {
     checkDuration(duration);

@@ -12,6 +12,9 @@ export interface Settings {
   readonly automaticExtensionThreshold: number;
 }
 
+/** What a call may give: the rest falls back on the settings of the Redlock, and those on the defaults. */
+export type GivenSettings = { readonly [Key in keyof Settings]?: number | undefined };
+
 const DEFAULTS: Settings = Object.freeze({
   driftFactor: 0.01,
   retryCount: 10,
@@ -21,7 +24,7 @@ const DEFAULTS: Settings = Object.freeze({
 });
 
 /** Whatever is no number is left to what it falls back on, as in the original. */
-export function settingsFrom(given: Partial<Settings>, fallback: Settings = DEFAULTS): Settings {
+export function settingsFrom(given: GivenSettings, fallback: Settings = DEFAULTS): Settings {
   const settings: Record<string, number> = { ...fallback };
   for (const key of Object.keys(DEFAULTS) as (keyof Settings)[]) {
     const value = given[key];
