@@ -1,0 +1,120 @@
+/** Options that users set on their clients for reasons of their own, and what holdfast makes of them. */
+import { FaultProxy } from "@holdfast/conformance";
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { Decoder, ProtocolVersion } from "@valkey/valkey-glide";
+import { Holdfast, type Mutex } from "holdfast";
+import { Redis } from "ioredis";
+import { Redis as Redis5 } from "ioredis5";
+import { Redis as Iovalkey } from "iovalkey";
+import { createClient, RESP_TYPES } from "redis";
+import { createClient as createClient4 } from "redis4";
+import { createClient as createClient5, RESP_TYPES as RESP_TYPES5 } from "redis5";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Open, openGlide, openIoredis, openNodeRedis } from "./openers.ts";
+
+let server: EmbeddedValkey;
+const endings: (() => unknown)[] = [];
+let names = 0;
+
+beforeAll(async () => {
+  server = await EmbeddedValkey.start();
+});
+
+afterAll(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+  await server.stop();
+});
+
+const heard = new Set<string>();
+const buffers = { [RESP_TYPES.BLOB_STRING]: Buffer };
+const buffers5 = { [RESP_TYPES5.BLOB_STRING]: Buffer };
+
+const OPTIONS: readonly (readonly [string, Open])[] = [
+  ["ioredis: keyPrefix", openIoredis((url) => new Redis(url, { keyPrefix: "app:" }))],
+  ["ioredis: stringNumbers", openIoredis((url) => new Redis(url, { stringNumbers: true }))],
+  ["ioredis: enableAutoPipelining", openIoredis((url) => new Redis(url, { enableAutoPipelining: true }))],
+  ["ioredis: lazyConnect", openIoredis((url) => new Redis(url, { lazyConnect: true }))],
+  [
+    "ioredis: commandTimeout, socketTimeout",
+    openIoredis((url) => new Redis(url, { commandTimeout: 500, socketTimeout: 500 })),
+  ],
+  ["ioredis: reconnects given up", openIoredis((url) => new Redis(url, { retryStrategy: () => null }))],
+  ["ioredis: autoResubscribe off", openIoredis((url) => new Redis(url, { autoResubscribe: false }))],
+  ["ioredis 5: keyPrefix", openIoredis((url) => new Redis5(url, { keyPrefix: "app:" }))],
+  ["iovalkey: keyPrefix", openIoredis((url) => new Iovalkey(url, { keyPrefix: "app:" }))],
+  [
+    "node-redis: replies as Buffers",
+    openNodeRedis((url) => createClient({ url, commandOptions: { typeMapping: buffers } })),
+  ],
+  ["node-redis: withTypeMapping", openNodeRedis((url) => createClient({ url }).withTypeMapping(buffers))],
+  ["node-redis: keyPrefix", openNodeRedis((url) => createClient({ url, keyPrefix: "app:" }))],
+  [
+    "node-redis: socketTimeout",
+    openNodeRedis((url) => createClient({ url, socket: { socketTimeout: 200 } })),
+  ],
+  [
+    "node-redis: reconnects given up",
+    openNodeRedis((url) => createClient({ url, socket: { reconnectStrategy: false } })),
+  ],
+  [
+    "node-redis: disableOfflineQueue",
+    openNodeRedis((url) => createClient({ url, disableOfflineQueue: true })),
+  ],
+  [
+    "node-redis 5: replies as Buffers",
+    openNodeRedis((url) => createClient5({ url, commandOptions: { typeMapping: buffers5 } })),
+  ],
+  [
+    "node-redis 5: socketTimeout",
+    openNodeRedis((url) => createClient5({ url, socket: { socketTimeout: 200 } })),
+  ],
+  ["node-redis 4: legacyMode", openNodeRedis((url) => createClient4({ url, legacyMode: true }))],
+  ["GLIDE: RESP2", openGlide({ protocol: ProtocolVersion.RESP2 })],
+  ["GLIDE: replies as bytes", openGlide({ defaultDecoder: Decoder.Bytes })],
+  ["GLIDE: lazyConnect", openGlide({ lazyConnect: true })],
+  ["GLIDE: three requests in flight", openGlide({ inflightRequestsLimit: 3 })],
+  [
+    "GLIDE: subscriptions of its own",
+    openGlide({
+      pubsubSubscriptions: {
+        channelsAndPatterns: { 0: new Set(["news"]) },
+        callback: ({ message }) => heard.add(String(message)),
+      },
+    }),
+  ],
+];
+
+describe.each(OPTIONS)("%s", (_title, open) => {
+  test("calls, hand-overs and lost wake-up connections are as ever", async () => {
+    const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
+    endings.push(() => proxy.close());
+    const prefix = `options${++names}`;
+    const [here, there] = [await mutex(server.url), await mutex(proxy.url)];
+
+    for (const breaks of [false, true]) {
+      const held = await here.acquire();
+      const waiting = there.acquire({ waitMs: "8s" });
+      await listens(proxy);
+      if (breaks) {
+        proxy.forget();
+        proxy.cut("inbox");
+        await listens(proxy);
+      }
+      expect(await held.release()).toBe("released");
+      const lease = await waiting;
+      expect(lease.fence).toBeGreaterThan(held.fence);
+      expect(await lease.release()).toBe("released");
+    }
+
+    async function mutex(url: string): Promise<Mutex> {
+      const { client, close } = await open(url);
+      const hf = new Holdfast(client, { prefix });
+      endings.push(close, () => hf.close());
+      return hf.mutex("n", { ttlMs: "60s" });
+    }
+  });
+});
+
+function listens(proxy: FaultProxy): Promise<void> {
+  return proxy.when("it listens", () => proxy.requests.some(([verb]) => verb?.toUpperCase() === "SUBSCRIBE"));
+}
