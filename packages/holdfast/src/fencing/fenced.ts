@@ -11,6 +11,14 @@ export interface Fenced {
 const LARGEST_TOKEN = 2n ** 63n - 1n;
 const ID = /^[\x21-\x7e]{1,200}$/;
 
+export function isToken(token: bigint): boolean {
+  return token >= 0n && token <= LARGEST_TOKEN;
+}
+
+export function isHolderId(id: string): boolean {
+  return ID.test(id);
+}
+
 /**
  * For resources outside Redis, whose columns, file names and headers do not take everything.
  * @throws {InvalidArgumentError}
@@ -19,10 +27,10 @@ export function checkFenced(holder: Fenced): Fenced {
   if (typeof holder?.fence !== "bigint" || typeof holder.id !== "string") {
     throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
   }
-  if (holder.fence < 0n || holder.fence > LARGEST_TOKEN) {
+  if (!isToken(holder.fence)) {
     throw new InvalidArgumentError("holder", `must have a fence from 0 to 2^63 - 1, not ${holder.fence}`);
   }
-  if (!ID.test(holder.id)) {
+  if (!isHolderId(holder.id)) {
     throw new InvalidArgumentError("holder", "must have an id of 1 to 200 visible ASCII characters");
   }
   return holder;

@@ -1,0 +1,64 @@
+/**
+ * MemoryFences: the fences of one process, in bounded memory.
+ *
+ * What does not fit any more is not forgotten but becomes less exact: one floor stands for all that was dropped. A new
+ * process has forgotten everything, unless it is given a floor to start from.
+ */
+import { InvalidArgumentError } from "../../errors.js";
+import { type Fenced, refuses } from "../fenced.js";
+import type { FenceStore } from "./http-fence.js";
+
+export interface MemoryFencesOptions {
+  /**
+   * How many resources are remembered by themselves. Beyond, the one that was entered longest ago is dropped, and its
+   * token raises the floor. @default 100000
+   */
+  readonly capacity?: number | undefined;
+  /**
+   * Resources that are not remembered refuse tokens up to this one. Tokens of locks in Redis are microseconds since
+   * 1970, or more: `BigInt(Date.now()) * 1000n` refuses whoever got a lease before this process started.
+   * @default none
+   */
+  readonly floor?: bigint | undefined;
+}
+
+const DEFAULT_CAPACITY = 100_000;
+
+export class MemoryFences implements FenceStore {
+  readonly #capacity: number;
+  #floor: bigint;
+  /** In the order in which they were entered last. */
+  readonly #newest = new Map<string, Fenced>();
+
+  /** @throws {InvalidArgumentError} */
+  constructor(options: MemoryFencesOptions = {}) {
+    const { capacity = DEFAULT_CAPACITY, floor = -1n } = options;
+    if (!Number.isInteger(capacity) || capacity < 1)
+      throw new InvalidArgumentError("capacity", "must be a whole number from 1");
+    if (typeof floor !== "bigint") throw new InvalidArgumentError("floor", "must be a bigint");
+    this.#capacity = capacity;
+    this.#floor = floor;
+  }
+
+  /** How many resources are remembered by themselves. */
+  get size(): number {
+    return this.#newest.size;
+  }
+
+  async enter(resource: string, holder: Fenced): Promise<bigint | null> {
+    const there = this.#newest.get(resource);
+    if (there ? refuses(there, holder) : holder.fence <= this.#floor) return there?.fence ?? this.#floor;
+    this.#newest.delete(resource);
+    this.#newest.set(resource, { fence: holder.fence, id: holder.id });
+    if (this.#newest.size > this.#capacity) this.#dropOldest();
+    return null;
+  }
+
+  #dropOldest(): void {
+    for (const [resource, { fence }] of this.#newest) {
+      this.#newest.delete(resource);
+      if (fence > this.#floor) this.#floor = fence;
+      return;
+    }
+  }
+}
