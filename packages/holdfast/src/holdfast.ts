@@ -7,6 +7,7 @@ import type { Patient } from "./doctor/doctor.js";
 import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
+import type { Inspector } from "./inspect/inspector.js";
 import { Keeper } from "./lease/keeper.js";
 import { checkLockName, checkOptions } from "./locks/arguments.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
@@ -103,6 +104,17 @@ export class Holdfast {
   /** A value in Redis that refuses holders who were overtaken. */
   fencedRecord(name: string): FencedRecord {
     return new FencedRecord(this.#connection, this.#prefix, checkLockName(name), this.#callTimeoutMs);
+  }
+
+  /**
+   * Who holds and who waits, across processes, and the means to take a lock from its holder.
+   * @throws {ClosedError}
+   */
+  async inspector(): Promise<Inspector> {
+    this.#registry.assertOpen("inspector()");
+    const { Inspector } = await import("./inspect/inspector.js");
+    const { port, prefix, callTimeoutMs } = this.#patient;
+    return new Inspector(port, prefix, callTimeoutMs);
   }
 
   /**

@@ -22,6 +22,14 @@ export {
 export type { Fenced } from "./fencing/fenced.js";
 export type { FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
 export { Holdfast, type HoldfastOptions, type RedisClientLike } from "./holdfast.js";
+export type {
+  ForceReleaseOptions,
+  ForceReleaseOutcome,
+  ForceReleaseResult,
+  Inspector,
+  LocksOptions,
+} from "./inspect/inspector.js";
+export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
 export type { LockEvents } from "./telemetry/events.js";

@@ -1,0 +1,46 @@
+--[[
+force-release: take the lock from its holder, whoever that is, and give it to the first waiter in line when
+there is one. The last token rises above all that the holder had reserved, so that what it still writes can
+be refused; and it is told, by a message to its inbox.
+
+KEYS[1]  lock     string   see _state.lua
+KEYS[2]  line     zset     see _line.lua
+KEYS[3]  waiters  hash
+KEYS[4]  gone     zset
+ARGV[1]  fence    integer  only from the holder of this token; 0 from whoever holds
+ARGV[2]  inboxes  string   what the channel of an inbox begins with; the owner record has the rest
+
+Returns  {0, now, held}                  nothing done: nobody holds it, or not with that token
+         {1, now, held, after, told}     taken from the holder that `held` names; `after` is the value now;
+                                         told: how many heard the message to the old holder
+Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was written
+
+Retry    takes the lock from the next holder, unless fence is given: then it returns 0
+Clock    the server's, read once
+Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over
+]]
+local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
+local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
+
+--- @include "../locks/backends/redis/_state.lua"
+--- @include "../locks/backends/redis/_line.lua"
+local now = read_clock()
+local state = read_lock(lock, now)
+local held = state.held or ''
+if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held} end
+check_line(keys, state.id)
+redis.call('ZCARD', gone)
+
+local id = state.id
+local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %d+ %d+ %d+ %d+ (.*)$') or '')
+-- Written first, told second, as in a hand-over.
+if not hand_over(keys, state, now, id) then
+  state.top = state.top + 1
+  free(lock, state, flag_now(keys), now)
+end
+local told = 0
+if ok and type(owner) == 'table' and type(owner.inbox) == 'string' and owner.inbox ~= '' then
+  told = redis.call('PUBLISH', inboxes .. owner.inbox, 'revoked ' .. id)
+end
+return {1, now, held, redis.call('GET', lock) or '', told}

@@ -1,0 +1,161 @@
+// Generated from force-release.lua by scripts/generate.ts; do not edit.
+export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
+  name: "inspect/force-release",
+  sha1: "ebf4a2c839a0c708eb3f15be531d6f61685f8f1c",
+  source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
+local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
+local function read_clock()
+  local time = redis.call('TIME')
+  return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
+end
+local function text(number)
+  return string.format('%.0f', number)
+end
+local function digits(number)
+  return string.format('%016.0f', number)
+end
+local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
+local function read_lock(lock, now)
+  local held = redis.call('GET', lock)
+  if not held then return { top = 0, flag = ' ', left_ms = 0 } end
+  local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
+  local id, token, _, renewed, ttl_ms = string.match(rest or '', HELD)
+  if not top or (rest ~= '' and not id) then
+    error('the key of this lock holds something else, choose another prefix: ' .. lock)
+  end
+  local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
+  if id then
+    state.ttl_ms = tonumber(ttl_ms)
+    local left_ms = state.ttl_ms + math.ceil((tonumber(renewed) - tonumber(now)) / 1000)
+    state.ahead = left_ms > state.ttl_ms
+    state.left_ms = math.max(math.min(left_ms, state.ttl_ms), 0)
+  end
+  return state
+end
+local function keep_s(ttl_ms, top, now)
+  return text(86400 + math.ceil(ttl_ms / 1000 + math.max(top - tonumber(now), 0) / 1000000))
+end
+local function renew(lock, state, now)
+  local from = 17 + #state.id + 36
+  local renewed = string.sub(state.held, 1, from - 1) .. now .. string.sub(state.held, from + 16)
+  redis.call('SET', lock, renewed, 'EX', keep_s(state.ttl_ms, state.top, now))
+  state.held, state.left_ms, state.ahead = renewed, state.ttl_ms, false
+end
+local function hold(lock, state, flag, now, request)
+  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
+  state.top = token + request.turns - 1
+  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' ' .. now
+    .. ' ' .. request.ttl_ms .. ' ' .. request.owner
+  redis.call('SET', lock, state.held, 'EX', keep_s(request.ttl_ms, state.top, now))
+  state.id, state.left_ms = request.id, request.ttl_ms
+  return digits(token)
+end
+local function free(lock, state, flag, now)
+  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'EX', keep_s(0, state.top, now))
+  if freed.err then
+    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
+    redis.call('DEL', lock)
+  end
+  state.held, state.id, state.left_ms = nil, nil, 0
+end
+local function drop_waiter(keys, id)
+  redis.call('ZREM', keys.line, id)
+  redis.call('HDEL', keys.waiters, id)
+end
+local WAITER = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
+local function raise_flag(keys, state, now)
+  if state.flag == '+' then return end
+  if state.held then
+    redis.call('SETRANGE', keys.lock, 16, '+')
+    state.held = string.sub(state.held, 1, 16) .. '+' .. string.sub(state.held, 18)
+  else
+    free(keys.lock, state, '+', now)
+  end
+  state.flag = '+'
+end
+local function flag_now(keys)
+  return redis.call('EXISTS', keys.waiters, keys.gone) > 0 and '+' or ' '
+end
+local function check_line(keys, id)
+  redis.call('HEXISTS', keys.waiters, id)
+  redis.call('ZCARD', keys.line)
+end
+local function write_waiter(keys, now, request)
+  redis.call('HSET', keys.waiters, request.id, table.concat({
+    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    request.inbox, request.owner,
+  }, ' '))
+  local keep_ms = request.ttl_ms * 3
+  if redis.call('PTTL', keys.waiters) < keep_ms then
+    redis.call('PEXPIRE', keys.waiters, keep_ms)
+  end
+  if redis.call('PTTL', keys.line) < keep_ms then
+    redis.call('PEXPIRE', keys.line, keep_ms)
+  end
+end
+local function read_waiter(keys, id)
+  local entry = redis.call('HGET', keys.waiters, id)
+  if not entry then return nil end
+  local seen_ms, ttl_ms, beat, turns, floor, inbox, owner = string.match(entry, WAITER)
+  return {
+    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), beat = beat,
+    turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
+  }
+end
+local function lives(keys, now, waiter)
+  local silent_ms = math.floor(tonumber(now) / 1000) - waiter.seen_ms
+  if silent_ms < 0 then
+    write_waiter(keys, now, waiter)
+    return true
+  end
+  return silent_ms < waiter.ttl_ms
+end
+local function first_waiter(keys, now, self_id, reach)
+  while true do
+    local id = redis.call('ZRANGE', keys.line, 0, 0)[1]
+    if not id then return nil end
+    local waiter = read_waiter(keys, id)
+    if waiter and (id == self_id or (lives(keys, now, waiter) and reach(waiter))) then
+      return waiter
+    end
+    drop_waiter(keys, id)
+  end
+end
+local function hand_over(keys, state, now, self_id)
+  local written = false
+  local token
+  local waiter = first_waiter(keys, now, self_id, function(candidate)
+    token = hold(keys.lock, state, '+', now, candidate)
+    written = true
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
+    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
+  end)
+  if not waiter then
+    if written then free(keys.lock, state, '+', now) end
+    return nil
+  end
+  if waiter.id == self_id then token = hold(keys.lock, state, '+', now, waiter) end
+  drop_waiter(keys, waiter.id)
+  return waiter.id, token
+end
+local now = read_clock()
+local state = read_lock(lock, now)
+local held = state.held or ''
+if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held} end
+check_line(keys, state.id)
+redis.call('ZCARD', gone)
+local id = state.id
+local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %d+ %d+ %d+ %d+ (.*)$') or '')
+if not hand_over(keys, state, now, id) then
+  state.top = state.top + 1
+  free(lock, state, flag_now(keys), now)
+end
+local told = 0
+if ok and type(owner) == 'table' and type(owner.inbox) == 'string' and owner.inbox ~= '' then
+  told = redis.call('PUBLISH', inboxes .. owner.inbox, 'revoked ' .. id)
+end
+return {1, now, held, redis.call('GET', lock) or '', told}
+`,
+};
