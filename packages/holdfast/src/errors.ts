@@ -233,7 +233,7 @@ const TEXTS: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
 ];
 
 /** Inside a script a missing permission is an ERR, and Redis 6 makes an ERR of every error. */
-const DENIED_IN_SCRIPT = /^ERR (ACL failure in script|The user executing the script can't)/;
+const DENIED_IN_SCRIPT = /^ERR .*(ACL failure in script|The user executing the script can't)/;
 const ERROR_IN_SCRIPT =
   /^ERR Error running script .*?: -?(NOPERM|WRONGTYPE|READONLY|NOREPLICAS|OOM|MISCONF) /;
 
@@ -268,14 +268,19 @@ function serverCodeOf(reply: string): string {
 }
 
 /**
- * The promise's outcome. An error is made where an answer or a timer comes in, far from the caller: it
- * gets the stack of whoever awaits it, which costs nothing unless it fails.
+ * An error is made where an answer or a timer comes in, far from the caller: it gets the stack of whoever
+ * awaits `method`, which costs nothing unless it fails.
  */
+export function fromCaller(error: unknown, method: (...args: never[]) => unknown): unknown {
+  if (error instanceof HoldfastError) Error.captureStackTrace(error, method);
+  return error;
+}
+
+/** The promise's outcome, with errors told as `fromCaller` tells them. */
 export async function tellCaller<Value>(promise: Promise<Value>): Promise<Value> {
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof HoldfastError) Error.captureStackTrace(error, tellCaller);
-    throw error;
+    throw fromCaller(error, tellCaller);
   }
 }

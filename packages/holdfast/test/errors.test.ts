@@ -41,7 +41,21 @@ test.each([
   ["WRONGTYPE Operation against a key", "WRONGTYPE", /prefix/],
   ["LOADING x", "LOADING", /wait/],
   ["ERR ACL failure in script: No permissions to access a key", "NOPERM", /guide/],
-  ["ERR Error running script (call to f_0): @user_script:1: -OOM command not allowed", "OOM", /maxmemory/],
+  [
+    "ERR Error running script (call to f_0): @user_script:1: @user_script: 1: -OOM command not allowed",
+    "OOM",
+    /maxmemory/,
+  ],
+  [
+    "ERR Error running script (call to f_0): @user_script:20: WRONGTYPE Operation against",
+    "WRONGTYPE",
+    /prefix/,
+  ],
+  [
+    "ERR Error running script (call to f_0): @user_script:1: The user executing the script can't run",
+    "NOPERM",
+    /guide/,
+  ],
   ["ERR max number of clients reached", "ERR", /maxclients/],
   ["ERR unknown command 'EVALSHA'", "ERR", /newer/],
 ])("the refusal '%s' is %s, with its remedy", (reply, serverCode, remedy) => {
