@@ -42,7 +42,7 @@ function versionOf(name: string): string {
   for (;;) {
     try {
       const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-      if (typeof version === "string") return version;
+      if (typeof version === "string") return version.replace(/^v/, "");
     } catch {}
     if (folder === dirname(folder)) return "unknown";
     folder = dirname(folder);

@@ -1,6 +1,7 @@
 /** The command line, and nothing else: from the arguments to one checked object. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { type ContestantName, roster } from "./contestants/roster.js";
+import type { ContestantName } from "./contestants/contestant.js";
+import { roster } from "./contestants/roster.js";
 import type { QuestionId } from "./result.js";
 
 export interface BenchOptions {

@@ -1,5 +1,5 @@
 /** The result of a run: what is printed, drawn and written as JSON. */
-import type { ContestantName } from "./contestants/roster.js";
+import type { ContestantName } from "./contestants/contestant.js";
 import type { FigureName, Figures } from "./figures.js";
 
 export interface RunResult {

@@ -8,7 +8,7 @@ import { questions } from "./questions/all.js";
 import type { QuestionResult, RunResult } from "./result.js";
 import { RedisServer } from "./rig/redis-server.js";
 
-export async function run(options: BenchOptions): Promise<void> {
+export async function run(options: BenchOptions, interrupt: AbortSignal): Promise<void> {
   const since = performance.now();
   const at = new Date();
   const progress = progressOn(process.stderr);
@@ -16,16 +16,21 @@ export async function run(options: BenchOptions): Promise<void> {
   const server = await RedisServer.start();
   const facts = machine(server.version);
   const answers: QuestionResult[] = [];
+  const interrupted = new Promise<never>((_, reject) => {
+    interrupt.addEventListener("abort", () => reject(new Error("interrupted")));
+  });
+  interrupted.catch(() => {});
   try {
     for (const question of chosen) {
       await server.flush();
-      const answer = await question.ask({
+      const setting = {
         server,
         rounds: options.rounds,
         sliceMs: options.seconds * 1_000,
         only: options.only,
         watcher: progress,
-      });
+      };
+      const answer = await Promise.race([question.ask(setting), interrupted]);
       answers.push(answer);
       progress.clear();
       if (!options.json) process.stdout.write(`${questionText(answer)}\n\n`);

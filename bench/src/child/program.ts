@@ -1,6 +1,7 @@
 /** A contestant's process: it opens one contestant and does the tasks that the run sends, one answer for each. */
 import { countRequests } from "../contestants/client.js";
-import { type ContestantName, roster } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
+import { roster } from "../contestants/roster.js";
 import { cycles } from "./cycles.js";
 import { Lanes } from "./hand-off.js";
 import { Holding } from "./holding.js";

@@ -2,7 +2,7 @@
  * The floor: the least that a correct lock on one server sends, written by hand. SET NX PX with a random value, and a
  * script that deletes what is still one's own. It has no renewal, no wait, no fence and no word about a lost lease.
  */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import { connect } from "./client.js";
 import type { Contestant, HeldMany } from "./contestant.js";
@@ -32,7 +32,7 @@ async function openWith(port: number, pipelining: boolean): Promise<Contestant<H
   const renew = (await client.script("LOAD", RENEW)) as string;
   return {
     async acquire(name) {
-      const value = randomBytes(16).toString("base64url");
+      const value = randomUUID();
       if ((await client.set(name, value, "PX", 30_000, "NX")) !== "OK") throw new Taken(name);
       return { name, value };
     },
@@ -49,7 +49,7 @@ async function hold(
   names: readonly string[],
   ttlMs: number,
 ): Promise<HeldMany> {
-  const value = randomBytes(16).toString("base64url");
+  const value = randomUUID();
   const lost = new Set<number>();
   for (const chunk of chunksOf(names)) {
     const pipeline = client.pipeline();

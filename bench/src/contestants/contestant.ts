@@ -1,3 +1,16 @@
+export type ContestantName =
+  | "holdfast"
+  | "floor"
+  | "floor-pipelined"
+  | "baton"
+  | "told-baton"
+  | "no-lock"
+  | "redlock4"
+  | "redlock5"
+  | "redis-semaphore"
+  | "redlock-universal"
+  | "sesamecare-redlock";
+
 /**
  * Contestant: one way of taking a lock, as its own documentation shows it, behind two calls.
  *

@@ -1,5 +1,5 @@
 /** Who takes part, and where each is found. A process loads only its own contestant. */
-import type { Contestant } from "./contestant.js";
+import type { Contestant, ContestantName } from "./contestant.js";
 
 interface Entry {
   readonly title: string;
@@ -9,19 +9,6 @@ interface Entry {
   readonly package?: string;
   open(port: number): Promise<Contestant>;
 }
-
-export type ContestantName =
-  | "holdfast"
-  | "floor"
-  | "floor-pipelined"
-  | "baton"
-  | "told-baton"
-  | "no-lock"
-  | "redlock4"
-  | "redlock5"
-  | "redis-semaphore"
-  | "redlock-universal"
-  | "sesamecare-redlock";
 
 export const roster: Readonly<Record<ContestantName, Entry>> = {
   holdfast: {

@@ -2,7 +2,7 @@
  * The same floor over pub/sub: SET NX, and a message on the release that wakes one waiter of each process, which tries
  * again. Without a place in line; a message that is lost is made up for after a second.
  */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { connect } from "./client.js";
 import type { Contestant } from "./contestant.js";
 
@@ -45,7 +45,7 @@ export async function open(port: number): Promise<Contestant<Held>> {
     async acquire(name) {
       if (!subscribed.has(name)) subscribed.set(name, ears.subscribe(name));
       await subscribed.get(name);
-      const value = randomBytes(16).toString("base64url");
+      const value = randomUUID();
       for (;;) {
         const place = stand(name);
         if ((await client.set(name, value, "PX", 30_000, "NX")) === "OK") {

@@ -1,9 +1,7 @@
 /** The picture of a run: one HTML file without script and without anything to load. */
-import { figures } from "../figures.js";
 import type { CaseResult, ContestantResult, QuestionResult, RunResult, Target } from "../result.js";
-import { comparisonsOf } from "./comparisons.js";
-import { number, spreadOf } from "./numbers.js";
-import { headOf, pictureOf, SCREENS } from "./pictures.js";
+import { columnsOf } from "./columns.js";
+import { drawnOf, pictureOf, SCREENS } from "./pictures.js";
 
 const STYLE = `
 :root { --ink: #1c2126; --soft: #5b6670; --line: #d9dee3; --paper: #ffffff; --bad: #b42318; --good: #1a7f37;
@@ -24,7 +22,7 @@ p { margin: 4px 0 12px; max-width: 76ch; }
 .legend i { display: inline-block; width: 11px; height: 11px; border-radius: 50%; margin-right: 7px; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 13px; }
-th, td { padding: 4px 8px; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th, td { padding: 4px 6px; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 thead th { color: var(--soft); font-weight: 600; font-size: 12px; white-space: normal; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 .targets td { text-align: left; font-size: 15px; white-space: normal; }
@@ -101,27 +99,18 @@ ${question.cases.map(caseSection).join("\n")}
 }
 
 function caseSection(result: CaseResult): string {
-  const pictures = SCREENS.map(
-    (screen) => `<figure class="${screen}">${pictureOf(screen, result)}</figure>`,
-  ).join("\n");
+  const pictures = drawnOf(result)
+    .flatMap((figure) =>
+      SCREENS.map((screen) => `<figure class="${screen}">${pictureOf(screen, result, figure)}</figure>`),
+    )
+    .join("\n");
   return `<h3>${escaped(result.title)}</h3>\n${pictures}\n<div class="scroll">${tableOf(result)}</div>`;
 }
 
 function tableOf(result: CaseResult): string {
-  const comparisons = comparisonsOf(result);
-  const [primary, ...others] = result.columns;
-  const heads = [
-    "",
-    ...(primary ? [headOf(primary), "spread"] : []),
-    ...others.map(headOf),
-    ...comparisons.map(({ head }) => head.replace("\n", " ")),
-  ];
-  const cells = (each: ContestantResult) => [
-    each.title,
-    ...(primary ? [number(each.figures[primary], figures[primary].digits), spreadOf(each, result)] : []),
-    ...others.map((name) => number(each.figures[name], figures[name].digits)),
-    ...comparisons.map(({ of }) => number(of(each), 2)),
-  ];
+  const columns = columnsOf(result);
+  const heads = ["", ...columns.map(({ head }) => head.replaceAll("\n", " "))];
+  const cells = (each: ContestantResult) => [each.title, ...columns.map(({ of }) => of(each))];
   const row = (each: ContestantResult) =>
     `<tr${each.kind === "holdfast" ? ' class="own"' : ""}>${cells(each)
       .map((cell) => `<td>${escaped(cell)}</td>`)

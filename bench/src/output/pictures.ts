@@ -1,5 +1,5 @@
 /**
- * The pictures of a result, as SVG text: one for each case, of its primary figure.
+ * The pictures of a result, as SVG text: bars for a figure of a case.
  *
  * Drawn by Observable Plot on a DOM in memory, so that the page needs no script. Colours are CSS variables, which follow
  * the reader's light or dark setting.
@@ -15,7 +15,7 @@ export const SCREENS = ["wide", "narrow"] as const;
 export type Screen = (typeof SCREENS)[number];
 
 const WIDTH: Readonly<Record<Screen, number>> = { wide: 860, narrow: 400 };
-const NAMES_WIDTH: Readonly<Record<Screen, number>> = { wide: 190, narrow: 150 };
+const NAMES_WIDTH: Readonly<Record<Screen, number>> = { wide: 190, narrow: 168 };
 const ROW_HEIGHT = 26;
 /** Larger than this from the least to the most, only a logarithmic scale shows both. */
 const LOG_FROM = 30;
@@ -29,8 +29,13 @@ interface Row {
   readonly color: string;
 }
 
-export function pictureOf(screen: Screen, result: CaseResult): string {
-  const rows = result.contestants.flatMap((each) => rowOf(each, result));
+/** What is drawn of a case: what it is about, and how evenly it was shared. */
+export function drawnOf({ primary, columns }: CaseResult): FigureName[] {
+  return [primary, ...columns.filter((name) => name === "jain" || name === "p99Ms")];
+}
+
+export function pictureOf(screen: Screen, result: CaseResult, figure: FigureName): string {
+  const rows = result.contestants.flatMap((each) => rowOf(each, figure));
   const values = rows.map(({ value }) => value);
   const isLog = Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > LOG_FROM;
   const { document } = parseHTML("<html></html>");
@@ -47,7 +52,7 @@ export function pictureOf(screen: Screen, result: CaseResult): string {
     style: { fontSize: "12px", background: "none" },
     x: {
       ...(isLog ? { type: "log" as const } : {}),
-      label: headOf(result.primary) + (isLog ? ", logarithmic" : ""),
+      label: headOf(figure) + (isLog ? ", logarithmic" : ""),
       labelOffset: 38,
       grid: true,
       ticks: screen === "wide" ? 6 : 3,
@@ -72,15 +77,16 @@ export function pictureOf(screen: Screen, result: CaseResult): string {
   }).outerHTML;
 }
 
-function rowOf(each: ContestantResult, { primary }: CaseResult): Row[] {
-  const value = each.figures[primary];
-  if (value === undefined || !Number.isFinite(value) || each.least === null || each.most === null) return [];
-  const label = number(value, figures[primary].digits);
-  const { title, least, most, kind } = each;
+function rowOf({ title, kind, rounds, figures: all }: ContestantResult, figure: FigureName): Row[] {
+  const value = all[figure];
+  if (value === undefined || !Number.isFinite(value)) return [];
+  const values = rounds.map((round) => round[figure] ?? value);
+  const label = number(value, figures[figure].digits);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
   return [{ title, value, least, most, label, color: `var(--${kind})` }];
 }
 
-export function headOf(name: FigureName): string {
+function headOf(name: FigureName): string {
   return figures[name].head.replaceAll("\n", " ").replaceAll(" /", "/");
 }
 

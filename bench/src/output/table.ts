@@ -1,10 +1,8 @@
 /** One table for each case, for the terminal. */
 import Table from "cli-table3";
 import colors from "picocolors";
-import { figures } from "../figures.js";
 import type { CaseResult, ContestantResult, QuestionResult, Target } from "../result.js";
-import { comparisonsOf } from "./comparisons.js";
-import { number, spreadOf } from "./numbers.js";
+import { columnsOf } from "./columns.js";
 
 const LINES = { top: "", bottom: "", left: "", right: "", mid: "─", middle: " " };
 const CORNERS = [
@@ -35,15 +33,9 @@ function verdictOf({ reached }: Target): string {
 }
 
 function tableOf(result: CaseResult): string {
-  const { columns, contestants } = result;
-  const comparisons = comparisonsOf(result);
-  const heads = [
-    "",
-    ...columns.flatMap((name, column) =>
-      column === 0 ? [figures[name].head, "spread"] : [figures[name].head],
-    ),
-    ...comparisons.map(({ head }) => head),
-  ];
+  const { contestants } = result;
+  const columns = columnsOf(result);
+  const heads = ["", ...columns.map(({ head }) => head)];
   const table = new Table({
     head: heads.map((head) => colors.bold(head)),
     chars: { ...LINES, ...Object.fromEntries(CORNERS.map((corner) => [corner, ""])), "mid-mid": "─" },
@@ -51,11 +43,7 @@ function tableOf(result: CaseResult): string {
     style: { head: [], border: [], compact: true, "padding-left": 1, "padding-right": 1 },
   });
   for (const each of contestants) {
-    const cells = columns.flatMap((name, column) => {
-      const cell = number(each.figures[name], figures[name].digits);
-      return column === 0 ? [cell, spreadOf(each, result)] : [cell];
-    });
-    const row = [each.title, ...cells, ...comparisons.map(({ of }) => number(of(each), 2))];
+    const row = [each.title, ...columns.map(({ of }) => of(each))];
     table.push(each.kind === "holdfast" ? row.map((cell) => colors.cyan(cell)) : row);
   }
   return [table.toString(), ...remarks(contestants)].join("\n");
@@ -64,6 +52,6 @@ function tableOf(result: CaseResult): string {
 function remarks(contestants: readonly ContestantResult[]): string[] {
   return contestants.flatMap(({ title, note, failed }) => [
     ...(note === null ? [] : [colors.dim(` ${title}: ${note}`)]),
-    ...(failed === null ? [] : [colors.red(` ${title} failed: ${failed}`)]),
+    ...(failed === null ? [] : [colors.red(` ${title} failed: ${failed.split("\n")[0]}`)]),
   ]);
 }

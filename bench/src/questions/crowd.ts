@@ -1,5 +1,5 @@
 /** The processes of a question, all started before the first slice and ended after the last. */
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import { ContestantProcess } from "../rig/contestant-process.js";
 import type { Setting } from "./question.js";
 
@@ -14,12 +14,11 @@ export async function withCrowd<T>(
   const crowd = new Map<ContestantName, ContestantProcess[]>();
   try {
     for (const name of names) {
-      const processes: ContestantProcess[] = [];
-      crowd.set(name, processes);
-      for (let index = 0; index < processesEach; index += 1) {
-        setting.watcher.now(`starting the process of ${name}`);
-        processes.push(await ContestantProcess.start(name, setting.server.port));
-      }
+      setting.watcher.now(`starting ${processesEach === 1 ? "the process" : "the processes"} of ${name}`);
+      const starting = Array.from({ length: processesEach }, () =>
+        ContestantProcess.start(name, setting.server.port),
+      );
+      crowd.set(name, await Promise.all(starting));
     }
     return await work(crowd);
   } finally {

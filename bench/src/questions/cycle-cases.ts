@@ -1,5 +1,5 @@
 /** The cases of a question that is answered by acquiring and releasing, over and over. */
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import type { FigureName } from "../figures.js";
 import type { CaseResult } from "../result.js";
 import { type CycleTrial, cycleSlice } from "../rig/cycle-trial.js";

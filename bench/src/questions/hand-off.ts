@@ -1,6 +1,6 @@
 /** L4: from the call of release() in one process to a resolved acquire() in another that was waiting. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import { PEERS } from "../contestants/roster.js";
 import type { Figures } from "../figures.js";
 import type { CaseResult, Target } from "../result.js";

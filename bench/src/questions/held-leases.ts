@@ -1,6 +1,6 @@
 /** L5: what it costs to go on holding many leases. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import type { FigureName, Figures } from "../figures.js";
 import type { CaseResult, Target } from "../result.js";
 import { ContestantProcess } from "../rig/contestant-process.js";

@@ -1,5 +1,5 @@
 /** L2 and L3: one name that everybody wants, within one process and between several. */
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import { PEERS } from "../contestants/roster.js";
 import type { FigureName } from "../figures.js";
 import type { CaseResult, Target } from "../result.js";

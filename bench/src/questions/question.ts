@@ -1,5 +1,5 @@
 /** A question: what is asked, who is asked, and what the answer has to be. One file each. */
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import type { CaseResult, ContestantResult, QuestionId, QuestionResult, Target } from "../result.js";
 import type { Watcher } from "../rig/interleave.js";
 import type { RedisServer } from "../rig/redis-server.js";
@@ -19,8 +19,9 @@ export interface Question {
   ask(setting: Setting): Promise<QuestionResult>;
 }
 
-export function asked(setting: Setting, all: readonly ContestantName[]): ContestantName[] {
-  return all.filter((name) => setting.only?.includes(name) ?? true);
+/** The control without a lock takes part wherever it is named: what it loses, a lock must not. */
+export function asked({ only }: Setting, all: readonly ContestantName[]): ContestantName[] {
+  return only === null ? [...all] : only.filter((name) => all.includes(name) || name === "no-lock");
 }
 
 /** Undefined also when it failed in the middle: half of its rounds prove no target. */

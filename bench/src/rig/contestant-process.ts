@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Answer, Ready, Tasks } from "../child/messages.js";
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 
 const PROGRAM = fileURLToPath(new URL("../child/program.js", import.meta.url));
 const ERROR_LINES = 12;

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CyclesReport, CyclesTask, Section } from "../child/messages.js";
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import type { Figures } from "../figures.js";
 import type { ContestantProcess } from "./contestant-process.js";
 import type { RedisServer } from "./redis-server.js";

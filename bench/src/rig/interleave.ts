@@ -2,7 +2,7 @@
  * Rounds: in each, every contestant has one slice, and a different one begins, so that whatever else the machine does
  * burdens all alike.
  */
-import type { ContestantName } from "../contestants/roster.js";
+import type { ContestantName } from "../contestants/contestant.js";
 import { roster } from "../contestants/roster.js";
 import { type FigureName, type Figures, figures } from "../figures.js";
 import type { CaseResult, ContestantResult } from "../result.js";

@@ -56,6 +56,7 @@ export class RedisServer {
     const settings = { port, bind: "127.0.0.1", dir: folder, save: "", appendonly: "no" };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const child = spawn(program, args, { stdio: "ignore" });
+    process.once("exit", () => child.kill("SIGKILL"));
     await Promise.race([
       once(child, "spawn"),
       once(child, "error").then(([error]) => Promise.reject(new NoRedisServer(String(error)))),
@@ -67,7 +68,7 @@ export class RedisServer {
       retryStrategy: () => 10,
     });
     client.on("error", () => {});
-    const ready = await Promise.race([client.info("server"), sleep(START_MS)]);
+    const ready = await Promise.race([client.info("server"), sleep(START_MS, null, { ref: false })]);
     if (!ready) throw new NoRedisServer(`${program} did not answer within ${START_MS} ms`);
     const version = /redis_version:(\S+)/.exec(ready)?.[1] ?? "unknown";
     return new RedisServer({ process: child, folder, client }, port, version);
@@ -114,9 +115,12 @@ export class RedisServer {
 
   async stop(): Promise<void> {
     this.#client.disconnect();
-    const closed = once(this.#process, "close");
-    this.#process.kill("SIGTERM");
-    await closed;
+    // Ctrl-C reaches it as well: it may be gone already.
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const closed = once(this.#process, "close");
+      this.#process.kill("SIGTERM");
+      await closed;
+    }
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
