@@ -161,6 +161,7 @@ export class Redlock extends EventEmitter implements LockMaker {
     const leases: Lease[] = [];
     try {
       await takeAll(ground, names, duration, waitMsOf(settings), leases);
+      for (const lease of leases) lease.check(); // the first may have been lost while the last was waited for
     } catch (error) {
       await Promise.all(leases.map((lease) => lease.release()));
       if (error instanceof InvalidArgumentError) throw error;
