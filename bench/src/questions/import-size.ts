@@ -1,5 +1,6 @@
 /** What a library adds to a program that takes one lock, and what it does when it is only imported. */
 import { execFileSync } from "node:child_process";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
@@ -30,6 +31,8 @@ const PROGRAMS: Readonly<Partial<Record<ContestantName, string>>> = {
     const lock = await new Redlock([client]).acquire(["name"], 10000); await lock.release();`,
 };
 
+const LARGEST = 6;
+
 const METHOD = `A program that takes and releases one lock, bundled by esbuild for Node as ESM, tree-shaken and minified, with the Redis
 client left out; then gzip -9 of what is loaded at the start. What a library imports later, when a feature is used, is
 counted apart. On import: timers and sockets that exist after the import of the package and did not before.`;
@@ -38,8 +41,11 @@ export const importSize: Question = {
   id: "size",
   title: "Import size",
   async ask(setting) {
+    const names = asked(setting, ["holdfast", ...PEERS]);
+    const parts = names.includes("holdfast") ? await largestParts("holdfast") : null;
     const result = await interleave({
       plan: {
+        notes: parts === null ? {} : { holdfast: parts },
         id: "mutex",
         title: "a program with one lock",
         primary: "gzipBytes",
@@ -47,7 +53,7 @@ export const importSize: Question = {
         columns: ["gzipBytes", "minifiedBytes", "lazyGzipBytes", "timers", "sockets"],
         floor: null,
       },
-      contestants: asked(setting, ["holdfast", ...PEERS]),
+      contestants: names,
       rounds: 1,
       warmUp: false,
       watcher: setting.watcher,
@@ -57,8 +63,8 @@ export const importSize: Question = {
   },
 };
 
-async function sizeOf(program: string): Promise<Figures> {
-  const { metafile, outputFiles } = await build({
+function bundle(program: string) {
+  return build({
     stdin: { contents: `const client = globalThis.client;\n${program}`, resolveDir: FOLDER, loader: "js" },
     bundle: true,
     minify: true,
@@ -74,6 +80,20 @@ async function sizeOf(program: string): Promise<Figures> {
     metafile: true,
     logLevel: "silent",
   });
+}
+
+/** Where to look first when it has grown. */
+async function largestParts(name: ContestantName): Promise<string> {
+  const { metafile } = await bundle(PROGRAMS[name] ?? "");
+  const parts = [...loadedAtStart(metafile)]
+    .flatMap((output) => Object.entries(metafile.outputs[output]?.inputs ?? {}))
+    .sort(([, a], [, b]) => b.bytesInOutput - a.bytesInOutput)
+    .slice(0, LARGEST);
+  return `largest: ${parts.map(([path, { bytesInOutput }]) => `${basename(path)} ${bytesInOutput}`).join(", ")}`;
+}
+
+async function sizeOf(program: string): Promise<Figures> {
+  const { metafile, outputFiles } = await bundle(program);
   const atStart = loadedAtStart(metafile);
   const sizes = outputFiles.map(({ path, contents }) => ({
     atStart: [...atStart].some((output) => path.replaceAll("\\", "/").endsWith(`/${output}`)),

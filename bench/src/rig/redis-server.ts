@@ -57,10 +57,10 @@ export class RedisServer {
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const child = spawn(program, args, { stdio: "ignore" });
     process.once("exit", () => child.kill("SIGKILL"));
-    await Promise.race([
-      once(child, "spawn"),
-      once(child, "error").then(([error]) => Promise.reject(new NoRedisServer(String(error)))),
-    ]);
+    await once(child, "spawn").catch((error: Error) => {
+      rmSync(folder, { recursive: true, force: true });
+      throw new NoRedisServer(`cannot run ${program}: ${error.message}`);
+    });
     const client = new Redis({
       port,
       host: "127.0.0.1",
