@@ -43,5 +43,5 @@ export function voteOf(client: RedisClientLike, against: Error | null): Promise<
 /** As the original's scripts count what they could apply. */
 export function lockedError(applied: number, asked: number, cause?: unknown): ResourceLockedError {
   const message = `The operation was applied to: ${applied} of the ${asked} requested resources.`;
-  return new ResourceLockedError(message, { cause });
+  return new ResourceLockedError(message, cause === undefined ? undefined : { cause });
 }

@@ -85,10 +85,10 @@ export class Redlock extends EventEmitter implements LockMaker {
    */
   async release(lock: Lock, _settings: GivenSettings = {}): Promise<ExecutionResult> {
     lock.expiration = 0;
-    const { leases } = lock.term;
+    const { leases, signal } = lock.term;
     const result = await lock.term.release();
     if (result === "released") return { attempts: voteOf(this.#client, null) };
-    if (result === "lapsed") return { attempts: this.#against(lockedError(0, leases.length)) };
+    if (result === "lapsed") return { attempts: this.#against(lockedError(0, leases.length, signal.reason)) };
     const message =
       "Redis did not answer: the resources are free when it has, at the latest after the duration";
     return { attempts: this.#against(new Error(message)) };
