@@ -183,10 +183,10 @@ describe("verdicts", () => {
     test("kept: a nested call for the same key waits, and then fails", async () => {
       const { backend, lines } = started((config) => {
         config.redis = place().client();
-        config.acquireTimeout = 0.02;
       });
       await backend.synchronize(key, async () => {
-        await expect(backend.synchronize(key, () => {})).rejects.toThrow(LockNotAcquiredError);
+        const nested = backend.synchronize(key, { acquireTimeout: 0.02 }, () => {});
+        await expect(nested).rejects.toThrow(LockNotAcquiredError);
       });
       expect(lines).toEqual([`debug: Acquired lock ${key}`, `debug: Released lock ${key}`]);
     });
