@@ -41,12 +41,12 @@ within one run, yet a busy machine widens them. Exit codes: 0 measured, whatever
 the figures; 1 broken; 64 wrong arguments; 69 no redis-server; 130 Ctrl-C.
 `;
 
-function atLeast(least: number, whole: boolean): (text: string) => number {
+function between(least: number, most: number, whole: boolean): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (text.trim() !== "" && number >= least && number <= 3_600 && (!whole || Number.isInteger(number)))
+    if (text.trim() !== "" && number >= least && number <= most && (!whole || Number.isInteger(number)))
       return number;
-    throw new InvalidArgumentError(`Give a ${whole ? "whole number" : "number"} from ${least} to 3600.`);
+    throw new InvalidArgumentError(`Give a ${whole ? "whole number" : "number"} from ${least} to ${most}.`);
   };
 }
 
@@ -63,8 +63,8 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     .description("holdfast beside the locks that one would pick instead, and beside the floor")
     .helpOption("-h, --help", "print this text")
     .addArgument(new Argument("[questions...]", "which of them").choices(IDS))
-    .option("--rounds <count>", "slices of each contestant", atLeast(1, true), 5)
-    .option("--seconds <number>", "length of a slice", atLeast(0.05, false), 1)
+    .option("--rounds <count>", "slices of each contestant", between(1, 1_000, true), 5)
+    .option("--seconds <number>", "length of a slice", between(0.05, 20, false), 1)
     .addOption(new Option("--only <names>", "these contestants, commas between").argParser(contestants))
     .option("--json", "print JSON instead of the tables")
     .option("--out <folder>", "where the dated results go", "bench/results")

@@ -3,7 +3,7 @@ import { machine } from "./machine.js";
 import type { BenchOptions } from "./options.js";
 import { progressOn } from "./output/progress.js";
 import { saveResult } from "./output/results.js";
-import { questionText } from "./output/table.js";
+import { questionText, summaryText } from "./output/table.js";
 import { questions } from "./questions/all.js";
 import type { QuestionResult, RunResult } from "./result.js";
 import { RedisServer } from "./rig/redis-server.js";
@@ -16,6 +16,7 @@ export async function run(options: BenchOptions, interrupt: AbortSignal): Promis
   const server = await RedisServer.start();
   const facts = machine(server.version);
   const answers: QuestionResult[] = [];
+  const failures: unknown[] = [];
   const interrupted = new Promise<never>((_, reject) => {
     interrupt.addEventListener("abort", () => reject(new Error("interrupted")));
   });
@@ -30,10 +31,16 @@ export async function run(options: BenchOptions, interrupt: AbortSignal): Promis
         only: options.only,
         watcher: progress,
       };
-      const answer = await Promise.race([question.ask(setting), interrupted]);
-      answers.push(answer);
-      progress.clear();
-      if (!options.json) process.stdout.write(`${questionText(answer)}\n\n`);
+      try {
+        const answer = await Promise.race([question.ask(setting), interrupted]);
+        answers.push(answer);
+        progress.clear();
+        if (!options.json) process.stdout.write(`${questionText(answer)}\n\n`);
+      } catch (error) {
+        if (interrupt.aborted) throw error;
+        // A quarter of an hour of other answers is worth keeping.
+        failures.push(error);
+      }
     }
   } finally {
     progress.clear();
@@ -50,5 +57,7 @@ export async function run(options: BenchOptions, interrupt: AbortSignal): Promis
     questions: answers,
   };
   if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  else if (answers.length > 1) process.stdout.write(`${summaryText(answers)}\n\n`);
   if (options.save) for (const path of saveResult(options.out, result)) process.stderr.write(`${path}\n`);
+  if (failures.length > 0) throw failures[0];
 }

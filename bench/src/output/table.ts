@@ -23,6 +23,12 @@ export function questionText(question: QuestionResult): string {
   );
 }
 
+/** All targets once more, at the end of a long run. */
+export function summaryText(questions: readonly QuestionResult[]): string {
+  const targets = questions.flatMap((question) => question.targets);
+  return `${colors.bold(colors.underline("Targets"))}\n\n${targetsText(targets)}`;
+}
+
 function targetsText(targets: readonly Target[]): string {
   return targets.map((target) => `${verdictOf(target)} ${target.text}: ${target.found}`).join("\n");
 }

@@ -35,8 +35,8 @@ export function askCycles(setting: Setting, question: CycleQuestion): Promise<Ca
           contestants: names,
           rounds: setting.rounds,
           watcher: setting.watcher,
-          slice: (name) =>
-            cycleSlice(setting.server, crowd.get(name) ?? [], { ...trial, caseId: id, ms: sliceMs }),
+          slice: async (name) =>
+            cycleSlice(setting.server, crowd(name), { ...trial, caseId: id, ms: sliceMs }),
         }),
       );
     }

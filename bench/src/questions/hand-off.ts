@@ -42,7 +42,7 @@ export const handOff: Question = {
         contestants: names,
         rounds: setting.rounds,
         watcher: setting.watcher,
-        slice: (name) => slice(setting, crowd.get(name) ?? []),
+        slice: async (name) => slice(setting, crowd(name)),
       }),
     );
     return { id: "l4", title: this.title, method: METHOD, cases: [result], targets: targetsOf([result]) };

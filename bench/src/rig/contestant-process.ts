@@ -16,6 +16,8 @@ export class ContestantProcess {
   readonly #child: ChildProcess;
   readonly #open = new Map<number, PromiseWithResolvers>();
   #errors = "";
+  /** Why no more can be asked of it. */
+  #end: ContestantFailed | null = null;
   #next = 0;
 
   private constructor(name: ContestantName, port: number) {
@@ -29,8 +31,8 @@ export class ContestantProcess {
     });
     this.#child.on("message", (message: Answer | Ready) => this.#heard(message));
     this.#child.once("close", (code, signal) => {
-      const error = new ContestantFailed(`${name} ended (${signal ?? code})\n${this.#errors.trim()}`);
-      for (const { reject } of this.#open.values()) reject(error);
+      this.#end = new ContestantFailed(`its process ended with ${signal ?? code}\n${this.#errors.trim()}`);
+      for (const { reject } of this.#open.values()) reject(this.#end);
       this.#open.clear();
     });
   }
@@ -46,8 +48,8 @@ export class ContestantProcess {
     const id = this.#next;
     this.#next += 1;
     const answered = this.#promise(id);
-    if (this.#child.connected) this.#child.send({ id, body: task });
-    else this.#open.get(id)?.reject(new ContestantFailed(`${this.name} has ended\n${this.#errors.trim()}`));
+    if (this.#end) this.#open.get(id)?.reject(this.#end);
+    else this.#child.send({ id, body: task }, () => {});
     return answered as Promise<Tasks[Kind]["out"]>;
   }
 
@@ -66,7 +68,7 @@ export class ContestantProcess {
     const id = "ready" in message ? -1 : message.id;
     const waiting = this.#open.get(id);
     this.#open.delete(id);
-    if ("error" in message) waiting?.reject(new ContestantFailed(`${this.name}: ${message.error}`));
+    if ("error" in message) waiting?.reject(new ContestantFailed(message.error));
     else waiting?.resolve("result" in message ? message.result : undefined);
   }
 }

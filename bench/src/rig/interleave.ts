@@ -2,6 +2,7 @@
  * Rounds: in each, every contestant has one slice, and a different one begins, so that whatever else the machine does
  * burdens all alike.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ContestantName } from "../contestants/contestant.js";
 import { roster } from "../contestants/roster.js";
 import { type FigureName, type Figures, figures } from "../figures.js";
@@ -22,6 +23,8 @@ export interface CasePlan {
   readonly floor: ContestantName | null;
   readonly notes?: Readonly<Partial<Record<ContestantName, string>>>;
 }
+
+const SLICE_LIMIT_MS = 120_000;
 
 interface Track {
   readonly name: ContestantName;
@@ -48,7 +51,7 @@ export async function interleave(run: Interleaving): Promise<CaseResult> {
       const when = round < 0 ? "warm-up" : `round ${round + 1} of ${run.rounds}`;
       run.watcher.now(`${run.plan.title}, ${when}: ${roster[track.name].title}`);
       try {
-        const figuresOfSlice = await run.slice(track.name);
+        const figuresOfSlice = await within(SLICE_LIMIT_MS, run.slice(track.name));
         if (round >= 0) track.rounds.push(figuresOfSlice);
       } catch (error) {
         track.failed = error instanceof Error ? error.message : String(error);
@@ -56,6 +59,20 @@ export async function interleave(run: Interleaving): Promise<CaseResult> {
     }
   }
   return caseOf(run.plan, tracks);
+}
+
+/** A contestant that hangs, as when the holder of a baton has ended, must not keep the others from their turn. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const limit = sleep(ms, null, { signal: late.signal, ref: false }).then(() => {
+    throw new Error(`did not end within ${ms / 1_000} s`);
+  });
+  limit.catch(() => {});
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    late.abort();
+  }
 }
 
 /** From the rounds to what is said about them. */
