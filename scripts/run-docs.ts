@@ -3,6 +3,7 @@
  *
  * All programs are compiled in one go, strictly, then each runs in its own process against an emptied server whose
  * address is in REDIS_URL. What a block may say about itself: docs/blocks.ts.
+ * A program whose database is missing is compiled and not run; with CI set, it fails.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,6 +22,7 @@ import {
   programsOf,
 } from "./docs/blocks.ts";
 import { commandsOf, type House, missingIn } from "./docs/commands.ts";
+import { missingFor, startDatabases } from "./docs/databases.ts";
 import { type DocsServer, startServer } from "./docs/server.ts";
 import { filesBelow, workspaces } from "./files.ts";
 import { readText } from "./lua.ts";
@@ -31,6 +33,8 @@ export interface Outcome {
   readonly place: string;
   /** Why it failed; undefined when it ran as promised. */
   readonly failure: string | undefined;
+  /** Why it was not run. */
+  readonly leftOut?: string;
 }
 
 export interface Report {
@@ -56,6 +60,7 @@ export async function runDocs(root: string, pages: readonly string[] = pagesOf(r
   const all = blocks.flat();
   const skipped = all.filter(({ language, noRun }) => languages.has(language) && noRun !== undefined);
   const house = houseOf(root);
+  const ran = await runPrograms(root, blocks.flatMap(programsOf));
   return {
     outcomes: [
       ...skipped
@@ -65,9 +70,12 @@ export async function runDocs(root: string, pages: readonly string[] = pagesOf(r
         .flatMap((page, at) => commandsOf(page, texts[at] ?? ""))
         .map((command) => ({ place: command.place, failure: missingIn(command, house) }))
         .filter(({ failure }) => failure !== undefined),
-      ...(await runPrograms(root, blocks.flatMap(programsOf))),
+      ...ran.filter(({ leftOut }) => leftOut === undefined),
     ],
-    notRun: skipped.map(({ file, line, noRun }) => `${file}:${line} ${noRun}`),
+    notRun: [
+      ...skipped.map((block) => `${placeOf(block)} ${block.noRun}`),
+      ...ran.flatMap(({ place, leftOut }) => (leftOut === undefined ? [] : [`${place} ${leftOut}`])),
+    ],
   };
 }
 
@@ -173,9 +181,27 @@ async function runProgram(
   file: string,
   server: DocsServer,
 ): Promise<Outcome> {
+  const missing = missingFor(program);
+  if (missing !== undefined) {
+    const place = placeOf(program.last);
+    return process.env.CI ? failed(program.last, missing) : { place, failure: undefined, leftOut: missing };
+  }
   await server.empty();
+  const databases = await startDatabases(program);
+  try {
+    return await runScript(program, folder, file, { REDIS_URL: server.url, ...databases.env });
+  } finally {
+    await databases.stop();
+  }
+}
+
+async function runScript(
+  program: Program,
+  folder: string,
+  file: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Outcome> {
   const script = join(folder, "out", file.replace(/\.mts$/, ".mjs"));
-  const env = { REDIS_URL: server.url };
   const { code, output, errors } = await run(["--enable-source-maps", script], folder, env);
   // The lines of the file are those of the page.
   const shown = errors.replaceAll(new RegExp(`\\S*${file.replaceAll(".", "\\.")}`, "g"), program.last.file);

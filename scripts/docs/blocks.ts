@@ -5,7 +5,8 @@
  *   ```ts name=setup                   can be continued by its name
  *   ```ts continues                    goes on where the block before it ended
  *   ```ts continues=setup              goes on where the block of that name ended
- *   ```ts no-run="needs PostgreSQL"    does not run, for a reason that is said
+ *   ```ts needs=postgres               runs beside an empty PostgreSQL; also mariadb
+ *   ```ts no-run="needs a cluster"     does not run, for a reason that is said
  *
  * `// prints: text` in a block is a line it writes to standard output; `…` in it stands for anything.
  */
@@ -18,6 +19,8 @@ export interface Block {
   readonly name: string | undefined;
   /** Name of the block that it goes on from; "" is the one before it. */
   readonly continues: string | undefined;
+  /** A database that it needs beside the server that all have. */
+  readonly needs: string | undefined;
   /** Reason not to run it. */
   readonly noRun: string | undefined;
 }
@@ -47,6 +50,7 @@ export function blocksOf(file: string, text: string): Block[] {
       code: body.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
       name: words.get("name"),
       continues: words.get("continues"),
+      needs: words.get("needs"),
       noRun: words.get("no-run"),
     };
   });
@@ -74,9 +78,16 @@ function previous(block: Block, earlier: readonly Block[]): Block | undefined {
   throw new Error(`${block.file}:${block.line} continues a block that is not above it: ${block.continues}`);
 }
 
+/** What a reader would write, and what has the address of this run. */
+const addresses = [
+  ["redis://localhost:6379", "REDIS_URL"],
+  ["postgres://localhost:5432/test", "POSTGRES_URL"],
+  ["mysql://localhost:3306/test", "MYSQL_URL"],
+] as const;
+
 /**
  * The program as a file, every line at the number it has on the page, so that an error names the right place.
- * The address that a reader would write stands for the server of this run.
+ * An address that a reader would write stands for the server of this run.
  */
 export function fileOf({ blocks }: Program): string {
   const lines: string[] = [];
@@ -84,7 +95,10 @@ export function fileOf({ blocks }: Program): string {
     while (lines.length < line - 1) lines.push("");
     lines.push(...code.trimEnd().split("\n"));
   }
-  const text = lines.join("\n").replaceAll('"redis://localhost:6379"', '(process.env["REDIS_URL"] ?? "")');
+  const text = addresses.reduce(
+    (before, [address, variable]) => before.replaceAll(`"${address}"`, `(process.env["${variable}"] ?? "")`),
+    lines.join("\n"),
+  );
   return `${text}\nexport {};\n`;
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { chosen, gatesOf } from "../check/gates.ts";
 import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
 import { commandsOf, missingIn } from "../docs/commands.ts";
@@ -25,6 +25,7 @@ describe("blocks", () => {
         code: "a\n",
         name: undefined,
         continues: undefined,
+        needs: undefined,
         noRun: undefined,
       },
       {
@@ -34,6 +35,7 @@ describe("blocks", () => {
         code: "b\n  c\n",
         name: "x",
         continues: undefined,
+        needs: undefined,
         noRun: "needs a, b",
       },
     ]);
@@ -165,4 +167,48 @@ test("a page is run: output, types, crashes and reasons are checked, against an 
   expect(byPlace["22"]).toBe("promised:\n  a\nprinted:\n  b");
   expect(byPlace["25"]).toContain("needs a reason");
   expect(notRun).toContain(`${page}:27 needs PostgreSQL`);
+});
+
+describe("a page with a database", () => {
+  function pageOf(...blocks: string[]): string {
+    const pages = join(root, "node_modules/.cache");
+    mkdirSync(pages, { recursive: true });
+    const folder = mkdtempSync(join(pages, "docs-test-"));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true, force: true });
+      vi.unstubAllEnvs();
+    });
+    writeFileSync(join(folder, "page.md"), blocks.join(""));
+    return relative(root, join(folder, "page.md"));
+  }
+  const connect = 'import pg from "pg";\nconst client = new pg.Client("postgres://localhost:5432/test");\n';
+  const create = `${connect}await client.connect();\nawait client.query("CREATE TABLE t (n int)");\nawait client.end();\n`;
+
+  test.skipIf(!process.env.HOLDFAST_POSTGRES)("has a new one for each program", async () => {
+    const page = pageOf(fenced("ts needs=postgres", create), fenced("ts needs=postgres", create));
+    const { outcomes } = await runDocs(root, [page]);
+    expect(outcomes.map(({ failure }) => failure)).toEqual([undefined, undefined]);
+  });
+
+  test("is compiled and left out where there is none, and fails with CI set", async () => {
+    const page = pageOf(
+      fenced("ts needs=postgres", create),
+      fenced("ts needs=postgres", 'const n: number = "";\n'),
+    );
+    vi.stubEnv("HOLDFAST_POSTGRES", "");
+    vi.stubEnv("CI", "");
+    const local = await runDocs(root, [page]);
+    expect(local.notRun).toEqual([`${page}:2 needs postgres (apt-get install postgresql)`]);
+    expect(local.outcomes.map(({ failure }) => failure)).toEqual([expect.stringContaining("TS2322")]);
+    vi.stubEnv("CI", "true");
+    const ci = await runDocs(root, [page]);
+    expect(ci.outcomes.map(({ failure }) => failure)).toContain(
+      "needs postgres (apt-get install postgresql)",
+    );
+  });
+
+  test("that nobody knows is a mistake of the page", async () => {
+    const page = pageOf(fenced("ts needs=oracle", ""));
+    await expect(runDocs(root, [page])).rejects.toThrow("use postgres or mariadb");
+  });
 });
