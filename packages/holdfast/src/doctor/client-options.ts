@@ -9,6 +9,7 @@ export function checkClient(client: unknown, callTimeoutMs: number): Finding[] {
   const options = optionsOf(client);
   const has = (name: string): boolean => typeof (client as Options)[name] === "function";
   if (has("defineCommand")) return checkIoredis(client as Options, options, callTimeoutMs);
+  if (has("customCommand")) return checkGlide(client as Options, callTimeoutMs);
   if (has("sendCommand")) return checkNodeRedis(client as Options, options, callTimeoutMs);
   return [];
 }
@@ -25,7 +26,7 @@ function checkIoredis({ status }: Options, options: Options, callTimeoutMs: numb
     ...(status === "end" ? [closed()] : []),
     ...(typeof options.retryStrategy === "function" ? [] : [noReconnect("retryStrategy")]),
     ...(limited
-      ? shorterLimit(commandTimeout, callTimeoutMs)
+      ? shorterLimit("commandTimeout", commandTimeout, callTimeoutMs)
       : [hangs("no commandTimeout", callTimeoutMs, "Set commandTimeout")]),
     ...(options.autoResendUnfulfilledCommands === false ? [] : [repeats()]),
     ...(options.enableOfflineQueue === false ? [] : [queues("enableOfflineQueue: false")]),
@@ -44,6 +45,15 @@ function checkNodeRedis({ isOpen }: Options, options: Options, callTimeoutMs: nu
       "Race them against a timer",
     ),
     ...(options.disableOfflineQueue === true ? [] : [queues("disableOfflineQueue: true")]),
+  ];
+}
+
+function checkGlide({ isClosed, requestTimeout }: Options, callTimeoutMs: number): Finding[] {
+  return [
+    ...(isClosed === true ? [closed()] : []),
+    ...(typeof requestTimeout === "number"
+      ? shorterLimit("requestTimeout", requestTimeout, callTimeoutMs)
+      : []),
   ];
 }
 
@@ -78,15 +88,15 @@ function hangs(found: string, callTimeoutMs: number, remedy: string): Finding {
   };
 }
 
-function shorterLimit(commandTimeout: number, callTimeoutMs: number): Finding[] {
-  if (commandTimeout >= callTimeoutMs) return [];
+function shorterLimit(option: string, limitMs: number, callTimeoutMs: number): Finding[] {
+  if (limitMs >= callTimeoutMs) return [];
   return [
     {
       code: "client-limit",
       severity: "info",
-      found: `the client's commandTimeout is ${commandTimeout} ms, shorter than callTimeoutMs (${callTimeoutMs} ms)`,
-      consequence: `Calls of holdfast end as unknown after ${commandTimeout} ms.`,
-      remedy: "Set callTimeoutMs to the same, so that both say what is meant.",
+      found: `the client's ${option} is ${limitMs} ms, shorter than callTimeoutMs (${callTimeoutMs} ms)`,
+      consequence: `Calls of holdfast end as unknown after ${limitMs} ms.`,
+      remedy: `Set ${option} and callTimeoutMs to the same, so that both say what is meant.`,
     },
   ];
 }

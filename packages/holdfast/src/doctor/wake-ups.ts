@@ -1,6 +1,6 @@
 /** Whether messages reach this process: by them a waiting caller hears that a lock is its own. */
 import { ServerError } from "../errors.js";
-import type { RedisPort, Subscription } from "../redis/port.js";
+import type { RedisPort } from "../redis/port.js";
 import type { Clock } from "../time/clock.js";
 import { permissionFinding } from "./permissions.js";
 import type { Finding } from "./report.js";
@@ -36,26 +36,32 @@ export async function checkWakeUps(
 }
 
 /** Subscribes, sends itself a message, and waits for it. */
-function listen(port: RedisPort, clock: Clock, channel: string, limitMs: number): Promise<Hearing> {
-  return new Promise((resolve) => {
-    let subscription: Subscription | null = null;
-    const settle = (hearing: Hearing): void => {
-      cancel();
-      subscription?.close();
-      resolve(hearing);
-    };
-    const cancel = clock.setTimer(() => settle("deaf"), limitMs);
-    subscription = port.subscribe(channel, {
-      message: () => settle("heard"),
-      up: () => {
-        void outcomeOf(port.command(["PUBLISH", channel, "doctor"], limitMs)).then(({ error }) => {
-          // Who may not publish is told so by the probe of the permissions.
-          if (error instanceof ServerError) settle("heard");
-        });
-      },
-      down: (refusal) => {
-        if (refusal) settle(refusal);
-      },
-    });
+async function listen(port: RedisPort, clock: Clock, channel: string, limitMs: number): Promise<Hearing> {
+  const { promise, settle } = openEnded<Hearing>();
+  const cancel = clock.setTimer(() => settle("deaf"), limitMs);
+  const subscription = port.subscribe(channel, {
+    message: () => settle("heard"),
+    up: () => {
+      void outcomeOf(port.command(["PUBLISH", channel, "doctor"], limitMs)).then(({ error }) => {
+        // Who may not publish is told so by the probe of the permissions.
+        if (error instanceof ServerError) settle("heard");
+      });
+    },
+    down: (refusal) => {
+      if (refusal) settle(refusal);
+    },
   });
+  const hearing = await promise;
+  // Not inside a callback of the client: there are some that then stumble over the next message.
+  cancel();
+  subscription.close();
+  return hearing;
+}
+
+function openEnded<Value>(): { promise: Promise<Value>; settle: (value: Value) => void } {
+  let settle: (value: Value) => void = () => {};
+  const promise = new Promise<Value>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, settle };
 }
