@@ -33,7 +33,7 @@ export function schemaFor(dialect: SqlDialect): string[] {
   ];
 }
 
-export function tokenTable({ dialect, placeholders, run }: Subject): FencedTable {
+function tokenTable({ dialect, placeholders, run }: Subject): FencedTable {
   return new FencedTable(new TokenFence({ dialect, table: "account", placeholders }), run);
 }
 
@@ -109,6 +109,12 @@ export function fenceSuite(subject: () => Subject): void {
     expect(await table.confirm(await take(7, holder(2n)), row, holder(2n))).toBe(1);
     expect(await table.confirm(await take(7, holder(2n)), row, holder(2n))).toBe(0);
     await expect(table.confirm(await take(1, holder(1n)), row, holder(1n))).rejects.toThrow(StaleTokenError);
+  });
+
+  test("a key that names several rows is said", async () => {
+    const [table, amount] = [tokenTable(subject()), 1_000_000 + rows++];
+    for (const row of [newRow(), newRow()]) await table.create(row, { balance: amount });
+    await expect(table.enter({ balance: amount }, holder(1n))).rejects.toThrow("named 2 rows");
   });
 
   test("compare-and-set on the holder: who entered last writes, whoever that is", async () => {

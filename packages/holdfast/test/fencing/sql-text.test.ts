@@ -73,6 +73,9 @@ describe("what can never work is refused before it is sent", () => {
   test.each([
     ["a key that names all rows", () => postgres.enter({}, lease), "row"],
     ["a key of NULL", () => postgres.enter({ id: null }, lease), "row"],
+    ["a key that is an object", () => mysql.enter({ id: { id: 1 } }, lease), "row"],
+    ["a key that is a list", () => postgres.enter({ id: [1, 2] }, lease), "row"],
+    ["an object for MySQL", () => mysql.write({ id: 1 }, lease, { a: { b: 1 } }), "values"],
     ["a value that is missing", () => postgres.write({ id: 1 }, lease, { a: undefined }), "values"],
     ["writing the fence's own column", () => postgres.write({ id: 1 }, lease, { fence: 9 }), "values"],
     ["columns returned by MySQL", () => mysql.enter({ id: 1 }, lease, ["a"]), "columns"],

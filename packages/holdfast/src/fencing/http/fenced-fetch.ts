@@ -19,8 +19,10 @@ export function fencedFetch(holder: Fenced, fetch: FetchFunction = globalThis.fe
     for (const [name, value] of own) headers.set(name, value);
     const response = await fetch(input, { ...init, headers });
     const refusal = await refusalIn(response);
-    if (refusal) throw new StaleTokenError(refusal.resource ?? response.url, holder.fence, refusal.seen);
-    return response;
+    if (refusal === null) return response;
+    // Its connection is free again when the body is.
+    await response.body?.cancel();
+    throw new StaleTokenError(refusal.resource ?? response.url, holder.fence, refusal.seen);
   };
 }
 

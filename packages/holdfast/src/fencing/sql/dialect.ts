@@ -84,6 +84,8 @@ export class Dialect {
   }
 
   statement({ strings, values }: SqlFragment): SqlStatement {
+    if (this.name === "mysql" && values.some(isPlainObject))
+      throw new InvalidArgumentError("values", "must have text for an object: mysql2 would make SQL of it");
     const text = strings.reduce((before, next, at) => `${before}${this.#numbered ? `$${at}` : "?"}${next}`);
     return { text, sql: text, values: [...values] };
   }
@@ -98,4 +100,12 @@ export class Dialect {
       );
     return this.name === "postgres" ? `"${name.replaceAll('"', '""')}"` : `\`${name.replaceAll("`", "``")}\``;
   }
+}
+
+function isPlainObject(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value))
+  );
 }

@@ -70,7 +70,10 @@ export class FencedTable {
   async confirm(result: unknown, row: RowKey, holder: Fenced): Promise<number> {
     const count = affectedRows(result);
     if (count > 1)
-      throw new InvalidArgumentError("row", `named ${count} rows: their fences were raised, and must be one`);
+      throw new InvalidArgumentError(
+        "row",
+        `named ${count} rows, all of which were changed: it must name one`,
+      );
     if (count === 0) await this.#readAs(row, holder, []);
     return count;
   }

@@ -22,9 +22,14 @@ export function entriesOf(dialect: Dialect, key: RowKey): [column: SqlFragment, 
   const entries = Object.entries(typeof key === "object" && key !== null ? key : {});
   if (entries.length === 0) throw new InvalidArgumentError("row", "must name a row, as in { id: 13 }");
   return entries.map(([name, value]) => {
-    // NULL equals nothing, not even itself.
-    if (value === null || value === undefined)
-      throw new InvalidArgumentError("row", `must have a value for ${name}`);
+    // NULL equals nothing, and some drivers make SQL of an object or a list.
+    if (!isScalar(value))
+      throw new InvalidArgumentError("row", `must have text, a number, a date or bytes for ${name}`);
     return [dialect.column("row", name), value];
   });
+}
+
+function isScalar(value: unknown): boolean {
+  if (value instanceof Date || value instanceof Uint8Array) return true;
+  return ["string", "number", "bigint", "boolean"].includes(typeof value);
 }
