@@ -8,6 +8,14 @@ import { LeaseLostError } from "../errors.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
 import { type Clock, elapsedMs, type Instant } from "../time/clock.js";
 
+const SHORTEST_TTL_MS = 100;
+const LONGEST_TTL_MS = 2 ** 31 - 1;
+
+/** The nearest ttl that Holdfast takes. A Term ends what should be shorter, and keeps what should be longer. */
+export function ttlFor(lengthMs: number): number {
+  return Math.min(Math.max(lengthMs, SHORTEST_TTL_MS), LONGEST_TTL_MS);
+}
+
 export class Term {
   readonly leases: readonly Lease[];
   readonly #clock: Clock;

@@ -157,6 +157,16 @@ onEachServer((place) => {
     expect([next.isAcquired, await left()]).toEqual([true, true]);
   });
 
+  test("a timeout below the shortest lease or above the longest is kept all the same", async () => {
+    const short = make({ ...UNREFRESHED, lockTimeout: 5 });
+    await short.acquire();
+    clock.advance(5);
+    expect(short.isAcquired).toBe(false);
+    const long = make({ ...TERMS, lockTimeout: 2 ** 40, acquireTimeout: 10_000 });
+    await long.acquire();
+    expect(long.isAcquired).toBe(true);
+  });
+
   test("keys are waited for each by itself", async () => {
     const other = new Mutex(client, place().name(), UNREFRESHED);
     await Promise.all([make(UNREFRESHED).acquire(), other.acquire()]);

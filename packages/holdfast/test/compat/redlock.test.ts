@@ -214,6 +214,7 @@ onEachServer((place) => {
   test("using keeps the check of the threshold against the duration", async () => {
     await expect(redlock.using([a], 599, async () => {})).rejects.toThrow(/automaticExtensionThreshold/);
     await redlock.using([a], 300, { automaticExtensionThreshold: 200 }, async () => {});
+    await redlock.using([a], DURATION, undefined, async () => {});
     await expect(redlock.using([a], DURATION, {})).rejects.toThrow(/routine is not a function/);
   });
 

@@ -9,7 +9,7 @@ import type { Holdfast, RedisClientLike } from "../../holdfast.js";
 import type { Lease } from "../../lease/lease.js";
 import { NotPortedError } from "../errors.js";
 import { type Ground, groundOf } from "../holdfasts.js";
-import { Term } from "../term.js";
+import { Term, ttlFor } from "../term.js";
 import { LostLockError, TimeoutError } from "./errors.js";
 import { type IdentifierOptions, identifierFrom } from "./identifier.js";
 
@@ -42,8 +42,6 @@ export const defaultTimeoutOptions = {
 };
 
 const REFRESH_SHARE = 0.8;
-/** What Holdfast asks of a ttl. A shorter lock that is not refreshed is ended by its Term. */
-const SHORTEST_TTL_MS = 100;
 
 /** What this process holds, by key and identifier. */
 const held = new WeakMap<Holdfast, Map<string, Term>>();
@@ -149,7 +147,7 @@ export class Mutex {
     if (!(acquireAttemptsLimit >= 1)) return null;
     const attemptsMs = acquireAttemptsLimit === 1 ? 0 : acquireAttemptsLimit * retryInterval;
     const waitMs = Math.max(Math.min(acquireTimeout, attemptsMs), 0);
-    const mutex = holdfast.mutex(this.#key, { ttlMs: Math.max(lockTimeout, SHORTEST_TTL_MS) });
+    const mutex = holdfast.mutex(this.#key, { ttlMs: ttlFor(lockTimeout) });
     try {
       const lease = await mutex.acquire({ waitMs, signal });
       return new Term(clock, [lease], this.#lengthMs);

@@ -12,7 +12,7 @@ import { checkLockName } from "../../locks/arguments.js";
 import { elapsedMs } from "../../time/clock.js";
 import { NotPortedError } from "../errors.js";
 import { closeHoldfasts, type Ground, groundOf } from "../holdfasts.js";
-import { Term } from "../term.js";
+import { Term, ttlFor } from "../term.js";
 import { ExecutionError, type ExecutionResult, type ExecutionStats, lockedError, voteOf } from "./errors.js";
 import { Lock, type LockMaker } from "./lock.js";
 import { driftMs, type GivenSettings, type Settings, settingsFrom, waitMsOf } from "./settings.js";
@@ -26,9 +26,6 @@ const NO_QUORUM = "The operation was unable to achieve a quorum during its retry
 const EXPIRED = "Cannot extend an already-expired lock.";
 const TOO_SHORT =
   "A lock `duration` must be at least 100ms greater than the `automaticExtensionThreshold` setting.";
-/** What Holdfast asks of a ttl. The end of a shorter or longer lock is kept by its Term. */
-const SHORTEST_TTL_MS = 100;
-const LONGEST_TTL_MS = 2 ** 31 - 1;
 
 // An event emitter because the original is one: its users listen with `redlock.on("error", …)`.
 export class Redlock extends EventEmitter implements LockMaker {
@@ -123,18 +120,18 @@ export class Redlock extends EventEmitter implements LockMaker {
   using<Value>(
     resources: string[] | string,
     duration: number,
-    settings: GivenSettings,
+    settings: GivenSettings | undefined,
     routine?: Routine<Value>,
   ): Promise<Value>;
   using<Value>(resources: string[] | string, duration: number, routine: Routine<Value>): Promise<Value>;
   async using<Value>(
     resources: string[] | string,
     duration: number,
-    settingsOrRoutine: GivenSettings | Routine<Value>,
+    settingsOrRoutine: GivenSettings | Routine<Value> | undefined,
     lastRoutine?: Routine<Value>,
   ): Promise<Value> {
     checkDuration(duration);
-    const given = typeof settingsOrRoutine === "function" ? {} : settingsOrRoutine;
+    const given = typeof settingsOrRoutine === "function" ? {} : (settingsOrRoutine ?? {});
     const routine = typeof settingsOrRoutine === "function" ? settingsOrRoutine : lastRoutine;
     if (typeof routine !== "function") throw new Error("INVARIANT: routine is not a function.");
     const settings = settingsFrom(given, this.settings);
@@ -197,7 +194,7 @@ async function takeAll(
   waitMs: number,
   leases: Lease[],
 ): Promise<void> {
-  const ttlMs = Math.min(Math.max(durationMs, SHORTEST_TTL_MS), LONGEST_TTL_MS);
+  const ttlMs = ttlFor(durationMs);
   const since = clock.now();
   for (const name of [...names].sort()) {
     const leftMs = Math.max(Math.round(waitMs - elapsedMs(clock, since)), 0);
