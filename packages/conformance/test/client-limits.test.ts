@@ -51,7 +51,35 @@ const LIBRARIES: readonly (readonly [string, Open])[] = [
   ["valkey-glide", openGlide()],
 ];
 
+/** What an administrator does to the server, what it then answers, and how it is undone. */
+const REFUSALS: readonly (readonly [code: string, cause: readonly string[], end: readonly string[]])[] = [
+  ["OOM", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"]],
+  ["READONLY", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"]],
+  [
+    "NOREPLICAS",
+    ["CONFIG", "SET", "min-replicas-to-write", "1"],
+    ["CONFIG", "SET", "min-replicas-to-write", "0"],
+  ],
+  ["NOPERM", ["ACL", "SETUSER", "default", "-set"], ["ACL", "SETUSER", "default", "+set"]],
+  ["NOPERM", ["ACL", "SETUSER", "default", "-evalsha", "-eval"], ["ACL", "SETUSER", "default", "+@all"]],
+];
+
 describe.each(LIBRARIES)("%s", (_title, open) => {
+  test.each(REFUSALS)(
+    "%s reaches the caller (%s)",
+    async (serverCode, [cause = "", ...words], [end = "", ...rest]) => {
+      const hf = await holdfast(open);
+      await hf.mutex("warm").run(() => {});
+      await admin.call(cause, ...words);
+      ends.push(() => admin.call(end, ...rest));
+      const error = await hf
+        .mutex("n")
+        .tryAcquire()
+        .catch((caught) => caught);
+      expect(error).toMatchObject({ code: "SERVER_ERROR", serverCode });
+    },
+  );
+
   test("a user without the channels may lock, and is told so when it has to wait", async () => {
     const url = await user("+@all", "resetchannels", "allkeys");
     const [one, two] = [await holdfast(open, url), await holdfast(open, url)];

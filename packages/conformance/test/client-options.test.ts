@@ -115,6 +115,39 @@ describe.each(OPTIONS)("%s", (_title, open) => {
   });
 });
 
+/** Without a strategy of the user's own, a client that was silent for too long is closed for good. */
+const IMPATIENT = { socketTimeout: 20, reconnectStrategy: 1 };
+
+/** A time limit for silence ends connections over which nothing passes; one that listens may be silent for hours. */
+test.each([
+  ["node-redis 6", (url: string) => createClient({ url, socket: { ...IMPATIENT } })],
+  ["node-redis 5", (url: string) => createClient5({ url, socket: { ...IMPATIENT } })],
+] as const)(
+  "%s: the connection that listens stays open, whatever its socketTimeout",
+  async (_title, make) => {
+    const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
+    endings.push(() => proxy.close());
+    const client = make(proxy.url).on("error", () => {});
+    await client.connect();
+    const prefix = `options${++names}`;
+    const [one, two] = [new Holdfast(client, { prefix }), new Holdfast(client, { prefix })];
+    endings.push(
+      () => client.destroy(),
+      () => one.close(),
+      () => two.close(),
+    );
+    const held = await one.mutex("n").acquire();
+    const waiting = two.mutex("n").acquire({ waitMs: "8s" });
+    await listens(proxy);
+    for (let round = 0; round < 3; round++) {
+      await new Promise((resolve) => client.once("reconnecting", resolve)); // silent for too long, it is closed
+    }
+    expect(await held.release()).toBe("released");
+    expect(await (await waiting).release()).toBe("released");
+    expect(proxy.requests.filter(([verb]) => verb?.toUpperCase() === "SUBSCRIBE")).toHaveLength(1);
+  },
+);
+
 function listens(proxy: FaultProxy): Promise<void> {
   return proxy.when("it listens", () => proxy.requests.some(([verb]) => verb?.toUpperCase() === "SUBSCRIBE"));
 }

@@ -1,30 +1,53 @@
-/** A URL uses whichever client library is installed: shown in installations that have one, both or none. */
+/** A URL uses whichever client library is installed: shown in installations that have one, several or none. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { EmbeddedValkey } from "@holdfast/embedded";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
+const INSTALLED = fileURLToPath(new URL("../../../node_modules", import.meta.url));
+/** Prints the libraries that were loaded. It ends by itself only if nothing is left open. */
 const PROGRAM = `
+import { createRequire } from "node:module";
 import { Holdfast } from "holdfast";
-const hf = new Holdfast(process.argv[2]);
-console.log(await hf.mutex("url").run((lease) => typeof lease.fence));
+const [one, two] = [new Holdfast(process.argv[2]), new Holdfast(process.argv[2])];
+const lease = await one.mutex("url").acquire();
+const waiting = two.mutex("url").acquire({ waitMs: "5s" });
+setImmediate(() => lease.release());
+if ((await waiting).fence <= lease.fence) throw new Error("out of order");
+await Promise.all([one.close(), two.close()]);
+const files = Object.keys(createRequire(import.meta.url).cache).join(" ");
+const found = files.matchAll(/node_modules\\/(ioredis|redis|iovalkey|@valkey\\/valkey-glide)\\//g);
+console.log(...new Set([...found].map((match) => match[1])));
+`;
+/** Prints why it cannot reach the server; ends soon all the same. */
+const AWAY = `
+import { Holdfast } from "holdfast";
+const hf = new Holdfast("redis://127.0.0.1:1", { callTimeoutMs: 800 });
+await hf.mutex("url").tryAcquire().catch((error) => console.log(error.code, error.message));
 await hf.close();
 `;
+/** With everything that a URL can say. */
+const USER = { name: "us:er", password: "p@ss/word", database: 3 };
 const run = promisify(execFile);
-const load = createRequire(import.meta.url);
 
 let server: EmbeddedValkey;
 let folder: string;
+let url: string;
 
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
   folder = await mkdtemp(join(tmpdir(), "holdfast-url-"));
+  const admin = new Redis(server.url);
+  await admin.call("ACL", "SETUSER", USER.name, "on", `>${USER.password}`, "+@all", "allkeys", "allchannels");
+  admin.disconnect();
+  const [name, password] = [USER.name, USER.password].map(encodeURIComponent);
+  url = `redis://${name}:${password}@127.0.0.1:${server.port}/${USER.database}`;
 });
 
 afterAll(async () => {
@@ -32,28 +55,41 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Runs the program in an installation with these libraries. It ends by itself only if nothing is left open. */
-async function runWith(...libraries: string[]): Promise<string> {
-  const place = join(folder, libraries.join("-") || "none");
+/** Runs the program in an installation with these libraries. */
+async function runWith(libraries: readonly string[], program = PROGRAM): Promise<string> {
+  const place = await mkdtemp(join(folder, "installation-"));
   const modules = join(place, "node_modules");
   await mkdir(join(modules, "holdfast"), { recursive: true });
   await cp(join(PACKAGE, "dist"), join(modules, "holdfast/dist"), { recursive: true });
   await cp(join(PACKAGE, "package.json"), join(modules, "holdfast/package.json"));
   for (const library of libraries) {
-    const manifest = load.resolve(`${library}/package.json`);
-    await symlink(dirname(manifest), join(modules, library));
+    await mkdir(dirname(join(modules, library)), { recursive: true });
+    await symlink(join(INSTALLED, library), join(modules, library));
   }
-  await writeFile(join(place, "program.mjs"), PROGRAM);
-  const { stdout } = await run(process.execPath, [join(place, "program.mjs"), server.url], {
-    timeout: 15_000,
-  });
+  await writeFile(join(place, "program.mjs"), program);
+  const { stdout } = await run(process.execPath, [join(place, "program.mjs"), url], { timeout: 15_000 });
   return stdout.trim();
 }
 
-test.each([["ioredis"], ["redis"], ["ioredis", "redis"]])("works with %s installed", async (...libraries) => {
-  expect(await runWith(...libraries)).toBe("bigint");
+/** In the order in which they are looked for. */
+const LIBRARIES = ["ioredis", "redis", "iovalkey", "@valkey/valkey-glide"];
+
+test.concurrent.each(LIBRARIES)("works with %s alone, with all that a URL can say", async (library) => {
+  expect(await runWith([library])).toBe(library);
 });
 
-test("says what to install when neither is", async () => {
-  await expect(runWith()).rejects.toThrow(/CLIENT_NOT_INSTALLED|npm install ioredis/);
+test.concurrent.each(LIBRARIES)("without a server, %s says why, and the process ends", async (library) => {
+  expect(await runWith([library], AWAY)).toMatch(/^INDETERMINATE .*REFUSED|refused/);
+});
+
+test.each([
+  { installed: LIBRARIES, used: "ioredis" },
+  { installed: LIBRARIES.slice(1), used: "redis" },
+  { installed: LIBRARIES.slice(2), used: "iovalkey" },
+])("takes $used when it is the first of those installed", async ({ installed, used }) => {
+  expect(await runWith(installed)).toBe(used);
+});
+
+test("says what to install when none is", async () => {
+  await expect(runWith([])).rejects.toThrow(/CLIENT_NOT_INSTALLED|npm install ioredis/);
 });

@@ -20,6 +20,7 @@ export interface GlideLike {
   readonly config: Config;
   readonly inflightRequestsLimit?: number;
   readonly isClosed?: boolean;
+  readonly socket?: { destroy(): void };
   customCommand(args: readonly string[], options?: { decoder: number }): Promise<unknown>;
   close(): void;
 }
@@ -27,6 +28,12 @@ export interface GlideLike {
 interface Subscriber extends GlideLike {
   subscribe(channels: readonly string[], timeoutMs: number): Promise<unknown>;
   notificationToPubSubMessageSafe?(...args: unknown[]): unknown;
+}
+
+/** Ends a client of our own. GLIDE would keep the process alive until its last call has timed out. */
+export function endGlide(client: Pick<GlideLike, "close" | "socket">): void {
+  client.close();
+  client.socket?.destroy();
 }
 
 export interface GlideMaker {
@@ -40,7 +47,9 @@ const TEXT_REPLIES = { decoder: TEXT };
 const DEFAULT_INFLIGHT = 1_000;
 /** The rest of what GLIDE takes at a time is the user's own. */
 const OUR_SHARE = 0.8;
-const SUBSCRIBE_LIMIT_MS = 1_000;
+const SUBSCRIBE_LIMIT_MS = 500;
+/** One may be lost to a connection that breaks, or a server that stands still. */
+const SUBSCRIBE_TRIES = 2;
 
 export function glideClient(client: GlideLike): RedisClient {
   const { config, constructor: maker } = client;
@@ -105,7 +114,7 @@ function subscribe(config: Config, maker: GlideMaker, channel: string, inbound: 
   let connection: Subscriber | null = null;
   let closed = false;
   const opened = openSubscriber(config, maker, gate).then((made) => {
-    if (closed) made.close();
+    if (closed) endGlide(made);
     else connection = made;
     return made;
   });
@@ -115,7 +124,7 @@ function subscribe(config: Config, maker: GlideMaker, channel: string, inbound: 
     close() {
       closed = true;
       gate.shut();
-      connection?.close();
+      if (connection) endGlide(connection);
     },
   };
 }
@@ -132,19 +141,27 @@ function openSubscriber(config: Config, maker: GlideMaker, gate: Gate): Promise<
 }
 
 async function confirm(connection: Subscriber, channel: string, gate: Gate): Promise<void> {
-  try {
-    await connection.subscribe([channel], SUBSCRIBE_LIMIT_MS);
-  } catch (error) {
-    // GLIDE keeps the server's refusal to itself and tries on: the server answers, but not this.
-    await connection.customCommand(["PING"]);
-    throw new ServerError(`NOPERM the server did not let this user subscribe to '${channel}'`, {
-      cause: error,
-    });
+  for (let tries = 1; ; tries++) {
+    try {
+      await connection.subscribe([channel], SUBSCRIBE_LIMIT_MS);
+      break;
+    } catch (error) {
+      // GLIDE keeps a refusal to itself and tries on. When the server answers, but never this, it refuses.
+      await connection.customCommand(["PING"]);
+      if (tries === SUBSCRIBE_TRIES) {
+        const refusal = `NOPERM the server did not let this user subscribe to '${channel}'`;
+        throw new ServerError(refusal, { cause: error });
+      }
+    }
   }
   gate.up();
+  tellOfReconnects(connection, gate);
+}
+
+/** After a reconnect GLIDE subscribes anew, and reads the confirmation as a notification without a message. */
+function tellOfReconnects(connection: Subscriber, gate: Gate): void {
   const { notificationToPubSubMessageSafe: read } = connection;
-  if (!read) return;
-  // After a reconnect GLIDE subscribes anew, and reads the confirmation as a notification without a message.
+  if (!read) return; // a message that was lost is found out by the next sign of life
   connection.notificationToPubSubMessageSafe = (...args) => {
     const message = read.apply(connection, args);
     if (message === null) gate.up();

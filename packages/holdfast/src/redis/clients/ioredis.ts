@@ -26,6 +26,7 @@ export interface IoredisLike {
   disconnect(): void;
 }
 
+const FEW = 8;
 const RECONNECT_STEP_MS = 50;
 const RECONNECT_LONGEST_MS = 1_000;
 
@@ -47,9 +48,9 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
   return {
     library: "ioredis",
     send(commands) {
-      const [first] = commands;
-      if (first && commands.length === 1) return [client.call(...(first as [string, ...string[]]))];
-      return sendPipeline(client, commands);
+      // A pipeline answers all at once; a few calls are cheaper, and their callers go on one by one.
+      if (commands.length > FEW) return sendPipeline(client, commands);
+      return commands.map((command) => client.call(...(command as [string, ...string[]])));
     },
     subscribe: (channel, inbound) => subscribe(client.duplicate(SUBSCRIBER_OPTIONS), channel, inbound),
     onDisruption: (listener) => disruptions.add(listener),

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { ClientNotInstalledError, InvalidArgumentError } from "../../errors.js";
 import type { RedisClient } from "../client.js";
-import { type GlideMaker, glideClient } from "./glide.js";
+import { endGlide, type GlideLike, type GlideMaker, glideClient } from "./glide.js";
 import { type IoredisLike, ioredisClient } from "./ioredis.js";
 import { type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 
@@ -46,36 +46,48 @@ function openNodeRedis(
   return nodeRedisClient(client, lastError);
 }
 
+/** GLIDE's client exists only once it is connected: each call tries again, unless one is trying already. */
 function openGlide(library: { GlideClient: GlideMaker }, url: string): RedisClient {
-  const config = {
-    ...glideConfig(new URL(url)),
-    requestTimeout: GLIDE_REQUEST_MS,
-    lazyConnect: true, // it connects with a call, and tries again with the next
+  const maker = library.GlideClient;
+  const config = glideConfig(new URL(url));
+  let connecting: Promise<GlideLike> | null = null;
+  const connected = (): Promise<GlideLike> => {
+    connecting ??= maker.createClient(config).catch((error: unknown) => {
+      connecting = null;
+      throw error;
+    });
+    return connecting;
   };
-  const made = library.GlideClient.createClient(config);
-  made.catch(() => {}); // the calls tell of it
   return glideClient({
-    constructor: library.GlideClient,
+    constructor: maker,
     config,
-    customCommand: async (args, options) => (await made).customCommand(args, options),
-    close: () => {
-      made.then(
-        (client) => client.close(),
-        () => {},
-      );
+    customCommand: async (args, options) => (await connected()).customCommand(args, options),
+    close() {
+      connecting?.then(endGlide, () => {});
     },
   });
 }
 
 /** Each call has its own limit: GLIDE's only has to be longer. */
 const GLIDE_REQUEST_MS = 10_000;
+/** Waits 50, 100 and 200 ms before a call fails that has no connection; later, 400 ms between two tries. */
+const GLIDE_BACKOFF = { numberOfRetries: 3, factor: 50, exponentBase: 2 };
 
-function glideConfig({ hostname, port, username, password, pathname, protocol }: URL): object {
+function glideConfig({
+  hostname,
+  port,
+  username,
+  password,
+  pathname,
+  protocol,
+}: URL): Readonly<Record<string, unknown>> {
   const user = username ? { username: decodeURIComponent(username) } : {};
   return {
     addresses: [{ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || 6379 }],
     useTLS: protocol === "rediss:",
     databaseId: Number(pathname.slice(1)) || 0,
+    requestTimeout: GLIDE_REQUEST_MS,
+    connectionBackoff: GLIDE_BACKOFF,
     ...(password && { credentials: { ...user, password: decodeURIComponent(password) } }),
   };
 }
