@@ -254,6 +254,17 @@ describe("MasterLock", () => {
         );
       });
 
+      test("times that cannot be are refused in seconds, by the gem's names", async () => {
+        const run = (options: object): Promise<unknown> =>
+          MasterLock.synchronize(key, { extendInterval: 0, ...options }, () => {});
+        await expect(run({ ttl: 0.05 })).rejects.toThrow("ttl must be 0.1 to 2147483 seconds, not 0.05");
+        await expect(run({ ttl: Number.POSITIVE_INFINITY })).rejects.toThrow("ttl must be 0.1 to");
+        await expect(run({ acquireTimeout: "5" })).rejects.toThrow(
+          "acquireTimeout must be a number of seconds",
+        );
+        await run({ ttl: 1.001, acquireTimeout: Number.POSITIVE_INFINITY });
+      });
+
       test("a misspelt option is refused", async () => {
         const misspelt = { acquire_timeout: 1 } as object;
         await expect(MasterLock.synchronize(key, misspelt, () => {})).rejects.toThrow(/acquire_timeout/);

@@ -57,6 +57,20 @@ function stdoutLogger(clock: Clock): Logger {
   return { debug: write("DEBUG"), info: write("INFO"), warn: write("WARN") };
 }
 
+const SHORTEST_TTL_S = 0.1;
+const LONGEST_TTL_S = 2_147_483;
+
+/** @throws {InvalidArgumentError} no lock can last so long, or so short */
+export function ttlInMs(ttl: number): number {
+  if (!(ttl >= SHORTEST_TTL_S && ttl <= LONGEST_TTL_S)) {
+    throw new InvalidArgumentError(
+      "ttl",
+      `must be ${SHORTEST_TTL_S} to ${LONGEST_TTL_S} seconds, not ${ttl}`,
+    );
+  }
+  return inMs("ttl", ttl);
+}
+
 /** Whole milliseconds, rounded down as the gem does. */
 export function inMs(argument: string, seconds: number): number {
   if (typeof seconds !== "number" || Number.isNaN(seconds)) {

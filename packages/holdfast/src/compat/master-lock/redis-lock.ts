@@ -9,7 +9,7 @@ import type { RedisClientLike } from "../../holdfast.js";
 import type { Lease } from "../../lease/lease.js";
 import { groundOf } from "../holdfasts.js";
 import { Term } from "../term.js";
-import { type Config, inMs } from "./config.js";
+import { type Config, inMs, ttlInMs } from "./config.js";
 import { UnconfiguredError } from "./errors.js";
 
 export interface RedisLockOptions {
@@ -58,7 +58,7 @@ export class RedisLock {
    * @throws as `Mutex.acquire`, save that nobody throws AcquireTimeoutError
    */
   async acquire(options: { readonly timeout: number }): Promise<boolean> {
-    return (await this.whyNot(options.timeout, inMs("ttl", this.ttl))) === null;
+    return (await this.whyNot(options.timeout, ttlInMs(this.ttl))) === null;
   }
 
   /**
@@ -70,7 +70,7 @@ export class RedisLock {
       prefix: this.config.keyPrefix,
       label: this.config.hostname === hostname() ? "" : this.config.hostname,
     });
-    const ttlMs = inMs("ttl", this.ttl);
+    const ttlMs = ttlInMs(this.ttl);
     const waitMs = Math.max(inMs("acquireTimeout", timeoutS), 0);
     try {
       const lease = await holdfast.mutex(this.key, { ttlMs }).acquire({ waitMs });
