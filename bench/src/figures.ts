@@ -12,6 +12,7 @@ const catalogue = {
   requestsPerCycle: { head: "requests\n/cycle", digits: 2, of: "median" },
   commandsPerCycle: { head: "commands\n/cycle", digits: 1, of: "median" },
   readsPerCycle: { head: "socket reads\n/cycle", digits: 2, of: "median" },
+  bytesPerCycle: { head: "bytes\n/cycle", digits: 0, of: "median" },
   clientCpuMsPer10k: { head: "client CPU\nms/10k", digits: 0, of: "median" },
   serverCpuMsPer10k: { head: "server CPU\nms/10k", digits: 0, of: "median" },
   jain: { head: "Jain", digits: 3, of: "median" },

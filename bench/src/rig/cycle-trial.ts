@@ -58,6 +58,7 @@ export async function cycleSlice(
       ...figuresOf(reports, trial.ms),
       commandsPerCycle: (done.commands - sectionCommands) / cycles,
       readsPerCycle: (done.reads - sectionCommands) / cycles,
+      bytesPerCycle: (done.bytesIn + done.bytesOut) / cycles,
       serverCpuMsPer10k: (done.cpuMs / cycles) * 10_000,
       lostUpdates,
     };
