@@ -36,6 +36,49 @@ Exit codes:
   reached; 64 wrong arguments; 126 and 127 the command cannot be executed, or
   does not exist
 `,
+  ls: `
+Examples:
+  holdfast ls
+  holdfast ls 'deploy*'
+  holdfast ls --json | jq -r '.locks[].name'
+
+Exit codes: 0, also when there is none; 64, 69.
+`,
+  show: `
+Examples:
+  holdfast show deploy
+  holdfast show deploy --json | jq -r .holder.fence
+
+Exit codes: 0, also when it is free; 64, 69.
+`,
+  watch: `
+Examples:
+  holdfast watch
+  holdfast watch deploy
+  holdfast watch 'deploy*' --interval 200ms --json
+
+Exit codes: 0 when you end it, or whoever read the output is gone; 64, 69.
+`,
+  release: `
+The fence rises above all that the old holder had, so that what it still writes
+can be refused. Its lease ends at once, if its process listens: \`holdfast lock\`
+then stops its command.
+
+Examples:
+  holdfast release deploy --force
+  holdfast release deploy --force --yes --fence 1795255757243006
+
+Exit codes: 0 taken, or free already; 1 you said no; 75 another holds it than was
+meant; 64, 69.
+`,
+  doctor: `
+Examples:
+  holdfast doctor
+  holdfast doctor --json | jq '.findings[].code'
+
+Exit codes: 0 nothing to mend; 1 an error or a warning; 64, 69. The options of your
+own client are looked at by hf.doctor() in your program.
+`,
   completion: `
 Set up:
   bash   eval "$(holdfast completion bash)"                  in ~/.bashrc

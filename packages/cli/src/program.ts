@@ -8,6 +8,8 @@ import { HELP } from "./help.js";
 import { printLine } from "./output/output.js";
 import { settingOptions, settingsOf } from "./settings.js";
 
+const LEAST_INTERVAL_MS = 50;
+
 /** @param finish takes the exit code of the command that ran. */
 export function buildProgram(
   args: readonly string[],
@@ -26,6 +28,9 @@ export function buildProgram(
     .addHelpText("after", HELP.program);
   for (const option of settingOptions()) program.addOption(option);
   addLock(program, args, finish);
+  addLooks(program, finish);
+  addRelease(program, finish);
+  addDoctor(program, finish);
   addEmbedded(program, finish);
   addCompletion(program);
   return program;
@@ -60,6 +65,78 @@ function addLock(program: Command, args: readonly string[], finish: (exitCode: n
     });
 }
 
+function addLooks(program: Command, finish: (exitCode: number) => void): void {
+  const pattern = "names: * is anything, ? one character, [ab] one of these";
+  program
+    .command("ls")
+    .summary("list the locks that are held or waited for")
+    .description("Lists the locks that are held or waited for.")
+    .argument("[pattern]", pattern, "*")
+    .option("-a, --all", "also the free ones, if somebody held them in the last 24 hours")
+    .addHelpText("after", HELP.ls)
+    .action(async (names: string, _: unknown, self: Command) => {
+      const { all, ...rest } = self.optsWithGlobals();
+      const { list } = await import("./commands/look.js");
+      finish(await list({ pattern: names, all: all === true }, settingsOf(rest)));
+    });
+  program
+    .command("show")
+    .summary("show one lock: its holder, and who waits, in order")
+    .description("Shows one lock: its holder, and who waits, in order.")
+    .argument("<name>", "the lock")
+    .addHelpText("after", HELP.show)
+    .action(async (name: string, _: unknown, self: Command) => {
+      const { show } = await import("./commands/look.js");
+      finish(await show(name, settingsOf(self.optsWithGlobals())));
+    });
+  program
+    .command("watch")
+    .summary("watch locks as they change")
+    .description("Shows locks as they change, until q or Ctrl-C; one line a change if not on a terminal.")
+    .argument("[pattern]", `a name, or ${pattern}`, "*")
+    .addOption(duration("--interval <duration>", "from one look to the next", parseDuration, "1s"))
+    .addHelpText("after", HELP.watch)
+    .action(async (names: string, _: unknown, self: Command) => {
+      const { interval, ...rest } = self.optsWithGlobals();
+      if (interval < LEAST_INTERVAL_MS)
+        self.error(`error: --interval must be ${LEAST_INTERVAL_MS}ms or more`);
+      const { watch } = await import("./commands/watch.js");
+      finish(await watch({ pattern: names, intervalMs: interval }, settingsOf(rest)));
+    });
+}
+
+function addRelease(program: Command, finish: (exitCode: number) => void): void {
+  program
+    .command("release")
+    .summary("take a lock from its holder")
+    .description("Takes a lock from its holder and gives it to the first in line.")
+    .argument("<name>", "the lock")
+    .option("--force", "needed: by right only the holder releases")
+    .option("--fence <token>", "only from the holder with this fence", fenceToken)
+    .option("-y, --yes", "do not ask")
+    .addHelpText("after", HELP.release)
+    .action(async (name: string, _: unknown, self: Command) => {
+      const { force, fence, yes, ...rest } = self.optsWithGlobals();
+      if (!force) self.error("error: only its holder releases a lock; --force takes it from the holder");
+      if (!yes && !process.stdin.isTTY)
+        self.error("error: nobody can be asked, because stdin is no terminal: add --yes");
+      const { release } = await import("./commands/release.js");
+      finish(await release({ name, fence, yes: yes === true }, settingsOf(rest)));
+    });
+}
+
+function addDoctor(program: Command, finish: (exitCode: number) => void): void {
+  program
+    .command("doctor")
+    .summary("look for what puts locks at risk on this server")
+    .description("Looks for what puts locks at risk: settings of the server, permissions, clocks.")
+    .addHelpText("after", HELP.doctor)
+    .action(async (_: unknown, self: Command) => {
+      const { doctor } = await import("./commands/doctor.js");
+      finish(await doctor(settingsOf(self.optsWithGlobals())));
+    });
+}
+
 function addEmbedded(program: Command, finish: (exitCode: number) => void): void {
   program
     .command("embedded")
@@ -91,7 +168,8 @@ function addCompletion(program: Command): void {
     .description("What the scripts ask: one candidate a line, with its description after a tab.")
     .argument("[words...]", "the words up to the cursor, after --")
     .action(async (words: string[]) => {
-      for (const { value, description } of await candidatesFor(program, words))
+      const { knownNames } = await import("./completion/names.js");
+      for (const { value, description } of await candidatesFor(program, words, () => knownNames(words)))
         printLine(`${value}\t${description}`);
     });
 }
@@ -108,6 +186,11 @@ function duration(
 function portNumber(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError("Give a whole number from 0 to 65535.");
+}
+
+function fenceToken(text: string): bigint {
+  if (/^[1-9]\d{0,15}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError("Give the fence as `holdfast show` prints it.");
 }
 
 function version(): string {

@@ -24,3 +24,13 @@ export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
 export function monotonicMs(): number {
   return performance.now();
 }
+
+/** Now, as in ISO 8601. */
+export function nowText(): string {
+  return new Date(Date.now()).toISOString();
+}
+
+/** Now, as on a clock on the wall. */
+export function clockText(): string {
+  return new Date(Date.now()).toTimeString().slice(0, 8);
+}

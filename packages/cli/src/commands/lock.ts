@@ -25,7 +25,7 @@ export async function lock(terms: LockTerms, settings: Settings): Promise<number
   const label = terms.label ?? basename(terms.command[0] ?? "");
   const session = newSession(settings, label);
   try {
-    const mutex = session.hf.mutex(terms.name, { ttlMs: terms.ttlMs });
+    const mutex = session.hf.mutex(terms.name, { ttlMs: terms.ttlMs, localTurns: 1 });
     await session.connect();
     const lease = await acquire(mutex, terms, settings);
     return lease ? await runUnder(lease, terms, settings) : EXIT.busy;

@@ -2,7 +2,7 @@
 import { createColors } from "picocolors";
 import { codeOf, exitCodeOf, toldOf } from "../failure.js";
 
-type Colors = ReturnType<typeof createColors>;
+export type Colors = ReturnType<typeof createColors>;
 
 /** Colours for a terminal whose user has not declined them: https://no-color.org */
 export function colorsFor(stream: NodeJS.WriteStream): Colors {

@@ -1,0 +1,63 @@
+/** `holdfast ls` and `holdfast show`: who holds and who waits, at this moment. */
+import type { LockState } from "holdfast";
+import { EXIT } from "../exit-codes.js";
+import { interruptible } from "../interrupt.js";
+import { lockDetails, lockTable } from "../output/locks.js";
+import { colorsFor, jsonOf, note, printLine } from "../output/output.js";
+import { newSession } from "../session.js";
+import type { Settings } from "../settings.js";
+
+export interface ListTerms {
+  readonly pattern: string;
+  /** Also those that are free. */
+  readonly all: boolean;
+}
+
+export async function list({ pattern, all }: ListTerms, settings: Settings): Promise<number> {
+  const session = newSession(settings);
+  try {
+    const locks = await interruptible(async (signal) => {
+      await session.connect();
+      const inspector = await session.hf.inspector();
+      const found: LockState[] = [];
+      for await (const lock of inspector.locks({ pattern, free: all })) {
+        signal.throwIfAborted();
+        found.push(lock);
+      }
+      return found.sort(byName);
+    });
+    if (settings.json) printLine(jsonOf({ locks }));
+    else if (locks.length === 0) note("no lock is held or waited for");
+    else
+      for (const line of lockTable(locks, roomIn(process.stdout), colorsFor(process.stdout))) printLine(line);
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+export async function show(name: string, settings: Settings): Promise<number> {
+  const session = newSession(settings);
+  try {
+    const lock = await interruptible(async () => {
+      await session.connect();
+      return (await session.hf.inspector()).lock(name);
+    });
+    if (settings.json) printLine(jsonOf(lock));
+    else
+      for (const line of lockDetails(lock, roomIn(process.stdout), colorsFor(process.stdout)))
+        printLine(line);
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+export function byName(a: LockState, b: LockState): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** A pipe has room for all. */
+export function roomIn(stream: NodeJS.WriteStream): number {
+  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,187 @@
+/** `holdfast watch`: who holds and who waits, as it changes; a picture on a terminal, else one line a change. */
+import type { Inspector, LockState } from "holdfast";
+import { EXIT } from "../exit-codes.js";
+import { toldOf } from "../failure.js";
+import { interruptible } from "../interrupt.js";
+import { lockDetails, lockTable } from "../output/locks.js";
+import { colorsFor, jsonOf, note, noteEvent, printLine } from "../output/output.js";
+import { ownerText } from "../output/owner.js";
+import { Screen } from "../output/screen.js";
+import { clipped, padded, printable } from "../output/text.js";
+import { newSession } from "../session.js";
+import type { Settings } from "../settings.js";
+import { clockText, nowText, pause } from "../time.js";
+import { byName } from "./look.js";
+
+export interface WatchTerms {
+  /** A name, or a pattern of names. */
+  readonly pattern: string;
+  readonly intervalMs: number;
+}
+
+/** What one look saw: the locks, or why it saw nothing. */
+type View = { readonly locks: readonly LockState[] } | { readonly error: unknown };
+
+interface Display {
+  show(view: View): void;
+  end(): void;
+}
+
+export async function watch(terms: WatchTerms, settings: Settings): Promise<number> {
+  const session = newSession(settings);
+  const end = new AbortController();
+  process.stdout.once("error", () => end.abort()); // Whoever read it is gone.
+  try {
+    return await interruptible(async (signal) => {
+      signal.addEventListener("abort", () => end.abort(), { once: true });
+      await session.connect();
+      const inspector = await session.hf.inspector();
+      const display = displayFor(terms, settings, () => end.abort());
+      try {
+        while (!end.signal.aborted) {
+          const view = await viewOf(inspector, terms.pattern);
+          if (!end.signal.aborted) display.show(view);
+          await pause(terms.intervalMs, end.signal);
+        }
+      } finally {
+        display.end();
+      }
+      return EXIT.ok;
+    });
+  } finally {
+    await session.close();
+  }
+}
+
+async function viewOf(inspector: Inspector, pattern: string): Promise<View> {
+  try {
+    if (!isPattern(pattern)) return { locks: [await inspector.lock(pattern)] };
+    const locks: LockState[] = [];
+    for await (const lock of inspector.locks({ pattern })) locks.push(lock);
+    return { locks: locks.sort(byName) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** A name without these is looked at alone, which costs less than finding it among all. */
+function isPattern(text: string): boolean {
+  return /[*?[\\]/.test(text);
+}
+
+function displayFor(terms: WatchTerms, settings: Settings, onEnd: () => void): Display {
+  const onTerminal = process.stdout.isTTY && !settings.json;
+  return onTerminal ? new Picture(terms.pattern, onEnd) : new Changes(settings.json);
+}
+
+class Picture implements Display {
+  readonly #pattern: string;
+  readonly #screen: Screen;
+  readonly #colors = colorsFor(process.stdout);
+  #locks: readonly LockState[] = [];
+  #trouble = "";
+  #seenAt = "";
+
+  constructor(pattern: string, onEnd: () => void) {
+    this.#pattern = pattern;
+    this.#screen = new Screen(
+      process.stdout,
+      process.stdin,
+      (columns, rows) => this.#lines(columns, rows),
+      onEnd,
+    );
+    this.#screen.open();
+  }
+
+  show(view: View): void {
+    if ("locks" in view) {
+      this.#locks = view.locks;
+      this.#trouble = "";
+      this.#seenAt = clockText();
+    } else this.#trouble = toldOf(view.error);
+    this.#screen.draw();
+  }
+
+  end(): void {
+    this.#screen.close();
+  }
+
+  #lines(columns: number, rows: number): readonly string[] {
+    const colors = this.#colors;
+    const [left, right] = [`holdfast watch ${printable(this.#pattern)}`, `${this.#seenAt}  q ends`];
+    const title = padded(clipped(left, columns - right.length - 1), columns - right.length, "left");
+    const body = isPattern(this.#pattern)
+      ? this.#table(columns, rows - 3)
+      : this.#locks.flatMap((lock) => lockDetails(lock, columns, colors));
+    const trouble = this.#trouble === "" ? "" : colors.red(clipped(printable(this.#trouble), columns));
+    return [colors.inverse(title + right), trouble, ...body];
+  }
+
+  #table(columns: number, rows: number): readonly string[] {
+    if (this.#locks.length === 0) return ["no lock is held or waited for"];
+    const shown = this.#locks.slice(0, Math.max(rows, 1));
+    const more = this.#locks.length - shown.length;
+    const lines = lockTable(shown, columns, this.#colors);
+    return more > 0 ? [...lines.slice(0, -1), this.#colors.dim(`and ${more + 1} more`)] : lines;
+  }
+}
+
+class Changes implements Display {
+  readonly #json: boolean;
+  #before = new Map<string, LockState>();
+  #trouble = "";
+
+  constructor(json: boolean) {
+    this.#json = json;
+  }
+
+  show(view: View): void {
+    if ("error" in view) this.#tellTrouble(view.error);
+    else {
+      this.#trouble = "";
+      const now = new Map(view.locks.map((lock) => [lock.name, lock]));
+      for (const lock of now.values()) this.#tell(changeOf(this.#before.get(lock.name), lock), lock);
+      for (const [name, lock] of this.#before) {
+        if (!now.has(name) && lock.holder)
+          this.#tell("free", { ...lock, holder: null, waiters: [], waiting: 0 });
+      }
+      this.#before = now;
+    }
+  }
+
+  end(): void {}
+
+  #tell(event: Change | null, lock: LockState): void {
+    if (!event) return;
+    const at = nowText();
+    printLine(
+      this.#json ? jsonOf({ at, event, lock }) : `${at} ${printable(lock.name)} ${told(event, lock)}`,
+    );
+  }
+
+  /** Once, until it is over. */
+  #tellTrouble(error: unknown): void {
+    const text = toldOf(error);
+    if (text === this.#trouble) return;
+    this.#trouble = text;
+    if (this.#json) noteEvent({ at: nowText(), event: "trouble", message: text });
+    else note(text);
+  }
+}
+
+/** `held`: by another grant than before; `free`: no more; `line`: others wait, or more, or fewer. */
+type Change = "held" | "free" | "line";
+
+function changeOf(before: LockState | undefined, { holder, waiting, waiters }: LockState): Change | null {
+  if (holder && holder.fence !== before?.holder?.fence) return "held";
+  if (!holder && before?.holder) return "free";
+  const line = waiters.map(({ process }) => process && `${process.host} ${process.pid}`).join();
+  const lineBefore = before?.waiters.map(({ process }) => process && `${process.host} ${process.pid}`).join();
+  return waiting !== (before?.waiting ?? 0) || line !== (lineBefore ?? "") ? "line" : null;
+}
+
+function told(event: Change, { holder, waiting }: LockState): string {
+  if (event === "line") return `${waiting} waiting`;
+  const line = waiting > 0 ? `, ${waiting} waiting` : "";
+  return holder ? `held by ${ownerText(holder.process)}, fence ${holder.fence}${line}` : `free${line}`;
+}

@@ -1,0 +1,97 @@
+/**
+ * Screen: the whole terminal, drawn anew in place, and given back as it was. Only what a line needs is
+ * written over, in one write a picture, so that nothing flickers.
+ */
+const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
+const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
+const HOME = "\u001b[H";
+const REST_OF_LINE = "\u001b[K";
+const REST_OF_SCREEN = "\u001b[J";
+/** Terminals that know it show a picture only when it is whole; the others ignore it. */
+const BEGIN = "\u001b[?2026h";
+const END = "\u001b[?2026l";
+
+const KEYS_THAT_END = new Set(["q", "Q", "\u0003", "\u001b"]);
+const SUSPEND_KEY = "\u001a";
+
+export class Screen {
+  readonly #output: NodeJS.WriteStream;
+  readonly #input: NodeJS.ReadStream;
+  /** The lines for so many columns and rows. */
+  readonly #picture: (columns: number, rows: number) => readonly string[];
+  readonly #onEnd: () => void;
+  #open = false;
+
+  /** @param onEnd is called when the user has pressed q, Esc or Ctrl-C. */
+  constructor(
+    output: NodeJS.WriteStream,
+    input: NodeJS.ReadStream,
+    picture: (columns: number, rows: number) => readonly string[],
+    onEnd: () => void,
+  ) {
+    this.#output = output;
+    this.#input = input;
+    this.#picture = picture;
+    this.#onEnd = onEnd;
+  }
+
+  open(): void {
+    this.#open = true;
+    this.#output.write(ENTER);
+    this.#output.on("resize", this.#redraw);
+    process.once("exit", this.#giveBack); // Whatever ends the program.
+    process.on("SIGCONT", this.#resume);
+    if (this.#input.isTTY) {
+      this.#input.setRawMode(true);
+      this.#input.on("data", this.#key);
+      this.#input.resume();
+    }
+  }
+
+  draw(): void {
+    if (!this.#open) return;
+    const rows = this.#output.rows || 24;
+    const lines = this.#picture(this.#output.columns || 80, rows).slice(0, rows);
+    const text = lines.map((line) => line + REST_OF_LINE).join("\r\n");
+    this.#output.write(BEGIN + HOME + text + REST_OF_SCREEN + END);
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#output.off("resize", this.#redraw);
+    this.#input.off("data", this.#key);
+    process.off("exit", this.#giveBack);
+    process.off("SIGCONT", this.#resume);
+    this.#giveBack();
+    this.#input.pause();
+  }
+
+  readonly #redraw = (): void => this.draw();
+
+  readonly #giveBack = (): void => {
+    if (!this.#open) return;
+    this.#open = false;
+    if (this.#input.isTTY) this.#input.setRawMode(false);
+    this.#output.write(LEAVE);
+  };
+
+  readonly #key = (keys: Buffer): void => {
+    const text = keys.toString();
+    if (KEYS_THAT_END.has(text)) this.#onEnd();
+    else if (text === SUSPEND_KEY) this.#suspend();
+  };
+
+  /** In raw mode the terminal does not do it by itself. */
+  #suspend(): void {
+    this.#giveBack();
+    process.kill(process.pid, "SIGTSTP");
+  }
+
+  readonly #resume = (): void => {
+    if (this.#open) return;
+    this.#open = true;
+    this.#output.write(ENTER);
+    if (this.#input.isTTY) this.#input.setRawMode(true);
+    this.draw();
+  };
+}

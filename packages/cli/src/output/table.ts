@@ -1,0 +1,81 @@
+/** A table as wide as there is room: long texts are cut first, then the least important columns go. */
+import { clipped, padded, widthOf } from "./text.js";
+
+export interface Column {
+  readonly head: string;
+  readonly align: "left" | "right";
+  /** Whether its texts may be cut. */
+  readonly shrinks: boolean;
+  /** The lower, the sooner it is left out. */
+  readonly rank: number;
+}
+
+const GAP = 2;
+const LEAST_SHRUNK = 8;
+
+/** The lines of the table, the head first. Cells are plain text. */
+export function tableOf(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): string[] {
+  const places = placesThatFit(columns, rows, width);
+  const widths = shrunk(columns, places, rows, width);
+  const line = (cells: readonly string[]): string =>
+    places
+      .map((place, at) => {
+        const room = widths[at] as number;
+        return padded(clipped(cells[place] ?? "", room), room, (columns[place] as Column).align);
+      })
+      .join(" ".repeat(GAP))
+      .trimEnd();
+  return [columns.map(({ head }) => head), ...rows].map(line);
+}
+
+function naturalWidth(
+  columns: readonly Column[],
+  place: number,
+  rows: readonly (readonly string[])[],
+): number {
+  return Math.max(widthOf(columns[place]?.head ?? ""), ...rows.map((row) => widthOf(row[place] ?? "")));
+}
+
+function placesThatFit(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly number[] {
+  const least = (place: number): number => {
+    const natural = naturalWidth(columns, place, rows);
+    return columns[place]?.shrinks ? Math.min(natural, LEAST_SHRUNK) : natural;
+  };
+  const byRank = columns.map((_, place) => place).sort((a, b) => rankOf(columns, a) - rankOf(columns, b));
+  for (let gone = 0; gone < byRank.length; gone += 1) {
+    const kept = byRank.slice(gone).sort((a, b) => a - b);
+    if (kept.reduce((sum, place) => sum + least(place), GAP * (kept.length - 1)) <= width) return kept;
+  }
+  return byRank.slice(-1);
+}
+
+function rankOf(columns: readonly Column[], place: number): number {
+  return columns[place]?.rank ?? 0;
+}
+
+/** What is too much is taken from the widest of those that may be cut. */
+function shrunk(
+  columns: readonly Column[],
+  places: readonly number[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly number[] {
+  const widths = places.map((place) => naturalWidth(columns, place, rows));
+  const over = (): number => widths.reduce((sum, each) => sum + each, GAP * (widths.length - 1)) - width;
+  while (over() > 0) {
+    const widest = places
+      .map((place, at) => ({ at, width: columns[place]?.shrinks ? (widths[at] as number) : 0 }))
+      .reduce((a, b) => (b.width > a.width ? b : a));
+    if (widest.width <= 1) break;
+    widths[widest.at] = widest.width - 1;
+  }
+  return widths;
+}

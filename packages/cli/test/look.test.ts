@@ -1,0 +1,186 @@
+/** `holdfast ls`, `show`, `release` and `doctor`, beside holders and waiters that are programs themselves. */
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { type Ended, Program } from "./program.js";
+import { SERVERS, type TestServer } from "./servers.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** What holds until the test ends it. */
+const HOLD = ["--", "sh", "-c", "echo holding; exec sleep 60"];
+
+describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
+  describe.skipIf(kind.missing)("looking at locks", () => {
+    let server: TestServer;
+    let running: Program[] = [];
+    beforeAll(async () => {
+      server = await kind.start();
+    });
+    afterAll(() => server?.stop());
+    afterEach(async () => {
+      for (const program of running) program.child.kill("SIGTERM");
+      await Promise.all(running.map((program) => program.ended()));
+      running = [];
+    });
+
+    const holdfast = (...args: string[]): Promise<Ended> =>
+      new Program(args, { HOLDFAST_REDIS: server.url }).ended();
+
+    async function holder(name: string, label: string): Promise<Program> {
+      const program = new Program(["lock", name, "--label", label, ...HOLD], { HOLDFAST_REDIS: server.url });
+      running.push(program);
+      await program.printed(/holding/);
+      return program;
+    }
+
+    async function waiter(name: string, label: string): Promise<Program> {
+      const args = ["lock", name, "--json", "--wait", "forever", "--label", label, ...HOLD];
+      const program = new Program(args, { HOLDFAST_REDIS: server.url });
+      running.push(program);
+      await program.printed(/"waiting"/, "stderr");
+      return program;
+    }
+
+    test("ls: nothing", async () => {
+      expect(await holdfast("ls")).toMatchObject({
+        exitCode: 0,
+        stdout: "",
+        stderr: "holdfast: no lock is held or waited for\n",
+      });
+      expect(await holdfast("ls", "--json")).toMatchObject({ exitCode: 0, stdout: '{"locks":[]}\n' });
+    });
+
+    test("ls: a plain table, sorted, and the pattern", async () => {
+      await holder("deploy:web", "ci");
+      await holder("account:13", "");
+      await waiter("deploy:web", "next");
+      const { exitCode, stdout, stderr } = await holdfast("ls");
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+      const [head, first, second, end] = stdout.split("\n");
+      expect(head).toMatch(/^LOCK +HOLDER +FENCE +HELD +LEFT +WAITING$/);
+      expect(first).toMatch(/^account:13 +\S+:\d+ +\d{16} +[\d.]+ s +[\d.]+ s$/);
+      expect(second).toMatch(/^deploy:web +ci \S+:\d+ +\d{16} +[\d.]+ s +[\d.]+ s +1$/);
+      expect(end).toBe("");
+      expect(stdout).not.toContain("\u001b");
+      const { stdout: some } = await holdfast("ls", "dep*");
+      expect(some.split("\n")).toHaveLength(3);
+    });
+
+    test("ls --all knows the free ones; --prefix other locks", async () => {
+      await holdfast("lock", "was-held", "--", "true");
+      await holdfast("lock", "elsewhere", "--prefix", "other", "--", "true");
+      expect((await holdfast("ls", "was-*", "-a")).stdout).toMatch(/^was-held +free$/m);
+      expect((await holdfast("ls", "-a", "--prefix", "other")).stdout).toMatch(/^elsewhere +free$/m);
+      expect((await holdfast("ls", "-a", "elsewhere")).stdout).toBe("");
+    });
+
+    test("ls and show as JSON, with the documented members", async () => {
+      const { child } = await holder("shape", "ci");
+      await waiter("shape", "next");
+      const { locks } = JSON.parse((await holdfast("ls", "shape", "--json")).stdout);
+      const lock = JSON.parse((await holdfast("show", "shape", "--json")).stdout);
+      for (const state of [locks[0], lock]) {
+        expect(state).toEqual({
+          name: "shape",
+          holder: {
+            process: { host: expect.any(String), pid: child.pid, label: "ci" },
+            fence: expect.stringMatching(/^\d{16}$/),
+            sinceMs: expect.any(Number),
+            heldMs: expect.any(Number),
+            ttlMs: 30_000,
+            leftMs: expect.any(Number),
+          },
+          waiters: [
+            {
+              process: { host: expect.any(String), pid: expect.any(Number), label: "next" },
+              silentMs: expect.any(Number),
+              ttlMs: 30_000,
+            },
+          ],
+          waiting: 1,
+          lastFence: expect.stringMatching(/^\d{16}$/),
+          banned: 0,
+        });
+      }
+    });
+
+    test("show: the holder and the line in order; a free lock", async () => {
+      const { child } = await holder("details", "ci");
+      await waiter("details", "second");
+      await waiter("details", "third");
+      const { stdout } = await holdfast("show", "details");
+      expect(stdout).toMatch(
+        new RegExp(`^details\n  held by +ci \\(pid ${child.pid} on .+\\)\n  fence +\\d{16}\n`),
+      );
+      expect(stdout).toMatch(/ {2}waiting +2\n +1 {2}second \(pid .+\n +2 {2}third \(pid .+ ago\n$/);
+      expect(await holdfast("show", "nobody")).toMatchObject({
+        exitCode: 0,
+        stdout: "nobody\n  held by     nobody\n  waiting     0\n",
+      });
+    });
+
+    test("names that would drive a terminal are made harmless", async () => {
+      await holder("evil\u001b[2Jname", "la\u0007bel");
+      const { stdout } = await holdfast("ls");
+      expect(stdout).toContain("evil\\u{1b}[2Jname");
+      expect(stdout).toContain("la\\u{7}bel");
+    });
+
+    test("release --force: the holder's command is stopped, the next in line gets it", async () => {
+      const first = await holder("stuck", "first");
+      const second = await waiter("stuck", "second");
+      // A holder listens once it has held for a moment.
+      await expect
+        .poll(() => server.redis.pubsub("CHANNELS", "holdfast:inbox:*"), { timeout: 10_000 })
+        .toHaveLength(2);
+      const { exitCode, stdout } = await holdfast("release", "stuck", "--force", "--yes");
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(
+        /^'stuck' was taken from first \(.+\), and is given to second \(.+\), fence \d{16}\.\nIts holder has been told\.\n$/,
+      );
+      const { exitCode: lost, stderr } = await first.ended();
+      expect(lost).toBe(70);
+      expect(stderr).toContain("(revoked)");
+      await second.printed(/holding/);
+    });
+
+    test("release --force as JSON; only from the holder that is meant; a free lock", async () => {
+      await holder("meant", "ci");
+      const { holder: seen } = JSON.parse((await holdfast("show", "meant", "--json")).stdout);
+      const older = String(BigInt(seen.fence) - 1n);
+      const refused = await holdfast("release", "meant", "--force", "--yes", "--fence", older, "--json");
+      expect(refused.exitCode).toBe(75);
+      expect(JSON.parse(refused.stdout)).toMatchObject({ lock: "meant", outcome: "changed", told: false });
+      const done = await holdfast("release", "meant", "--force", "--yes", "--fence", seen.fence, "--json");
+      expect(done.exitCode).toBe(0);
+      const result = JSON.parse(done.stdout);
+      expect(result).toMatchObject({ outcome: "released", next: null, holder: { fence: seen.fence } });
+      expect(BigInt(result.lastFence)).toBeGreaterThan(BigInt(seen.fence));
+      const again = await holdfast("release", "meant", "--force", "--yes");
+      expect(again).toMatchObject({ exitCode: 0, stdout: "'meant' is free\n" });
+    });
+
+    test.each([
+      { args: ["release", "x"], says: "--force" },
+      { args: ["release", "x", "--yes"], says: "--force" },
+      { args: ["release", "x", "--force"], says: "--yes" },
+      { args: ["release", "x", "--force", "--yes", "--fence", "-1"], says: "--fence" },
+      { args: ["watch", "--interval", "1ms"], says: "--interval" },
+    ])("$args is a usage error", async ({ args, says }) => {
+      const { exitCode, stderr } = await holdfast(...args);
+      expect(exitCode).toBe(64);
+      expect(stderr).toContain(says);
+    });
+
+    test("doctor: what it found, its consequence, its remedy; exit code 1 when there is something to mend", async () => {
+      const plain = await holdfast("doctor");
+      expect(plain).toMatchObject({ exitCode: 1, stderr: "" });
+      expect(plain.stdout).toMatch(/^(valkey|redis) [\d.]+, standalone, primary, a call takes [\d.]+ ms/);
+      expect(plain.stdout).toMatch(/^warning persistence\n {2}\S/m);
+      const { exitCode, stdout } = await holdfast("doctor", "--json");
+      expect(exitCode).toBe(1);
+      const report = JSON.parse(stdout);
+      expect(report).toMatchObject({ healthy: false, facts: { role: "primary" } });
+      expect(report.findings.map(({ code }: { code: string }) => code)).toContain("persistence");
+    });
+  });
+});
