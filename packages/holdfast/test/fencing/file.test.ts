@@ -248,6 +248,14 @@ describe("two writers, each stopped once at every step", () => {
     expect(refused).toBeGreaterThan(0);
   });
 
+  test("of one holder: both write", { timeout: 60_000 }, async () => {
+    const both = holder(2n);
+    await forEveryPair(both, both, ({ ends, content }) => {
+      expect(ends).toEqual(["written", "written"]);
+      expect(content.split(" ").at(-1)).toBe(name(both));
+    });
+  });
+
   test("of one token: exactly one of them writes", { timeout: 60_000 }, async () => {
     const [a, b] = [holder(2n, "a"), holder(2n, "b")];
     await forEveryPair(a, b, ({ ends, content }) => {

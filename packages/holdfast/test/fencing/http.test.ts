@@ -117,6 +117,15 @@ describe("in memory", () => {
     expect(await store.enter("b", holder(11n))).toBeNull();
   });
 
+  test("a million resources do not slow it down, and the newest stay", async () => {
+    const store = new MemoryFences({ capacity: 1000 });
+    const last = 1_000_000;
+    for (let token = 1; token <= last; token++) await store.enter(`r${token}`, holder(BigInt(token), "a"));
+    expect(store.size).toBe(1000);
+    expect(await store.enter(`r${last - 999}`, holder(BigInt(last - 999), "a"))).toBeNull();
+    expect(await store.enter(`r${last - 1000}`, holder(BigInt(last - 1000), "a"))).toBe(BigInt(last - 1000));
+  });
+
   test("a floor to start from refuses who came before it", async () => {
     const store = new MemoryFences({ floor: 100n });
     expect(await store.enter("a", holder(100n))).toBe(100n);
@@ -301,6 +310,7 @@ describe("fetch on behalf of a holder", () => {
 
   test("options that can never work are refused", () => {
     const store = new MemoryFences();
+    expect(() => new HttpFence(undefined as never)).toThrow(InvalidArgumentError);
     expect(() => new HttpFence({ store: {} as never })).toThrow(InvalidArgumentError);
     expect(() => new HttpFence({ store, required: "no" as never })).toThrow(InvalidArgumentError);
     expect(() => new HttpFence({ store, ressource: () => "" } as never)).toThrow(InvalidArgumentError);

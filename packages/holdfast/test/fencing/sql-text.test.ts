@@ -86,6 +86,7 @@ describe("what can never work is refused before it is sent", () => {
     ["an empty id", () => postgres.admits({ fence: 1n, id: "" }), "holder"],
     ["a name that a server would cut", () => postgres.read({ ["x".repeat(64)]: 1 }), "row"],
     ["a name with a parameter in it", () => mysql.read({ "a?": 1 }), "row"],
+    ["no options", () => new TokenFence(undefined as never), "options"],
     ["an unknown dialect", () => new TokenFence({ dialect: "oracle" as never, table: "a" }), "dialect"],
     ["a misspelt option", () => new TokenFence({ dialect: "mysql", tabel: "a" } as never), "tabel"],
     ["a table of no name", () => new TokenFence({ dialect: "mysql", table: "" }), "table"],

@@ -42,7 +42,9 @@ export class HttpFence {
 
   /** @throws {InvalidArgumentError} */
   constructor(options: HttpFenceOptions) {
-    for (const key of Object.keys(options ?? {})) {
+    if (typeof options !== "object" || options === null)
+      throw new InvalidArgumentError("options", "must be an object");
+    for (const key of Object.keys(options)) {
       if (!OPTIONS.includes(key))
         throw new InvalidArgumentError(key, `is not an option here: use ${OPTIONS.join(", ")}`);
     }

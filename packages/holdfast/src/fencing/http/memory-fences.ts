@@ -29,10 +29,12 @@ export class MemoryFences implements FenceStore {
   #floor: bigint;
   /** In the order in which they were entered last. */
   readonly #newest = new Map<string, Fenced>();
+  /** One walk for good: a new one would begin at all that was dropped. */
+  readonly #oldest = this.#newest.keys();
 
   /** @throws {InvalidArgumentError} */
   constructor(options: MemoryFencesOptions = {}) {
-    const { capacity = DEFAULT_CAPACITY, floor = -1n } = options;
+    const { capacity = DEFAULT_CAPACITY, floor = -1n } = options ?? {};
     if (!Number.isInteger(capacity) || capacity < 1)
       throw new InvalidArgumentError("capacity", "must be a whole number from 1");
     if (typeof floor !== "bigint") throw new InvalidArgumentError("floor", "must be a bigint");
@@ -55,10 +57,10 @@ export class MemoryFences implements FenceStore {
   }
 
   #dropOldest(): void {
-    for (const [resource, { fence }] of this.#newest) {
-      this.#newest.delete(resource);
-      if (fence > this.#floor) this.#floor = fence;
-      return;
-    }
+    const { value: resource } = this.#oldest.next();
+    const dropped = resource === undefined ? undefined : this.#newest.get(resource);
+    if (resource === undefined || dropped === undefined) return;
+    this.#newest.delete(resource);
+    if (dropped.fence > this.#floor) this.#floor = dropped.fence;
   }
 }
