@@ -15,7 +15,7 @@ export interface Ended {
 }
 
 /** What of the tester's own shell must not reach the program. */
-const CLEAN = {
+export const CLEAN = {
   HOLDFAST_REDIS: undefined,
   HOLDFAST_PREFIX: undefined,
   NO_COLOR: undefined,

@@ -30,7 +30,8 @@ export async function lock(terms: LockTerms, settings: Settings): Promise<number
     const lease = await acquire(mutex, terms, settings);
     return lease ? await runUnder(lease, terms, settings) : EXIT.busy;
   } finally {
-    await session.close();
+    // A terminal that closes now, or an impatient Ctrl-C, must not leave the lock behind; the second one ends it.
+    await interruptible(() => session.close());
   }
 }
 
@@ -60,7 +61,7 @@ async function runUnder(lease: Lease, terms: LockTerms, settings: Settings): Pro
   try {
     return await runJob(lease, terms, settings);
   } finally {
-    if ((await lease.release()) === "unknown" && !settings.json)
+    if ((await interruptible(() => lease.release())) === "unknown" && !settings.json)
       note(`Redis did not answer the release of '${lease.name}': it is free within ${terms.ttlMs} ms`);
   }
 }

@@ -51,7 +51,8 @@ export class Screen {
   draw(): void {
     if (!this.#open) return;
     const rows = this.#output.rows || 24;
-    const lines = this.#picture(this.#output.columns || 80, rows).slice(0, rows);
+    // In the last column, clearing the rest of the line would take the character there.
+    const lines = this.#picture((this.#output.columns || 80) - 1, rows).slice(0, rows);
     const text = lines.map((line) => line + REST_OF_LINE).join("\r\n");
     this.#output.write(BEGIN + HOME + text + REST_OF_SCREEN + END);
   }

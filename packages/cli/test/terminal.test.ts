@@ -1,0 +1,166 @@
+/** On a terminal: the command keeps it, Ctrl-C and Ctrl-Z work, and what is drawn can be read. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { isAlive, MAIN, Program, run } from "./program.js";
+import { startEmbedded, type TestServer } from "./servers.js";
+import { hasPseudoTerminals, Terminal, type TerminalSize } from "./terminal.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const HOLDFAST = `'${process.execPath}' '${MAIN}'`;
+
+describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startEmbedded();
+  });
+  afterAll(() => server.stop());
+
+  const env = (): NodeJS.ProcessEnv => ({ HOLDFAST_REDIS: server.url });
+  const terminal = (command: string, size?: TerminalSize): Terminal => new Terminal(command, env(), size);
+  const isFree = async (name: string): Promise<boolean> =>
+    (await run(["lock", name, "--wait", "0", "--", "true"], env())).exitCode === 0;
+
+  async function holder(name: string, label: string): Promise<Program> {
+    const program = new Program(
+      ["lock", name, "--label", label, "--", "sh", "-c", "echo held; read line"],
+      env(),
+    );
+    await program.printed(/held/);
+    return program;
+  }
+
+  describe("holdfast lock", () => {
+    test("the command reads what is typed, from stdin and from the terminal itself", async () => {
+      const reader = `'printf "name? "; read a; read b < /dev/tty; echo "$a and $b"; exit 4'`;
+      const shown = terminal(`${HOLDFAST} lock typed -- sh -c ${reader}`);
+      await shown.shows(/name\?/);
+      shown.type("one\ntwo\n");
+      await shown.shows(/^one and two$/m);
+      expect(await shown.ended()).toBe(4);
+    });
+
+    test("Ctrl-C ends the command: exit code 130, the lock is free", async () => {
+      const shown = terminal(`exec ${HOLDFAST} lock keys -- sh -c 'echo started; exec sleep 60'`);
+      await shown.shows(/started/);
+      shown.type("\u0003");
+      expect(await shown.ended()).toBe(130);
+      expect(await isFree("keys")).toBe(true);
+    });
+
+    test("a command that handles Ctrl-C goes on, and hears of it once", async () => {
+      const handler = `'trap "echo caught; c=1" INT; echo started; until [ "$c" ]; do sleep 0.05; done; echo done'`;
+      const shown = terminal(`exec ${HOLDFAST} lock handled -- sh -c ${handler}`);
+      await shown.shows(/started/);
+      shown.type("\u0003");
+      expect(await shown.ended()).toBe(0);
+      expect(shown.text().match(/caught/g)).toHaveLength(1);
+      expect(shown.text()).toContain("done");
+    });
+
+    test("Ctrl-Z stops both; after fg the lease that ran out meanwhile ends the command", async () => {
+      const shown = terminal(`exec bash --norc -i`);
+      shown.type(`PS1='> '; ${HOLDFAST} lock stopped --ttl 500ms -- sh -c 'echo started; exec sleep 60'\n`);
+      await shown.shows(/^started$/m);
+      shown.type("\u001a");
+      await shown.shows(/Stopped/);
+      await expect.poll(() => isFree("stopped"), { timeout: 10_000 }).toBe(true);
+      shown.type("fg\n");
+      await shown.shows(/\(expired\)/);
+      shown.type('echo "code $?"\n');
+      await shown.shows(/^code 70$/m);
+      shown.type("exit\n");
+      await shown.ended();
+    });
+
+    test("a lost lease stops the command and its children, not the neighbour in the pipe", async () => {
+      const inner = `'sleep 61 & echo "inner $!"; wait'`;
+      const shown = terminal(
+        `(${HOLDFAST} lock piped --ttl 900ms -- sh -c ${inner}; echo "code $?") | (cat; echo neighbour)`,
+      );
+      const [, pid = ""] = await shown.shows(/inner (\d+)/);
+      await run(["release", "piped", "--force", "--yes"], env());
+      await shown.shows(/^code 70$/m);
+      await shown.shows(/^neighbour$/m);
+      expect(isAlive(Number(pid))).toBe(false);
+      expect(await shown.ended()).toBe(0);
+    });
+
+    test("says that it waits", async () => {
+      const first = await holder("queue", "first");
+      const shown = terminal(`${HOLDFAST} lock queue -- echo mine`);
+      await shown.shows(/holdfast: waiting for 'queue'/);
+      first.child.stdin?.end();
+      await shown.shows(/^mine$/m);
+      await Promise.all([first.ended(), shown.ended()]);
+    });
+  });
+
+  describe("holdfast watch", () => {
+    test("draws in place, follows the window, and gives the terminal back", async () => {
+      const long = "a-name-that-is-longer-than-there-is-room-for-in-the-column";
+      const first = await holder(long, "worker");
+      const shown = terminal(`${HOLDFAST} watch --interval 100ms; echo "code $?"`, { columns: 80, rows: 10 });
+      await shown.shows(/^holdfast watch \* .+ q ends$/m);
+      const [line = ""] = await shown.shows(/^a-name.*$/m);
+      expect(line).toMatch(/^a-name\S+… +worker .+ \d{16} .+ s$/);
+      expect(line.length).toBeLessThanOrEqual(80);
+      expect(shown.isAlternate).toBe(true);
+      shown.resize({ columns: 40, rows: 6 });
+      const [narrow = ""] = await shown.shows(/^LOCK +HOLDER +LEFT +WAITING$/m);
+      expect(narrow.length).toBeLessThanOrEqual(40);
+      first.child.stdin?.end();
+      await shown.shows(/no lock is held or waited for/);
+      expect(shown.text()).not.toContain("a-name");
+      shown.type("q");
+      await shown.shows(/^code 0$/m);
+      expect(shown.isAlternate).toBe(false);
+      expect(shown.written.lastIndexOf("\u001b[?25h")).toBeGreaterThan(
+        shown.written.lastIndexOf("\u001b[?25l"),
+      );
+      await first.ended();
+    });
+
+    test("more locks than rows, and one lock by its name; Ctrl-C ends it", async () => {
+      const holders = await Promise.all(["one", "two", "three", "four"].map((name) => holder(name, name)));
+      const shown = terminal(`exec ${HOLDFAST} watch --interval 100ms`, { columns: 80, rows: 6 });
+      await shown.shows(/^and 2 more$/m);
+      shown.type("\u0003");
+      expect(await shown.ended()).toBe(0);
+      const single = terminal(`exec ${HOLDFAST} watch two --interval 100ms`);
+      await single.shows(/^two\n {2}held by +two \(pid \d+ on .+\)$/m);
+      single.type("q");
+      expect(await single.ended()).toBe(0);
+      for (const each of holders) each.child.stdin?.end();
+      await Promise.all(holders.map((each) => each.ended()));
+    });
+  });
+
+  describe("holdfast release", () => {
+    test("asks first: no leaves it, Ctrl-C and Ctrl-D too, yes takes it", async () => {
+      const first = await holder("asked", "first");
+      const ask = async (answer: string): Promise<Terminal> => {
+        const shown = terminal(`${HOLDFAST} release asked --force; echo "code $?"`);
+        await shown.shows(/'asked' is held by first \(.+\), fence \d+, for .+\nTake it away\? \[y\/N\]/);
+        shown.type(answer);
+        await shown.shows(/^code \d+$/m);
+        return shown;
+      };
+      expect((await ask("n\n")).text()).toMatch(/left as it is\ncode 1$/);
+      expect((await ask("\n")).text()).toMatch(/left as it is\ncode 1$/);
+      expect((await ask("\u0004")).text()).toMatch(/left as it is\ncode 1$/);
+      expect((await ask("\u0003")).text()).toMatch(/code 130$/);
+      expect(await isFree("asked")).toBe(false);
+      expect((await ask("y\n")).text()).toMatch(/was taken from first \(.+\), and is\s+free(.|\n)+code 0$/);
+      expect(await first.ended()).toMatchObject({ exitCode: 70 });
+    });
+  });
+
+  test("colours on a terminal, none with NO_COLOR", async () => {
+    const painted = terminal(`${HOLDFAST} show x`);
+    await painted.ended();
+    expect(painted.written).toContain("\u001b[1m");
+    const plain = terminal(`NO_COLOR=1 ${HOLDFAST} show x`);
+    await plain.ended();
+    expect(plain.written).not.toContain("\u001b[");
+  });
+});
