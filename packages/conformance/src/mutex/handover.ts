@@ -94,11 +94,12 @@ export const handoverCases: readonly LockCase[] = [
     ],
     needs: ["store", "proxy"],
     async run(lab) {
-      // Only a message can end the last wait: its clock stands still.
+      // Only a message can end the last wait: its clock stands still. So does the holder's, which would
+      // begin to listen when it renews, and be counted.
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
       const [holder, doomed, last] = [
-        await lab.holdfast(),
+        await lab.holdfast({ clock }),
         await lab.holdfast({ through: proxy }),
         await lab.holdfast({ clock }),
       ];

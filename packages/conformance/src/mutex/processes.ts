@@ -87,9 +87,10 @@ export const processCases: readonly LockCase[] = [
     needs: ["spawn", "store"],
     async run(lab) {
       const name = lab.name();
-      // Only a message can end this wait: the clock of the last waiter stands still.
+      // Only a message can end this wait: the clock of the last waiter stands still. So does the holder's, which
+      // would begin to listen when it renews, and be counted.
       const clock = lab.manualClock();
-      const [holder, last] = [await lab.holdfast(), await lab.holdfast({ clock })];
+      const [holder, last] = [await lab.holdfast({ clock }), await lab.holdfast({ clock })];
       const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
       const doomed = await lab.spawn();
       const lost = doomed.acquire({ name, ttlMs: LONG_TTL_MS, waitMs: WAIT_MS });
