@@ -108,6 +108,22 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     expect(report.findings[0]).toMatchObject({ remedy: expect.stringContaining("maxmemory") });
   });
 
+  test("one that a script blocks", async () => {
+    const server = await start({ program, options: ["--busy-reply-threshold", "1"] });
+    const client = clientOf(server);
+    const endless = clientOf(server).eval("while true do end", 0);
+    const killed = expect(endless).rejects.toThrow(/killed/i);
+    await until("the server is busy", async () => {
+      const answer = await client.ping().catch((error: Error) => error.message);
+      return answer.startsWith("BUSY");
+    });
+    const busy = await examined(client, { callTimeoutMs: 200 });
+    expect(diagnoses(busy)).toContain("error refused");
+    expect(busy.findings[0]).toMatchObject({ remedy: expect.stringContaining("SCRIPT KILL") });
+    await client.script("KILL");
+    await killed;
+  });
+
   test("one that cannot save", async () => {
     const server = await start({ program, options: ["--save", "3600 1"] });
     const client = clientOf(server);
