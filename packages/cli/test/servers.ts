@@ -1,10 +1,5 @@
 /** The servers that the command is tried on: each started for one test file, on a free port, and ended by it. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 
@@ -40,21 +35,15 @@ export async function startEmbedded(): Promise<TestServer> {
 }
 
 async function startRedisServer(): Promise<TestServer> {
-  const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
-  const options = ["--bind", "127.0.0.1", "--port", String(port), "--dir", folder, "--save", ""];
-  const child = spawn(process.env["HOLDFAST_REDIS_SERVER"] ?? "", options, { stdio: "ignore" });
-  const url = `redis://127.0.0.1:${port}`;
+  const server = await ServerProcess.start({ program: process.env["HOLDFAST_REDIS_SERVER"] ?? "" });
+  const url = `redis://${server.host}:${server.port}`;
   const redis = connectTo(url);
-  await redis.ping();
   return {
     url,
     redis,
     async stop() {
       redis.disconnect();
-      child.kill("SIGKILL");
-      await once(child, "exit");
-      rmSync(folder, { recursive: true, force: true });
+      await server.stop();
     },
   };
 }
@@ -63,12 +52,4 @@ function connectTo(url: string): Redis {
   const redis = new Redis(url, { retryStrategy: () => 5, maxRetriesPerRequest: null });
   redis.on("error", () => {});
   return redis;
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer();
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-  const { port } = listener.address() as AddressInfo;
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
 }
