@@ -9,7 +9,7 @@ export function exitCodeOfSignal(name: NodeJS.Signals): number {
   return SIGNAL_BASE + constants.signals[name];
 }
 
-export class Interrupted extends Failure {
+class Interrupted extends Failure {
   constructor(signal: NodeJS.Signals) {
     super("INTERRUPTED", exitCodeOfSignal(signal), `ended by ${signal}`);
   }
