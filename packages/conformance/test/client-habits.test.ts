@@ -11,7 +11,7 @@ import { Redis as Iovalkey } from "iovalkey";
 import { createClient } from "redis";
 import { createClient as createClient4 } from "redis4";
 import { createClient as createClient5 } from "redis5";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Open, type Opened, openGlide, openIoredis, openNodeRedis } from "./openers.ts";
 
 interface Habits {
@@ -66,18 +66,25 @@ let proxy: FaultProxy;
 let direct: Redis;
 let ends: (() => unknown)[];
 
-beforeEach(async () => {
+beforeAll(async () => {
   server = await EmbeddedValkey.start();
-  proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
   direct = new Redis(server.url);
+});
+
+beforeEach(async () => {
+  proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
   ends = [];
 });
 
 afterEach(async () => {
   proxy.heal();
   for (const end of ends.reverse()) await end();
-  direct.disconnect();
   await proxy.close();
+  await direct.flushall();
+});
+
+afterAll(async () => {
+  direct.disconnect();
   await server.stop();
 });
 
