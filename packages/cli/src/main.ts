@@ -6,11 +6,11 @@ import { exitCodeOfSignal } from "./interrupt.js";
 import { reportFailure } from "./output/output.js";
 import { buildProgram } from "./program.js";
 
-/** Whoever read the output may be gone (`| head`): what was begun still ends in order. */
+/** Whoever read the output may be gone (`| head`, a closed terminal): what was begun still ends in order. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
     });
   }
 }

@@ -85,6 +85,14 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       expect(await shown.ended()).toBe(0);
     });
 
+    test("a window that is closed ends the command, and leaves no lock behind", async () => {
+      const shown = terminal(`exec ${HOLDFAST} lock closed -- sh -c 'echo "inner $$"; exec sleep 60'`);
+      const [, pid = ""] = await shown.shows(/inner (\d+)/);
+      shown.hangUp();
+      await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => isFree("closed"), { timeout: 10_000 }).toBe(true);
+    });
+
     test("says that it waits", async () => {
       const first = await holder("queue", "first");
       const shown = terminal(`${HOLDFAST} lock queue -- echo mine`);
@@ -118,6 +126,24 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
         shown.written.lastIndexOf("\u001b[?25l"),
       );
       await first.ended();
+    });
+
+    test("Ctrl-Z gives the terminal back for a while", async () => {
+      const shown = terminal("exec bash --norc -i");
+      shown.type(`PS1='> '; ${HOLDFAST} watch --interval 100ms\n`);
+      await shown.shows(/q ends$/m);
+      shown.type("\u001a");
+      await shown.shows(/Stopped/);
+      expect(shown.isAlternate).toBe(false);
+      shown.type("fg\n");
+      await shown.shows(/q ends$/m);
+      expect(shown.isAlternate).toBe(true);
+      shown.type("q");
+      await shown.shows(/^>$/m);
+      shown.type('echo "code $?"\n');
+      await shown.shows(/^code 0$/m);
+      shown.type("exit\n");
+      await shown.ended();
     });
 
     test("more locks than rows, and one lock by its name; Ctrl-C ends it", async () => {

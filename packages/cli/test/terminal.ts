@@ -96,6 +96,11 @@ export class Terminal {
     });
   }
 
+  /** The window is closed. */
+  hangUp(): void {
+    this.#child.kill("SIGKILL");
+  }
+
   ended(): Promise<number> {
     return this.#ended;
   }
