@@ -58,6 +58,7 @@ describe("a connection", () => {
     expect(writes.map((write) => write.map((sent) => sent.command[0]))).toEqual([["A", "B", "C"]]);
     for (const sent of writes[0] as Sent[]) sent.reply(sent.command[0]);
     expect(await Promise.all(replies)).toEqual(["A", "B", "C"]);
+    await tick();
     expect(clock.pendingTimers).toBe(0);
   });
 

@@ -76,6 +76,7 @@ test("callers get turns in their order, within the bound, and then the line stan
     [10n, 11n, 50n],
     ["id0", "id1"],
   ]);
+  await settled();
   expect([lines.size, clock.pendingTimers]).toEqual([0, 0]);
 });
 

@@ -64,6 +64,8 @@ describe("heap", () => {
   });
 });
 
+const tickOver = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 describe("schedule", () => {
   test("rings in order, once, with one timer for all and none when nothing is set", () => {
     const clock = new ManualClock();
@@ -80,13 +82,14 @@ describe("schedule", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("cancelling the last alarm leaves no timer", () => {
+  test("cancelling the last alarm leaves no timer beyond the turn", async () => {
     const clock = new ManualClock();
     const schedule = new Schedule(clock);
     const alarm = schedule.after(10, () => {});
     schedule.cancel(alarm);
     schedule.cancel(alarm);
     schedule.cancel(null);
+    await tickOver();
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -137,7 +140,7 @@ describe("rounds", () => {
     expect(visits.map((visit) => visit.length)).toEqual([4, 4, 2]);
   });
 
-  test("setting again moves the visit; deleting the last leaves no timer", () => {
+  test("setting again moves the visit; deleting the last leaves no timer", async () => {
     const { clock, visits, rounds } = setUp();
     const item = { n: 1 };
     rounds.set(item, 10);
@@ -146,6 +149,7 @@ describe("rounds", () => {
     expect(visits).toEqual([]);
     rounds.delete(item);
     rounds.delete(item);
+    await tickOver();
     expect(clock.pendingTimers).toBe(0);
     rounds.set(item, 0);
     clock.advance(0);

@@ -20,17 +20,12 @@ export interface HoldTerms {
   /** The request that the store knows the holder by. */
   readonly id: string;
   readonly ttlMs: number;
-  /** How long the store keeps the name: the ttl, and what is added to it after an expiry. */
-  readonly storeTtlMs: number;
   /** How many tokens were reserved. */
   readonly turns: number;
 }
 
 export class Hold {
-  readonly name: string;
-  readonly id: string;
-  readonly ttlMs: number;
-  readonly storeTtlMs: number;
+  readonly #terms: HoldTerms;
   /** Called once, when the hold ends other than by `end()`. */
   onLost: (reason: LossReason) => void = () => {};
   /** The keeper's: rings when the lease runs out. */
@@ -42,14 +37,23 @@ export class Hold {
   #over = false;
 
   constructor(clock: Clock, terms: HoldTerms, grant: Grant) {
-    this.name = terms.name;
-    this.id = terms.id;
-    this.ttlMs = terms.ttlMs;
-    this.storeTtlMs = terms.storeTtlMs;
+    this.#terms = terms;
     this.#clock = clock;
     this.#sentAt = grant.sentAt;
     this.#nextToken = grant.token;
     this.#turnsLeft = terms.turns;
+  }
+
+  get name(): string {
+    return this.#terms.name;
+  }
+
+  get id(): string {
+    return this.#terms.id;
+  }
+
+  get ttlMs(): number {
+    return this.#terms.ttlMs;
   }
 
   get over(): boolean {
@@ -59,6 +63,11 @@ export class Hold {
   /** 0 or less: it can no longer be relied upon, whether or not anybody noticed yet. */
   get remainingMs(): number {
     return this.#over ? 0 : leaseLeftMs(this.#clock, this.#sentAt, this.ttlMs);
+  }
+
+  /** When the request, or the sign of life, that the last grant or renewal answers was sent. */
+  get sentAt(): Instant {
+    return this.#sentAt;
   }
 
   get turnsLeft(): number {

@@ -23,6 +23,8 @@ const RETRY_SHARE = RENEW_SHARE / 2;
 /** The share of the ttl that is kept for tries. */
 const TRY_SHARE = 1 / 2;
 const CHUNK = 500;
+/** A hold that lives longer is kept; less than a third of the shortest ttl. */
+const FRESH_MS = 10;
 /** How often a process that holds something looks whether the machine was suspended. */
 const PULSE_MS = 1_000;
 /** A wall clock that ran this far ahead of the monotonic one since the last pulse is looked into. */
@@ -35,6 +37,8 @@ export class Keeper {
   readonly #onPulse: () => void;
   readonly #holds = new Set<Hold>();
   readonly #rounds: Rounds<Hold>;
+  #fresh: { readonly hold: Hold; readonly sinceMs: number }[] = [];
+  #settling: Alarm | null = null;
   #pulse: Alarm | null = null;
   #lastPulse: Instant;
 
@@ -54,32 +58,47 @@ export class Keeper {
 
   keep(hold: Hold): void {
     this.#holds.add(hold);
-    this.#watch(hold);
-    this.#rounds.set(hold, this.#renewalDelayMs(hold));
-    if (!this.#pulse) {
-      this.#lastPulse = this.#schedule.clock.now();
-      this.#pulse = this.#schedule.after(PULSE_MS, () => this.#lookForSuspension());
-    }
+    // Most holds are short: those that end within a moment cost no place in the rounds.
+    this.#fresh.push({ hold, sinceMs: this.#schedule.clock.now().monoMs });
+    this.#settling ??= this.#schedule.after(FRESH_MS, this.#settleFresh);
   }
+
+  readonly #settleFresh = (): void => {
+    this.#settling = null;
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    const now = this.#schedule.clock.now();
+    for (const { hold, sinceMs } of fresh) {
+      // Its end is watched from the first renewal on, which comes earlier.
+      if (!this.#holds.has(hold)) continue;
+      if (hold.remainingMs <= 0) this.#expireOrWatch(hold);
+      else this.#rounds.setAt(hold, this.#renewalDueMs(hold, sinceMs));
+    }
+    if (this.#holds.size === 0 || this.#pulse) return;
+    this.#lastPulse = now;
+    this.#pulse = this.#schedule.at(now.monoMs + PULSE_MS, this.#lookForSuspension);
+  };
 
   /** Stops renewing and watching, without a word to the store. */
   drop(hold: Hold): void {
     if (!this.#holds.delete(hold)) return;
     this.#rounds.delete(hold);
-    this.#schedule.cancel(hold.expiry);
-    hold.expiry = null;
-    if (this.#holds.size === 0) {
-      this.#schedule.cancel(this.#pulse);
-      this.#pulse = null;
+    if (hold.expiry) {
+      this.#schedule.cancel(hold.expiry);
+      hold.expiry = null;
     }
+    if (this.#holds.size > 0) return;
+    this.#fresh = [];
+    this.#schedule.cancel(this.#settling);
+    this.#settling = null;
+    this.#schedule.cancel(this.#pulse);
+    this.#pulse = null;
   }
 
   /** A grant by message may be some of its ttl old: half of the ttl must be left for the renewals. */
-  #renewalDelayMs(hold: Hold): number {
-    return Math.min(
-      jittered(this.#random, hold.ttlMs * RENEW_SHARE),
-      hold.remainingMs - hold.ttlMs * TRY_SHARE,
-    );
+  #renewalDueMs(hold: Hold, sinceMs: number): number {
+    const beforeMs = hold.sentAt.monoMs + hold.ttlMs * (1 - TRY_SHARE);
+    return Math.min(sinceMs + jittered(this.#random, hold.ttlMs * RENEW_SHARE), beforeMs);
   }
 
   /** Whether a request is the one that a kept hold is known by. */
@@ -116,7 +135,7 @@ export class Keeper {
 
   async #visit(due: readonly Hold[]): Promise<void> {
     const holds = due.filter((hold) => this.#holds.has(hold));
-    for (const hold of holds) if (hold.remainingMs <= 0) this.#expireOrWatch(hold);
+    for (const hold of holds) this.#expireOrWatch(hold);
     const live = holds.filter((hold) => !hold.over);
     if (live.length === 0) return;
     const longestMs = Math.max(...live.map((hold) => hold.remainingMs));
@@ -148,7 +167,7 @@ export class Keeper {
       hold.lose("taken");
     } else if (hold.renewed(sentAt)) {
       this.#watch(hold);
-      this.#rounds.set(hold, this.#renewalDelayMs(hold));
+      this.#rounds.setAt(hold, this.#renewalDueMs(hold, this.#schedule.clock.now().monoMs));
     } else {
       this.#expireOrWatch(hold);
     }
@@ -158,15 +177,15 @@ export class Keeper {
    * Timers stand still while a machine is suspended, and a stepped wall clock moves none of them. A
    * lease counts both clocks, so after either its timer would ring late.
    */
-  #lookForSuspension(): void {
+  readonly #lookForSuspension = (): void => {
     const now = this.#schedule.clock.now();
     const last = this.#lastPulse;
     this.#lastPulse = now;
-    this.#pulse = this.#schedule.after(PULSE_MS, () => this.#lookForSuspension());
+    this.#pulse = this.#schedule.after(PULSE_MS, this.#lookForSuspension);
     this.#onPulse();
     if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
     for (const hold of this.#holds) {
       this.#expireOrWatch(hold);
     }
-  }
+  };
 }

@@ -14,20 +14,26 @@ export class Turn implements Lease {
   readonly id: string;
   readonly #hold: Hold;
   readonly #clock: Clock;
-  readonly #since: Instant;
+  readonly since: Instant;
   readonly #maxHoldMs: number;
-  readonly #giveBack: () => Promise<ReleaseResult>;
+  readonly #giveBack: (told: (result: ReleaseResult) => void) => void;
   #controller: AbortController | null = null;
   #loss: LeaseLostError | null = null;
   #released: Promise<ReleaseResult> | null = null;
 
-  constructor(clock: Clock, hold: Hold, maxHoldMs: number, giveBack: () => Promise<ReleaseResult>) {
+  /** @param giveBack called once; tells what became of the release, now or later */
+  constructor(
+    clock: Clock,
+    hold: Hold,
+    maxHoldMs: number,
+    giveBack: (told: (result: ReleaseResult) => void) => void,
+  ) {
     this.name = hold.name;
     this.fence = hold.takeToken();
     this.id = hold.id;
     this.#hold = hold;
     this.#clock = clock;
-    this.#since = clock.now();
+    this.since = clock.now();
     this.#maxHoldMs = maxHoldMs;
     this.#giveBack = giveBack;
   }
@@ -49,7 +55,7 @@ export class Turn implements Lease {
     if (this.#released || this.#loss) return 0;
     this.#noticeExpiry();
     if (this.#loss) return 0;
-    return Math.min(this.#hold.remainingMs, this.#maxHoldMs - elapsedMs(this.#clock, this.#since));
+    return Math.min(this.#hold.remainingMs, this.#maxHoldMs - elapsedMs(this.#clock, this.since));
   }
 
   check(): void {
@@ -66,7 +72,7 @@ export class Turn implements Lease {
       this.#released = new Promise((resolve) => {
         settle = resolve;
       });
-      void this.#end().then(settle);
+      this.#giveBack((result) => this.#ended(result, settle));
     }
     return this.#released;
   }
@@ -89,7 +95,7 @@ export class Turn implements Lease {
   }
 
   get #heldMs(): number {
-    return elapsedMs(this.#clock, this.#since);
+    return elapsedMs(this.#clock, this.since);
   }
 
   /** The clock may know of the end before any timer could fire. */
@@ -99,13 +105,18 @@ export class Turn implements Lease {
     else if (this.#heldMs >= this.#maxHoldMs) this.lose("max-hold");
   }
 
-  async #end(): Promise<ReleaseResult> {
-    const heldMs = Math.round(this.#heldMs);
-    const result = await this.#giveBack();
-    if (this.#loss) return "lapsed";
-    if (result === "released") {
-      publish("holdfast:lock:released", () => ({ lock: this.name, fence: this.fence, heldMs }));
+  #ended(result: ReleaseResult, settle: (result: ReleaseResult) => void): void {
+    if (this.#loss) {
+      settle("lapsed");
+      return;
     }
-    return result;
+    if (result === "released") {
+      publish("holdfast:lock:released", () => ({
+        lock: this.name,
+        fence: this.fence,
+        heldMs: Math.round(this.#heldMs),
+      }));
+    }
+    settle(result);
   }
 }

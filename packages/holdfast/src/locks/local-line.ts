@@ -21,7 +21,7 @@ import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import type { Busy, LockBackend, LockRequest } from "./backend.js";
+import type { Busy, Candidate, LockBackend, LockRequest } from "./backend.js";
 import { type Waiter, Waiters } from "./waiters.js";
 
 export interface LineTerms {
@@ -46,7 +46,8 @@ export interface LineParts {
 interface Possession {
   readonly request: LockRequest;
   readonly hold: Hold;
-  readonly since: Instant;
+  /** When it was granted, on the monotonic clock. */
+  readonly sinceMs: number;
   turn: Turn | null;
   /** Wall time at which the turn began, for people. */
   turnSinceMs: number;
@@ -66,6 +67,24 @@ export class LocalLine {
   readonly #waiters: Waiters;
   #possession: Possession | null = null;
   #giveUp: (() => void) | null = null;
+  /** The request that stands in line, or stood there last. */
+  #asked: LockRequest | null = null;
+  readonly #candidate: Candidate = {
+    granted: (grant) => {
+      this.#giveUp = null;
+      if (this.#possess(this.#asked as LockRequest, grant)) this.#serve(false);
+      else this.#stand();
+    },
+    waiting: (busy) => this.#wait(busy),
+    troubled: (error) => {
+      this.#trouble = error;
+    },
+    refused: (error) => {
+      this.#giveUp = null;
+      this.#waiters.refuse(error);
+      this.#stand();
+    },
+  };
   #attempt: Promise<unknown> | null = null;
   #closed = false;
   #busy: Busy | null = null;
@@ -148,7 +167,7 @@ export class LocalLine {
     if (possession) {
       possession.over = "closed";
       possession.turn?.lose("closed");
-      await this.#giveBack(possession);
+      await new Promise((resolve) => void this.#giveBack(possession, resolve));
     }
   }
 
@@ -157,14 +176,14 @@ export class LocalLine {
   }
 
   #request(floor: bigint): LockRequest {
-    const { name, ttlMs, lockDelayMs, localTurns, barging } = this.#terms;
+    const { name, ttlMs, lockDelayMs, localTurns: turns, barging } = this.#terms;
     const id = this.#parts.random.id();
     return {
       name,
       id,
       ttlMs,
       storeTtlMs: ttlMs + lockDelayMs,
-      turns: localTurns,
+      turns,
       floor,
       barging,
       memo: undefined,
@@ -180,22 +199,8 @@ export class LocalLine {
     if (this.#giveUp || this.#attempt) return;
     const request = this.#request(this.#waiters.highestFloor);
     this.#trouble = null;
-    this.#giveUp = this.#parts.backend.stand(request, {
-      granted: (grant) => {
-        this.#giveUp = null;
-        if (this.#possess(request, grant)) this.#serve(false);
-        else this.#stand();
-      },
-      waiting: (busy) => this.#wait(busy),
-      troubled: (error) => {
-        this.#trouble = error;
-      },
-      refused: (error) => {
-        this.#giveUp = null;
-        this.#waiters.refuse(error);
-        this.#stand();
-      },
-    });
+    this.#asked = request;
+    this.#giveUp = this.#parts.backend.stand(request, this.#candidate);
   }
 
   #wait(busy: Busy): void {
@@ -210,9 +215,7 @@ export class LocalLine {
   /** False when the grant came too late to be of use; it is then given back. */
   #possess(request: LockRequest, grant: Grant): boolean {
     const { backend, keeper, schedule } = this.#parts;
-    const { name, ttlMs, localTurns } = this.#terms;
-    const terms = { name, id: request.id, ttlMs, storeTtlMs: request.storeTtlMs, turns: localTurns };
-    const hold = new Hold(schedule.clock, terms, grant);
+    const hold = new Hold(schedule.clock, request, grant);
     if (hold.remainingMs <= 0) {
       backend.abandon(request);
       return false;
@@ -222,7 +225,7 @@ export class LocalLine {
     const possession: Possession = {
       request,
       hold,
-      since: schedule.clock.now(),
+      sinceMs: schedule.clock.now().monoMs,
       turn: null,
       turnSinceMs: 0,
       limit: null,
@@ -238,7 +241,7 @@ export class LocalLine {
     const possession = this.#possession as Possession;
     const waiter = this.#waiters.first;
     if (!waiter || waiter.floor > possession.hold.nextToken) {
-      void this.#giveBack(possession);
+      this.#giveBack(possession, () => {});
       return;
     }
     this.#waiters.take(waiter);
@@ -249,9 +252,11 @@ export class LocalLine {
     const { schedule } = this.#parts;
     const { maxHoldMs, name } = this.#terms;
     const possession = this.#possession as Possession;
-    const turn = new Turn(schedule.clock, possession.hold, maxHoldMs, () => this.#turnEnded(possession));
+    const turn = new Turn(schedule.clock, possession.hold, maxHoldMs, (told) =>
+      this.#turnEnded(possession, told),
+    );
     possession.turn = turn;
-    possession.turnSinceMs = schedule.clock.now().wallMs;
+    possession.turnSinceMs = turn.since.wallMs;
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       possession.limit = schedule.after(maxHoldMs, () => this.#overstayed(possession));
     }
@@ -265,9 +270,9 @@ export class LocalLine {
   }
 
   /** Called once per lease, by its release. */
-  async #turnEnded(possession: Possession): Promise<ReleaseResult> {
+  #turnEnded(possession: Possession, told: (result: ReleaseResult) => void): void {
     const { backend, keeper, schedule } = this.#parts;
-    schedule.cancel(possession.limit);
+    if (possession.limit) schedule.cancel(possession.limit);
     possession.turn = null;
     if (!possession.over && possession.hold.remainingMs <= 0) {
       keeper.drop(possession.hold);
@@ -278,13 +283,13 @@ export class LocalLine {
       const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
       const known = ["taken", "revoked", "closed"].includes(possession.over);
       if (!delayed && !known) backend.abandon(possession.request);
-      return "lapsed";
-    }
-    if (this.#mayPassOn(possession)) {
+      told("lapsed");
+    } else if (this.#mayPassOn(possession)) {
       this.#serve(true);
-      return "released";
+      told("released");
+    } else {
+      this.#giveBack(possession, told);
     }
-    return this.#giveBack(possession);
   }
 
   #mayPassOn(possession: Possession): boolean {
@@ -292,24 +297,22 @@ export class LocalLine {
     const { hold } = possession;
     if (!next || hold.turnsLeft === 0 || next.floor > hold.nextToken) return false;
     const { ttlMs } = this.#terms;
-    const spentMs = elapsedMs(this.#parts.schedule.clock, possession.since);
+    const spentMs = this.#parts.schedule.clock.now().monoMs - possession.sinceMs;
     return spentMs < ttlMs * LOCAL_SHARE && hold.remainingMs > ttlMs * LOCAL_SHARE;
   }
 
   /** Back to the store. Callers still waiting here go to the end of the line, in the same batch. */
-  async #giveBack(possession: Possession): Promise<ReleaseResult> {
+  #giveBack(possession: Possession, told: (result: ReleaseResult) => void): void {
     const { backend, keeper } = this.#parts;
-    keeper.drop(possession.hold);
     this.#possession = null;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
-    const freed = backend.release(possession.request, possession.hold);
+    backend.release(possession.request, possession.hold).then(
+      (freed) => told(freed === "released" ? "released" : "lapsed"),
+      () => told("unknown"),
+    );
+    keeper.drop(possession.hold);
     possession.hold.end();
     this.#stand();
-    try {
-      return (await freed) === "released" ? "released" : "lapsed";
-    } catch {
-      return "unknown";
-    }
   }
 
   /**

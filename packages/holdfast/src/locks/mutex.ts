@@ -6,7 +6,7 @@
  * Time      a lease is renewed until it is released, lost or `maxHoldMs` old; see lease/lease.ts.
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
-import { InvalidArgumentError, tellCaller } from "../errors.js";
+import { fromCaller, InvalidArgumentError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { checkLockName, checkOptions } from "./arguments.js";
@@ -57,6 +57,8 @@ export class Mutex {
   readonly #registry: LineRegistry;
   readonly #terms: LineTerms;
   readonly #key: string;
+  /** Made with the first call, and used again for as long as no other of this name is in use. */
+  #own: LocalLine | null = null;
 
   /** Made by `hf.mutex(name, options)`. @throws {InvalidArgumentError} */
   constructor(registry: LineRegistry, name: string, options: MutexOptions = {}) {
@@ -74,15 +76,19 @@ export class Mutex {
    * @throws {ClosedError} `hf.close()` was called
    * @throws the signal's reason, when it aborted first
    */
-  async acquire(options: AcquireOptions = {}): Promise<Lease> {
+  async acquire(options: AcquireOptions = NO_OPTIONS): Promise<Lease> {
     const { waitMs, signal, floor } = checkAcquire(options);
     this.#registry.assertOpen("acquire");
     signal?.throwIfAborted();
     const line = this.#line();
-    if (waitMs > 0) return tellCaller(line.enter(waitMs, signal, floor));
-    const lease = await tellCaller(line.tryEnter(floor));
-    if (!lease) throw line.busyError(waitMs);
-    return lease;
+    try {
+      if (waitMs > 0) return await line.enter(waitMs, signal, floor);
+      const lease = await line.tryEnter(floor);
+      if (!lease) throw line.busyError(waitMs);
+      return lease;
+    } catch (error) {
+      throw fromCaller(error, this.acquire);
+    }
   }
 
   /** One attempt. Null: somebody else holds the name, which is a result and not an error. Errors as above. */
@@ -90,7 +96,11 @@ export class Mutex {
     checkOptions("options", options, ["floor"]);
     const floor = floorOf(options);
     this.#registry.assertOpen("tryAcquire");
-    return tellCaller(this.#line().tryEnter(floor));
+    try {
+      return await this.#line().tryEnter(floor);
+    } catch (error) {
+      throw fromCaller(error, this.tryAcquire);
+    }
   }
 
   /**
@@ -113,16 +123,14 @@ export class Mutex {
 
   #line(): LocalLine {
     const { lines, parts } = this.#registry;
-    let line = lines.get(this.#key);
-    if (!line) {
-      const made = new LocalLine(this.#terms, parts, () => {
-        // A listener may have begun a new line under this key while the old one was ending.
-        if (lines.get(this.#key) === made) lines.delete(this.#key);
-      });
-      line = made;
-      lines.set(this.#key, made);
-    }
-    return line;
+    const line = lines.get(this.#key);
+    if (line) return line;
+    this.#own ??= new LocalLine(this.#terms, parts, () => {
+      // A listener may have begun a new line under this key while the old one was ending.
+      if (lines.get(this.#key) === this.#own) lines.delete(this.#key);
+    });
+    lines.set(this.#key, this.#own);
+    return this.#own;
   }
 }
 
@@ -145,11 +153,17 @@ function termsOf(name: string, options: MutexOptions): LineTerms {
   });
 }
 
-function checkAcquire(options: AcquireOptions): {
-  waitMs: number;
-  signal: AbortSignal | undefined;
-  floor: bigint;
-} {
+interface AcquireTerms {
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly floor: bigint;
+}
+
+const NO_OPTIONS: AcquireOptions = {};
+const DEFAULT_TERMS: AcquireTerms = { waitMs: DEFAULT_WAIT_MS, signal: undefined, floor: 0n };
+
+function checkAcquire(options: AcquireOptions): AcquireTerms {
+  if (options === NO_OPTIONS) return DEFAULT_TERMS;
   checkOptions("options", options, ["waitMs", "signal", "floor"]);
   const { waitMs = DEFAULT_WAIT_MS, signal } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {

@@ -2,7 +2,7 @@
 import type { HoldfastError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import type { Instant } from "../time/clock.js";
-import type { Schedule } from "../time/schedule.js";
+import type { Alarm, Schedule } from "../time/schedule.js";
 import { whenAborted } from "./abort.js";
 
 export interface Waiter {
@@ -12,8 +12,8 @@ export interface Waiter {
   readonly floor: bigint;
   readonly resolve: (lease: Lease) => void;
   readonly reject: (error: unknown) => void;
-  /** Takes down its alarm and its abort listener. */
-  readonly settle: () => void;
+  alarm: Alarm | null;
+  stopListening: (() => void) | null;
 }
 
 export class Waiters {
@@ -49,13 +49,12 @@ export class Waiters {
 
   add(waitMs: number, signal: AbortSignal | undefined, floor: bigint): Promise<Lease> {
     return new Promise((resolve, reject) => {
-      const alarm = this.#schedule.after(waitMs, () => this.#leave(waiter, this.#whyNot(waiter)));
-      const stopListening = signal && whenAborted(signal, () => this.#leave(waiter, signal.reason));
-      const settle = (): void => {
-        this.#schedule.cancel(alarm);
-        stopListening?.();
-      };
-      const waiter: Waiter = { since: this.#schedule.clock.now(), waitMs, floor, resolve, reject, settle };
+      const since = this.#schedule.clock.now();
+      const waiter: Waiter = { since, waitMs, floor, resolve, reject, alarm: null, stopListening: null };
+      waiter.alarm = this.#schedule.at(since.monoMs + waitMs, () =>
+        this.#leave(waiter, this.#whyNot(waiter)),
+      );
+      if (signal) waiter.stopListening = whenAborted(signal, () => this.#leave(waiter, signal.reason));
       this.#waiters.add(waiter);
     });
   }
@@ -63,15 +62,20 @@ export class Waiters {
   /** Its turn has come: the caller of this resolves it. */
   take(waiter: Waiter): void {
     this.#waiters.delete(waiter);
-    waiter.settle();
+    this.#settle(waiter);
   }
 
   refuse(error: HoldfastError): void {
     for (const waiter of this.#waiters) {
-      waiter.settle();
+      this.#settle(waiter);
       waiter.reject(error);
     }
     this.#waiters.clear();
+  }
+
+  #settle({ alarm, stopListening }: Waiter): void {
+    this.#schedule.cancel(alarm);
+    stopListening?.();
   }
 
   #leave(waiter: Waiter, reason: unknown): void {

@@ -4,15 +4,21 @@
  */
 import { ClosedError, HoldfastError, IndeterminateError, ServerError } from "../errors.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
+import { Tick } from "../time/tick.js";
 import type { ClientSubscription, RedisClient } from "./client.js";
 import type { Inbound, RedisPort, Reply, Subscription } from "./port.js";
 import type { Script } from "./script.js";
 
 interface Call {
-  readonly command: readonly string[];
+  /** For a script, what comes after its name. */
+  readonly words: readonly string[];
+  readonly script: Script | null;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
   readonly limitMs: number;
+  /** The server said that it does not know the script. */
+  unknown: boolean;
+  /** Null before it is sent and when it is over. */
   alarm: Alarm | null;
 }
 
@@ -25,7 +31,7 @@ export class Connection implements RedisPort {
   readonly #schedule: Schedule;
   readonly #known = new Set<string>();
   readonly #subscriptions = new Set<ClientSubscription>();
-  #batch: Call[] = [];
+  readonly #tick = new Tick<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
   #closed = false;
   #disruptions = 0;
   readonly #stopCounting: () => void;
@@ -43,33 +49,12 @@ export class Connection implements RedisPort {
     return this.#disruptions;
   }
 
-  async script(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[],
-    limitMs: number,
-  ): Promise<Reply> {
-    const rest = [String(keys.length), ...keys, ...args];
-    if (this.#known.has(script.sha1)) {
-      try {
-        return await this.command(["EVALSHA", script.sha1, ...rest], limitMs);
-      } catch (error) {
-        if (!(error instanceof ServerError && error.serverCode === "NOSCRIPT")) throw error;
-      }
-    }
-    // Known from here on, not from the answer on: what is sent after this arrives after it.
-    this.#known.add(script.sha1);
-    return this.command(["EVAL", script.source, ...rest], limitMs);
+  script(script: Script, keys: readonly string[], args: readonly string[], limitMs: number): Promise<Reply> {
+    return this.#call(script, [String(keys.length), ...keys, ...args], limitMs);
   }
 
   command(args: readonly string[], limitMs: number): Promise<Reply> {
-    if (this.#closed) return Promise.reject(new ClosedError("a call to Redis came after hf.close()"));
-    return new Promise((resolve, reject) => {
-      this.#batch.push({ command: args, resolve, reject, limitMs, alarm: null });
-      // nextTick and not a microtask: it runs after all continuations of the current tick, so that
-      // the next calls of sixty-four holders whose replies came together leave together as well.
-      if (this.#batch.length === 1) process.nextTick(() => this.#flush());
-    });
+    return this.#call(null, args, limitMs);
   }
 
   subscribe(channel: string, inbound: Inbound): Subscription {
@@ -110,41 +95,68 @@ export class Connection implements RedisPort {
     });
   }
 
-  #flush(): void {
-    const batch = this.#batch;
-    this.#batch = [];
+  #call(script: Script | null, words: readonly string[], limitMs: number): Promise<Reply> {
+    if (this.#closed) return Promise.reject(new ClosedError("a call to Redis came after hf.close()"));
+    return new Promise((resolve, reject) => {
+      this.#tick.add({ words, script, resolve, reject, limitMs, unknown: false, alarm: null });
+    });
+  }
+
+  #send(calls: readonly Call[]): void {
     let replies: Promise<unknown>[];
     try {
-      replies = this.#client.send(batch.map((call) => call.command));
+      replies = this.#client.send(calls.map((call) => this.#words(call)));
     } catch (error) {
-      for (const call of batch) call.reject(asHoldfastError(error, call.command[0]));
+      for (const call of calls) call.reject(asHoldfastError(error, nameOf(call)));
       return;
     }
-    batch.forEach((call, place) => {
-      const settle = (): void => this.#schedule.cancel(call.alarm);
-      call.alarm = this.#schedule.after(call.limitMs, () => this.#ring(call));
-      (replies[place] as Promise<unknown>).then(
-        (reply) => {
-          settle();
-          call.resolve(reply as Reply);
+    for (const [place, reply] of replies.entries()) {
+      const call = calls[place] as Call;
+      call.alarm ??= this.#schedule.after(call.limitMs, () => this.#ring(call));
+      reply.then(
+        (value) => {
+          this.#schedule.cancel(call.alarm);
+          call.resolve(value as Reply);
         },
-        (error: unknown) => {
-          settle();
-          call.reject(asHoldfastError(error, call.command[0]));
-        },
+        (error: unknown) => this.#fail(call, error),
       );
-    });
+    }
+  }
+
+  #words({ script, words, unknown }: Call): readonly string[] {
+    if (!script) return words;
+    if (!unknown && this.#known.has(script.sha1)) return ["EVALSHA", script.sha1, ...words];
+    // Known from here on, not from the answer on: what is sent after this arrives after it.
+    this.#known.add(script.sha1);
+    return ["EVAL", script.source, ...words];
+  }
+
+  #fail(call: Call, error: unknown): void {
+    if (!call.alarm) return;
+    const failure = asHoldfastError(error, nameOf(call));
+    if (call.script && !call.unknown && failure instanceof ServerError && failure.serverCode === "NOSCRIPT") {
+      call.unknown = true;
+      this.#tick.add(call);
+      return;
+    }
+    this.#schedule.cancel(call.alarm);
+    call.reject(failure);
   }
 
   /** After a stall of the process the alarm rings before the answers that came meanwhile were read. */
   #ring(call: Call): void {
     const lateMs = this.#schedule.clock.now().monoMs - (call.alarm?.dueMs ?? 0);
-    if (lateMs < STALL_MS) call.reject(this.#outOfTime(call));
-    else call.alarm = this.#schedule.after(1, () => call.reject(this.#outOfTime(call)));
+    if (lateMs < STALL_MS) this.#giveUp(call);
+    else call.alarm = this.#schedule.after(1, () => this.#giveUp(call));
+  }
+
+  #giveUp(call: Call): void {
+    call.alarm = null;
+    call.reject(this.#outOfTime(call));
   }
 
   #outOfTime(call: Call): IndeterminateError {
-    const what = `no answer to ${call.command[0]} within ${Math.round(call.limitMs)} ms`;
+    const what = `no answer to ${nameOf(call)} within ${Math.round(call.limitMs)} ms`;
     const trouble = this.#client.trouble();
     if (!trouble) return new IndeterminateError(what);
     const { text, cause } = trouble;
@@ -153,6 +165,10 @@ export class Connection implements RedisPort {
       cause ? { cause } : undefined,
     );
   }
+}
+
+function nameOf({ script, words }: Call): string | undefined {
+  return script ? "EVALSHA" : words[0];
 }
 
 /** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */

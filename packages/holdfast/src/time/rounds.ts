@@ -32,12 +32,13 @@ export class Rounds<Item extends object> {
 
   /** Sets the item's next visit, in place of any other. After a visit an item is out until set again. */
   set(item: Item, delayMs: number): void {
+    this.setAt(item, this.#schedule.clock.now().monoMs + Math.max(delayMs, 0));
+  }
+
+  /** The same, at `dueMs` of the monotonic clock. */
+  setAt(item: Item, dueMs: number): void {
     this.#take(item);
-    const due: Due<Item> = {
-      dueMs: this.#schedule.clock.now().monoMs + Math.max(delayMs, 0),
-      place: -1,
-      item,
-    };
+    const due: Due<Item> = { dueMs, place: -1, item };
     this.#byItem.set(item, due);
     this.#dues.add(due);
     this.#arm();
@@ -62,12 +63,10 @@ export class Rounds<Item extends object> {
     const first = this.#dues.first;
     if (!first || (this.#alarm && this.#alarm.dueMs <= first.dueMs)) return;
     this.#schedule.cancel(this.#alarm);
-    this.#alarm = this.#schedule.after(first.dueMs - this.#schedule.clock.now().monoMs, () =>
-      this.#visitDue(),
-    );
+    this.#alarm = this.#schedule.at(first.dueMs, this.#visitDue);
   }
 
-  #visitDue(): void {
+  readonly #visitDue = (): void => {
     this.#alarm = null;
     const nowMs = this.#schedule.clock.now().monoMs;
     const first = this.#dues.first;
@@ -83,5 +82,5 @@ export class Rounds<Item extends object> {
       }
     }
     this.#arm();
-  }
+  };
 }

@@ -12,6 +12,11 @@ export class Schedule {
   readonly #alarms = new Heap<Alarm>();
   #cancelTimer: (() => void) | null = null;
   #timerDueMs = Number.POSITIVE_INFINITY;
+  #mayIdle = false;
+  readonly #disarmIfIdle = (): void => {
+    this.#mayIdle = false;
+    if (this.#alarms.size === 0) this.#disarm();
+  };
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -19,10 +24,15 @@ export class Schedule {
 
   /** Rings once, `delayMs` from now; `Infinity` never rings. */
   after(delayMs: number, ring: () => void): Alarm {
-    const alarm: Alarm = { dueMs: this.clock.now().monoMs + Math.max(delayMs, 0), place: -1, ring };
-    if (delayMs !== Number.POSITIVE_INFINITY) {
+    return this.at(this.clock.now().monoMs + Math.max(delayMs, 0), ring);
+  }
+
+  /** Rings once, at `dueMs` of the monotonic clock; `Infinity` never rings. */
+  at(dueMs: number, ring: () => void): Alarm {
+    const alarm: Alarm = { dueMs, place: -1, ring };
+    if (dueMs !== Number.POSITIVE_INFINITY) {
       this.#alarms.add(alarm);
-      this.#arm();
+      if (dueMs < this.#timerDueMs) this.#arm();
     }
     return alarm;
   }
@@ -31,8 +41,11 @@ export class Schedule {
     if (!alarm) return;
     this.#alarms.remove(alarm);
     // A timer that is now early is left to fire for nothing, which is cheaper than arming it anew;
-    // but none may outlive the last alarm, or it would keep the process alive.
-    if (this.#alarms.size === 0) this.#disarm();
+    // but none may outlive the last alarm, or it would keep the process alive. Whether it was the last
+    // shows at the end of this turn of the event loop: the next alarm often follows at once.
+    if (this.#alarms.size > 0 || this.#mayIdle || !this.#cancelTimer) return;
+    this.#mayIdle = true;
+    setImmediate(this.#disarmIfIdle);
   }
 
   #arm(): void {

@@ -184,7 +184,7 @@ export class RedisLocks implements LockBackend {
   #giveAll(givings: readonly Giving[]): void {
     // A call that must ban its id, and one that is alone, goes the whole way at once.
     const simple = givings.length > 1 ? givings.filter(({ request }) => this.#banMs(request) === 0) : [];
-    for (const giving of givings) if (!simple.includes(giving)) void this.#release(giving, false);
+    for (const giving of givings) if (!simple.includes(giving)) this.#release(giving, false);
     if (simple.length === 0) return;
     const keys = simple.map(({ request }) => lockKey(this.#options.prefix, request.name));
     const ids = simple.map(({ request }) => request.id);
@@ -194,45 +194,46 @@ export class RedisLocks implements LockBackend {
           if (Array.isArray(reply) && Number(reply[place]) === RELEASED) {
             this.#releaseEnded();
             giving.resolve("released");
-          } else void this.#release(giving, false);
+          } else this.#release(giving, false);
         }
       },
       (error) => {
-        for (const giving of simple) void this.#release(giving, error instanceof IndeterminateError);
+        for (const giving of simple) this.#release(giving, error instanceof IndeterminateError);
       },
     );
   }
 
-  async #release(giving: Giving, sentBefore: boolean): Promise<void> {
-    const { request, since, leaseLeftMs } = giving;
-    const { clock } = this.#schedule;
-    let repeated = sentBefore;
-    for (;;) {
-      const leftMs = this.#options.callTimeoutMs - elapsedMs(clock, since);
-      try {
-        const [status] = replyRow(await this.#sendRelease(request, Math.max(leftMs, RELEASE_RETRY_MS)));
-        if (Number(status) === HANDED_OVER)
-          publish("holdfast:lock:handed-over", () => ({ lock: request.name }));
-        const released = Number(status) === RELEASED || Number(status) === HANDED_OVER;
-        // Gone although its time was not up: if this call may have run twice, the first run ended it.
-        const ranTwice = repeated || this.#port.disruptions !== giving.disruptions;
+  /** @param repeated whether an earlier call, of which nothing was heard, may have ended the lease */
+  #release(giving: Giving, repeated: boolean): void {
+    const { request, since, resolve, reject } = giving;
+    const leftMs = this.#options.callTimeoutMs - elapsedMs(this.#schedule.clock, since);
+    this.#sendRelease(request, Math.max(leftMs, RELEASE_RETRY_MS))
+      .then((reply) => {
+        const status = Number(replyRow(reply)[0]);
+        if (status === HANDED_OVER) publish("holdfast:lock:handed-over", () => ({ lock: request.name }));
+        const released = status === RELEASED || status === HANDED_OVER;
         this.#releaseEnded();
-        giving.resolve(
-          released || (ranTwice && elapsedMs(clock, since) < leaseLeftMs) ? "released" : "absent",
-        );
-        return;
-      } catch (error) {
-        const leftAfterMs = this.#options.callTimeoutMs - elapsedMs(clock, since) - RELEASE_RETRY_MS;
-        if (!(error instanceof IndeterminateError) || leftAfterMs <= 0) {
-          this.#leftovers.add(request);
-          this.#releaseEnded();
-          giving.reject(error);
+        resolve(released || this.#endedBefore(giving, repeated) ? "released" : "absent");
+      })
+      .catch((error) => {
+        const leftAfterMs =
+          this.#options.callTimeoutMs - elapsedMs(this.#schedule.clock, since) - RELEASE_RETRY_MS;
+        if (error instanceof IndeterminateError && leftAfterMs > 0) {
+          this.#schedule.after(jittered(this.#random, RELEASE_RETRY_MS, 0.5), () =>
+            this.#release(giving, true),
+          );
           return;
         }
-        repeated = true;
-        await this.#pause(jittered(this.#random, RELEASE_RETRY_MS, 0.5));
-      }
-    }
+        this.#leftovers.add(request);
+        this.#releaseEnded();
+        reject(error);
+      });
+  }
+
+  /** Gone although its time was not up: if the call may have run twice, the first run ended it. */
+  #endedBefore({ since, leaseLeftMs, disruptions }: Giving, repeated: boolean): boolean {
+    const ranTwice = repeated || this.#port.disruptions !== disruptions;
+    return ranTwice && elapsedMs(this.#schedule.clock, since) < leaseLeftMs;
   }
 
   #releaseEnded(): void {
@@ -263,10 +264,6 @@ export class RedisLocks implements LockBackend {
     const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n, barging: false };
     const sending: Sending = { disruptions: this.#port.disruptions, unanswered: 1 };
     this.#leftovers.add({ ...request, memo: sending });
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#schedule.after(ms, resolve));
   }
 
   #ask(wait: Wait, standInLine: boolean): Promise<Verdict> {
@@ -323,7 +320,8 @@ export class RedisLocks implements LockBackend {
       (reply) => {
         for (const [place, { request, resolve }] of takings.entries()) {
           (request.memo as Sending).unanswered -= 1;
-          const seen = Array.isArray(reply) ? taken(reply[place], reply[takings.length], request.id) : null;
+          const row = Array.isArray(reply) ? reply : [reply];
+          const seen = taken(row[place], row[takings.length], request.id);
           resolve(typeof seen === "bigint" ? { token: seen, sentAt } : seen);
         }
       },

@@ -11,6 +11,7 @@ ARGV[5..n]    ids     string   of the requests, in the order of KEYS
 
 Returns  {seen, ..., now}  seen is the token (16 digits) where the lock was taken; the value of the lock
                            where it was not; "" where its key holds something else. now: 16 digits
+         seen              alone, where only one was asked for and it was taken
 Raises   nothing of its own
 
 Retry    safe: a repeat sees its own id in the value of the lock
@@ -33,5 +34,6 @@ for place = 1, #KEYS do
   end
   seen[place] = type(state) == 'string' and state or ''
 end
+if #KEYS == 1 and seen[1] == now then return now end
 seen[#KEYS + 1] = now
 return seen

@@ -1,7 +1,7 @@
 // Generated from take.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/take",
-  sha1: "f74c889796c3a37b22c58ca558fc40649e3704e3",
+  sha1: "7f9e99282765e7f444d52fcf43518edfaadf2c36",
   source: `local owner, ttl_ms, turns, keep_s = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -17,6 +17,7 @@ for place = 1, #KEYS do
   end
   seen[place] = type(state) == 'string' and state or ''
 end
+if #KEYS == 1 and seen[1] == now then return now end
 seen[#KEYS + 1] = now
 return seen
 `,
