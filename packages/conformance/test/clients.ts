@@ -51,7 +51,7 @@ export function nodeRedis(protocol: 2 | 3 = 3): LabClients {
   };
 }
 
-export function nodeRedis5(protocol: 2 | 3 = 3): LabClients {
+export function nodeRedis5(protocol: 2 | 3 = 2): LabClients {
   return {
     title: `node-redis 5, RESP${protocol}`,
     open: (url, ca) =>
