@@ -29,3 +29,11 @@ export async function interruptible<Value>(work: (signal: AbortSignal) => Promis
     for (const name of ENDING) process.off(name, listener);
   }
 }
+
+/**
+ * From here on, none of these ends the process by itself: between one listener and the next there must be no
+ * moment in which it would. Whoever listens when the event loop comes round hears of it.
+ */
+export function takeOverSignals(): void {
+  for (const name of ENDING) process.on(name, () => {});
+}

@@ -9,7 +9,7 @@ import { after } from "./time.js";
 export interface Session {
   readonly hf: Holdfast;
   /** @throws {Failure} with exit code 69 when the server does not answer. */
-  connect(): Promise<void>;
+  connect(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,11 +35,14 @@ export function newSession(settings: Settings, label = ""): Session {
   const hf = new Holdfast(redis, { prefix: settings.prefix, label });
   return {
     hf,
-    async connect() {
+    async connect(signal) {
       try {
-        await redis.connect();
-        await withinLimit(redis.ping());
+        await withinLimit(
+          redis.connect().then(() => redis.ping()),
+          signal,
+        );
       } catch (error) {
+        signal.throwIfAborted();
         throw unavailable(settings.redisUrl, trouble ?? (error as Error));
       }
       connected = true;
@@ -56,12 +59,17 @@ function letGo(redis: Redis): void {
   if (redis.status !== "close" && redis.status !== "end") redis.disconnect();
 }
 
-function withinLimit<Value>(answer: Promise<Value>): Promise<Value> {
+function withinLimit<Value>(answer: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
     const cancel = after(CONNECT_LIMIT_MS, () =>
       reject(new Error(`no answer within ${CONNECT_LIMIT_MS} ms`)),
     );
-    answer.then(resolve, reject).finally(cancel);
+    signal.addEventListener("abort", onAbort);
+    answer.then(resolve, reject).finally(() => {
+      cancel();
+      signal.removeEventListener("abort", onAbort);
+    });
   });
 }
 

@@ -1,5 +1,7 @@
 /** Arguments, help, and what is said when something is missing. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Program, run } from "./program.js";
@@ -89,6 +91,48 @@ describe("a Redis that cannot be had is told in one line, with a remedy", () => 
     url.password = "secret";
     expect(await run(["lock", "x", "--redis", url.href, "--", "true"])).toMatchObject({ exitCode: 0 });
   });
+});
+
+describe("a server that accepts and never answers", () => {
+  async function silentServer(): Promise<{ url: string; reached: Promise<unknown> }> {
+    const listener = createServer().listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const sockets: Socket[] = [];
+    listener.on("connection", (socket) => sockets.push(socket));
+    onTestFinished(() => {
+      listener.close();
+      for (const socket of sockets) socket.destroy();
+    });
+    const { port } = listener.address() as AddressInfo;
+    return { url: `redis://127.0.0.1:${port}`, reached: once(listener, "connection") };
+  }
+
+  test("is given up", async () => {
+    const { exitCode, stderr } = await run(["ls", "--redis", (await silentServer()).url]);
+    expect(exitCode).toBe(69);
+    expect(stderr).toMatch(/no answer within 5000 ms/);
+  });
+
+  test.each([{ args: ["ls"] }, { args: ["watch"] }, { args: ["lock", "x"] }])(
+    "Ctrl-C does not wait for it: $args",
+    async ({ args: [command = "", ...rest] }) => {
+      const { url, reached } = await silentServer();
+      const program = new Program([
+        command,
+        ...rest,
+        "--redis",
+        url,
+        ...(command === "lock" ? ["--", "true"] : []),
+      ]);
+      await reached;
+      program.child.kill("SIGINT");
+      expect(await program.ended()).toMatchObject({
+        exitCode: 130,
+        stdout: "",
+        stderr: "holdfast: ended by SIGINT\n",
+      });
+    },
+  );
 });
 
 describe("holdfast embedded", () => {

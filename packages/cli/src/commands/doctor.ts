@@ -11,8 +11,8 @@ import { roomIn } from "./look.js";
 export async function doctor(settings: Settings): Promise<number> {
   const session = newSession(settings);
   try {
-    const report = await interruptible(async () => {
-      await session.connect();
+    const report = await interruptible(async (signal) => {
+      await session.connect(signal);
       return aboutServer(await session.hf.doctor());
     });
     if (settings.json) printLine(jsonOf(report));

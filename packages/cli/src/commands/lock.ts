@@ -3,10 +3,11 @@ import { subscribe } from "node:diagnostics_channel";
 import { basename } from "node:path";
 import { AcquireTimeoutError, type Lease, type LeaseLostError, type LockEvents, type Mutex } from "holdfast";
 import { EXIT } from "../exit-codes.js";
-import { interruptible } from "../interrupt.js";
+import { interruptible, takeOverSignals } from "../interrupt.js";
 import { startJob } from "../job/job.js";
 import { note, noteEvent } from "../output/output.js";
 import { ownerText } from "../output/owner.js";
+import { printable } from "../output/text.js";
 import { newSession } from "../session.js";
 import type { Settings } from "../settings.js";
 
@@ -23,10 +24,11 @@ export interface LockTerms {
 /** @returns the command's exit code, or 70 when the lease was lost. */
 export async function lock(terms: LockTerms, settings: Settings): Promise<number> {
   const label = terms.label ?? basename(terms.command[0] ?? "");
+  takeOverSignals();
   const session = newSession(settings, label);
   try {
     const mutex = session.hf.mutex(terms.name, { ttlMs: terms.ttlMs, localTurns: 1 });
-    await session.connect();
+    await interruptible((signal) => session.connect(signal));
     const lease = await acquire(mutex, terms, settings);
     return lease ? await runUnder(lease, terms, settings) : EXIT.busy;
   } finally {
@@ -44,15 +46,20 @@ async function acquire(mutex: Mutex, { name, waitMs }: LockTerms, settings: Sett
     const { ahead } = message as LockEvents["holdfast:lock:waiting"];
     if (settings.json) noteEvent({ event: "waiting", lock: name, ahead });
     else if (process.stderr.isTTY)
-      note(`waiting for '${name}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`);
+      note(`waiting for '${printable(name)}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`);
   });
   try {
-    return await interruptible((signal) => mutex.acquire({ waitMs, signal }));
+    return await interruptible(async (signal) => {
+      const lease = await mutex.acquire({ waitMs, signal });
+      if (!signal.aborted) return lease;
+      await lease.release(); // It came together with the signal.
+      throw signal.reason;
+    });
   } catch (error) {
     if (!(error instanceof AcquireTimeoutError)) throw error;
     const { owner } = error;
     if (settings.json) noteEvent({ event: "busy", lock: name, waitMs, owner });
-    else note(`'${name}' is held by ${owner ? ownerText(owner) : "somebody else"}`);
+    else note(`'${printable(name)}' is held by ${owner ? ownerText(owner) : "somebody else"}`);
     return null;
   }
 }
@@ -62,7 +69,9 @@ async function runUnder(lease: Lease, terms: LockTerms, settings: Settings): Pro
     return await runJob(lease, terms, settings);
   } finally {
     if ((await interruptible(() => lease.release())) === "unknown" && !settings.json)
-      note(`Redis did not answer the release of '${lease.name}': it is free within ${terms.ttlMs} ms`);
+      note(
+        `Redis did not answer the release of '${printable(lease.name)}': it is free within ${terms.ttlMs} ms`,
+      );
   }
 }
 
@@ -89,5 +98,5 @@ async function runJob(lease: Lease, terms: LockTerms, settings: Settings): Promi
 
 function tellLost({ lock, fence, reason }: LeaseLostError, settings: Settings): void {
   if (settings.json) noteEvent({ event: "lost", lock, fence, reason });
-  else note(`the lease on '${lock}' (fence ${fence}) is over (${reason}): stopping the command`);
+  else note(`the lease on '${printable(lock)}' (fence ${fence}) is over (${reason}): stopping the command`);
 }

@@ -17,7 +17,7 @@ export async function list({ pattern, all }: ListTerms, settings: Settings): Pro
   const session = newSession(settings);
   try {
     const locks = await interruptible(async (signal) => {
-      await session.connect();
+      await session.connect(signal);
       const inspector = await session.hf.inspector();
       const found: LockState[] = [];
       for await (const lock of inspector.locks({ pattern, free: all })) {
@@ -39,8 +39,8 @@ export async function list({ pattern, all }: ListTerms, settings: Settings): Pro
 export async function show(name: string, settings: Settings): Promise<number> {
   const session = newSession(settings);
   try {
-    const lock = await interruptible(async () => {
-      await session.connect();
+    const lock = await interruptible(async (signal) => {
+      await session.connect(signal);
       return (await session.hf.inspector()).lock(name);
     });
     if (settings.json) printLine(jsonOf(lock));

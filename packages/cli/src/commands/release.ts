@@ -22,7 +22,7 @@ export async function release({ name, fence, yes }: ReleaseTerms, settings: Sett
   const session = newSession(settings);
   try {
     return await interruptible(async (signal) => {
-      await session.connect();
+      await session.connect(signal);
       const inspector = await session.hf.inspector();
       const { holder } = await inspector.lock(name);
       if (!yes && holder && !(await confirmed(name, holder, signal))) {

@@ -34,7 +34,7 @@ export async function watch(terms: WatchTerms, settings: Settings): Promise<numb
   try {
     return await interruptible(async (signal) => {
       signal.addEventListener("abort", () => end.abort(), { once: true });
-      await session.connect();
+      await session.connect(signal);
       const inspector = await session.hf.inspector();
       const display = displayFor(terms, settings, () => end.abort());
       try {

@@ -18,7 +18,7 @@ export async function knownNames(words: readonly string[]): Promise<readonly str
   const enough = new AbortController();
   const names: string[] = [];
   const find = async (): Promise<void> => {
-    await session.connect();
+    await session.connect(enough.signal);
     for await (const { name } of (await session.hf.inspector()).locks()) {
       // One with blanks would be several words.
       if (!/[\s'"\\]/.test(name)) names.push(name);
