@@ -7,8 +7,9 @@ export type SendCommand = (...words: string[]) => Promise<unknown>;
 /** Longer than any case. */
 const STRANGER_MS = 60_000;
 const DAY_S = "86400";
-/** <top><flag>, and for a lock that is held <id> <token> <since> <renewed> <ttl_ms> <owner>. */
-const STATE = /^(\d{16})([ +])(?:\S+ \d{16} \d{16} (\d{16}) (\d+) .*)?$/s;
+const DAY_MS = 86_400_000;
+/** <top><flag>, and for a lock that is held <id> <token> <since> <keep_ms> <ttl_ms> <owner>. */
+const STATE = /^(\d{16})([ +])(?:\S+ \d{16} \d{16} (\d+) \d+ .*)?$/s;
 
 interface State {
   readonly top: string;
@@ -54,8 +55,8 @@ export class RedisStore implements LockStore {
     const owner = JSON.stringify({ host: "elsewhere", pid: 1, label: "stranger" });
     const now = digits(await this.nowMicros());
     const { top = digits(1n), flag = " " } = (await this.#state(name)) ?? {};
-    const state = `${top}${flag}stranger ${digits(1n)} ${now} ${now} ${STRANGER_MS} ${owner}`;
-    await this.#send("SET", this.#key(name, "lock"), state, "EX", DAY_S);
+    const state = `${top}${flag}stranger ${digits(1n)} ${now} ${DAY_MS} ${STRANGER_MS} ${owner}`;
+    await this.#send("SET", this.#key(name, "lock"), state, "PX", String(DAY_MS + STRANGER_MS));
   }
 
   async forget(name: string): Promise<void> {
@@ -107,10 +108,9 @@ export class RedisStore implements LockStore {
     if ((await this.#send("TYPE", key)) !== "string") return null; // nothing, or spoilt
     const match = STATE.exec(String(await this.#send("GET", key)));
     if (!match) return null;
-    const [, top = "", flag = "", renewed, ttlMs] = match;
-    const agedMs = renewed ? Number((await this.nowMicros()) - BigInt(renewed)) / 1_000 : 0;
-    const leftMs = Math.ceil(Number(ttlMs) - agedMs);
-    return { top, flag, leftMs: renewed && leftMs > 0 ? leftMs : null };
+    const [, top = "", flag = "", keepMs] = match;
+    const leftMs = keepMs ? Number(await this.#send("PTTL", key)) - Number(keepMs) : 0;
+    return { top, flag, leftMs: leftMs > 0 ? leftMs : null };
   }
 
   async #existing(name: string): Promise<string[]> {

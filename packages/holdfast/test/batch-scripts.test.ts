@@ -20,11 +20,13 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** As a lock that "a" took at `now` and renewed then; `flag` "+" says that somebody may wait. */
+const DAY_MS = 86_400_000;
+
+/** As a lock that `id` took for a second, `agedMs` ago; `flag` "+" says that somebody may wait. */
 async function write(key: string, id: string, flag = " ", agedMs = 0): Promise<void> {
   const [seconds, micros] = await redis.time();
-  const us = BigInt(seconds as number) * 1_000_000n + BigInt(micros as number) - BigInt(agedMs) * 1_000n;
-  await redis.set(key, `${us}${flag}${id} ${us} ${us} ${us} 1000 {}`, "EX", 100);
+  const us = BigInt(seconds as number) * 1_000_000n + BigInt(micros as number);
+  await redis.set(key, `${us}${flag}${id} ${us} ${us} ${DAY_MS} 1000 {}`, "PX", DAY_MS + 1_000 - agedMs);
 }
 
 beforeEach(async () => {
@@ -42,12 +44,17 @@ describe("take", () => {
     const before = await redis.mget(mine, others);
     const locks = [mine, others, missing, foreign, "t:{never}:lock"];
     const ids = locks.map((_, place) => `id${place}`);
-    const seen = (await redis.eval(take.source, 5, ...locks, "{}", 2_000, 16, 90_000, ...ids)) as string[];
+    const args = [`${DAY_MS} 2000 {}`, 16, DAY_MS + 2_000, ...ids];
+    const seen = (await redis.eval(take.source, 5, ...locks, ...args)) as string[];
     const now = seen.at(-1) as string;
-    expect(seen).toEqual([...before, now, "", now, now]);
+    const held = [0, 1].map((place) => [
+      before[place],
+      expect.toSatisfy((left) => left > 0 && left <= 1_000),
+    ]);
+    expect(seen).toEqual([...held, now, "", now, now]);
     const top = String(BigInt(now) + 15n);
-    expect(await redis.get(missing)).toBe(`${top} id2 ${now} ${now} ${now} 2000 {}`);
-    expect(await redis.ttl(missing)).toBeGreaterThan(86_400);
+    expect(await redis.get(missing)).toBe(`${top} id2 ${now} ${now} ${DAY_MS} 2000 {}`);
+    expect(await redis.pttl(missing)).toBeGreaterThan(DAY_MS);
     expect(await redis.mget(mine, others)).toEqual(before);
   });
 
@@ -56,20 +63,17 @@ describe("take", () => {
     await write(mine, "a", "+", 10_000);
     await redis.set(ahead, "9000000000000000 ");
     const before = await redis.mget(mine, ahead);
-    const seen = (await redis.eval(
-      take.source,
-      2,
-      mine,
-      ahead,
-      "{}",
-      2_000,
-      1,
-      90_000,
-      "x",
-      "y",
-    )) as string[];
-    expect(seen.slice(0, 2)).toEqual(before);
+    const args = [`${DAY_MS} 2000 {}`, 1, DAY_MS + 2_000, "x", "y"];
+    const seen = (await redis.eval(take.source, 2, mine, ahead, ...args)) as [string, number][];
+    expect(seen.slice(0, 2).map(([state]) => state)).toEqual(before);
+    expect(seen[0]?.[1]).toBeLessThanOrEqual(-9_000);
     expect(await redis.mget(mine, ahead)).toEqual(before);
+  });
+
+  test("the token alone, where only one was asked for", async () => {
+    const reply = await redis.eval(take.source, 1, all[2], `${DAY_MS} 2000 {}`, 1, DAY_MS + 2_000, "x");
+    expect(reply).toMatch(/^\d{16}$/);
+    expect(await redis.get(all[2])).toBe(`${reply} x ${reply} ${reply} ${DAY_MS} 2000 {}`);
   });
 });
 
@@ -94,13 +98,21 @@ describe("renew", () => {
   test("{1 or 0, ...} for each, in order; a foreign type is 0 and harms no other", async () => {
     const before = await redis.mget(all[0], all[1]);
     expect(await redis.eval(renew.source, 4, ...all, "a", "a", "a", "a")).toEqual([1, 0, 0, 0]);
-    const [mine, others] = await redis.mget(all[0], all[1]);
-    expect(others).toBe(before[1]);
-    expect(mine?.slice(0, 53)).toBe(before[0]?.slice(0, 53));
-    expect(BigInt(mine?.slice(53, 69) as string)).toBeGreaterThan(BigInt(before[0]?.slice(53, 69) as string));
-    expect(mine?.slice(69)).toBe(" 1000 {}");
-    expect(await redis.ttl(all[0])).toBeGreaterThan(86_000);
+    expect(await redis.mget(all[0], all[1])).toEqual(before);
+    expect(await redis.pttl(all[0])).toBeGreaterThan(DAY_MS + 900);
+    expect(await redis.pttl(all[1])).toBeLessThanOrEqual(DAY_MS + 1_000);
     expect(await redis.exists(all[2])).toBe(0);
+  });
+
+  test("on a server without memory too", async () => {
+    await redis.pexpire(all[0], DAY_MS + 10);
+    await redis.config("SET", "maxmemory", "1");
+    try {
+      expect(await redis.eval(renew.source, 1, all[0], "a")).toEqual([1]);
+    } finally {
+      await redis.config("SET", "maxmemory", "256mb");
+    }
+    expect(await redis.pttl(all[0])).toBeGreaterThan(DAY_MS + 900);
   });
 
   test("0 for a lease that lapsed, though nobody took it", async () => {

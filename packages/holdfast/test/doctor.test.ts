@@ -39,7 +39,7 @@ interface Address {
 }
 
 function clientOf({ host = "127.0.0.1", port }: Address, options: RedisOptions = {}): Redis {
-  const client = new Redis({ port, host, retryStrategy: () => 10, ...options });
+  const client = new Redis(Object.assign({ port, host, retryStrategy: () => 10 }, options));
   client.on("error", () => {});
   endings.push(async () => client.disconnect());
   return client;

@@ -78,26 +78,28 @@ interface State {
   flag: string;
   id: string | null;
   token: string | null;
-  renewed: string | null;
+  keepMs: number;
 }
 
 export async function state(): Promise<State | null> {
   const value = await redis.get(keys[0] as string);
   if (value === null) return null;
-  const match = /^(\d{16})([ +])(?:(\S+) (\d{16}) \d{16} (\d{16}) \d+ .*)?$/.exec(value);
+  const match = /^(\d{16})([ +])(?:(\S+) (\d{16}) \d{16} (\d+) \d+ .*)?$/.exec(value);
   if (!match) throw new Error(`no state of a lock: ${value}`);
-  const [, top = "", flag = "", id = null, token = null, renewed = null] = match;
-  return { top, flag, id, token, renewed };
+  const [, top = "", flag = "", id = null, token = null, keepMs = "0"] = match;
+  return { top, flag, id, token, keepMs: Number(keepMs) };
 }
 
 export async function holder(): Promise<string | null> {
   return (await state())?.id ?? null;
 }
 
-/** Moves the holder's last renewal, as if the server's clock had run on (negative) or been set back (positive). */
+/** Moves the end of the lease, as if the server's clock had run on (negative) or been set back (positive). */
 export async function shift(ms: number): Promise<void> {
-  const value = (await redis.get(keys[0] as string)) as string;
-  const renewed = ((await state()) as State).renewed as string;
-  const moved = String(BigInt(renewed) + BigInt(ms) * 1_000n);
-  await redis.set(keys[0] as string, value.replace(new RegExp(`${renewed}(?= \\d+ {)`), moved), "KEEPTTL");
+  await redis.pexpire(keys[0] as string, (await redis.pttl(keys[0] as string)) + ms);
+}
+
+/** How long the lease has still to run, as its key says. */
+export async function leftMs(): Promise<number> {
+  return (await redis.pttl(keys[0] as string)) - ((await state())?.keepMs ?? 0);
 }

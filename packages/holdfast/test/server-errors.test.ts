@@ -31,7 +31,7 @@ async function start(terms: ServerTerms): Promise<ServerProcess> {
 }
 
 function clientOf({ port, host }: ServerProcess, options: RedisOptions = {}): Redis {
-  const client = new Redis({ port, host, retryStrategy: () => 10, ...options });
+  const client = new Redis(Object.assign({ port, host, retryStrategy: () => 10 }, options));
   client.on("error", () => {});
   endings.push(async () => client.disconnect());
   return client;

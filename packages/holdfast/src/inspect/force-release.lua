@@ -10,9 +10,9 @@ KEYS[4]  gone     zset
 ARGV[1]  fence    integer  only from the holder of this token; 0 from whoever holds
 ARGV[2]  inboxes  string   what the channel of an inbox begins with; the owner record has the rest
 
-Returns  {0, now, held}                  nothing done: nobody holds it, or not with that token
-         {1, now, held, after, told}     taken from the holder that `held` names; `after` is the value now;
-                                         told: how many heard the message to the old holder
+Returns  {0, now, held, expiry_ms}              nothing done: nobody holds it, or not with that token
+         {1, now, held, expiry_ms, after, told}  taken from the holder that `held` names; `after` is the value
+                                                 now; told: how many heard the message to the old holder
 Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was written
 
 Retry    takes the lock from the next holder, unless fence is given: then it returns 0
@@ -26,9 +26,9 @@ local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 --- @include "../locks/backends/redis/_state.lua"
 --- @include "../locks/backends/redis/_line.lua"
 local now = read_clock()
-local state = read_lock(lock, now)
-local held = state.held or ''
-if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held} end
+local state = read_lock(lock)
+local held, expiry_ms = state.held or '', redis.call('PTTL', lock)
+if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held, expiry_ms} end
 check_line(keys, state.id)
 redis.call('ZCARD', gone)
 
@@ -43,4 +43,4 @@ local told = 0
 if ok and type(owner) == 'table' and type(owner.inbox) == 'string' and owner.inbox ~= '' then
   told = redis.call('PUBLISH', inboxes .. owner.inbox, 'revoked ' .. id)
 end
-return {1, now, held, redis.call('GET', lock) or '', told}
+return {1, now, held, expiry_ms, redis.call('GET', lock) or '', told}

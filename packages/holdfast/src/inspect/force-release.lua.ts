@@ -1,7 +1,7 @@
 // Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/force-release",
-  sha1: "ebf4a2c839a0c708eb3f15be531d6f61685f8f1c",
+  sha1: "4158702c9c74e36c12c91408a70142bf33d237c6",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
@@ -16,44 +16,44 @@ local function digits(number)
   return string.format('%016.0f', number)
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
-local function read_lock(lock, now)
+local function read_lock(lock)
   local held = redis.call('GET', lock)
   if not held then return { top = 0, flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
-  local id, token, _, renewed, ttl_ms = string.match(rest or '', HELD)
+  local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
     error('the key of this lock holds something else, choose another prefix: ' .. lock)
   end
   local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
   if id then
-    state.ttl_ms = tonumber(ttl_ms)
-    local left_ms = state.ttl_ms + math.ceil((tonumber(renewed) - tonumber(now)) / 1000)
-    state.ahead = left_ms > state.ttl_ms
-    state.left_ms = math.max(math.min(left_ms, state.ttl_ms), 0)
+    state.ttl_ms, state.keep_ms = tonumber(ttl_ms), tonumber(keep_ms)
+    local expiry_ms = redis.call('PTTL', lock)
+    local left_ms = expiry_ms - state.keep_ms
+    state.astray = left_ms > state.ttl_ms or expiry_ms < 0
+    state.left_ms = state.astray and state.ttl_ms or math.max(left_ms, 0)
   end
   return state
 end
-local function keep_s(ttl_ms, top, now)
-  return text(86400 + math.ceil(ttl_ms / 1000 + math.max(top - tonumber(now), 0) / 1000000))
+local function keep_ms(top, now)
+  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
 end
-local function renew(lock, state, now)
-  local from = 17 + #state.id + 36
-  local renewed = string.sub(state.held, 1, from - 1) .. now .. string.sub(state.held, from + 16)
-  redis.call('SET', lock, renewed, 'EX', keep_s(state.ttl_ms, state.top, now))
-  state.held, state.left_ms, state.ahead = renewed, state.ttl_ms, false
+local function renew(lock, state)
+  redis.call('PEXPIRE', lock, text(state.keep_ms + state.ttl_ms))
+  state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
   local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
   if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
   state.top = token + request.turns - 1
-  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' ' .. now
-    .. ' ' .. request.ttl_ms .. ' ' .. request.owner
-  redis.call('SET', lock, state.held, 'EX', keep_s(request.ttl_ms, state.top, now))
-  state.id, state.left_ms = request.id, request.ttl_ms
+  state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
+  state.keep_ms = keep_ms(state.top, now)
+  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' '
+    .. text(state.keep_ms) .. ' ' .. request.ttl_ms .. ' ' .. request.owner
+  redis.call('SET', lock, state.held, 'PX', text(state.keep_ms + request.ttl_ms))
   return digits(token)
 end
 local function free(lock, state, flag, now)
-  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'EX', keep_s(0, state.top, now))
+  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
     if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
     redis.call('DEL', lock)
@@ -141,9 +141,9 @@ local function hand_over(keys, state, now, self_id)
   return waiter.id, token
 end
 local now = read_clock()
-local state = read_lock(lock, now)
-local held = state.held or ''
-if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held} end
+local state = read_lock(lock)
+local held, expiry_ms = state.held or '', redis.call('PTTL', lock)
+if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held, expiry_ms} end
 check_line(keys, state.id)
 redis.call('ZCARD', gone)
 local id = state.id
@@ -156,6 +156,6 @@ local told = 0
 if ok and type(owner) == 'table' and type(owner.inbox) == 'string' and owner.inbox ~= '' then
   told = redis.call('PUBLISH', inboxes .. owner.inbox, 'revoked ' .. id)
 end
-return {1, now, held, redis.call('GET', lock) or '', told}
+return {1, now, held, expiry_ms, redis.call('GET', lock) or '', told}
 `,
 };

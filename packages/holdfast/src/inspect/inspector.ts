@@ -107,9 +107,9 @@ export class Inspector {
     const keys = lockKeys(this.#prefix, checkLockName(name));
     const args = [String(fence ?? 0n), inboxChannel(this.#prefix, "")];
     const reply = await this.#port.script(forceReleaseScript, keys, args, this.#callTimeoutMs);
-    const [done, now, held, after = held, told] = replyRow(reply, 3);
-    const holder = holderOf(String(held), Number(now));
-    const next = holderOf(String(after), Number(now));
+    const [done, now, held, expiryMs, after = held, told] = replyRow(reply, 4);
+    const holder = holderOf(String(held), Number(expiryMs), Number(now));
+    const next = holderOf(String(after), Number.POSITIVE_INFINITY, Number(now));
     const outcome = Number(done) === 1 ? (next ? "handed-over" : "released") : holder ? "changed" : "free";
     return {
       outcome,

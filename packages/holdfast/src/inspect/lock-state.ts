@@ -44,22 +44,22 @@ export interface LockState {
   readonly banned: number;
 }
 
-/** "<top><flag>" and, while it is held, "<id> <token> <since> <renewed> <ttl_ms> <owner>". */
-const STATE = /^(\d{16})[ +](?:(\S+) (\d{16}) (\d{16}) (\d{16}) (\d+) (.*))?$/s;
+/** "<top><flag>" and, while it is held, "<id> <token> <since> <keep_ms> <ttl_ms> <owner>". */
+const STATE = /^(\d{16})[ +](?:(\S+) (\d{16}) (\d{16}) (\d+) (\d+) (.*))?$/s;
 /** "<id> <seen_ms> <ttl_ms> <beat> <turns> <floor> <inbox> <owner>" */
 const WAITER = /^\S+ (\d+) (\d+) \d+ \d+ \d+ \S+ (.*)$/s;
 
 /** Null: a key of this lock holds something else. */
 export function stateOf(name: string, row: Reply | undefined, nowUs: number): LockState | null {
-  if (!Array.isArray(row) || row.length < 3) return null;
-  const [held, inLine, banned, ...entries] = row;
+  if (!Array.isArray(row) || row.length < 4) return null;
+  const [held, expiryMs, inLine, banned, ...entries] = row;
   const lastFence = lastFenceOf(String(held));
   if (lastFence === null) return null;
   const read = entries.map((entry) => waiterOf(String(entry), nowUs));
   const waiters = read.filter((waiter) => waiter !== null);
   return {
     name,
-    holder: holderOf(String(held), nowUs),
+    holder: holderOf(String(held), Number(expiryMs), nowUs),
     waiters,
     waiting: Math.max(Number(inLine) - (read.length - waiters.length), waiters.length),
     lastFence,
@@ -67,12 +67,13 @@ export function stateOf(name: string, row: Reply | undefined, nowUs: number): Lo
   };
 }
 
-/** Null: nobody holds. */
-export function holderOf(held: string, nowUs: number): LockHolder | null {
-  const [, , id, token = "0", since, renewed, ttl, owner = ""] = STATE.exec(held) ?? [];
+/** Null: nobody holds. `expiryMs`: until the key expires, which is `keep_ms` after the lease. */
+export function holderOf(held: string, expiryMs: number, nowUs: number): LockHolder | null {
+  const [, , id, token = "0", since, keep, ttl, owner = ""] = STATE.exec(held) ?? [];
   if (id === undefined) return null;
   const ttlMs = Number(ttl);
-  const leftMs = Math.min(ttlMs + Math.ceil((Number(renewed) - nowUs) / 1_000), ttlMs);
+  // A key without expiry, and one whose clock was set back, is cut back to its ttl by the next who asks.
+  const leftMs = expiryMs < 0 ? ttlMs : Math.min(expiryMs - Number(keep), ttlMs);
   if (leftMs <= 0) return null;
   return {
     process: recordOf(owner),

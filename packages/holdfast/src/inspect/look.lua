@@ -4,9 +4,10 @@ look: who holds and who waits, for many locks at once. Changes nothing.
 KEYS[1..4n]  lock, line, waiters, gone of each lock: see _state.lua and _line.lua of the locks
 ARGV[1]      most  integer  waiters to tell of for each lock, 1 or more
 
-Returns  {now, {held, waiting, banned, entry, ...}, ...}
+Returns  {now, {held, expiry_ms, waiting, banned, entry, ...}, ...}
          now      16 digits, µs of the server's clock
          held     the value of the lock; "" for none
+         expiry_ms  until its key expires
          waiting  how many stand in line, some of whom may be dead
          banned   how many that gave up are still refused
          entry    of the first `most` in line, in order: "<id> <value in waiters>"
@@ -15,7 +16,7 @@ Raises   nothing of its own
 
 Retry    safe
 Clock    the server's, read once
-Cost     O(n log m + n most) with m the length of the longest line; 3 commands for a lock without a line
+Cost     O(n log m + n most) with m the length of the longest line; 4 commands for a lock without a line
 ]]
 local most = tonumber(ARGV[1])
 local time = redis.call('TIME')
@@ -24,7 +25,7 @@ local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. tim
 local function look(lock, line, waiters, gone)
   local held = redis.call('GET', lock) or ''
   local waiting = redis.call('ZCARD', line)
-  local row = { held, waiting, redis.call('ZCOUNT', gone, string.sub(now, 1, 13), '+inf') }
+  local row = { held, redis.call('PTTL', lock), waiting, redis.call('ZCOUNT', gone, string.sub(now, 1, 13), '+inf') }
   if waiting == 0 then return row end
   local ids = redis.call('ZRANGE', line, 0, most - 1)
   local values = redis.call('HMGET', waiters, unpack(ids))

@@ -1,14 +1,14 @@
 // Generated from look.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/look",
-  sha1: "a7ee0f0158a5c598e9e91ece39c7867270b5f128",
+  sha1: "7664dd1170942aacbae85b817a56562085104094",
   source: `local most = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 local function look(lock, line, waiters, gone)
   local held = redis.call('GET', lock) or ''
   local waiting = redis.call('ZCARD', line)
-  local row = { held, waiting, redis.call('ZCOUNT', gone, string.sub(now, 1, 13), '+inf') }
+  local row = { held, redis.call('PTTL', lock), waiting, redis.call('ZCOUNT', gone, string.sub(now, 1, 13), '+inf') }
   if waiting == 0 then return row end
   local ids = redis.call('ZRANGE', line, 0, most - 1)
   local values = redis.call('HMGET', waiters, unpack(ids))

@@ -36,13 +36,13 @@ local request = {
 
 --- @include "_state.lua"
 local now = read_clock()
-local state = read_lock(lock, now)
+local state = read_lock(lock)
 if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request)} end
 
 -- Only now the functions of the line: making them costs as much as granting.
 --- @include "_line.lua"
 if state.left_ms > 0 and state.id == id then
-  renew(lock, state, now)
+  renew(lock, state)
   return {1, state.token}
 end
 if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
@@ -57,7 +57,7 @@ if state.left_ms == 0 then
   return {1, hold(lock, state, flag_now(keys), now, request)}
 end
 
-if state.ahead then renew(lock, state, now) end
+if state.astray then renew(lock, state) end
 if not wait then return {0, state.left_ms, state.held} end
 
 local place = redis.call('ZSCORE', line, id)

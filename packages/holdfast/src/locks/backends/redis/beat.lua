@@ -24,10 +24,10 @@ local function keys_from(first)
 end
 
 local function beat(keys, id, number)
-  local state = read_lock(keys.lock, now)
+  local state = read_lock(keys.lock)
   local waiter = read_waiter(keys, id)
   if state.left_ms > 0 and state.id == id then
-    renew(keys.lock, state, now)
+    renew(keys.lock, state)
     return {1, state.token}
   end
   local ticket = redis.call('ZSCORE', keys.line, id)
@@ -41,7 +41,7 @@ local function beat(keys, id, number)
     local next_id, token = hand_over(keys, state, now, id)
     if next_id == id then return {1, token} end
   end
-  if state.ahead then renew(keys.lock, state, now) end
+  if state.astray then renew(keys.lock, state) end
   return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}
 end
 

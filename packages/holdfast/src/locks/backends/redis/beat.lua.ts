@@ -1,7 +1,7 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "57132e37ba0e64429899a9850fcd8fcc601b1ad6",
+  sha1: "e9726f40a4f7848f908d20ca999a27fea3b3bfa9",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -13,44 +13,44 @@ local function digits(number)
   return string.format('%016.0f', number)
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
-local function read_lock(lock, now)
+local function read_lock(lock)
   local held = redis.call('GET', lock)
   if not held then return { top = 0, flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
-  local id, token, _, renewed, ttl_ms = string.match(rest or '', HELD)
+  local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
     error('the key of this lock holds something else, choose another prefix: ' .. lock)
   end
   local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
   if id then
-    state.ttl_ms = tonumber(ttl_ms)
-    local left_ms = state.ttl_ms + math.ceil((tonumber(renewed) - tonumber(now)) / 1000)
-    state.ahead = left_ms > state.ttl_ms
-    state.left_ms = math.max(math.min(left_ms, state.ttl_ms), 0)
+    state.ttl_ms, state.keep_ms = tonumber(ttl_ms), tonumber(keep_ms)
+    local expiry_ms = redis.call('PTTL', lock)
+    local left_ms = expiry_ms - state.keep_ms
+    state.astray = left_ms > state.ttl_ms or expiry_ms < 0
+    state.left_ms = state.astray and state.ttl_ms or math.max(left_ms, 0)
   end
   return state
 end
-local function keep_s(ttl_ms, top, now)
-  return text(86400 + math.ceil(ttl_ms / 1000 + math.max(top - tonumber(now), 0) / 1000000))
+local function keep_ms(top, now)
+  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
 end
-local function renew(lock, state, now)
-  local from = 17 + #state.id + 36
-  local renewed = string.sub(state.held, 1, from - 1) .. now .. string.sub(state.held, from + 16)
-  redis.call('SET', lock, renewed, 'EX', keep_s(state.ttl_ms, state.top, now))
-  state.held, state.left_ms, state.ahead = renewed, state.ttl_ms, false
+local function renew(lock, state)
+  redis.call('PEXPIRE', lock, text(state.keep_ms + state.ttl_ms))
+  state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
   local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
   if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
   state.top = token + request.turns - 1
-  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' ' .. now
-    .. ' ' .. request.ttl_ms .. ' ' .. request.owner
-  redis.call('SET', lock, state.held, 'EX', keep_s(request.ttl_ms, state.top, now))
-  state.id, state.left_ms = request.id, request.ttl_ms
+  state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
+  state.keep_ms = keep_ms(state.top, now)
+  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' '
+    .. text(state.keep_ms) .. ' ' .. request.ttl_ms .. ' ' .. request.owner
+  redis.call('SET', lock, state.held, 'PX', text(state.keep_ms + request.ttl_ms))
   return digits(token)
 end
 local function free(lock, state, flag, now)
-  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'EX', keep_s(0, state.top, now))
+  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
     if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
     redis.call('DEL', lock)
@@ -142,10 +142,10 @@ local function keys_from(first)
   return { lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], gone = KEYS[first + 3] }
 end
 local function beat(keys, id, number)
-  local state = read_lock(keys.lock, now)
+  local state = read_lock(keys.lock)
   local waiter = read_waiter(keys, id)
   if state.left_ms > 0 and state.id == id then
-    renew(keys.lock, state, now)
+    renew(keys.lock, state)
     return {1, state.token}
   end
   local ticket = redis.call('ZSCORE', keys.line, id)
@@ -159,7 +159,7 @@ local function beat(keys, id, number)
     local next_id, token = hand_over(keys, state, now, id)
     if next_id == id then return {1, token} end
   end
-  if state.ahead then renew(keys.lock, state, now) end
+  if state.astray then renew(keys.lock, state) end
   return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}
 end
 local outcomes = {}

@@ -77,7 +77,7 @@ const RELEASE_RETRY_MS = 20;
 /** Requests of one tick in one call: enough to share its cost, few enough that client and server overlap. */
 const CHUNK = 16;
 /** For how long the last token outlives the lease. */
-const KEEP_S = 86_400;
+const KEEP_MS = 86_400_000;
 
 export class RedisLocks implements LockBackend {
   readonly #port: RedisPort;
@@ -311,8 +311,7 @@ export class RedisLocks implements LockBackend {
     }
     const { prefix, owner, callTimeoutMs } = this.#options;
     const keys = takings.map(({ request }) => lockKey(prefix, request.name));
-    const keepS = KEEP_S + Math.ceil(storeTtlMs / 1_000);
-    const args = [owner, String(storeTtlMs), String(turns), String(keepS)];
+    const args = [`${KEEP_MS} ${storeTtlMs} ${owner}`, String(turns), String(KEEP_MS + storeTtlMs)];
     for (const { request } of takings) args.push(request.id);
     const limitMs = Math.min(callTimeoutMs, ...takings.map(({ request }) => request.ttlMs));
     const sentAt = this.#schedule.clock.now();
@@ -321,7 +320,7 @@ export class RedisLocks implements LockBackend {
         for (const [place, { request, resolve }] of takings.entries()) {
           (request.memo as Sending).unanswered -= 1;
           const row = Array.isArray(reply) ? reply : [reply];
-          const seen = taken(row[place], row[takings.length], request.id);
+          const seen = taken(row[place], request.id);
           resolve(typeof seen === "bigint" ? { token: seen, sentAt } : seen);
         }
       },

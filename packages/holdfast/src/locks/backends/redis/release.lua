@@ -34,7 +34,7 @@ end
 --- @include "_line.lua"
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local now = read_clock()
-local state = read_lock(lock, now)
+local state = read_lock(lock)
 check_line(keys, id)
 
 if ban_ms > 0 then

@@ -41,22 +41,18 @@ export function verdict(reply: Reply | undefined): Verdict {
 interface Held {
   readonly id: string;
   readonly token: bigint;
-  readonly renewedUs: number;
-  readonly ttlMs: number;
   readonly owner: Owner | null;
 }
 
-const HELD = /^\d{16}[ +](\S+) (\d{16}) (\d{16}) (\d{16}) (\d+) (.*)$/s;
+const HELD = /^\d{16}[ +](\S+) (\d{16}) (\d{16}) \d+ \d+ (.*)$/s;
 
 function held(value: string): Held | null {
   const match = HELD.exec(value);
   if (!match) return null;
-  const [, id = "", token = "0", since, renewed, ttl, json = ""] = match;
+  const [, id = "", token = "0", since, json = ""] = match;
   return {
     id,
     token: BigInt(token),
-    renewedUs: Number(renewed),
-    ttlMs: Number(ttl),
     owner: owner(json, Number(since), BigInt(token)),
   };
 }
@@ -70,17 +66,15 @@ function owner(json: string, sinceUs: number, fence: bigint): Owner | null {
   }
 }
 
-/** A token is 16 digits; the value of a lock's key is longer. */
-const TOKEN_LENGTH = 16;
-
 /**
  * What `take` saw: the token of a lock that it took, now or when the client sent it before; who holds it;
  * or null where only `acquire` can tell.
  */
-export function taken(seen: Reply | undefined, now: Reply | undefined, id: string): bigint | Busy | null {
-  if (typeof seen !== "string") return null;
-  if (seen.length === TOKEN_LENGTH) return BigInt(seen);
-  const holder = held(seen);
-  if (!holder || Number(now) >= holder.renewedUs + holder.ttlMs * 1_000) return null;
+export function taken(seen: Reply | undefined, id: string): bigint | Busy | null {
+  if (typeof seen === "string") return seen === "" ? null : BigInt(seen);
+  if (!Array.isArray(seen)) return null;
+  const [state, leftMs] = seen;
+  const holder = held(String(state));
+  if (!holder || Number(leftMs) <= 0) return null;
   return holder.id === id ? holder.token : { owner: holder.owner, ahead: null };
 }
