@@ -113,8 +113,17 @@ class Picture implements Display {
     const body = isPattern(this.#pattern)
       ? this.#table(columns, rows - 3)
       : this.#locks.flatMap((lock) => lockDetails(lock, columns, colors));
-    const trouble = this.#trouble === "" ? "" : colors.red(clipped(printable(this.#trouble), columns));
-    return [colors.inverse(title + right), trouble, ...body];
+    const state =
+      this.#trouble === ""
+        ? colors.dim(clipped(isPattern(this.#pattern) ? this.#sum() : "", columns))
+        : colors.red(clipped(printable(this.#trouble), columns));
+    return [colors.inverse(title + right), state, ...body];
+  }
+
+  #sum(): string {
+    const held = this.#locks.filter(({ holder }) => holder).length;
+    const waiting = this.#locks.reduce((sum, lock) => sum + lock.waiting, 0);
+    return `${held} held, ${waiting} waiting`;
   }
 
   #table(columns: number, rows: number): readonly string[] {
