@@ -10,7 +10,7 @@ export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }
 
-/** Needs nothing of bash-completion. Bash takes a colon for the end of a word; names have colons. */
+/** Needs nothing of bash-completion, and no bash later than 3.2, which has no compopt. Bash takes a colon for the end of a word; names have colons. */
 const BASH = `# bash completion for holdfast
 _holdfast() {
   local -a words
@@ -22,9 +22,9 @@ _holdfast() {
   for ((before = 1; before < \${#words[@]} - 1; before++)); do
     [[ \${words[before]} == -- ]] || continue
     if ((before == \${#words[@]} - 2)); then
-      mapfile -t COMPREPLY < <(compgen -c -- "$current" | sort -u)
+      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -c -- "$current" | sort -u)
     fi
-    ((\${#COMPREPLY[@]})) || compopt -o default
+    ((\${#COMPREPLY[@]})) || compopt -o default 2> /dev/null
     return
   done
   [[ $COMP_WORDBREAKS == *:* && $current == *:* ]] && colons=\${current%:*}:
