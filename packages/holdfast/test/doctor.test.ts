@@ -38,8 +38,8 @@ interface Address {
   readonly port: number;
 }
 
-function clientOf({ host = "127.0.0.1", port }: Address, options: RedisOptions = {}): Redis {
-  const client = new Redis(Object.assign({ port, host, retryStrategy: () => 10 }, options));
+function clientOf({ host = "127.0.0.1", port }: Address, options: Omit<RedisOptions, "replyMapping"> = {}): Redis {
+  const client = new Redis({ port, host, retryStrategy: () => 10, ...options });
   client.on("error", () => {});
   endings.push(async () => client.disconnect());
   return client;

@@ -30,14 +30,14 @@ async function start(terms: ServerTerms): Promise<ServerProcess> {
   return started;
 }
 
-function clientOf({ port, host }: ServerProcess, options: RedisOptions = {}): Redis {
-  const client = new Redis(Object.assign({ port, host, retryStrategy: () => 10 }, options));
+function clientOf({ port, host }: ServerProcess, options: Omit<RedisOptions, "replyMapping"> = {}): Redis {
+  const client = new Redis({ port, host, retryStrategy: () => 10, ...options });
   client.on("error", () => {});
   endings.push(async () => client.disconnect());
   return client;
 }
 
-function holdfastOf(target: ServerProcess, options: RedisOptions = {}): Holdfast {
+function holdfastOf(target: ServerProcess, options: Omit<RedisOptions, "replyMapping"> = {}): Holdfast {
   const holdfast = new Holdfast(clientOf(target, options));
   endings.push(() => holdfast.close());
   return holdfast;
