@@ -85,6 +85,18 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       expect(await shown.ended()).toBe(0);
     });
 
+    test.each([
+      { signal: "SIGTERM", exitCode: 143 },
+      { signal: "SIGKILL", exitCode: 137 },
+    ] as const)("$signal to holdfast alone ends the command", async ({ signal, exitCode }) => {
+      const inner = `'echo "parent $PPID inner $$"; exec sleep 60'`;
+      const shown = terminal(`exec ${HOLDFAST} lock signalled -- sh -c ${inner}`);
+      const [, parent = "", pid = ""] = await shown.shows(/parent (\d+) inner (\d+)/);
+      process.kill(Number(parent), signal);
+      expect(await shown.ended()).toBe(exitCode);
+      await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false);
+    });
+
     test("a window that is closed ends the command, and leaves no lock behind", async () => {
       const shown = terminal(`exec ${HOLDFAST} lock closed -- sh -c 'echo "inner $$"; exec sleep 60'`);
       const [, pid = ""] = await shown.shows(/inner (\d+)/);
@@ -107,8 +119,11 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     test("draws in place, follows the window, and gives the terminal back", async () => {
       const long = "a-name-that-is-longer-than-there-is-room-for-in-the-column";
       const first = await holder(long, "worker");
-      const shown = terminal(`${HOLDFAST} watch --interval 100ms; echo "code $?"`, { columns: 80, rows: 10 });
-      await shown.shows(/^holdfast watch \* .+ q ends$/m);
+      const shown = terminal(`${HOLDFAST} watch 'a-name*' --interval 100ms; echo "code $?"`, {
+        columns: 80,
+        rows: 10,
+      });
+      await shown.shows(/^holdfast watch a-name\* .+ q ends$/m);
       const [line = ""] = await shown.shows(/^a-name.*$/m);
       expect(line).toMatch(/^a-name\S+… +worker .+ \d{16} .+ s$/);
       expect(line.length).toBeLessThanOrEqual(80);
@@ -118,7 +133,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       expect(narrow.length).toBeLessThanOrEqual(40);
       first.child.stdin?.end();
       await shown.shows(/no lock is held or waited for/);
-      expect(shown.text()).not.toContain("a-name");
+      expect(shown.text()).not.toContain("a-name-that");
       shown.type("q");
       await shown.shows(/^code 0$/m);
       expect(shown.isAlternate).toBe(false);
@@ -147,13 +162,15 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     });
 
     test("more locks than rows, and one lock by its name; Ctrl-C ends it", async () => {
-      const holders = await Promise.all(["one", "two", "three", "four"].map((name) => holder(name, name)));
-      const shown = terminal(`exec ${HOLDFAST} watch --interval 100ms`, { columns: 80, rows: 6 });
+      const holders = await Promise.all(
+        ["row:1", "row:2", "row:3", "row:4"].map((name) => holder(name, name)),
+      );
+      const shown = terminal(`exec ${HOLDFAST} watch 'row:*' --interval 100ms`, { columns: 80, rows: 6 });
       await shown.shows(/^and 2 more$/m);
       shown.type("\u0003");
       expect(await shown.ended()).toBe(0);
-      const single = terminal(`exec ${HOLDFAST} watch two --interval 100ms`);
-      await single.shows(/^two\n {2}held by +two \(pid \d+ on .+\)$/m);
+      const single = terminal(`exec ${HOLDFAST} watch row:2 --interval 100ms`);
+      await single.shows(/^row:2\n {2}held by +row:2 \(pid \d+ on .+\)$/m);
       single.type("q");
       expect(await single.ended()).toBe(0);
       for (const each of holders) each.child.stdin?.end();
