@@ -115,8 +115,11 @@ describe("renew", () => {
     expect(await redis.pttl(all[0])).toBeGreaterThan(DAY_MS + 900);
   });
 
-  test("0 for a lease that lapsed, though nobody took it", async () => {
+  test("1 for a lease that lapsed and that nobody took, 0 once it was given back", async () => {
     await write(all[0], "a", " ", 1_001);
+    expect(await redis.eval(renew.source, 1, all[0], "a")).toEqual([1]);
+    expect(await redis.pttl(all[0])).toBeGreaterThan(DAY_MS + 900);
+    await redis.set(all[0], "1795247147721684 ");
     expect(await redis.eval(renew.source, 1, all[0], "a")).toEqual([0]);
   });
 });

@@ -38,7 +38,10 @@ interface Address {
   readonly port: number;
 }
 
-function clientOf({ host = "127.0.0.1", port }: Address, options: Omit<RedisOptions, "replyMapping"> = {}): Redis {
+function clientOf(
+  { host = "127.0.0.1", port }: Address,
+  options: Omit<RedisOptions, "replyMapping"> = {},
+): Redis {
   const client = new Redis({ port, host, retryStrategy: () => 10, ...options });
   client.on("error", () => {});
   endings.push(async () => client.disconnect());

@@ -85,20 +85,20 @@ describe("a hold is renewed", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("with others that are due soon, in one batch, and in chunks of 500", () => {
+  test("with others that are due soon, in one batch, and in chunks of 1,000", () => {
     for (let n = 0; n < 1_200; n++) hold(`h${n}`);
     clock.advance(1_000);
-    expect(renewals.map((renewal) => renewal.ids.length)).toEqual([500, 500, 200]);
+    expect(renewals.map((renewal) => renewal.ids.length)).toEqual([1_000, 200]);
     expect(renewals[0]?.limitMs).toBe(VALID_MS - 1_000);
   });
 
   test("a chunk without an answer delays no other", async () => {
-    for (let n = 0; n < 501; n++) hold(`h${n}`);
+    for (let n = 0; n < 1_001; n++) hold(`h${n}`);
     clock.advance(1_000);
     await renewals[1]?.answer();
     await renewals[0]?.fail();
     clock.advance(1_968);
-    expect(Object.keys(losses)).toHaveLength(500);
+    expect(Object.keys(losses)).toHaveLength(1_000);
     expect(losses).not.toHaveProperty(renewals[1]?.ids[0] as string);
   });
 

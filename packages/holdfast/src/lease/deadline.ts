@@ -1,5 +1,5 @@
 /** Until when a lease may be relied upon. */
-import { type Clock, elapsedMs, type Instant } from "../time/clock.js";
+import { agedMs, type Instant } from "../time/clock.js";
 
 const DRIFT_SHARE = 0.01;
 const DRIFT_MS = 2;
@@ -8,6 +8,6 @@ const DRIFT_MS = 2;
  * Milliseconds of a lease left: its ttl, counted from before the request that set it was *sent*, less
  * an allowance for clocks that run at different rates (1 % of the ttl and 2 ms).
  */
-export function leaseLeftMs(clock: Clock, sentAt: Instant, ttlMs: number): number {
-  return ttlMs * (1 - DRIFT_SHARE) - DRIFT_MS - elapsedMs(clock, sentAt);
+export function leaseLeftMs(now: Instant, sentAt: Instant, ttlMs: number): number {
+  return ttlMs * (1 - DRIFT_SHARE) - DRIFT_MS - agedMs(now, sentAt);
 }

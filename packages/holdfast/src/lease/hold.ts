@@ -4,7 +4,6 @@
  */
 import type { LossReason } from "../errors.js";
 import type { Clock, Instant } from "../time/clock.js";
-import type { Alarm } from "../time/schedule.js";
 import { leaseLeftMs } from "./deadline.js";
 
 /** What a store granted. */
@@ -28,8 +27,6 @@ export class Hold {
   readonly #terms: HoldTerms;
   /** Called once, when the hold ends other than by `end()`. */
   onLost: (reason: LossReason) => void = () => {};
-  /** The keeper's: rings when the lease runs out. */
-  expiry: Alarm | null = null;
   #clock: Clock;
   #sentAt: Instant;
   #nextToken: bigint;
@@ -62,7 +59,12 @@ export class Hold {
 
   /** 0 or less: it can no longer be relied upon, whether or not anybody noticed yet. */
   get remainingMs(): number {
-    return this.#over ? 0 : leaseLeftMs(this.#clock, this.#sentAt, this.ttlMs);
+    return this.leftMs(this.#clock.now());
+  }
+
+  /** The same, at an instant that was read before. */
+  leftMs(now: Instant): number {
+    return this.#over ? 0 : leaseLeftMs(now, this.#sentAt, this.ttlMs);
   }
 
   /** When the request, or the sign of life, that the last grant or renewal answers was sent. */
@@ -85,11 +87,9 @@ export class Hold {
     return this.#nextToken++;
   }
 
-  /** A renewal sent at `sentAt` succeeded. A lapsed hold never comes back to life. */
-  renewed(sentAt: Instant): boolean {
-    if (this.remainingMs <= 0) return false;
+  /** A renewal sent at `sentAt` succeeded, for a hold that has not lapsed: it never comes back to life. */
+  renewed(sentAt: Instant): void {
     if (sentAt.monoMs > this.#sentAt.monoMs) this.#sentAt = sentAt; // answers may overtake each other
-    return true;
   }
 
   /** The end by the holder's own will. */

@@ -20,9 +20,12 @@ export type Renew = (holds: readonly Hold[], limitMs: number) => Promise<readonl
 /** Renewal starts after this share of the ttl; every later try waits for half of it. */
 const RENEW_SHARE = 1 / 3;
 const RETRY_SHARE = RENEW_SHARE / 2;
+/** How much earlier than due a hold is taken along; a retry that was just set must stay out of it. */
+const EARLY_SHARE = RETRY_SHARE / 2;
 /** The share of the ttl that is kept for tries. */
 const TRY_SHARE = 1 / 2;
-const CHUNK = 500;
+/** Leases in one call: 5,000 of 2 s are 8 calls a second, each of which blocks the server for some 2 ms. */
+const CHUNK = 1_000;
 /** A hold that lives longer is kept; less than a third of the shortest ttl. */
 const FRESH_MS = 10;
 /** How often a process that holds something looks whether the machine was suspended. */
@@ -39,6 +42,8 @@ export class Keeper {
   readonly #rounds: Rounds<Hold>;
   #fresh: { readonly hold: Hold; readonly sinceMs: number }[] = [];
   #settling: Alarm | null = null;
+  /** One for every batch under way. */
+  readonly #retries = new Set<Alarm>();
   #pulse: Alarm | null = null;
   #lastPulse: Instant;
 
@@ -51,7 +56,7 @@ export class Keeper {
     this.#lastPulse = schedule.clock.now();
     this.#rounds = new Rounds<Hold>(schedule, {
       visit: (holds) => void this.#visit(holds),
-      earlyMs: (hold) => hold.ttlMs * RETRY_SHARE,
+      earlyMs: (hold) => hold.ttlMs * EARLY_SHARE,
       chunk: CHUNK,
     });
   }
@@ -69,10 +74,9 @@ export class Keeper {
     this.#fresh = [];
     const now = this.#schedule.clock.now();
     for (const { hold, sinceMs } of fresh) {
-      // Its end is watched from the first renewal on, which comes earlier.
       if (!this.#holds.has(hold)) continue;
-      if (hold.remainingMs <= 0) this.#expireOrWatch(hold);
-      else this.#rounds.setAt(hold, this.#renewalDueMs(hold, sinceMs));
+      if (hold.leftMs(now) <= 0) this.#expire(hold);
+      else this.#setNext(hold, this.#renewalDueMs(hold, sinceMs), now);
     }
     if (this.#holds.size === 0 || this.#pulse) return;
     this.#lastPulse = now;
@@ -83,16 +87,14 @@ export class Keeper {
   drop(hold: Hold): void {
     if (!this.#holds.delete(hold)) return;
     this.#rounds.delete(hold);
-    if (hold.expiry) {
-      this.#schedule.cancel(hold.expiry);
-      hold.expiry = null;
-    }
     if (this.#holds.size > 0) return;
     this.#fresh = [];
     this.#schedule.cancel(this.#settling);
     this.#settling = null;
     this.#schedule.cancel(this.#pulse);
     this.#pulse = null;
+    for (const retry of this.#retries) this.#schedule.cancel(retry);
+    this.#retries.clear();
   }
 
   /** A grant by message may be some of its ttl old: half of the ttl must be left for the renewals. */
@@ -119,30 +121,39 @@ export class Keeper {
     return undefined;
   }
 
-  #watch(hold: Hold): void {
-    this.#schedule.cancel(hold.expiry);
-    hold.expiry = this.#schedule.after(hold.remainingMs, () => this.#expireOrWatch(hold));
-  }
-
-  #expireOrWatch(hold: Hold): void {
-    if (hold.remainingMs > 0) {
-      this.#watch(hold);
-      return;
-    }
+  #expire(hold: Hold): void {
     this.drop(hold);
     hold.lose("expired");
   }
 
+  /** Whichever comes first: the next try, or the end. */
+  #setNext(hold: Hold, tryMs: number, now: Instant): void {
+    this.#rounds.setAt(hold, Math.min(tryMs, now.monoMs + hold.leftMs(now)));
+  }
+
   async #visit(due: readonly Hold[]): Promise<void> {
-    const holds = due.filter((hold) => this.#holds.has(hold));
-    for (const hold of holds) this.#expireOrWatch(hold);
-    const live = holds.filter((hold) => !hold.over);
+    const sentAt = this.#schedule.clock.now();
+    const live: Hold[] = [];
+    let [longestMs, shortestMs] = [0, Number.POSITIVE_INFINITY];
+    for (const hold of due) {
+      if (!this.#holds.has(hold)) continue;
+      const leftMs = hold.leftMs(sentAt);
+      if (leftMs <= 0) {
+        this.#expire(hold);
+        continue;
+      }
+      live.push(hold);
+      longestMs = Math.max(longestMs, leftMs);
+      shortestMs = Math.min(shortestMs, leftMs, hold.ttlMs * RETRY_SHARE);
+    }
     if (live.length === 0) return;
-    const longestMs = Math.max(...live.map((hold) => hold.remainingMs));
     // The next try follows unless an answer comes first; an answer is believed however late it is, as
     // long as the lease has not lapsed, because a renewal counts from when it was sent.
-    for (const hold of live) this.#rounds.set(hold, jittered(this.#random, hold.ttlMs * RETRY_SHARE, 0.2));
-    const sentAt = this.#schedule.clock.now();
+    const retry = this.#schedule.at(sentAt.monoMs + shortestMs, () => {
+      this.#retries.delete(retry);
+      for (const hold of live) if (this.#holds.has(hold)) this.#rounds.setAt(hold, retry.dueMs);
+    });
+    this.#retries.add(retry);
     let outcomes: readonly RenewOutcome[];
     try {
       outcomes = await this.#renew(live, longestMs);
@@ -152,24 +163,27 @@ export class Keeper {
       publish("holdfast:lock:renewal-unknown", () => ({ leases: kept.length, error: error as Error }));
       return;
     }
-    for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt);
+    this.#schedule.cancel(retry);
+    this.#retries.delete(retry);
+    const now = this.#schedule.clock.now();
+    for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt, now);
     publish("holdfast:lock:renewed", () => ({
       leases: live.length,
       lost: outcomes.filter((outcome) => outcome === "lost").length,
-      tookMs: this.#schedule.clock.now().monoMs - sentAt.monoMs,
+      tookMs: now.monoMs - sentAt.monoMs,
     }));
   }
 
-  #settle(hold: Hold, outcome: RenewOutcome, sentAt: Instant): void {
+  #settle(hold: Hold, outcome: RenewOutcome, sentAt: Instant, now: Instant): void {
     if (!this.#holds.has(hold)) return;
     if (outcome === "lost") {
       this.drop(hold);
       hold.lose("taken");
-    } else if (hold.renewed(sentAt)) {
-      this.#watch(hold);
-      this.#rounds.setAt(hold, this.#renewalDueMs(hold, this.#schedule.clock.now().monoMs));
+    } else if (hold.leftMs(now) > 0) {
+      hold.renewed(sentAt);
+      this.#setNext(hold, this.#renewalDueMs(hold, now.monoMs), now);
     } else {
-      this.#expireOrWatch(hold);
+      this.#expire(hold);
     }
   }
 
@@ -184,8 +198,6 @@ export class Keeper {
     this.#pulse = this.#schedule.after(PULSE_MS, this.#lookForSuspension);
     this.#onPulse();
     if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
-    for (const hold of this.#holds) {
-      this.#expireOrWatch(hold);
-    }
+    for (const hold of this.#holds) if (hold.leftMs(now) <= 0) this.#expire(hold);
   };
 }

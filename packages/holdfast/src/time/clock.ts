@@ -22,7 +22,11 @@ export interface Clock {
  * clock set back nor a suspended machine can make a lease look younger than it is.
  */
 export function elapsedMs(clock: Clock, since: Instant): number {
-  const now = clock.now();
+  return agedMs(clock.now(), since);
+}
+
+/** The same, at an instant that was read before. */
+export function agedMs(now: Instant, since: Instant): number {
   return Math.max(now.monoMs - since.monoMs, now.wallMs - since.wallMs);
 }
 

@@ -71,16 +71,20 @@ export class Rounds<Item extends object> {
     const nowMs = this.#schedule.clock.now().monoMs;
     const first = this.#dues.first;
     if (first && first.dueMs <= nowMs) {
-      const untilMs = nowMs + this.#options.earlyMs(first.item);
+      const { earlyMs, chunk, visit } = this.#options;
+      const untilMs = nowMs + earlyMs(first.item);
       const items: Item[] = [];
-      for (let due = this.#dues.first; due && due.dueMs <= untilMs; due = this.#dues.first) {
+      for (
+        let due = this.#dues.first;
+        due && due.dueMs <= untilMs && items.length < chunk;
+        due = this.#dues.first
+      ) {
         this.#take(due.item);
         items.push(due.item);
       }
-      for (let start = 0; start < items.length; start += this.#options.chunk) {
-        this.#options.visit(items.slice(start, start + this.#options.chunk));
-      }
+      visit(items);
     }
+    // One chunk a turn: tens of thousands that fall due together must not hold up everything else.
     this.#arm();
   };
 }

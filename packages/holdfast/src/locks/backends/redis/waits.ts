@@ -68,7 +68,7 @@ export class Waits {
     this.#calls = calls;
     this.#rounds = new Rounds<Wait>(schedule, {
       visit: (waits) => this.#visit(waits),
-      earlyMs: (wait) => (wait.inLine ? wait.request.ttlMs * RETRY_SHARE : 0),
+      earlyMs: (wait) => (wait.inLine ? (wait.request.ttlMs * RETRY_SHARE) / 2 : 0),
       chunk: CHUNK,
     });
     inbox.handle("grant", ([id, token, beat, ttlMs, ...key]) => {
@@ -219,7 +219,7 @@ export class Waits {
 
   #grant(wait: Wait, token: bigint, beat: number): void {
     const sentAt = wait.sentAt.get(beat);
-    if (!sentAt || leaseLeftMs(this.#schedule.clock, sentAt, wait.request.ttlMs) <= 0) {
+    if (!sentAt || leaseLeftMs(this.#schedule.clock.now(), sentAt, wait.request.ttlMs) <= 0) {
       // A sign of life so old that the lease is over already: ask, and the ttl counts from the question.
       this.#askNow(wait);
       return;
