@@ -1,7 +1,7 @@
 // Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/force-release",
-  sha1: "4158702c9c74e36c12c91408a70142bf33d237c6",
+  sha1: "d01aa643d362f1c8a967efa11daa6049fc4dd6e0",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
@@ -16,8 +16,8 @@ local function digits(number)
   return string.format('%016.0f', number)
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
-local function read_lock(lock)
-  local held = redis.call('GET', lock)
+local function read_lock(lock, held)
+  held = held or redis.call('GET', lock)
   if not held then return { top = 0, flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)

@@ -61,11 +61,11 @@ export class Keeper {
     });
   }
 
-  keep(hold: Hold): void {
+  keep(hold: Hold, sinceMs = this.#schedule.clock.now().monoMs): void {
     this.#holds.add(hold);
     // Most holds are short: those that end within a moment cost no place in the rounds.
-    this.#fresh.push({ hold, sinceMs: this.#schedule.clock.now().monoMs });
-    this.#settling ??= this.#schedule.after(FRESH_MS, this.#settleFresh);
+    this.#fresh.push({ hold, sinceMs });
+    this.#settling ??= this.#schedule.at(sinceMs + FRESH_MS, this.#settleFresh);
   }
 
   readonly #settleFresh = (): void => {

@@ -4,7 +4,7 @@
  */
 import { LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
 import { publish } from "../telemetry/events.js";
-import { type Clock, elapsedMs, type Instant } from "../time/clock.js";
+import { agedMs, type Clock, elapsedMs, type Instant } from "../time/clock.js";
 import type { Hold } from "./hold.js";
 import type { Lease, ReleaseResult } from "./lease.js";
 
@@ -101,8 +101,9 @@ export class Turn implements Lease {
   /** The clock may know of the end before any timer could fire. */
   #noticeExpiry(): void {
     if (this.#loss || this.#released) return;
-    if (this.#hold.remainingMs <= 0) this.lose("expired");
-    else if (this.#heldMs >= this.#maxHoldMs) this.lose("max-hold");
+    const now = this.#clock.now();
+    if (this.#hold.leftMs(now) <= 0) this.lose("expired");
+    else if (agedMs(now, this.since) >= this.#maxHoldMs) this.lose("max-hold");
   }
 
   #ended(result: ReleaseResult, settle: (result: ReleaseResult) => void): void {

@@ -216,7 +216,8 @@ export class LocalLine {
   #possess(request: LockRequest, grant: Grant): boolean {
     const { backend, keeper, schedule } = this.#parts;
     const hold = new Hold(schedule.clock, request, grant);
-    if (hold.remainingMs <= 0) {
+    const now = schedule.clock.now();
+    if (hold.leftMs(now) <= 0) {
       backend.abandon(request);
       return false;
     }
@@ -225,7 +226,7 @@ export class LocalLine {
     const possession: Possession = {
       request,
       hold,
-      sinceMs: schedule.clock.now().monoMs,
+      sinceMs: now.monoMs,
       turn: null,
       turnSinceMs: 0,
       limit: null,
@@ -233,7 +234,7 @@ export class LocalLine {
     };
     this.#possession = possession;
     hold.onLost = (reason) => this.#lost(possession, reason);
-    keeper.keep(hold);
+    keeper.keep(hold, now.monoMs);
     return true;
   }
 

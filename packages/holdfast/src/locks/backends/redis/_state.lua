@@ -30,9 +30,10 @@ end
 
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 
--- What the key says. `left_ms` is 0 when nobody holds: the lease was given back, or has run out.
-local function read_lock(lock)
-  local held = redis.call('GET', lock)
+-- What the key says, or `held`, its value, where it was read before. `left_ms` is 0 when nobody holds: the
+-- lease was given back, or has run out.
+local function read_lock(lock, held)
+  held = held or redis.call('GET', lock)
   if not held then return { top = 0, flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)

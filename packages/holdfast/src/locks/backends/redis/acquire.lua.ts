@@ -1,7 +1,7 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "71bf299351370422a8ac4d9beb2f09ae0c0ce064",
+  sha1: "e4f4f91c686f54906483326ebc575850aa85efb5",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
@@ -20,8 +20,8 @@ local function digits(number)
   return string.format('%016.0f', number)
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
-local function read_lock(lock)
-  local held = redis.call('GET', lock)
+local function read_lock(lock, held)
+  held = held or redis.call('GET', lock)
   if not held then return { top = 0, flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)

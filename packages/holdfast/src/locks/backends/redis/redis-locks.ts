@@ -169,11 +169,12 @@ export class RedisLocks implements LockBackend {
 
   release(request: LockRequest, hold: Hold): Promise<Freed> {
     return new Promise((resolve, reject) => {
+      const since = this.#schedule.clock.now();
       this.#releasing += 1;
       this.#givings.add({
         request,
-        since: this.#schedule.clock.now(),
-        leaseLeftMs: hold.remainingMs,
+        since,
+        leaseLeftMs: hold.leftMs(since),
         disruptions: this.#port.disruptions,
         resolve,
         reject,

@@ -34,10 +34,10 @@ end
 --- @include "_line.lua"
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local now = read_clock()
-local state = read_lock(lock)
-check_line(keys, id)
+local state = read_lock(lock, held)
 
 if ban_ms > 0 then
+  check_line(keys, id)
   redis.call('ZCARD', gone)
   raise_flag(keys, state, now)
   local now_ms = math.floor(tonumber(now) / 1000)
@@ -62,6 +62,7 @@ if state.id == id then
   return {lived and 1 or 0}
 end
 
+check_line(keys, id)
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
 return {left > 0 and 3 or 0}

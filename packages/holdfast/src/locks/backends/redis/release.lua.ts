@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "3674b271ed5d4273b95acbe1002116e48dd80709",
+  sha1: "fca71d177c3d32d4d42f63757ff54222d5560e82",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
@@ -20,8 +20,8 @@ local function digits(number)
   return string.format('%016.0f', number)
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
-local function read_lock(lock)
-  local held = redis.call('GET', lock)
+local function read_lock(lock, held)
+  held = held or redis.call('GET', lock)
   if not held then return { top = 0, flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
@@ -146,9 +146,9 @@ local function hand_over(keys, state, now, self_id)
 end
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local now = read_clock()
-local state = read_lock(lock)
-check_line(keys, id)
+local state = read_lock(lock, held)
 if ban_ms > 0 then
+  check_line(keys, id)
   redis.call('ZCARD', gone)
   raise_flag(keys, state, now)
   local now_ms = math.floor(tonumber(now) / 1000)
@@ -171,6 +171,7 @@ if state.id == id then
   free(lock, state, flag_now(keys), now)
   return {lived and 1 or 0}
 end
+check_line(keys, id)
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
 return {left > 0 and 3 or 0}
