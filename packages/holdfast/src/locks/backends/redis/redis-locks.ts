@@ -13,17 +13,15 @@ import type { Inbox } from "../../../redis/inbox.js";
 import { lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
-import { publish } from "../../../telemetry/events.js";
-import { elapsedMs, type Instant } from "../../../time/clock.js";
-import { jittered, type Random } from "../../../time/random.js";
+import type { Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
 import { Tick } from "../../../time/tick.js";
 import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../../backend.js";
 import { script as acquireScript } from "./acquire.lua.js";
 import { script as beatScript } from "./beat.lua.js";
-import { script as giveScript } from "./give.lua.js";
 import { Leftovers } from "./leftovers.js";
 import { script as releaseScript } from "./release.lua.js";
+import { Releases } from "./releases.js";
 import { script as renewScript } from "./renew.lua.js";
 import { taken, type Verdict, verdict } from "./replies.js";
 import { script as takeScript } from "./take.lua.js";
@@ -62,18 +60,6 @@ interface Taking {
   readonly reject: (error: unknown) => void;
 }
 
-interface Giving {
-  readonly request: LockRequest;
-  readonly since: Instant;
-  readonly leaseLeftMs: number;
-  readonly disruptions: number;
-  readonly resolve: (freed: Freed) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-const RELEASED = 1;
-const HANDED_OVER = 2;
-const RELEASE_RETRY_MS = 20;
 /** Requests of one tick in one call: enough to share its cost, few enough that client and server overlap. */
 const CHUNK = 16;
 /** For how long the last token outlives the lease. */
@@ -83,26 +69,27 @@ export class RedisLocks implements LockBackend {
   readonly #port: RedisPort;
   readonly #inbox: Inbox;
   readonly #schedule: Schedule;
-  readonly #random: Random;
   readonly #isHeld: (id: string) => boolean;
   readonly #options: RedisLocksOptions;
   readonly #waits: Waits;
   readonly #leftovers: Leftovers;
   readonly #takings = new Tick<Taking>(CHUNK, (takings) => this.#takeAll(takings));
-  readonly #givings = new Tick<Giving>(CHUNK, (givings) => this.#giveAll(givings));
-  #releasing = 0;
-  #onReleased: () => void = () => {};
+  readonly #releases: Releases;
 
   constructor(parts: RedisLocksParts, options: RedisLocksOptions) {
     this.#port = parts.port;
     this.#inbox = parts.inbox;
     this.#schedule = parts.schedule;
-    this.#random = parts.random;
     this.#isHeld = parts.isHeld;
     this.#options = options;
     this.#waits = new Waits(parts.schedule, parts.random, parts.inbox, {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
       beat: (waits, limitMs) => this.#beat(waits, limitMs),
+    });
+    this.#releases = new Releases(parts, options, {
+      mayGive: (request) => this.#banMs(request) === 0,
+      release: (request, limitMs) => this.#sendRelease(request, limitMs),
+      unknown: (request) => this.#leftovers.add(request),
     });
     this.#leftovers = new Leftovers(parts.schedule, parts.random, (request) =>
       this.#sendRelease(request, options.callTimeoutMs),
@@ -168,78 +155,7 @@ export class RedisLocks implements LockBackend {
   }
 
   release(request: LockRequest, hold: Hold): Promise<Freed> {
-    return new Promise((resolve, reject) => {
-      const since = this.#schedule.clock.now();
-      this.#releasing += 1;
-      this.#givings.add({
-        request,
-        since,
-        leaseLeftMs: hold.leftMs(since),
-        disruptions: this.#port.disruptions,
-        resolve,
-        reject,
-      });
-    });
-  }
-
-  #giveAll(givings: readonly Giving[]): void {
-    // A call that must ban its id, and one that is alone, goes the whole way at once.
-    const simple = givings.length > 1 ? givings.filter(({ request }) => this.#banMs(request) === 0) : [];
-    for (const giving of givings) if (!simple.includes(giving)) this.#release(giving, false);
-    if (simple.length === 0) return;
-    const keys = simple.map(({ request }) => lockKey(this.#options.prefix, request.name));
-    const ids = simple.map(({ request }) => request.id);
-    this.#port.script(giveScript, keys, ids, this.#options.callTimeoutMs).then(
-      (reply) => {
-        for (const [place, giving] of simple.entries()) {
-          if (Array.isArray(reply) && Number(reply[place]) === RELEASED) {
-            this.#releaseEnded();
-            giving.resolve("released");
-          } else this.#release(giving, false);
-        }
-      },
-      (error) => {
-        for (const giving of simple) this.#release(giving, error instanceof IndeterminateError);
-      },
-    );
-  }
-
-  /** @param repeated whether an earlier call, of which nothing was heard, may have ended the lease */
-  #release(giving: Giving, repeated: boolean): void {
-    const { request, since, resolve, reject } = giving;
-    const leftMs = this.#options.callTimeoutMs - elapsedMs(this.#schedule.clock, since);
-    this.#sendRelease(request, Math.max(leftMs, RELEASE_RETRY_MS))
-      .then((reply) => {
-        const status = Number(replyRow(reply)[0]);
-        if (status === HANDED_OVER) publish("holdfast:lock:handed-over", () => ({ lock: request.name }));
-        const released = status === RELEASED || status === HANDED_OVER;
-        this.#releaseEnded();
-        resolve(released || this.#endedBefore(giving, repeated) ? "released" : "absent");
-      })
-      .catch((error) => {
-        const leftAfterMs =
-          this.#options.callTimeoutMs - elapsedMs(this.#schedule.clock, since) - RELEASE_RETRY_MS;
-        if (error instanceof IndeterminateError && leftAfterMs > 0) {
-          this.#schedule.after(jittered(this.#random, RELEASE_RETRY_MS, 0.5), () =>
-            this.#release(giving, true),
-          );
-          return;
-        }
-        this.#leftovers.add(request);
-        this.#releaseEnded();
-        reject(error);
-      });
-  }
-
-  /** Gone although its time was not up: if the call may have run twice, the first run ended it. */
-  #endedBefore({ since, leaseLeftMs, disruptions }: Giving, repeated: boolean): boolean {
-    const ranTwice = repeated || this.#port.disruptions !== disruptions;
-    return ranTwice && elapsedMs(this.#schedule.clock, since) < leaseLeftMs;
-  }
-
-  #releaseEnded(): void {
-    this.#releasing -= 1;
-    if (this.#releasing === 0) this.#onReleased();
+    return this.#releases.add(request, hold);
   }
 
   abandon(request: LockRequest): void {
@@ -248,11 +164,7 @@ export class RedisLocks implements LockBackend {
 
   async close(): Promise<void> {
     this.#waits.close();
-    if (this.#releasing > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onReleased = resolve;
-      });
-    }
+    await this.#releases.settled();
     await this.#leftovers.close();
     this.#inbox.close();
   }
