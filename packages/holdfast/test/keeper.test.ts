@@ -87,17 +87,17 @@ describe("a hold is renewed", () => {
 
   test("with others that are due soon, in one batch, and in chunks of 1,000", () => {
     for (let n = 0; n < 1_200; n++) hold(`h${n}`);
-    clock.advance(1_000);
+    clock.advance(1_001);
     expect(renewals.map((renewal) => renewal.ids.length)).toEqual([1_000, 200]);
     expect(renewals[0]?.limitMs).toBe(VALID_MS - 1_000);
   });
 
   test("a chunk without an answer delays no other", async () => {
     for (let n = 0; n < 1_001; n++) hold(`h${n}`);
-    clock.advance(1_000);
+    clock.advance(1_001);
     await renewals[1]?.answer();
     await renewals[0]?.fail();
-    clock.advance(1_968);
+    clock.advance(1_967);
     expect(Object.keys(losses)).toHaveLength(1_000);
     expect(losses).not.toHaveProperty(renewals[1]?.ids[0] as string);
   });
@@ -190,6 +190,30 @@ describe("a hold is lost", () => {
     clock.stepWall(-3_600_000);
     clock.advance(1_000);
     expect(held.remainingMs).toBe(60_000 * 0.99 - 2 - 1_000);
+  });
+});
+
+describe("many holds without an answer", () => {
+  test("are each ended at their own deadline, and tried a few times, not once per deadline", () => {
+    const ends: number[] = [];
+    const startMs = clock.now().monoMs;
+    for (let n = 0; n < 200; n++) {
+      clock.advance(3);
+      const held = hold(`h${n}`);
+      held.onLost = () => ends.push(Math.round(clock.now().monoMs - startMs - 3 * (n + 1)));
+    }
+    clock.advance(TTL_MS);
+    expect(ends).toHaveLength(200);
+    expect(Math.max(...ends)).toBe(VALID_MS);
+    expect(renewals.length).toBeLessThan(30);
+  });
+
+  test("a grant that comes late in its ttl ends on time", () => {
+    const sentAt = clock.now();
+    clock.advance(VALID_MS - 3);
+    hold("late", TTL_MS, sentAt);
+    clock.advance(3);
+    expect(losses).toEqual({ late: "expired" });
   });
 });
 

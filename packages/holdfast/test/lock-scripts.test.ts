@@ -16,7 +16,7 @@ describe("acquire", () => {
   test("{1, token} again for the holder's own id, with the same token and a fresh ttl", async () => {
     const [, token] = await ask("a");
     await shift(-9_000);
-    expect(await ask("a")).toEqual([1, token]);
+    expect(await ask("a")).toEqual([1, token, "a"]);
     expect((await ask("b"))[1]).toBeGreaterThan(9_000);
   });
 
@@ -149,7 +149,7 @@ describe("beat", () => {
     await free("a");
     await shift(-4_900);
     const token = (await state())?.token;
-    expect(await sign("b")).toEqual([1, token]);
+    expect(await sign("b")).toEqual([1, token, "b"]);
     expect((await ask("c"))[1]).toBeGreaterThan(4_000);
   });
 

@@ -137,6 +137,8 @@ describe("rounds", () => {
     const { clock, visits, rounds } = setUp(4);
     for (let n = 0; n < 10; n++) rounds.set({ n }, 50);
     clock.advance(50);
+    expect(visits.map((visit) => visit.length)).toEqual([4]); // one a turn
+    clock.advance(1);
     expect(visits.map((visit) => visit.length)).toEqual([4, 4, 2]);
   });
 

@@ -4,6 +4,7 @@
  */
 import type { LossReason } from "../errors.js";
 import type { Clock, Instant } from "../time/clock.js";
+import type { Alarm } from "../time/schedule.js";
 import { leaseLeftMs } from "./deadline.js";
 
 /** What a store granted. */
@@ -27,6 +28,8 @@ export class Hold {
   readonly #terms: HoldTerms;
   /** Called once, when the hold ends other than by `end()`. */
   onLost: (reason: LossReason) => void = () => {};
+  /** The keeper's: rings when the lease runs out before it could be tried again. */
+  end: Alarm | null = null;
   #clock: Clock;
   #sentAt: Instant;
   #nextToken: bigint;
@@ -93,7 +96,7 @@ export class Hold {
   }
 
   /** The end by the holder's own will. */
-  end(): void {
+  giveUp(): void {
     this.#over = true;
   }
 

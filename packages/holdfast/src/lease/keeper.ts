@@ -12,7 +12,8 @@ import { Rounds } from "../time/rounds.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { Hold } from "./hold.js";
 
-export type RenewOutcome = "renewed" | "lost";
+/** `unknown`: no answer for this one. */
+export type RenewOutcome = "renewed" | "lost" | "unknown";
 
 /** The store's side: one answer per hold, in order. Rejects when the outcome is unknown. */
 export type Renew = (holds: readonly Hold[], limitMs: number) => Promise<readonly RenewOutcome[]>;
@@ -28,6 +29,8 @@ const TRY_SHARE = 1 / 2;
 const CHUNK = 1_000;
 /** A hold that lives longer is kept; less than a third of the shortest ttl. */
 const FRESH_MS = 10;
+/** One that has less of its ttl left is kept at once: it ends, or is due, within the moment. */
+const FRESH_SHARE = 3 / 4;
 /** How often a process that holds something looks whether the machine was suspended. */
 const PULSE_MS = 1_000;
 /** A wall clock that ran this far ahead of the monotonic one since the last pulse is looked into. */
@@ -61,8 +64,14 @@ export class Keeper {
     });
   }
 
-  keep(hold: Hold, sinceMs = this.#schedule.clock.now().monoMs): void {
+  keep(hold: Hold, now = this.#schedule.clock.now()): void {
     this.#holds.add(hold);
+    const sinceMs = now.monoMs;
+    if (hold.leftMs(now) < hold.ttlMs * FRESH_SHARE) {
+      this.#setNext(hold, this.#renewalDueMs(hold, sinceMs), now);
+      this.#startPulse(now);
+      return;
+    }
     // Most holds are short: those that end within a moment cost no place in the rounds.
     this.#fresh.push({ hold, sinceMs });
     this.#settling ??= this.#schedule.at(sinceMs + FRESH_MS, this.#settleFresh);
@@ -78,15 +87,21 @@ export class Keeper {
       if (hold.leftMs(now) <= 0) this.#expire(hold);
       else this.#setNext(hold, this.#renewalDueMs(hold, sinceMs), now);
     }
+    this.#startPulse(now);
+  };
+
+  #startPulse(now: Instant): void {
     if (this.#holds.size === 0 || this.#pulse) return;
     this.#lastPulse = now;
     this.#pulse = this.#schedule.at(now.monoMs + PULSE_MS, this.#lookForSuspension);
-  };
+  }
 
   /** Stops renewing and watching, without a word to the store. */
   drop(hold: Hold): void {
     if (!this.#holds.delete(hold)) return;
     this.#rounds.delete(hold);
+    this.#schedule.cancel(hold.end);
+    hold.end = null;
     if (this.#holds.size > 0) return;
     this.#fresh = [];
     this.#schedule.cancel(this.#settling);
@@ -108,12 +123,13 @@ export class Keeper {
     return this.#byId(id) !== undefined;
   }
 
-  /** Somebody took the lease away from its holder, by hand. */
-  revoke(id: string): void {
+  /** Somebody took the lease away from its holder, by hand. False: it is not kept here. */
+  revoke(id: string): boolean {
     const hold = this.#byId(id);
-    if (!hold) return;
+    if (!hold) return false;
     this.drop(hold);
     hold.lose("revoked");
+    return true;
   }
 
   #byId(id: string): Hold | undefined {
@@ -126,15 +142,28 @@ export class Keeper {
     hold.lose("expired");
   }
 
-  /** Whichever comes first: the next try, or the end. */
+  /** Whichever comes first: the next try, together with others, or the end, each on its own. */
   #setNext(hold: Hold, tryMs: number, now: Instant): void {
-    this.#rounds.setAt(hold, Math.min(tryMs, now.monoMs + hold.leftMs(now)));
+    const endMs = now.monoMs + hold.leftMs(now);
+    this.#schedule.cancel(hold.end);
+    hold.end = null;
+    if (tryMs < endMs) this.#rounds.setAt(hold, tryMs);
+    else this.#endAt(hold, endMs);
+  }
+
+  #endAt(hold: Hold, endMs: number): void {
+    this.#rounds.delete(hold);
+    hold.end = this.#schedule.at(endMs, () => {
+      const now = this.#schedule.clock.now();
+      if (hold.leftMs(now) <= 0) this.#expire(hold);
+      else this.#endAt(hold, now.monoMs + hold.leftMs(now));
+    });
   }
 
   async #visit(due: readonly Hold[]): Promise<void> {
     const sentAt = this.#schedule.clock.now();
     const live: Hold[] = [];
-    let [longestMs, shortestMs] = [0, Number.POSITIVE_INFINITY];
+    let [longestMs, retryMs] = [0, Number.POSITIVE_INFINITY];
     for (const hold of due) {
       if (!this.#holds.has(hold)) continue;
       const leftMs = hold.leftMs(sentAt);
@@ -144,14 +173,21 @@ export class Keeper {
       }
       live.push(hold);
       longestMs = Math.max(longestMs, leftMs);
-      shortestMs = Math.min(shortestMs, leftMs, hold.ttlMs * RETRY_SHARE);
+      retryMs = Math.min(retryMs, hold.ttlMs * RETRY_SHARE);
     }
     if (live.length === 0) return;
+    retryMs = jittered(this.#random, retryMs, 0.2);
+    for (const hold of live) {
+      const leftMs = hold.leftMs(sentAt);
+      if (leftMs <= retryMs && !hold.end) this.#endAt(hold, sentAt.monoMs + leftMs);
+    }
     // The next try follows unless an answer comes first; an answer is believed however late it is, as
     // long as the lease has not lapsed, because a renewal counts from when it was sent.
-    const retry = this.#schedule.at(sentAt.monoMs + shortestMs, () => {
+    const retry = this.#schedule.at(sentAt.monoMs + retryMs, () => {
       this.#retries.delete(retry);
-      for (const hold of live) if (this.#holds.has(hold)) this.#rounds.setAt(hold, retry.dueMs);
+      for (const hold of live) {
+        if (this.#holds.has(hold) && !hold.end) this.#rounds.setAt(hold, retry.dueMs);
+      }
     });
     this.#retries.add(retry);
     let outcomes: readonly RenewOutcome[];
@@ -179,6 +215,8 @@ export class Keeper {
     if (outcome === "lost") {
       this.drop(hold);
       hold.lose("taken");
+    } else if (outcome === "unknown") {
+      this.#setNext(hold, now.monoMs + hold.ttlMs * RETRY_SHARE, now);
     } else if (hold.leftMs(now) > 0) {
       hold.renewed(sentAt);
       this.#setNext(hold, this.#renewalDueMs(hold, now.monoMs), now);

@@ -2,7 +2,7 @@
  * Turn: a lease as the library sees it, one caller's turn on a hold. What it promises its caller is said
  * in lease.ts.
  */
-import { LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
+import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { agedMs, type Clock, elapsedMs, type Instant } from "../time/clock.js";
 import type { Hold } from "./hold.js";
@@ -60,7 +60,7 @@ export class Turn implements Lease {
 
   check(): void {
     if (this.valid) return;
-    if (this.#loss) throw this.#loss;
+    if (this.#loss) throw fromCaller(this.#loss, this.check);
     throw new LeaseReleasedError(this.name, this.fence);
   }
 
@@ -84,7 +84,7 @@ export class Turn implements Lease {
   /** The library's word that the lease is over. */
   lose(reason: LossReason): void {
     if (this.#loss || this.#released) return;
-    this.#loss = new LeaseLostError(this.name, this.fence, reason);
+    this.#loss = withoutStack(() => new LeaseLostError(this.name, this.fence, reason));
     publish("holdfast:lock:lost", () => ({
       lock: this.name,
       fence: this.fence,
@@ -119,5 +119,19 @@ export class Turn implements Lease {
       }));
     }
     settle(result);
+  }
+}
+
+/**
+ * An error that is made by the clock has no stack worth telling, and thousands of leases may end at once:
+ * the last of their signals must not wait for the stacks of the others.
+ */
+function withoutStack<Made extends Error>(make: () => Made): Made {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return make();
+  } finally {
+    Error.stackTraceLimit = limit;
   }
 }

@@ -234,7 +234,7 @@ export class LocalLine {
     };
     this.#possession = possession;
     hold.onLost = (reason) => this.#lost(possession, reason);
-    keeper.keep(hold, now.monoMs);
+    keeper.keep(hold, now);
     return true;
   }
 
@@ -312,7 +312,7 @@ export class LocalLine {
       () => told("unknown"),
     );
     keeper.drop(possession.hold);
-    possession.hold.end();
+    possession.hold.giveUp();
     this.#stand();
   }
 

@@ -9,6 +9,9 @@ interface Due<Item> extends HeapItem {
   readonly item: Item;
 }
 
+/** Later than every alarm that rings in the same turn. */
+const NEXT_TURN_MS = 0.01;
+
 export interface RoundsOptions<Item> {
   /** Does the work for at most `chunk` items. Must not throw. */
   readonly visit: (items: Item[]) => void;
@@ -59,11 +62,11 @@ export class Rounds<Item extends object> {
     this.#dues.remove(due);
   }
 
-  #arm(): void {
+  #arm(notBeforeMs = 0): void {
     const first = this.#dues.first;
     if (!first || (this.#alarm && this.#alarm.dueMs <= first.dueMs)) return;
     this.#schedule.cancel(this.#alarm);
-    this.#alarm = this.#schedule.at(first.dueMs, this.#visitDue);
+    this.#alarm = this.#schedule.at(Math.max(first.dueMs, notBeforeMs), this.#visitDue);
   }
 
   readonly #visitDue = (): void => {
@@ -85,6 +88,6 @@ export class Rounds<Item extends object> {
       visit(items);
     }
     // One chunk a turn: tens of thousands that fall due together must not hold up everything else.
-    this.#arm();
+    this.#arm(nowMs + NEXT_TURN_MS);
   };
 }

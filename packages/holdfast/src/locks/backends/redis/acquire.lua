@@ -16,7 +16,7 @@ ARGV[8]   inbox     string   channel of this process; read only when wait is 1
 ARGV[9]   beat      integer  the number of this sign of life, returned with a later grant
 ARGV[10]  ticket    integer  place in line held before, 0 for none
 
-Returns  {1, token}                        held for ttl_ms from now; token > every earlier one
+Returns  {1, token, id}                    held for ttl_ms from now; token > every earlier one
          {0, left_ms, held}                busy: held is the value of the lock
          {2, left_ms, held, rank, ticket}  in line, rank waiters ahead
          {3}                               this id gave up before: not taken
@@ -37,24 +37,24 @@ local request = {
 --- @include "_state.lua"
 local now = read_clock()
 local state = read_lock(lock)
-if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request)} end
+if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request), id} end
 
 -- Only now the functions of the line: making them costs as much as granting.
 --- @include "_line.lua"
 if state.left_ms > 0 and state.id == id then
   renew(lock, state)
-  return {1, state.token}
+  return {1, state.token, id}
 end
 if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
 
 if state.left_ms == 0 and not barging then
   local next_id, token = hand_over(keys, state, now, id)
-  if next_id == id then return {1, token} end
+  if next_id == id then return {1, token, id} end
 end
 if state.left_ms == 0 then
   drop_waiter(keys, id)
-  return {1, hold(lock, state, flag_now(keys), now, request)}
+  return {1, hold(lock, state, flag_now(keys), now, request), id}
 end
 
 if state.astray then renew(lock, state) end

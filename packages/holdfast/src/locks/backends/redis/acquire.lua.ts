@@ -1,7 +1,7 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "e4f4f91c686f54906483326ebc575850aa85efb5",
+  sha1: "7a5df5238558986b92a2e103c71ddfa0792f7fc6",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
@@ -66,7 +66,7 @@ local function free(lock, state, flag, now)
 end
 local now = read_clock()
 local state = read_lock(lock)
-if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request)} end
+if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request), id} end
 local function drop_waiter(keys, id)
   redis.call('ZREM', keys.line, id)
   redis.call('HDEL', keys.waiters, id)
@@ -149,17 +149,17 @@ local function hand_over(keys, state, now, self_id)
 end
 if state.left_ms > 0 and state.id == id then
   renew(lock, state)
-  return {1, state.token}
+  return {1, state.token, id}
 end
 if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
 if state.left_ms == 0 and not barging then
   local next_id, token = hand_over(keys, state, now, id)
-  if next_id == id then return {1, token} end
+  if next_id == id then return {1, token, id} end
 end
 if state.left_ms == 0 then
   drop_waiter(keys, id)
-  return {1, hold(lock, state, flag_now(keys), now, request)}
+  return {1, hold(lock, state, flag_now(keys), now, request), id}
 end
 if state.astray then renew(lock, state) end
 if not wait then return {0, state.left_ms, state.held} end

@@ -6,7 +6,7 @@ KEYS[1..4n]  lock, line, waiters, gone of each waiter: see _state.lua and _line.
 ARGV[1..2n]  id and beat number of each waiter, in the order of KEYS
 
 Returns  one entry per waiter:
-         {1, token}                        the lock is this waiter's, for its ttl from now
+         {1, token, id}                    the lock is this waiter's, for its ttl from now
          {2, left_ms, held, rank, ticket}  still in line, rank waiters ahead
          {3}                               not in line: stand in line again
 Raises   nothing of its own: a foreign type under a key of one lock counts as 3 for its waiter
@@ -28,7 +28,7 @@ local function beat(keys, id, number)
   local waiter = read_waiter(keys, id)
   if state.left_ms > 0 and state.id == id then
     renew(keys.lock, state)
-    return {1, state.token}
+    return {1, state.token, id}
   end
   local ticket = redis.call('ZSCORE', keys.line, id)
   if not waiter or not ticket then
@@ -39,7 +39,7 @@ local function beat(keys, id, number)
   write_waiter(keys, now, waiter)
   if state.left_ms == 0 then
     local next_id, token = hand_over(keys, state, now, id)
-    if next_id == id then return {1, token} end
+    if next_id == id then return {1, token, id} end
   end
   if state.astray then renew(keys.lock, state) end
   return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}

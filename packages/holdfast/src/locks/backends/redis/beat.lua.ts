@@ -1,7 +1,7 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "abc17c0989472e6ea69e60324f9f28269a305114",
+  sha1: "b97657c7efecaf5396916cec8256f4b66e1fe7b2",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -146,7 +146,7 @@ local function beat(keys, id, number)
   local waiter = read_waiter(keys, id)
   if state.left_ms > 0 and state.id == id then
     renew(keys.lock, state)
-    return {1, state.token}
+    return {1, state.token, id}
   end
   local ticket = redis.call('ZSCORE', keys.line, id)
   if not waiter or not ticket then
@@ -157,7 +157,7 @@ local function beat(keys, id, number)
   write_waiter(keys, now, waiter)
   if state.left_ms == 0 then
     local next_id, token = hand_over(keys, state, now, id)
-    if next_id == id then return {1, token} end
+    if next_id == id then return {1, token, id} end
   end
   if state.astray then renew(keys.lock, state) end
   return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}

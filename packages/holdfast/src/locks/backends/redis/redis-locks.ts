@@ -13,6 +13,7 @@ import type { Inbox } from "../../../redis/inbox.js";
 import { lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
+import { agedMs, type Instant } from "../../../time/clock.js";
 import type { Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
 import { Tick } from "../../../time/tick.js";
@@ -23,7 +24,7 @@ import { Leftovers } from "./leftovers.js";
 import { script as releaseScript } from "./release.lua.js";
 import { Releases } from "./releases.js";
 import { script as renewScript } from "./renew.lua.js";
-import { taken, type Verdict, verdict } from "./replies.js";
+import { type TakeReply, takeReply, type Verdict, verdict } from "./replies.js";
 import { script as takeScript } from "./take.lua.js";
 import { type Wait, Waits } from "./waits.js";
 
@@ -34,8 +35,8 @@ export interface RedisLocksParts {
   readonly random: Random;
   /** Whether this process holds by that request now. */
   readonly isHeld: (id: string) => boolean;
-  /** The lease of that request was taken away. */
-  readonly revoke: (id: string) => void;
+  /** The lease of that request was taken away. False: it is not held here. */
+  readonly revoke: (id: string) => boolean;
 }
 
 export interface RedisLocksOptions {
@@ -53,15 +54,27 @@ interface Sending {
   unanswered: number;
 }
 
-/** A request that `take` may be enough for. Null: it was not. */
+/** What `take` did for one request; where neither, it is `acquire` that can tell. */
+interface Taken {
+  readonly grant: Grant | null;
+  readonly busy: Busy | null;
+  /** When the server saw the request, which is its place in line; "0": it did not see it. */
+  readonly ticket: string;
+}
+
+const NOT_ASKED: Taken = { grant: null, busy: null, ticket: "0" };
+
 interface Taking {
   readonly request: LockRequest;
-  readonly resolve: (outcome: Grant | Busy | null) => void;
+  readonly resolve: (taken: Taken) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Requests of one tick in one call: enough to share its cost, few enough that client and server overlap. */
 const CHUNK = 16;
+const MOST_REVOKED = 1_000;
+const SHORTEST_CALL_MS = 10;
+const UNKNOWN_HOLDER: Busy = { owner: null, ahead: null };
 /** For how long the last token outlives the lease. */
 const KEEP_MS = 86_400_000;
 
@@ -75,6 +88,8 @@ export class RedisLocks implements LockBackend {
   readonly #leftovers: Leftovers;
   readonly #takings = new Tick<Taking>(CHUNK, (takings) => this.#takeAll(takings));
   readonly #releases: Releases;
+  /** Requests whose lease was taken away before this process heard of it. */
+  readonly #revoked = new Set<string>();
 
   constructor(parts: RedisLocksParts, options: RedisLocksOptions) {
     this.#port = parts.port;
@@ -94,27 +109,37 @@ export class RedisLocks implements LockBackend {
     this.#leftovers = new Leftovers(parts.schedule, parts.random, (request) =>
       this.#sendRelease(request, options.callTimeoutMs),
     );
-    parts.inbox.handle("revoked", ([id]) => parts.revoke(id ?? ""));
+    parts.inbox.handle("revoked", ([id = ""]) => {
+      // A grant of which this process has not heard yet must not begin to count.
+      if (!parts.revoke(id)) this.#remember(id);
+    });
     this.#waits.onStray = (id, ttlMs, key) => this.#giveBackStray(id, ttlMs, key);
   }
 
   async attempt(request: LockRequest): Promise<Grant | Busy> {
-    const taking = await this.#take(request);
-    if (taking) return taking;
+    const since = this.#schedule.clock.now();
+    const { grant, busy } = await this.#take(request);
+    if (grant) return this.#wasRevoked(request) ? UNKNOWN_HOLDER : grant;
+    if (busy) return busy;
     const sentAt = this.#schedule.clock.now();
-    const answer = await this.#sendAcquire(request, ["0", request.barging ? "1" : "0", "", "0", "0"]);
-    if (answer.kind === "granted") return { token: answer.token, sentAt };
-    return { owner: answer.kind === "busy" ? answer.owner : null, ahead: null };
+    const leftMs = Math.max(this.#options.callTimeoutMs - agedMs(sentAt, since), SHORTEST_CALL_MS);
+    const args = ["0", request.barging ? "1" : "0", "", "0", "0"];
+    const answer = await this.#sendAcquire(request, args, leftMs);
+    if (answer.kind === "granted" && !this.#wasRevoked(request)) return { token: answer.token, sentAt };
+    return answer.kind === "busy" ? { owner: answer.owner, ahead: null } : UNKNOWN_HOLDER;
   }
 
   stand(request: LockRequest, candidate: Candidate): () => void {
     let over = false;
     let wait: Wait | null = null;
-    const standInLine = (): void => {
-      if (!over) wait = this.#waits.add(request, told);
+    const standInLine = (ticket: string): void => {
+      if (!over) wait = this.#waits.add(request, told, ticket);
     };
     const told: Candidate = {
-      granted: (grant) => candidate.granted(grant),
+      granted: (grant) => {
+        if (this.#wasRevoked(request)) standInLine("0");
+        else candidate.granted(grant);
+      },
       waiting: (busy) => candidate.waiting(busy),
       troubled: (error) => candidate.troubled(error),
       refused: (error) => {
@@ -123,13 +148,13 @@ export class RedisLocks implements LockBackend {
       },
     };
     this.#take(request).then(
-      (outcome) => {
-        if (!outcome || !("token" in outcome)) standInLine();
-        else if (!over) candidate.granted(outcome);
+      ({ grant, ticket }) => {
+        if (!grant) standInLine(ticket);
+        else if (!over) told.granted(grant);
       },
       (error) => {
         if (!over && error instanceof IndeterminateError) candidate.troubled(error);
-        standInLine();
+        standInLine("0");
       },
     );
     return () => {
@@ -140,13 +165,43 @@ export class RedisLocks implements LockBackend {
   }
 
   async renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
+    try {
+      return await this.#renew(holds, limitMs);
+    } catch (error) {
+      if (!(error instanceof ServerError && error.serverCode === "NOPERM") || holds.length === 1) throw error;
+      // One name that may not be touched must not cost the others their leases.
+      const middle = holds.length >> 1;
+      const halves = [holds.slice(0, middle), holds.slice(middle)];
+      const outcomes = await Promise.allSettled(halves.map((half) => this.renew(half, limitMs)));
+      return outcomes.flatMap((outcome, place) =>
+        outcome.status === "fulfilled" ? outcome.value : (halves[place] ?? []).map(() => "unknown" as const),
+      );
+    }
+  }
+
+  async #renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
     const reply = await this.#port.script(
       renewScript,
       holds.map((hold) => lockKey(this.#options.prefix, hold.name)),
       holds.map((hold) => hold.id),
       Math.min(limitMs, this.#options.callTimeoutMs),
     );
-    return replyRow(reply, holds.length).map((outcome) => (Number(outcome) === 1 ? "renewed" : "lost"));
+    const row = replyRow(reply, holds.length + 1);
+    if (row[holds.length] !== holds[0]?.id) replyRow(undefined); // throws: an answer to another call
+    return holds.map((_, place) => (Number(row[place]) === 1 ? "renewed" : "lost"));
+  }
+
+  #remember(id: string): void {
+    this.#revoked.add(id);
+    if (this.#revoked.size <= MOST_REVOKED) return;
+    for (const oldest of this.#revoked) {
+      this.#revoked.delete(oldest);
+      return;
+    }
+  }
+
+  #wasRevoked(request: LockRequest): boolean {
+    return this.#revoked.size > 0 && this.#revoked.delete(request.id);
   }
 
   /** From now on this process hears at once of what is done to its leases. */
@@ -201,12 +256,12 @@ export class RedisLocks implements LockBackend {
       args,
       Math.min(limitMs, this.#options.callTimeoutMs),
     );
-    return replyRow(reply, waits.length).map(verdict);
+    const row = replyRow(reply, waits.length);
+    return waits.map(({ request }, place) => verdict(row[place], request.id));
   }
 
-  /** Null, also without a word to the server, where it takes `acquire` to tell. */
-  #take(request: LockRequest): Promise<Grant | Busy | null> {
-    if (request.floor > 0n) return Promise.resolve(null);
+  #take(request: LockRequest): Promise<Taken> {
+    if (request.floor > 0n) return Promise.resolve(NOT_ASKED);
     return new Promise((resolve, reject) => {
       this.#sent(request);
       this.#takings.add({ request, resolve, reject });
@@ -229,21 +284,38 @@ export class RedisLocks implements LockBackend {
     const limitMs = Math.min(callTimeoutMs, ...takings.map(({ request }) => request.ttlMs));
     const sentAt = this.#schedule.clock.now();
     this.#port.script(takeScript, keys, args, limitMs).then(
-      (reply) => {
-        for (const [place, { request, resolve }] of takings.entries()) {
-          (request.memo as Sending).unanswered -= 1;
-          const row = Array.isArray(reply) ? reply : [reply];
-          const seen = taken(row[place], request.id);
-          resolve(typeof seen === "bigint" ? { token: seen, sentAt } : seen);
-        }
-      },
-      (error) => {
-        for (const { request, reject } of takings) {
-          if (error instanceof ServerError) (request.memo as Sending).unanswered -= 1;
-          reject(error);
-        }
-      },
+      (reply) => this.#taken(takings, reply, sentAt),
+      (error) => this.#notTaken(takings, error),
     );
+  }
+
+  #taken(takings: readonly Taking[], reply: Reply, sentAt: Instant): void {
+    let answer: TakeReply;
+    try {
+      answer = takeReply(
+        reply,
+        takings.map(({ request }) => request.id),
+      );
+    } catch (error) {
+      this.#notTaken(takings, error);
+      return;
+    }
+    const { seen, ticket } = answer;
+    for (const [place, { request, resolve }] of takings.entries()) {
+      (request.memo as Sending).unanswered -= 1;
+      const outcome = seen[place] ?? null;
+      if (typeof outcome === "bigint") resolve({ grant: { token: outcome, sentAt }, busy: null, ticket });
+      else resolve({ grant: null, busy: outcome, ticket });
+    }
+  }
+
+  #notTaken(takings: readonly Taking[], error: unknown): void {
+    for (const { request, resolve, reject } of takings) {
+      if (error instanceof ServerError) (request.memo as Sending).unanswered -= 1;
+      // What is refused may be the fault of one name: each asks for itself.
+      if (error instanceof ServerError && takings.length > 1) resolve(NOT_ASKED);
+      else reject(error);
+    }
   }
 
   #sent(request: LockRequest): Sending {
@@ -253,17 +325,21 @@ export class RedisLocks implements LockBackend {
     return sending;
   }
 
-  async #sendAcquire(request: LockRequest, rest: readonly string[]): Promise<Verdict> {
+  async #sendAcquire(
+    request: LockRequest,
+    rest: readonly string[],
+    mostMs = this.#options.callTimeoutMs,
+  ): Promise<Verdict> {
     const { id, ttlMs, storeTtlMs, turns, floor } = request;
     const args = [id, String(storeTtlMs), String(turns), String(floor), this.#options.owner, ...rest];
     const keys = lockKeys(this.#options.prefix, request.name);
     // An answer that takes longer than the lease would be of no use.
-    const limitMs = Math.min(this.#options.callTimeoutMs, ttlMs);
+    const limitMs = Math.min(mostMs, ttlMs);
     const sending = this.#sent(request);
     try {
       const reply = await this.#port.script(acquireScript, keys, args, limitMs);
       sending.unanswered -= 1;
-      return verdict(reply);
+      return verdict(reply, id);
     } catch (error) {
       if (error instanceof ServerError) sending.unanswered -= 1;
       throw error;

@@ -4,7 +4,7 @@ renew: extend many leases at once, each only while its holder still holds it.
 KEYS[1..n]  lock  string  see _state.lua
 ARGV[1..n]  id    string  the request that holds each, in the order of KEYS
 
-Returns  {1 or 0, ...}  for each: 1 renewed, for its ttl from now; 0 no longer this holder's
+Returns  {1 or 0, ..., id}  for each: 1 renewed, for its ttl from now; 0 no longer this holder's; the first id
 Raises   nothing of its own: a foreign value or type under a key counts as 0
 
 Retry    safe: never creates a lease, never extends another holder's
@@ -23,4 +23,5 @@ for place = 1, #KEYS do
     if ttl_ms then outcomes[place] = redis.call('PEXPIRE', lock, keep_ms + ttl_ms) end
   end
 end
+outcomes[#KEYS + 1] = ARGV[1]
 return outcomes

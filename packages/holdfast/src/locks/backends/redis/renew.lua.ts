@@ -1,7 +1,7 @@
 // Generated from renew.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/renew",
-  sha1: "62a6c7663f1bcedee8c92fefb754b2d2ce77105a",
+  sha1: "1b7341af6beb2b938df965c13c92af3cfb483dac",
   source: `local outcomes = {}
 for place = 1, #KEYS do
   local lock, id = KEYS[place], ARGV[place]
@@ -12,6 +12,7 @@ for place = 1, #KEYS do
     if ttl_ms then outcomes[place] = redis.call('PEXPIRE', lock, keep_ms + ttl_ms) end
   end
 end
+outcomes[#KEYS + 1] = ARGV[1]
 return outcomes
 `,
 };

@@ -1,4 +1,7 @@
-/** What the lock scripts return, as types. The only place that knows the shape of their replies. */
+/**
+ * What the lock scripts return, as types. The only place that knows the shape of their replies. A grant names
+ * its request: one that answers another call, on a connection that is out of step, must not be believed.
+ */
 import type { Owner } from "../../../errors.js";
 import type { Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
@@ -17,10 +20,12 @@ export type Verdict =
   /** The request is not known: it gave up, or the server forgot it. */
   | { readonly kind: "unknown-id" };
 
-export function verdict(reply: Reply | undefined): Verdict {
+/** @throws {IndeterminateError} an answer of another shape, or to another request than `id` */
+export function verdict(reply: Reply | undefined, id: string): Verdict {
   const [status, ...rest] = replyRow(reply);
   switch (Number(status)) {
     case 1:
+      if (rest[1] !== id) replyRow(undefined); // throws
       return { kind: "granted", token: BigInt(String(rest[0])) };
     case 0:
       return { kind: "busy", leftMs: Number(rest[0]), owner: held(String(rest[1]))?.owner ?? null };
@@ -41,18 +46,20 @@ export function verdict(reply: Reply | undefined): Verdict {
 interface Held {
   readonly id: string;
   readonly token: bigint;
+  readonly ttlMs: number;
   readonly owner: Owner | null;
 }
 
-const HELD = /^\d{16}[ +](\S+) (\d{16}) (\d{16}) \d+ \d+ (.*)$/s;
+const HELD = /^\d{16}[ +](\S+) (\d{16}) (\d{16}) \d+ (\d+) (.*)$/s;
 
 function held(value: string): Held | null {
   const match = HELD.exec(value);
   if (!match) return null;
-  const [, id = "", token = "0", since, json = ""] = match;
+  const [, id = "", token = "0", since, ttl, json = ""] = match;
   return {
     id,
     token: BigInt(token),
+    ttlMs: Number(ttl),
     owner: owner(json, Number(since), BigInt(token)),
   };
 }
@@ -66,15 +73,34 @@ function owner(json: string, sinceUs: number, fence: bigint): Owner | null {
   }
 }
 
+const TOKEN_LENGTH = 16;
+const TOKEN = /^\d{16}$/;
+
+/** What `take` did for each of `ids`, and when: 16 digits of the server's clock. */
+export interface TakeReply {
+  readonly seen: readonly (bigint | Busy | null)[];
+  readonly ticket: string;
+}
+
 /**
- * What `take` saw: the token of a lock that it took, now or when the client sent it before; who holds it;
- * or null where only `acquire` can tell.
+ * For each: the token of a lock that was taken, now or when the client sent it before; who holds it; or
+ * null where only `acquire` can tell.
+ * @throws {IndeterminateError} an answer of another shape
  */
-export function taken(seen: Reply | undefined, id: string): bigint | Busy | null {
-  if (typeof seen === "string") return seen === "" ? null : BigInt(seen);
+export function takeReply(reply: Reply, ids: readonly string[]): TakeReply {
+  const alone = typeof reply === "string" && ids.length === 1;
+  const row = alone ? [reply, reply.slice(0, TOKEN_LENGTH)] : replyRow(reply, ids.length + 1);
+  const ticket = String(row[ids.length]);
+  if (!TOKEN.test(ticket)) replyRow(undefined); // throws
+  return { seen: ids.map((id, place) => taken(row[place], id)), ticket };
+}
+
+function taken(seen: Reply | undefined, id: string): bigint | Busy | null {
+  if (typeof seen === "string") return seen.endsWith(id) ? BigInt(seen.slice(0, TOKEN_LENGTH)) : null;
   if (!Array.isArray(seen)) return null;
-  const [state, leftMs] = seen;
-  const holder = held(String(state));
-  if (!holder || Number(leftMs) <= 0) return null;
+  const holder = held(String(seen[0]));
+  const leftMs = Number(seen[1]);
+  // More than its ttl: the clock was set back, and `acquire` mends it.
+  if (!holder || !(leftMs > 0 && leftMs <= holder.ttlMs)) return null;
   return holder.id === id ? holder.token : { owner: holder.owner, ahead: null };
 }

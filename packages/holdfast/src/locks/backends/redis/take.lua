@@ -8,7 +8,7 @@ ARGV[2]     turns  integer  tokens to reserve for each, 1 .. 1000
 ARGV[3]     px     integer  keep_ms and ttl_ms together
 ARGV[4..n]  ids    string   of the requests, in the order of KEYS
 
-Returns  {seen, ..., now}  seen is the token (16 digits) where the lock was taken; {state, left_ms} where it
+Returns  {seen, ..., now}  seen is token (16 digits) and id where the lock was taken; {state, left_ms} where it
                            was not; "" where its key holds something else. now: 16 digits
          seen              alone, where only one was asked for and it was taken
 Raises   nothing of its own
@@ -29,7 +29,7 @@ for place = 1, #KEYS do
   -- Free, uncrowded, and its last token behind the clock.
   if not state or (#state == 17 and string.find(state, '^%d+ $') and string.sub(state, 1, 16) < now) then
     redis.call('SET', lock, top .. ' ' .. ARGV[place + 3] .. terms, 'PX', px)
-    seen[place] = now
+    seen[place] = now .. ARGV[place + 3]
   elseif type(state) == 'string' then
     local keep_ms = tonumber(string.match(string.sub(state, 18), '^%S+ %d+ %d+ (%d+) ')) or 0
     seen[place] = { state, redis.call('PTTL', lock) - keep_ms }
@@ -37,6 +37,6 @@ for place = 1, #KEYS do
     seen[place] = ''
   end
 end
-if #KEYS == 1 and seen[1] == now then return now end
+if #KEYS == 1 and type(seen[1]) == 'string' and seen[1] ~= '' then return seen[1] end
 seen[#KEYS + 1] = now
 return seen

@@ -1,7 +1,7 @@
 // Generated from take.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/take",
-  sha1: "0605a7595ec5e36041b74983e124466403daea7b",
+  sha1: "f7f25ca8e1daff5b7aff817c7554f2a4af5345a8",
   source: `local terms, turns, px = ARGV[1], ARGV[2], ARGV[3]
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -13,7 +13,7 @@ for place = 1, #KEYS do
   local state = redis.pcall('GET', lock)
   if not state or (#state == 17 and string.find(state, '^%d+ $') and string.sub(state, 1, 16) < now) then
     redis.call('SET', lock, top .. ' ' .. ARGV[place + 3] .. terms, 'PX', px)
-    seen[place] = now
+    seen[place] = now .. ARGV[place + 3]
   elseif type(state) == 'string' then
     local keep_ms = tonumber(string.match(string.sub(state, 18), '^%S+ %d+ %d+ (%d+) ')) or 0
     seen[place] = { state, redis.call('PTTL', lock) - keep_ms }
@@ -21,7 +21,7 @@ for place = 1, #KEYS do
     seen[place] = ''
   end
 end
-if #KEYS == 1 and seen[1] == now then return now end
+if #KEYS == 1 and type(seen[1]) == 'string' and seen[1] ~= '' then return seen[1] end
 seen[#KEYS + 1] = now
 return seen
 `,

@@ -88,13 +88,14 @@ export class Waits {
   /** Called for a grant to an id that nobody here waits for. `key` is that of the lock. */
   onStray: (id: string, ttlMs: number, key: string) => void = () => {};
 
-  add(request: LockRequest, candidate: Candidate): Wait {
+  /** @param ticket the place in line that it has a right to, "0" for the last */
+  add(request: LockRequest, candidate: Candidate, ticket: string): Wait {
     const wait: Wait = {
       request,
       candidate,
       sentAt: new Map(),
       beat: 0,
-      ticket: "0",
+      ticket,
       inLine: false,
       failures: 0,
       over: false,
@@ -155,7 +156,11 @@ export class Waits {
         this.#hear(wait, verdicts[place] as Verdict, beats[place] as number);
       }
     } catch (error) {
-      for (const wait of waits) this.#failed(wait, error as HoldfastError);
+      const refused = error instanceof ServerError && !error.passing && waits.length > 1;
+      for (const wait of waits) {
+        if (!refused) this.#failed(wait, error as HoldfastError);
+        else if (!wait.over) this.#askNow(wait); // it may be the fault of one name: each asks for itself
+      }
     }
   }
 
