@@ -1,6 +1,9 @@
 /** The command that runs under a lock, with every process that it starts in its group. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { accessSync, constants, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { exitCodeOfSignal } from "../interrupt.js";
@@ -18,6 +21,12 @@ export interface Job {
   dismiss(): void;
 }
 
+/**
+ * The command begins when the guard knows whom to end, at the word that it may. Without the word, holdfast
+ * was killed in between, and nothing begins.
+ */
+const STARTER = 'read -r word <&3 || exit 1; exec 3<&-; exec "$@"';
+const DEFAULT_PATH = "/usr/bin:/bin";
 const LOOK_AGAIN_MS = 50;
 /** Even SIGKILL takes a moment; who does not go then hangs in the kernel. */
 const KILL_LIMIT_MS = 2_000;
@@ -46,21 +55,50 @@ export async function startJob(
     relay.end();
     guard.dismiss();
   };
-  const child = spawn(program, args, { stdio: "inherit", env, detached: shared === null });
-  const { pid } = child;
-  if (pid === undefined) {
+  let child: ChildProcess;
+  try {
+    checkProgram(program, env["PATH"] ?? DEFAULT_PATH);
+    child = spawn("/bin/sh", ["-c", STARTER, "holdfast-start", program, ...args], {
+      stdio: ["inherit", "inherit", "inherit", "pipe"],
+      env,
+      detached: shared === null,
+    });
+    if (child.pid === undefined) throw notStarted("/bin/sh", (await once(child, "error"))[0]);
+  } catch (error) {
     dismiss();
-    throw notStarted(program, (await once(child, "error"))[0]);
+    throw error;
   }
-  const group = shared ?? ownGroup(pid);
-  guard.watch(shared ? pid : -pid);
+  const group = shared ?? ownGroup(child.pid);
+  guard.watch(shared ? child.pid : -child.pid);
   relay.to(group);
+  const word = child.stdio[3] as Writable;
+  word.on("error", () => {}); // a signal came first
+  word.end("go\n");
   return { ended: endOf(child), stop: () => stop(group, graceMs), dismiss };
 }
 
 async function endOf(child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
   return code ?? exitCodeOfSignal(signal as NodeJS.Signals);
+}
+
+/** @throws {Failure} as the shell would say it, but before anything has started. */
+function checkProgram(program: string, path: string): void {
+  const places = program.includes("/")
+    ? [program]
+    : path.split(":").map((folder) => join(folder || ".", program));
+  let refused: NodeJS.ErrnoException | null = null;
+  for (const place of places) {
+    try {
+      accessSync(place, constants.X_OK);
+      if (statSync(place).isFile()) return;
+      refused = Object.assign(new Error("not a file"), { code: "EACCES" });
+    } catch (error) {
+      const cause = error as NodeJS.ErrnoException;
+      if (cause.code !== "ENOENT" && cause.code !== "ENOTDIR") refused = cause;
+    }
+  }
+  throw notStarted(program, refused ?? Object.assign(new Error("not found"), { code: "ENOENT" }));
 }
 
 function notStarted(program: string, error: NodeJS.ErrnoException): Failure {

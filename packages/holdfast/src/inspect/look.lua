@@ -12,7 +12,7 @@ Returns  {now, {held, expiry_ms, waiting, banned, entry, ...}, ...}
          banned   how many that gave up are still refused
          entry    of the first `most` in line, in order: "<id> <value in waiters>"
          {} in place of a lock of which a key holds something else
-Raises   nothing of its own
+Raises   NOPERM and the like; nothing for a foreign type
 
 Retry    safe
 Clock    the server's, read once
@@ -38,6 +38,8 @@ end
 local rows = { now }
 for first = 1, #KEYS, 4 do
   local ok, row = pcall(look, KEYS[first], KEYS[first + 1], KEYS[first + 2], KEYS[first + 3])
+  -- Other errors, such as a command that this user may not use, are those of the call.
+  if not ok and not string.find(type(row) == 'table' and row.err or row, 'WRONGTYPE') then error(row) end
   rows[#rows + 1] = ok and row or {}
 end
 return rows

@@ -1,7 +1,7 @@
 // Generated from look.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/look",
-  sha1: "7664dd1170942aacbae85b817a56562085104094",
+  sha1: "2c39dba3e9a7306ffcc245c89331f71f17cd12b9",
   source: `local most = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -20,6 +20,7 @@ end
 local rows = { now }
 for first = 1, #KEYS, 4 do
   local ok, row = pcall(look, KEYS[first], KEYS[first + 1], KEYS[first + 2], KEYS[first + 3])
+  if not ok and not string.find(type(row) == 'table' and row.err or row, 'WRONGTYPE') then error(row) end
   rows[#rows + 1] = ok and row or {}
 end
 return rows
