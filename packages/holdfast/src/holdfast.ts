@@ -90,6 +90,7 @@ export class Holdfast {
     this.#registry = {
       parts: { backend: this.#locks, keeper, schedule, random, self },
       lines: new Map<string, LocalLine>(),
+      idle: new Map<string, LocalLine>(),
       assertOpen: (what) => {
         if (this.#closed) throw new ClosedError(`${what} was called after hf.close()`);
       },

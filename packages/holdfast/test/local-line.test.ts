@@ -58,6 +58,7 @@ beforeEach(() => {
   const registry: LineRegistry = {
     parts: { backend, keeper, schedule, random, self },
     lines,
+    idle: new Map(),
     assertOpen() {},
   };
   mutex = new Mutex(registry, "name", { ttlMs: 3_000, localTurns: 2 });

@@ -44,10 +44,23 @@ const MOST_LOCAL_TURNS = 1_000;
 /** Tokens must stay exact where the store counts in doubles. */
 const HIGHEST_FLOOR = 2n ** 52n;
 
+const DEFAULT_TERMS: Omit<LineTerms, "name"> = {
+  ttlMs: DEFAULT_TTL_MS,
+  lockDelayMs: 0,
+  localTurns: DEFAULT_LOCAL_TURNS,
+  barging: false,
+  maxHoldMs: Number.POSITIVE_INFINITY,
+};
+const STANDARD = Object.keys(DEFAULT_TERMS) as (keyof typeof DEFAULT_TERMS)[];
+const MOST_IDLE = 1_000;
+
 /** Finds the one line of a process for a name and terms. Given by the Holdfast object. */
 export interface LineRegistry {
   readonly parts: LineParts;
+  /** Those in use. */
   readonly lines: Map<string, LocalLine>;
+  /** Some that were, which cost less to use again than to make anew. */
+  readonly idle: Map<string, LocalLine>;
   /** Throws ClosedError after close. */
   assertOpen(what: string): void;
 }
@@ -57,15 +70,16 @@ export class Mutex {
   readonly #registry: LineRegistry;
   readonly #terms: LineTerms;
   readonly #key: string;
-  /** Made with the first call, and used again for as long as no other of this name is in use. */
-  #own: LocalLine | null = null;
 
   /** Made by `hf.mutex(name, options)`. @throws {InvalidArgumentError} */
-  constructor(registry: LineRegistry, name: string, options: MutexOptions = {}) {
+  constructor(registry: LineRegistry, name: string, options?: MutexOptions) {
     this.name = checkLockName(name);
     this.#registry = registry;
-    this.#terms = termsOf(name, options);
-    this.#key = JSON.stringify(Object.values(this.#terms));
+    const terms = options === undefined ? null : termsOf(name, options);
+    const standard = !terms || STANDARD.every((term) => terms[term] === DEFAULT_TERMS[term]);
+    this.#terms = terms ?? { name, ...DEFAULT_TERMS };
+    // Only JSON begins with a bracket.
+    this.#key = standard ? `=${name}` : JSON.stringify(Object.values(this.#terms));
   }
 
   /**
@@ -122,16 +136,26 @@ export class Mutex {
   }
 
   #line(): LocalLine {
-    const { lines, parts } = this.#registry;
-    const line = lines.get(this.#key);
+    const { lines, idle } = this.#registry;
+    const key = this.#key;
+    let line = lines.get(key);
     if (line) return line;
-    this.#own ??= new LocalLine(this.#terms, parts, () => {
-      // A listener may have begun a new line under this key while the old one was ending.
-      if (lines.get(this.#key) === this.#own) lines.delete(this.#key);
-    });
-    lines.set(this.#key, this.#own);
-    return this.#own;
+    line = idle.get(key) ?? lineOf(this.#registry, key, this.#terms);
+    idle.delete(key);
+    lines.set(key, line);
+    return line;
   }
+}
+
+function lineOf({ lines, idle, parts }: LineRegistry, key: string, terms: LineTerms): LocalLine {
+  const line: LocalLine = new LocalLine(terms, parts, () => {
+    // A listener may have begun a new line under this key while the old one was ending.
+    if (lines.get(key) !== line) return;
+    lines.delete(key);
+    idle.set(key, line);
+    if (idle.size > MOST_IDLE) for (const oldest of idle.keys()) return void idle.delete(oldest);
+  });
+  return line;
 }
 
 function termsOf(name: string, options: MutexOptions): LineTerms {
@@ -160,10 +184,10 @@ interface AcquireTerms {
 }
 
 const NO_OPTIONS: AcquireOptions = {};
-const DEFAULT_TERMS: AcquireTerms = { waitMs: DEFAULT_WAIT_MS, signal: undefined, floor: 0n };
+const DEFAULT_ACQUIRE: AcquireTerms = { waitMs: DEFAULT_WAIT_MS, signal: undefined, floor: 0n };
 
 function checkAcquire(options: AcquireOptions): AcquireTerms {
-  if (options === NO_OPTIONS) return DEFAULT_TERMS;
+  if (options === NO_OPTIONS) return DEFAULT_ACQUIRE;
   checkOptions("options", options, ["waitMs", "signal", "floor"]);
   const { waitMs = DEFAULT_WAIT_MS, signal } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
