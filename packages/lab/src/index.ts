@@ -1,0 +1,2 @@
+/** Every public name, one explicit list. */
+export type { Operation } from "./history/operation.js";
