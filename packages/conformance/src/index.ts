@@ -12,7 +12,7 @@ export { ManualClock } from "./clock.js";
 export { EventLog, type EventName } from "./events.js";
 export { type LabClients, type LabServer, type OpenClient, RedisLab } from "./lab.js";
 export { mutexCases, mutexThemes } from "./mutex/cases.js";
-export type { Faults, Kind, Target, Treatment } from "./network.js";
+export type { Faults, Kind, SocketFile, Target, Treatment } from "./network.js";
 export { FaultProxy } from "./proxy.js";
 export { RedisStore, type SendCommand } from "./redis-store.js";
 export { type ClosingLab, runCase, whyNot } from "./run.js";

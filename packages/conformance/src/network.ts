@@ -26,12 +26,19 @@ export interface Target {
   readonly port: number;
 }
 
+/** A socket in the file system, which no network fault reaches. */
+export interface SocketFile {
+  readonly path: string;
+}
+
 /** One client's connection, and the one behind it. */
 export interface Link {
   kind: Kind;
   readonly client: Socket;
   readonly server: Socket;
   readonly held: { up: Buffer[]; down: Buffer[] };
+  /** From the server and not yet due, the oldest first. */
+  readonly delayed: Buffer[];
   torn: boolean;
   stranded: boolean;
 }

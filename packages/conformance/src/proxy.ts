@@ -4,7 +4,7 @@
  * can be hurt alone, and it counts what the client sends.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import type { Direction, Faults, Kind, Link, Target } from "./network.js";
+import type { Direction, Faults, Kind, Link, SocketFile, Target } from "./network.js";
 import { RequestReader } from "./requests.js";
 import { afterRealMs } from "./time.js";
 import { within } from "./wait.js";
@@ -13,7 +13,7 @@ const HOST = "127.0.0.1";
 
 export class FaultProxy {
   readonly #listener: Server;
-  readonly #target: Target;
+  readonly #target: Target | SocketFile;
   readonly #links = new Set<Link>();
   readonly #watchers = new Set<() => void>();
   readonly #faults: Record<Kind, Faults> = {
@@ -25,12 +25,12 @@ export class FaultProxy {
   #writes = 0;
   #dropped = { up: 0, down: 0 };
 
-  private constructor(target: Target) {
+  private constructor(target: Target | SocketFile) {
     this.#target = target;
     this.#listener = createServer({ noDelay: true }, (client) => this.#accept(client));
   }
 
-  static async start(target: Target): Promise<FaultProxy> {
+  static async start(target: Target | SocketFile): Promise<FaultProxy> {
     const proxy = new FaultProxy(target);
     await new Promise<void>((resolve) => proxy.#listener.listen(0, HOST, resolve));
     return proxy;
@@ -168,6 +168,7 @@ export class FaultProxy {
       client,
       server,
       held: { up: [], down: [] },
+      delayed: [],
       torn: false,
       stranded: false,
     };
@@ -179,8 +180,10 @@ export class FaultProxy {
     });
     server.on("data", (bytes) => {
       const { downDelayMs } = this.#faults[link.kind];
-      if (downDelayMs > 0) afterRealMs(downDelayMs, () => this.#take(link, "down", bytes));
-      else this.#take(link, "down", bytes);
+      // What came before goes first, also when delays end: bytes of a stream never overtake each other.
+      if (downDelayMs === 0 && link.delayed.length === 0) return this.#take(link, "down", bytes);
+      link.delayed.push(bytes);
+      afterRealMs(downDelayMs, () => this.#take(link, "down", link.delayed.shift() as Buffer));
     });
     for (const socket of [client, server]) {
       socket.on("error", () => {}); // "close" follows

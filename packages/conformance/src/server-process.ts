@@ -17,6 +17,10 @@ export interface ServerTerms {
   readonly ready?: RegExp;
   /** A node of a cluster that has met no other and serves no slot. @default false */
   readonly cluster?: boolean;
+  /** A program that starts it, with its arguments: `ip netns exec NAME`. It must become the server, not wait for it. */
+  readonly by?: readonly string[];
+  /** Variables of its environment, beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Its port speaks TLS with these files. @default plain text */
   readonly tls?: { readonly certFile: string; readonly keyFile: string; readonly caFile: string };
 }
@@ -32,12 +36,16 @@ export class ServerProcess {
   readonly folder: string;
   readonly #program: string;
   readonly #options: readonly string[];
+  readonly #by: readonly string[];
+  readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
 
-  private constructor(port: number, { program, options = [], tls }: ServerTerms) {
+  private constructor(port: number, { program, options = [], by = [], env = {}, tls }: ServerTerms) {
     this.port = port;
     this.folder = mkdtempSync(join(tmpdir(), "holdfast-server-"));
     this.#program = program;
+    this.#by = by;
+    this.#env = env;
     const encrypted = tls && [
       ...[
         "--port",
@@ -74,7 +82,9 @@ export class ServerProcess {
 
   /** Starts it anew after `kill()`, in the same folder. */
   async launch(ready: RegExp = READY): Promise<void> {
-    const child = spawn(this.#program, this.#options, { stdio: ["ignore", "pipe", "ignore"] });
+    const [first = "", ...rest] = [...this.#by, this.#program, ...this.#options];
+    const env = { ...process.env, ...this.#env };
+    const child = spawn(first, rest, { env, stdio: ["ignore", "pipe", "ignore"] });
     this.#child = child;
     const log: string[] = [];
     const isReady = new Promise<void>((resolve, reject) => {

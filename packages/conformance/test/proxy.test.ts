@@ -52,6 +52,22 @@ describe("FaultProxy", () => {
     socket.destroy();
   });
 
+  it("delays bytes, and lets none of a connection overtake another when the delay ends", async () => {
+    const socket = await open();
+    let answers = "";
+    socket.on("data", (bytes) => {
+      answers += bytes;
+    });
+    proxy.set({ downDelayMs: 60 });
+    socket.write("first ");
+    await proxy.when("the first piece", () => heard === "first ");
+    proxy.heal();
+    socket.write("second");
+    while (answers.length < 12) await once(socket, "data");
+    expect(answers).toBe("first second");
+    socket.destroy();
+  });
+
   it("holds bytes in their order and delivers them late", async () => {
     const socket = await open();
     proxy.set({ down: "hold" });
