@@ -48,11 +48,12 @@ const builtOn: Readonly<Record<string, readonly string[]>> = {
 };
 const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],
+  part: ["errors"],
   time: ["errors"],
   telemetry: ["time", "errors"],
-  lease: ["time", "errors", "telemetry"],
-  redis: ["time", "errors", "telemetry"],
-  "redis/clients": ["redis", "time", "errors", "telemetry"],
+  lease: ["part", "time", "errors", "telemetry"],
+  redis: ["part", "time", "errors", "telemetry"],
+  "redis/clients": ["redis", "part", "time", "errors", "telemetry"],
 };
 /** What the connection shows to a primitive; the rest of `redis/` is its own business. */
 const redisForPrimitives = [
@@ -123,7 +124,7 @@ function roomOf(path: string): string | undefined {
   const name = first.replace(/\.ts$/, "");
   if (first === "redis" && second === "clients") return "redis/clients";
   const isFile = first !== name;
-  if (isFile) return ["index", "holdfast", "errors"].includes(name) ? name : undefined;
+  if (isFile) return ["index", "holdfast", "errors", "part"].includes(name) ? name : undefined;
   return name in below || primitives.includes(name) ? name : undefined;
 }
 
@@ -135,7 +136,7 @@ function mayImport(from: string, target: string): boolean {
   if (room in below) return below[room]?.includes(targetRoom) ?? false;
   if (targetRoom === "redis") return redisForPrimitives.includes(target);
   if (targetRoom === "locks" && target.startsWith("locks/backends/")) return false;
-  return ["lease", "time", "errors", "telemetry", ...(builtOn[room] ?? [])].includes(targetRoom);
+  return ["lease", "part", "time", "errors", "telemetry", ...(builtOn[room] ?? [])].includes(targetRoom);
 }
 
 /** Locks know the port, never a backend; a backend knows the port and its own folder. */

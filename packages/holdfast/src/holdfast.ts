@@ -14,7 +14,7 @@ import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
 import { detectClient } from "./redis/clients/detect.js";
-import { openClient } from "./redis/clients/open.js";
+import { openClient } from "./redis/clients/url.js";
 import { Connection } from "./redis/connection.js";
 import { Inbox } from "./redis/inbox.js";
 import { inboxChannel } from "./redis/keys.js";

@@ -1,26 +1,30 @@
 /** Every public name, one explicit list. */
 export type { DoctorReport, Finding, ServerFacts, Severity } from "./doctor/report.js";
 export {
+  ClientOverloadedError,
+  type KnownServerCode,
+  MissingRowError,
+  ServerError,
+  StaleHolderError,
+  StaleTokenError,
+} from "./errors/refusals.js";
+export {
   AcquireTimeoutError,
   ClientNotInstalledError,
-  ClientOverloadedError,
   ClosedError,
   HoldfastError,
   IndeterminateError,
   InvalidArgumentError,
-  type KnownServerCode,
   LeaseLostError,
   LeaseReleasedError,
   type LossReason,
-  MissingRowError,
+  NotLoadedError,
   type Owner,
-  ServerError,
-  StaleHolderError,
-  StaleTokenError,
   UnsupportedClientError,
 } from "./errors.js";
 export type { Fenced } from "./fencing/fenced.js";
-export type { FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
+export type { FencedRecord } from "./fencing/redis/fenced-record.js";
+export type { RecordState } from "./fencing/redis/record-calls.js";
 export { Holdfast, type HoldfastOptions, type RedisClientLike } from "./holdfast.js";
 export type {
   ForceReleaseOptions,

@@ -1,8 +1,11 @@
 /** The port over a client: batches, limits, errors and unknown scripts, with a client the test plays. */
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
+import { NotLoadedError } from "../src/errors.js";
+import { Part } from "../src/part.js";
+import type { RedisClient } from "../src/redis/client.js";
 import { detectClient } from "../src/redis/clients/detect.js";
-import { openClient } from "../src/redis/clients/open.js";
+import { openClient } from "../src/redis/clients/url.js";
 import { Connection } from "../src/redis/connection.js";
 import { Schedule } from "../src/time/schedule.js";
 
@@ -16,6 +19,7 @@ const SCRIPT = { name: "s", source: "return 1", sha1: "sha-of-s" };
 
 let clock: ManualClock;
 let writes: Sent[][];
+let client: RedisClient;
 let connection: Connection;
 let closed: boolean;
 let trouble: { text: string; cause: Error | null } | null;
@@ -25,26 +29,23 @@ beforeEach(() => {
   writes = [];
   closed = false;
   trouble = null;
-  connection = new Connection(
-    {
-      library: "ioredis",
-      send(commands) {
-        const batch: Sent[] = [];
-        writes.push(batch);
-        return commands.map(
-          (command) => new Promise((reply, fail) => void batch.push({ command, reply, fail })),
-        );
-      },
-      subscribe: () => ({ ping: async () => {}, close() {} }),
-      onDisruption: () => () => {},
-      trouble: () => trouble,
-      close() {
-        closed = true;
-      },
+  client = {
+    library: "ioredis",
+    send(commands) {
+      const batch: Sent[] = [];
+      writes.push(batch);
+      return commands.map(
+        (command) => new Promise((reply, fail) => void batch.push({ command, reply, fail })),
+      );
     },
-    true,
-    new Schedule(clock),
-  );
+    subscribe: () => ({ ping: async () => {}, close() {} }),
+    onDisruption: () => () => {},
+    trouble: () => trouble,
+    close() {
+      closed = true;
+    },
+  };
+  connection = new Connection(new Part(async () => client, client), true, new Schedule(clock));
 });
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -127,6 +128,52 @@ describe("a connection", () => {
     expect(await forgotten).toBe(2);
   });
 
+  test("keeps calls until the adapter is loaded, in order, but none beyond its limit", async () => {
+    let arrive: (loaded: RedisClient) => void = () => {};
+    const part = new Part(() => new Promise<RedisClient>((resolve) => (arrive = resolve)));
+    const early = new Connection(part, true, new Schedule(clock));
+    const late = early.command(["LATE"], 50);
+    const calls = ["A", "B"].map((name) => early.command([name], 100));
+    await tick();
+    calls.push(early.command(["C"], 100));
+    await tick();
+    clock.advance(50);
+    await expect(late).rejects.toMatchObject({ code: "INDETERMINATE" });
+    arrive(client);
+    await tick();
+    expect(writes.map((write) => write.map((sent) => sent.command[0]))).toEqual([["A", "B"], ["C"]]);
+    for (const sent of writes.flat()) sent.reply(sent.command[0]);
+    expect(await Promise.all(calls)).toEqual(["A", "B", "C"]);
+    await tick();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("an adapter that cannot be loaded is an error of each call, and is asked for again", async () => {
+    let tries = 0;
+    const part = new Part<RedisClient>(async () => {
+      tries += 1;
+      if (tries < 3) throw new Error("ENOENT");
+      return client;
+    });
+    const early = new Connection(part, true, new Schedule(clock));
+    await tick();
+    await expect(early.command(["A"], 100)).rejects.toThrow(NotLoadedError);
+    const call = early.command(["B"], 100);
+    await tick();
+    writes[0]?.[0]?.reply("B");
+    expect(await call).toBe("B");
+  });
+
+  test("a client of its own that is loaded after the close is ended all the same", async () => {
+    let arrive: (loaded: RedisClient) => void = () => {};
+    const part = new Part(() => new Promise<RedisClient>((resolve) => (arrive = resolve)));
+    const early = new Connection(part, true, new Schedule(clock));
+    await early.close();
+    arrive(client);
+    await tick();
+    expect(closed).toBe(true);
+  });
+
   test("after close, refuses calls and ends a client of its own", async () => {
     await connection.close();
     expect(closed).toBe(true);
@@ -137,10 +184,11 @@ describe("a connection", () => {
 describe("what is given as a client", () => {
   const shape = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, () => {}]));
 
-  test("is known by its shape", () => {
+  test("is known by its shape", async () => {
     const ioredis = { ...shape("defineCommand", "call", "duplicate", "on"), options: {} };
-    expect(detectClient(ioredis).library).toBe("ioredis");
-    expect(detectClient(shape("sendCommand", "evalSha", "duplicate", "on")).library).toBe("node-redis");
+    expect((await detectClient(ioredis).load()).library).toBe("ioredis");
+    const nodeRedis = shape("sendCommand", "evalSha", "duplicate", "on");
+    expect((await detectClient(nodeRedis).load()).library).toBe("node-redis");
   });
 
   test.each([

@@ -1,5 +1,6 @@
 /** What the server says of itself: INFO, HELLO where INFO is not allowed, CONFIG GET. */
-import { type HoldfastError, ServerError } from "../errors.js";
+import { ServerError } from "../errors/refusals.js";
+import type { HoldfastError } from "../errors.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 
 export type Fields = ReadonlyMap<string, string>;

@@ -1,5 +1,6 @@
 /** Inspector: looks at locks from outside, and takes one from its holder when somebody must. */
-import { InvalidArgumentError, ServerError } from "../errors.js";
+import { ServerError } from "../errors/refusals.js";
+import { InvalidArgumentError } from "../errors.js";
 import { checkLockName, checkOptions } from "../locks/arguments.js";
 import { inboxChannel, lockKeys, lockNameOf } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";

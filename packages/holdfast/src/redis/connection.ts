@@ -2,7 +2,8 @@
  * Connection: the port over one client. Calls of one tick travel in one batch; each has its own time
  * limit; a script that the server does not know yet is sent whole.
  */
-import { ClosedError, HoldfastError, IndeterminateError, ServerError } from "../errors.js";
+import { ClosedError, type HoldfastError, IndeterminateError } from "../errors.js";
+import { Part } from "../part.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { Tick } from "../time/tick.js";
 import type { ClientSubscription, RedisClient } from "./client.js";
@@ -22,11 +23,17 @@ interface Call {
   alarm: Alarm | null;
 }
 
+/** Most processes never see a call fail. */
+const failures = new Part(() => import("./failures.js"));
+/** The reply of a server that does not know a script, as the client's error or as ours. */
+const NO_SCRIPT = /(^|: )NOSCRIPT /;
 /** An alarm that is later than this says that the process stood still. */
 const STALL_MS = 20;
 
 export class Connection implements RedisPort {
-  readonly #client: RedisClient;
+  readonly #part: Part<RedisClient>;
+  /** Null until its code is loaded, and then for good. */
+  #client: RedisClient | null = null;
   readonly #ownsClient: boolean;
   readonly #schedule: Schedule;
   readonly #known = new Set<string>();
@@ -34,15 +41,24 @@ export class Connection implements RedisPort {
   readonly #tick = new Tick<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
   #closed = false;
   #disruptions = 0;
-  readonly #stopCounting: () => void;
+  #stopCounting: () => void = () => {};
 
-  constructor(client: RedisClient, ownsClient: boolean, schedule: Schedule) {
-    this.#client = client;
+  constructor(client: Part<RedisClient>, ownsClient: boolean, schedule: Schedule) {
+    this.#part = client;
     this.#ownsClient = ownsClient;
     this.#schedule = schedule;
-    this.#stopCounting = client.onDisruption(() => {
-      this.#disruptions += 1;
-    });
+    client.use((loaded) => this.#adopt(loaded)); // where it fails, a call tries again, and tells
+  }
+
+  /** Nothing was sent before. */
+  #adopt(client: RedisClient): void {
+    if (this.#client) return;
+    this.#client = client;
+    if (this.#closed) this.#endClient();
+    else
+      this.#stopCounting = client.onDisruption(() => {
+        this.#disruptions += 1;
+      });
   }
 
   get disruptions(): number {
@@ -58,17 +74,30 @@ export class Connection implements RedisPort {
   }
 
   subscribe(channel: string, inbound: Inbound): Subscription {
-    const subscription = this.#client.subscribe(channel, {
-      message: (text) => inbound.message(text),
-      up: () => inbound.up(),
-      down: (error) => inbound.down(error && asHoldfastError(error, "SUBSCRIBE")),
-    });
-    this.#subscriptions.add(subscription);
+    const down = (error: Error | null): void => {
+      if (!error) inbound.down(null);
+      else
+        failures.use(
+          ({ asHoldfastError }) => inbound.down(asHoldfastError(error, "SUBSCRIBE")),
+          () => inbound.down(null),
+        );
+    };
+    let subscription: ClientSubscription | null = null;
+    let closed = false;
+    this.#part.use((client) => {
+      if (closed || this.#closed) return;
+      subscription = client.subscribe(channel, {
+        message: (text) => inbound.message(text),
+        up: () => inbound.up(),
+        down,
+      });
+      this.#subscriptions.add(subscription);
+    }, down);
     return {
-      answers: (limitMs) => this.#answers(subscription, limitMs),
+      answers: async (limitMs) => subscription !== null && this.#answers(subscription, limitMs),
       close: () => {
-        this.#subscriptions.delete(subscription);
-        subscription.close();
+        closed = true;
+        if (subscription && this.#subscriptions.delete(subscription)) subscription.close();
       },
     };
   }
@@ -78,7 +107,11 @@ export class Connection implements RedisPort {
     this.#stopCounting();
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.clear();
-    if (this.#ownsClient) this.#client.close();
+    this.#endClient();
+  }
+
+  #endClient(): void {
+    if (this.#ownsClient) this.#client?.close();
   }
 
   #answers(subscription: ClientSubscription, limitMs: number): Promise<boolean> {
@@ -103,16 +136,34 @@ export class Connection implements RedisPort {
   }
 
   #send(calls: readonly Call[]): void {
+    for (const call of calls) call.alarm ??= this.#schedule.after(call.limitMs, () => this.#ring(call));
+    if (this.#client) this.#sendBy(this.#client, calls);
+    else
+      this.#part.use(
+        (client) => {
+          this.#adopt(client);
+          // Not those whose time is up.
+          this.#sendBy(
+            client,
+            calls.filter((call) => call.alarm),
+          );
+        },
+        (error) => {
+          for (const call of calls) this.#fail(call, error);
+        },
+      );
+  }
+
+  #sendBy(client: RedisClient, calls: readonly Call[]): void {
     let replies: Promise<unknown>[];
     try {
-      replies = this.#client.send(calls.map((call) => this.#words(call)));
+      replies = client.send(calls.map((call) => this.#words(call)));
     } catch (error) {
-      for (const call of calls) call.reject(asHoldfastError(error, nameOf(call)));
+      for (const call of calls) this.#fail(call, error);
       return;
     }
     for (const [place, reply] of replies.entries()) {
       const call = calls[place] as Call;
-      call.alarm ??= this.#schedule.after(call.limitMs, () => this.#ring(call));
       reply.then(
         (value) => {
           this.#schedule.cancel(call.alarm);
@@ -133,14 +184,21 @@ export class Connection implements RedisPort {
 
   #fail(call: Call, error: unknown): void {
     if (!call.alarm) return;
-    const failure = asHoldfastError(error, nameOf(call));
-    if (call.script && !call.unknown && failure instanceof ServerError && failure.serverCode === "NOSCRIPT") {
+    if (call.script && !call.unknown && NO_SCRIPT.test((error as Error)?.message)) {
       call.unknown = true;
       this.#tick.add(call);
       return;
     }
-    this.#schedule.cancel(call.alarm);
-    call.reject(failure);
+    const reject = (failure: HoldfastError): void => {
+      if (!call.alarm) return;
+      this.#schedule.cancel(call.alarm);
+      call.alarm = null;
+      call.reject(failure);
+    };
+    failures.use(
+      ({ asHoldfastError }) => reject(asHoldfastError(error, nameOf(call))),
+      () => reject(new IndeterminateError(`${nameOf(call)} failed (${error})`, { cause: error })),
+    );
   }
 
   /** After a stall of the process the alarm rings before the answers that came meanwhile were read. */
@@ -157,7 +215,7 @@ export class Connection implements RedisPort {
 
   #outOfTime(call: Call): IndeterminateError {
     const what = `no answer to ${nameOf(call)} within ${Math.round(call.limitMs)} ms`;
-    const trouble = this.#client.trouble();
+    const trouble = this.#client?.trouble();
     if (!trouble) return new IndeterminateError(what);
     const { text, cause } = trouble;
     return new IndeterminateError(
@@ -169,14 +227,4 @@ export class Connection implements RedisPort {
 
 function nameOf({ script, words }: Call): string | undefined {
   return script ? "EVALSHA" : words[0];
-}
-
-/** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */
-const SERVER_REPLY = /^[A-Z][A-Z0-9_]* /;
-
-function asHoldfastError(error: unknown, command: string | undefined): HoldfastError {
-  if (error instanceof HoldfastError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  if (SERVER_REPLY.test(message)) return new ServerError(message, { cause: error });
-  return new IndeterminateError(`${command} failed (${message})`, { cause: error });
 }

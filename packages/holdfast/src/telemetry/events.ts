@@ -2,7 +2,7 @@
  * What happens to locks, as node:diagnostics_channel events. A channel without a subscriber costs a
  * property read. Payloads are plain data: no handle, no secret.
  */
-import { channel } from "node:diagnostics_channel";
+import { type Channel, channel } from "node:diagnostics_channel";
 import type { LossReason } from "../errors.js";
 
 interface LockEvent {
@@ -31,17 +31,13 @@ export interface LockEvents {
   "holdfast:lock:handed-over": LockEvent;
 }
 
-const channels = {
-  "holdfast:lock:acquired": channel("holdfast:lock:acquired"),
-  "holdfast:lock:waiting": channel("holdfast:lock:waiting"),
-  "holdfast:lock:renewed": channel("holdfast:lock:renewed"),
-  "holdfast:lock:renewal-unknown": channel("holdfast:lock:renewal-unknown"),
-  "holdfast:lock:lost": channel("holdfast:lock:lost"),
-  "holdfast:lock:released": channel("holdfast:lock:released"),
-  "holdfast:lock:handed-over": channel("holdfast:lock:handed-over"),
-};
+const channels: Partial<Record<keyof LockEvents, Channel>> = {};
 
 export function publish<Name extends keyof LockEvents>(name: Name, payload: () => LockEvents[Name]): void {
-  const target = channels[name];
+  let target = channels[name];
+  if (!target) {
+    target = channel(name);
+    channels[name] = target;
+  }
   if (target.hasSubscribers) target.publish(payload());
 }

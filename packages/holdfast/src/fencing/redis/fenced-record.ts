@@ -7,19 +7,13 @@
  * Enter before the first read: a fence raised only by the write lets an older holder write between a
  * newer one's read and write, and that update is lost.
  */
-import { InvalidArgumentError, ServerError, StaleTokenError, tellCaller } from "../../errors.js";
+import { Part } from "../../part.js";
 import { recordKey } from "../../redis/keys.js";
-import type { RedisPort, Reply } from "../../redis/port.js";
-import { replyRow } from "../../redis/reply.js";
+import type { RedisPort } from "../../redis/port.js";
 import type { Fenced } from "../fenced.js";
-import { script as enterScript } from "./enter.lua.js";
-import { script as writeScript } from "./write.lua.js";
+import type { RecordPlace, RecordState } from "./record-calls.js";
 
-export interface RecordState {
-  readonly value: string | null;
-  /** The newest token served; 0n before the first. */
-  readonly fence: bigint;
-}
+export const recordCalls = new Part(() => import("./record-calls.js"));
 
 export class FencedRecord {
   readonly name: string;
@@ -28,15 +22,13 @@ export class FencedRecord {
    * protects nothing. Delete it only when no holder of an older lease can still write.
    */
   readonly key: string;
-  readonly #port: RedisPort;
-  readonly #callTimeoutMs: number;
+  readonly #place: RecordPlace;
 
   /** Made by `hf.fencedRecord(name)`. */
   constructor(port: RedisPort, prefix: string, name: string, callTimeoutMs: number) {
     this.name = name;
     this.key = recordKey(prefix, name);
-    this.#port = port;
-    this.#callTimeoutMs = callTimeoutMs;
+    this.#place = { port, name, key: this.key, callTimeoutMs };
   }
 
   /**
@@ -45,42 +37,16 @@ export class FencedRecord {
    * @throws {ServerError} @throws {IndeterminateError} entering again is safe
    */
   async enter(holder: Fenced): Promise<string | null> {
-    const reply = await this.#guarded(enterScript, holder, []);
-    const value = reply[1];
-    return value === null || value === undefined ? null : String(value);
+    return (await recordCalls.load()).enter(this.#place, holder);
   }
 
   /** Replaces the value. Errors as for `enter`; after an IndeterminateError the same write may be repeated. */
   async write(holder: Fenced, value: string): Promise<void> {
-    if (typeof value !== "string")
-      throw new InvalidArgumentError("value", `must be text, not ${typeof value}`);
-    await this.#guarded(writeScript, holder, [value]);
+    await (await recordCalls.load()).write(this.#place, holder, value);
   }
 
   /** The value and the newest token, without any guard: for onlookers, not for holders. */
   async read(): Promise<RecordState> {
-    const reply = await tellCaller(
-      this.#port.command(["HMGET", this.key, "value", "token"], this.#callTimeoutMs),
-    );
-    const [value, token] = replyRow(reply, 2);
-    const digits = String(token ?? 0);
-    if (!/^\d+$/.test(digits))
-      throw new ServerError(`ERR the key ${this.key} holds something else than a record`);
-    return {
-      value: value === null || value === undefined ? null : String(value),
-      fence: BigInt(digits),
-    };
-  }
-
-  async #guarded(script: typeof enterScript, holder: Fenced, rest: readonly string[]): Promise<Reply[]> {
-    if (typeof holder?.fence !== "bigint" || holder.fence < 0n || typeof holder.id !== "string") {
-      throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
-    }
-    const args = [String(holder.fence), holder.id, ...rest];
-    const reply = replyRow(
-      await tellCaller(this.#port.script(script, [this.key], args, this.#callTimeoutMs)),
-    );
-    if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
-    return reply;
+    return (await recordCalls.load()).read(this.#place);
   }
 }

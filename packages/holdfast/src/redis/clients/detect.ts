@@ -1,19 +1,27 @@
 /** Recognises a client by its shape: names and classes differ between copies, shapes do not. */
 import { UnsupportedClientError } from "../../errors.js";
+import { Part } from "../../part.js";
 import type { RedisClient } from "../client.js";
-import { type GlideLike, glideClient } from "./glide.js";
-import { type IoredisLike, ioredisClient } from "./ioredis.js";
-import { type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
+import type { GlideLike } from "./glide.js";
+import type { IoredisLike } from "./ioredis.js";
+import type { NodeRedisLike } from "./node-redis.js";
 
 const USE_ONE =
   "pass an ioredis or iovalkey client (new Redis(url)), a connected node-redis client, a GlideClient, or a redis:// URL";
 const ONE_SERVER = "holdfast keeps its locks on one primary";
 
-/** What is known of a client is known once, for all Holdfasts that use it. */
-const known = new WeakMap<object, RedisClient>();
+const ioredis = new Part(() => import("./ioredis.js"));
+const nodeRedis = new Part(() => import("./node-redis.js"));
+const glide = new Part(() => import("./glide.js"));
 
-/** @throws {UnsupportedClientError} with what was found and what to pass instead. */
-export function detectClient(client: unknown): RedisClient {
+/** What is known of a client is known once, for all Holdfasts that use it. */
+const known = new WeakMap<object, Part<RedisClient>>();
+
+/**
+ * The adapter for a client, which loads the code for its library.
+ * @throws {UnsupportedClientError} with what was found and what to pass instead
+ */
+export function detectClient(client: unknown): Part<RedisClient> {
   if (client === null || client === undefined) {
     throw new UnsupportedClientError(`no Redis client was given (${client}): ${USE_ONE}`);
   }
@@ -25,13 +33,13 @@ export function detectClient(client: unknown): RedisClient {
   return found;
 }
 
-function adapterOf(client: object): RedisClient {
+function adapterOf(client: object): Part<RedisClient> {
   const has = (name: string): boolean => typeof (client as Record<string, unknown>)[name] === "function";
   // A pipeline or a transaction has the commands of its client, but no connection of its own to copy.
   const connects = has("duplicate") && has("on");
   if (connects && has("defineCommand") && has("call")) {
     if ((client as { isCluster?: unknown }).isCluster) throw refusal("an ioredis Cluster", ONE_SERVER);
-    return ioredisClient(client as IoredisLike);
+    return ioredis.made(({ ioredisClient }) => ioredisClient(client as IoredisLike));
   }
   if (connects && has("sendCommand") && has("evalSha")) {
     if ("slots" in client) throw refusal("a node-redis cluster", ONE_SERVER);
@@ -39,7 +47,7 @@ function adapterOf(client: object): RedisClient {
       throw refusal("a node-redis sentinel", "behind Sentinel use ioredis: new Redis({ sentinels, name })");
     }
     if ("totalClients" in client) throw refusal("a node-redis pool", "one client carries all calls at once");
-    return nodeRedisClient(client as NodeRedisLike);
+    return nodeRedis.made(({ nodeRedisClient }) => nodeRedisClient(client as NodeRedisLike));
   }
   if (has("customCommand") && has("invokeScript")) {
     if (has("invokeScriptWithRoute")) throw refusal("a GlideClusterClient", ONE_SERVER);
@@ -47,7 +55,7 @@ function adapterOf(client: object): RedisClient {
     if (!config || typeof maker?.createClient !== "function") {
       throw refusal("a wrapped GlideClient", "pass what GlideClient.createClient() gave you");
     }
-    return glideClient(client as GlideLike);
+    return glide.made(({ glideClient }) => glideClient(client as GlideLike));
   }
   throw new UnsupportedClientError(`this object has the shape of no known Redis client: ${USE_ONE}`);
 }

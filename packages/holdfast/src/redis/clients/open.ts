@@ -1,34 +1,26 @@
-/** Opens a client of our own for a URL, with whichever library is installed. */
-import { createRequire } from "node:module";
-import { ClientNotInstalledError, InvalidArgumentError } from "../../errors.js";
+/** Opens a client for a URL, and sees to it that its errors are heard. */
+import { InvalidArgumentError } from "../../errors.js";
 import type { RedisClient } from "../client.js";
 import { endGlide, type GlideLike, type GlideMaker, glideClient } from "./glide.js";
 import { type IoredisLike, ioredisClient } from "./ioredis.js";
 import { type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 
-type Opener = (library: never, url: string) => RedisClient;
+export type Library = "ioredis" | "redis" | "iovalkey" | "@valkey/valkey-glide";
 
-/** In the order in which they are looked for. */
-const OPENERS: readonly (readonly [name: string, open: Opener])[] = [
-  ["ioredis", openIoredis],
-  ["redis", openNodeRedis],
-  ["iovalkey", openIoredis],
-  ["@valkey/valkey-glide", openGlide],
-];
+const OPENERS: Readonly<Record<Library, (library: never, url: string) => RedisClient>> = {
+  ioredis: openIoredis,
+  redis: openNodeRedis,
+  iovalkey: openIoredis,
+  "@valkey/valkey-glide": openGlide,
+};
 
-/** @throws {InvalidArgumentError} @throws {ClientNotInstalledError} */
-export function openClient(url: string): RedisClient {
-  checkUrl(url);
-  // Loaded at run time from the user's installation, so that no library is a dependency and a bundler
-  // does not try to follow it.
-  const load = createRequire(import.meta.url);
-  for (const [name, open] of OPENERS) {
-    const library = tryLoad(load, name);
-    if (library) return open(library as never, url);
+/** @throws {InvalidArgumentError} where the library does not take the URL */
+export function open(name: Library, library: never, url: string): RedisClient {
+  try {
+    return OPENERS[name](library, url);
+  } catch (error) {
+    throw new InvalidArgumentError("url", `is refused by ${name} (${(error as Error).message})`);
   }
-  throw new ClientNotInstalledError(
-    "a URL needs a client library, and none is installed: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide)",
-  );
 }
 
 function openIoredis(library: { Redis: new (url: string) => IoredisLike }, url: string): RedisClient {
@@ -102,28 +94,4 @@ function rememberError(client: Pick<IoredisLike, "on">): () => Error | null {
     last = null;
   });
   return () => last;
-}
-
-function checkUrl(url: string): void {
-  let protocol: string;
-  try {
-    protocol = new URL(url).protocol;
-  } catch {
-    throw new InvalidArgumentError("url", "is not a URL: write it as redis://host:6379");
-  }
-  if (protocol !== "redis:" && protocol !== "rediss:") {
-    throw new InvalidArgumentError(
-      "url",
-      `has the protocol ${protocol} instead of redis: or rediss:, write it as redis://localhost:6379`,
-    );
-  }
-}
-
-function tryLoad(load: NodeJS.Require, name: string): unknown {
-  try {
-    return load(name);
-  } catch (error) {
-    if ((error as { code?: string }).code === "MODULE_NOT_FOUND") return null;
-    throw error;
-  }
 }

@@ -6,7 +6,8 @@
  * the server loses data or a replica that lags is promoted; tokens rise even then, as long as the
  * servers' clocks agree better than the time between the lost grant and the next.
  */
-import { IndeterminateError, ServerError } from "../../../errors.js";
+import { ServerError } from "../../../errors/refusals.js";
+import { IndeterminateError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { Inbox } from "../../../redis/inbox.js";
