@@ -4,8 +4,10 @@
  * Times are milliseconds of one clock for the whole history: true time in the simulator, the harness's CLOCK_MONOTONIC
  * where processes are real. They may be fractions.
  *
- * A process does one thing after another: where the same program does two at once, it is two processes. After an
- * operation of unknown outcome a process may go on.
+ * On one key a process does one thing after another, a "hold" apart, which lasts while it does them: where a program
+ * does two at once, it is two processes. After an operation of unknown outcome a process may go on.
+ *
+ * A fault of the harness is an operation too: of the process "nemesis", `f` what it did ("pause"), `key` to whom.
  */
 export interface Operation {
   /** Who. Names are free text; a process that starts again is another one ("w1", then "w1#2"). */

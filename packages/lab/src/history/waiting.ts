@@ -1,0 +1,136 @@
+/**
+ * Waiting and settling: W1 what is free is granted to whoever waits, F1 the line is served in order, P1 and P3 every
+ * call settles in its time. Time in which a fault lasted does not count.
+ */
+import { type HoldOptions, nextReleases } from "./hold.js";
+import type { Operation } from "./operation.js";
+import { lengthOutside, longestOutside, type Span, union } from "./span.js";
+import { byKey, ms, type Violation } from "./violation.js";
+
+export interface WaitingOptions extends HoldOptions {
+  /**
+   * The longest that a lock may be free while the same caller waits: a round trip where nothing fails, the fallback
+   * interval where a wake-up may be lost, the ttl where a waiter ahead may die.
+   */
+  readonly withinMs: number;
+  /** The longest that a server keeps a lease after its last renewal. */
+  readonly ttlMs: number;
+  /** When the run ended: until then a caller has waited whose acquire never returned. */
+  readonly endMs: number;
+  readonly faults?: readonly Span[];
+}
+
+/**
+ * W1. A lock is free from the return of its release on. A lease that was not certainly released may be kept for `ttlMs`
+ * after `validUntilMs`, or after its grant: a renewal whose answer was lost was one. So may what an acquire of unknown
+ * outcome was granted; not so one that still waits at the end, unless its process has died (`deathsMs`).
+ *
+ * After a fault the time counts anew: the message that was lost in it may have been the wake-up.
+ */
+export function checkWaiting(operations: Iterable<Operation>, options: WaitingOptions): Violation[] {
+  const faults = options.faults ?? [];
+  return [...byKey(operations)].flatMap(([key, all]) => {
+    const taken = union([...faults, ...takenSpans(all, options)]);
+    return all.flatMap((wait): Violation[] => {
+      const free = longestOutside(waitOf(wait, options), taken);
+      if (free.toMs - free.fromMs <= options.withinMs) return [];
+      const message =
+        `${wait.process} waited for "${key}", which was free from ${ms(free.fromMs)} to ${ms(free.toMs)}, ` +
+        `longer than ${ms(options.withinMs)}`;
+      return [broken("W1", [wait], free.fromMs + options.withinMs, message)];
+    });
+  });
+}
+
+const NEVER: Span = { fromMs: 0, toMs: 0 };
+
+/** A call that ended with an unknown outcome may have been given up by the client long before. */
+function waitOf({ f, type, process, invMs, retMs }: Operation, { endMs, deathsMs }: WaitingOptions): Span {
+  if (f !== "acquire" || (type === "info" && retMs !== null)) return NEVER;
+  return { fromMs: invMs, toMs: retMs ?? Math.min(endMs, deathsMs?.get(process) ?? Infinity) };
+}
+
+function takenSpans(operations: readonly Operation[], { ttlMs, deathsMs }: WaitingOptions): Span[] {
+  const released = nextReleases(operations);
+  return operations.flatMap((operation): Span[] => {
+    const { f, type, invMs, validUntilMs } = operation;
+    if (f !== "acquire" || type === "fail") return [];
+    const retMs = operation.retMs ?? deathsMs?.get(operation.process);
+    if (retMs === undefined) return [];
+    const release = released.get(operation);
+    if (release?.type === "ok" && release.retMs !== null) return [{ fromMs: retMs, toMs: release.retMs }];
+    return [{ fromMs: type === "ok" ? retMs : invMs, toMs: Math.max(validUntilMs ?? 0, retMs) + ttlMs }];
+  });
+}
+
+export interface TurnOptions {
+  /**
+   * From when on a caller certainly stood in line: when it had the server's answer. undefined: nobody knows.
+   */
+  readonly queuedMs: (acquire: Operation) => number | undefined;
+  /** Callers who gave up their place, or may have lost it in a fault, are in nobody's way. @default all count */
+  readonly counts?: (acquire: Operation) => boolean;
+}
+
+/** F1: nobody who asked after another one stood in line is granted first. Grants are ordered by token, or by return. */
+export function checkTurns(operations: Iterable<Operation>, options: TurnOptions): Violation[] {
+  const { queuedMs, counts = () => true } = options;
+  return [...byKey(operations)].flatMap(([key, all]) => {
+    const grants = all.filter((one) => one.f === "acquire" && one.type === "ok" && counts(one)).sort(byGrant);
+    let latest: Operation | undefined;
+    return grants.flatMap((grant): Violation[] => {
+      const inLineMs = queuedMs(grant) ?? Infinity;
+      const overtaker = latest && latest.invMs > inLineMs ? latest : undefined;
+      if (!latest || grant.invMs > latest.invMs) latest = grant;
+      if (!overtaker) return [];
+      const message =
+        `${overtaker.process} asked for "${key}" at ${ms(overtaker.invMs)} and had it before ${grant.process}, ` +
+        `who stood in line since ${ms(inLineMs)}`;
+      return [broken("F1", [grant, overtaker], overtaker.retMs ?? overtaker.invMs, message)];
+    });
+  });
+}
+
+function byGrant(a: Operation, b: Operation): number {
+  if (a.token !== undefined && b.token !== undefined)
+    return a.token < b.token ? -1 : Number(a.token > b.token);
+  return (a.retMs ?? Infinity) - (b.retMs ?? Infinity);
+}
+
+export interface SettlingOptions {
+  /** How long an operation may take outside the faults; undefined: as long as it likes. */
+  readonly withinMs: (operation: Operation) => number | undefined;
+  /** Until when the run was watched. */
+  readonly endMs: number;
+  /** Time that does not count. For "after the heal": one span from the beginning to the heal. */
+  readonly faults?: readonly Span[];
+  /** The dead settle nothing. */
+  readonly deathsMs?: ReadonlyMap<string, number>;
+}
+
+/** P1 and P3: every call settles in its time, with whatever outcome. */
+export function checkSettling(operations: Iterable<Operation>, options: SettlingOptions): Violation[] {
+  const faults = union(options.faults ?? []);
+  const violations: Violation[] = [];
+  for (const operation of operations) {
+    const { process, f, key, invMs, retMs } = operation;
+    const withinMs = options.withinMs(operation);
+    if (withinMs === undefined) continue;
+    const toMs = retMs ?? Math.min(options.endMs, options.deathsMs?.get(process) ?? Infinity);
+    const tookMs = lengthOutside({ fromMs: invMs, toMs }, faults);
+    if (tookMs <= withinMs) continue;
+    const said = retMs === null ? `had not settled after ${ms(tookMs)}` : `took ${ms(tookMs)}`;
+    const message = `${process}'s ${f} of "${key}" ${said} without a fault, longer than ${ms(withinMs)}`;
+    violations.push(broken("P1", [operation], toMs, message));
+  }
+  return violations;
+}
+
+function broken(
+  property: "W1" | "F1" | "P1",
+  operations: readonly Operation[],
+  atMs: number,
+  message: string,
+): Violation {
+  return { property, verdict: "broken", key: operations[0]!.key, operations, message, atMs };
+}
