@@ -3,18 +3,24 @@ import { InvalidArgumentError } from "commander";
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+const ALLOWED = "a whole number and a unit (ms, s, m, h, d), such as 500ms or 10s";
+
 /** "500ms", "10s", "5m", "1h", "7d", or 0. */
 export function parseDuration(text: string): number {
-  if (text === "0") return 0;
-  const [, count, unit = ""] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (count === undefined)
-    throw new InvalidArgumentError("Give a whole number and a unit (ms, s, m, h, d), such as 10s.");
-  return Number(count) * (UNIT_MS[unit] as number);
+  return typed(text, `Give ${ALLOWED}.`);
 }
 
 /** As above, or "forever". */
 export function parseWait(text: string): number {
-  return text === "forever" ? Number.POSITIVE_INFINITY : parseDuration(text);
+  if (text === "forever") return Number.POSITIVE_INFINITY;
+  return typed(text, `Give 0 for one try, ${ALLOWED}, or forever.`);
+}
+
+function typed(text: string, allowed: string): number {
+  if (text === "0") return 0;
+  const [, count, unit = ""] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError(allowed);
+  return Number(count) * (UNIT_MS[unit] as number);
 }
 
 const MINUTE_S = 60;

@@ -11,6 +11,8 @@ export const EXIT = {
   unavailable: 69,
   /** The lease was lost: the command was stopped. */
   lost: 70,
+  /** The output cannot be written. */
+  output: 74,
   /** Somebody else holds the lock. */
   busy: 75,
   notExecutable: 126,

@@ -35,6 +35,10 @@ const FLAG_BY_ARGUMENT: Readonly<Record<string, string>> = {
   label: "--label",
   ttlMs: "--ttl",
   waitMs: "--wait",
+  callTimeoutMs: "--timeout",
+  host: "--host",
+  port: "--port",
+  maxMemory: "--max-memory",
 };
 
 export function exitCodeOf(error: unknown): number {
@@ -52,8 +56,12 @@ export function codeOf(error: unknown): string {
 /** The message; with the stack if the program itself is at fault. */
 export function toldOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { argument } = error as { argument?: string };
-  if (codeOf(error) === "INVALID_ARGUMENT" && argument !== undefined)
-    return error.message.replace(argument, FLAG_BY_ARGUMENT[argument] ?? argument);
-  return exitCodeOf(error) === EXIT.broken ? (error.stack ?? error.message) : error.message;
+  const exitCode = exitCodeOf(error);
+  if (exitCode === EXIT.broken) return error.stack ?? error.message;
+  const { argument, option = argument } = error as { argument?: string; option?: string };
+  const told = error.message.replace(/^error: /, "");
+  if (exitCode === EXIT.usage && option !== undefined)
+    return told.replace(option, FLAG_BY_ARGUMENT[option] ?? option);
+  // Other texts name arguments between quotes.
+  return told.replaceAll(/["`](\w+)["`]/g, (quoted, name) => FLAG_BY_ARGUMENT[name] ?? quoted);
 }

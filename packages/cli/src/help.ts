@@ -11,8 +11,9 @@ Examples:
 
 Exit codes:
   0 done; 1 no, or a defect; 64 wrong arguments; 69 Redis cannot be reached, or
-  refuses; 70 the lease was lost; 75 busy; 126 the command cannot be executed;
-  127 there is no such command; 128+n ended by signal n
+  refuses; 70 the lease was lost; 74 the output cannot be written; 75 busy; 126
+  the command cannot be executed; 127 there is no such command; 128+n ended by
+  signal n
 
 The Redis comes from --redis or HOLDFAST_REDIS, the prefix from --prefix or
 HOLDFAST_PREFIX. NO_COLOR declines colours.

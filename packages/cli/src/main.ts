@@ -1,24 +1,32 @@
 #!/usr/bin/env node
 /** The `holdfast` command: parses, calls the library, prints. */
 import { CommanderError } from "commander";
-import { exitCodeOf } from "./failure.js";
+import { EXIT } from "./exit-codes.js";
+import { exitCodeOf, Failure } from "./failure.js";
 import { exitCodeOfSignal } from "./interrupt.js";
 import { reportFailure } from "./output/output.js";
 import { buildProgram } from "./program.js";
 
-/** Whoever read the output may be gone (`| head`, a closed terminal): what was begun still ends in order. */
+/**
+ * Whoever read the output may be gone (`| head`, a closed terminal), which is no error; or there is no room
+ * for it, which is one. What was begun still ends in order: a command under a lock is not stopped for it.
+ */
 function outliveReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+  process.stderr.on("error", () => {}); // Nowhere is left to say so.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE" || error.code === "EIO") return;
+    process.stdout.removeAllListeners("error").on("error", () => {});
+    reportFailure(new Failure("OUTPUT", EXIT.output, `cannot write the output (${error.code})`), json);
+    process.on("exit", () => {
+      process.exitCode ||= EXIT.output;
     });
-  }
+  });
 }
 
-outliveReaders();
 const args = process.argv.slice(2);
 const end = args.indexOf("--");
 const json = args.slice(0, end < 0 ? args.length : end).includes("--json");
+outliveReaders();
 try {
   const program = buildProgram(args, json, (exitCode) => {
     process.exitCode = exitCode;

@@ -18,7 +18,7 @@ export function buildProgram(
 ): Command {
   const program = new Command("holdfast")
     .exitOverride()
-    .configureOutput(json ? { writeErr: () => {} } : {})
+    .configureOutput(json ? { writeErr: () => {} } : { outputError: (text, write) => write(named(text)) })
     .description("Locks with leases and fencing tokens, from the command line.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this text")
@@ -181,6 +181,11 @@ function duration(
   byDefault: string,
 ): Option {
   return new Option(flags, description).argParser(parse).default(parse(byDefault), byDefault);
+}
+
+/** Every complaint begins with the name of the program. */
+function named(text: string): string {
+  return text.replace(/^error: /, "holdfast: ");
 }
 
 function portNumber(text: string): number {

@@ -10,19 +10,31 @@ export interface Session {
   readonly hf: Holdfast;
   /** @throws {Failure} with exit code 69 when the server does not answer. */
   connect(signal: AbortSignal): Promise<void>;
+  /** What to say of a server that was there and cannot be reached at this moment; null when it can. */
+  away(): Failure | null;
+  /** Calls back when the connection breaks, until the returned function is called. */
+  onBreak(listener: () => void): () => void;
+  /** The server does not answer: nothing more is asked of it. */
+  giveUp(): void;
+  /** Settles at once when the server is away, else within a time limit or two of a call. */
   close(): Promise<void>;
 }
 
+/** Unless `--timeout` says it. The library has its own limit for each call after that. */
 const CONNECT_LIMIT_MS = 5_000;
 const LONGEST_RECONNECT_MS = 1_000;
+/** All answers have come or are given up by then; ioredis (6.0.0) would wait 2 s for a silent server to hang up. */
+const HANG_UP_MS = 50;
 
 /** Sends nothing before `connect`: what was typed wrong is said first. */
 export function newSession(settings: Settings, label = ""): Session {
   let connected = false;
   let trouble: Error | null = null;
+  const limitMs = settings.timeoutMs ?? CONNECT_LIMIT_MS;
   const redis = new Redis(settings.redisUrl, {
     lazyConnect: true,
-    connectTimeout: CONNECT_LIMIT_MS,
+    connectTimeout: limitMs,
+    disconnectTimeout: HANG_UP_MS,
     // Asks for INFO, which a user with few rights may not have; LOADING comes back as an error of its own.
     enableReadyCheck: false,
     maxRetriesPerRequest: null,
@@ -32,13 +44,15 @@ export function newSession(settings: Settings, label = ""): Session {
   redis.on("error", (error: Error) => {
     trouble = error;
   });
-  const hf = new Holdfast(redis, { prefix: settings.prefix, label });
+  const { prefix, timeoutMs: callTimeoutMs } = settings;
+  const hf = new Holdfast(redis, { prefix, label, callTimeoutMs });
   return {
     hf,
     async connect(signal) {
       try {
         await withinLimit(
           redis.connect().then(() => redis.ping()),
+          limitMs,
           signal,
         );
       } catch (error) {
@@ -47,24 +61,37 @@ export function newSession(settings: Settings, label = ""): Session {
       }
       connected = true;
     },
+    away() {
+      if (!connected || redis.status === "ready") return null;
+      return unavailable(settings.redisUrl, trouble ?? new Error("the connection broke"));
+    },
+    onBreak(listener) {
+      redis.on("close", listener);
+      return () => void redis.off("close", listener);
+    },
+    giveUp: () => letGo(redis),
     async close() {
+      // What is sent now would wait for a connection that nobody makes.
+      if (redis.status !== "ready") letGo(redis);
       await hf.close();
       letGo(redis);
     },
   };
 }
 
-/** ioredis (6.0.0) waits 2 s for the end of a connection that is closed already. */
+/** Ends its calls as well. */
 function letGo(redis: Redis): void {
-  if (redis.status !== "close" && redis.status !== "end") redis.disconnect();
+  if (redis.status === "close" || redis.status === "end") return;
+  // Between two tries ioredis (6.0.0) would wait for the end of a connection that has ended; before the first
+  // try it has none to wait for, and tells its calls at once.
+  if (redis.status === "reconnecting") redis.status = "wait";
+  redis.disconnect();
 }
 
-function withinLimit<Value>(answer: Promise<Value>, signal: AbortSignal): Promise<Value> {
+function withinLimit<Value>(answer: Promise<Value>, limitMs: number, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
-    const cancel = after(CONNECT_LIMIT_MS, () =>
-      reject(new Error(`no answer within ${CONNECT_LIMIT_MS} ms`)),
-    );
+    const cancel = after(limitMs, () => reject(new Error(`no answer within ${limitMs} ms`)));
     signal.addEventListener("abort", onAbort);
     answer.then(resolve, reject).finally(() => {
       cancel();

@@ -1,9 +1,12 @@
 /** The options that every command has. */
 import { InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "./duration.js";
 
 export interface Settings {
   readonly redisUrl: string;
   readonly prefix: string;
+  /** The longest wait for an answer; undefined is as long as each kind of call has by default. */
+  readonly timeoutMs: number | undefined;
   readonly json: boolean;
 }
 
@@ -18,6 +21,10 @@ export function settingOptions(): Option[] {
     new Option("--prefix <text>", "before every key, as in `new Holdfast(redis, { prefix })`")
       .env("HOLDFAST_PREFIX")
       .default("holdfast"),
+    new Option(
+      "--timeout <duration>",
+      "longest wait for an answer of Redis (default: 1s, and 5s to connect)",
+    ).argParser(parseDuration),
     new Option("--json", "print JSON: one document, or one line per event"),
   ];
 }
@@ -26,6 +33,7 @@ export function settingsOf(options: Record<string, unknown>): Settings {
   return {
     redisUrl: String(options["redis"]),
     prefix: String(options["prefix"]),
+    timeoutMs: options["timeout"] as number | undefined,
     json: options["json"] === true,
   };
 }

@@ -226,3 +226,43 @@ test("Redis goes away: the command is stopped when its lease runs out", async ()
   expect(stderr).toContain("(expired)");
   expect(isAlive(Number(pid))).toBe(false);
 });
+
+describe("Redis is gone", () => {
+  test("when the command has ended: said, and its exit code stands", async () => {
+    const server = await startEmbedded();
+    const args = [
+      "--timeout",
+      "200ms",
+      "--redis",
+      server.url,
+      "--",
+      "sh",
+      "-c",
+      "echo holding; read word; exit 3",
+    ];
+    const program = new Program(["lock", "gone", ...args]);
+    await program.printed(/^holding$/m);
+    await server.stop();
+    program.child.stdin?.end("word\n");
+    expect(await program.ended()).toMatchObject({
+      exitCode: 3,
+      stderr: "holdfast: Redis did not answer the release of 'gone': it is free within 30 s\n",
+    });
+  });
+
+  test("at the end of a wait: exit code 69, and no call is waited for", { timeout: 30_000 }, async () => {
+    const server = await startEmbedded();
+    const holder = new Program(["lock", "gone", "--redis", server.url, "--", ...SLEEPER]);
+    await holder.printed(/^\d+$/m);
+    const args = ["--json", "--wait", "2s", "--timeout", "60s", "--redis", server.url, "--", "true"];
+    const waiter = new Program(["lock", "gone", ...args]);
+    await waiter.printed(/"waiting"/, "stderr");
+    await server.stop();
+    expect(await waiter.ended()).toMatchObject({ exitCode: 69, stdout: "" });
+    expect(waiter.events()).toMatchObject([
+      { event: "waiting" },
+      { event: "away", lock: "gone" },
+      { event: "error", code: "UNAVAILABLE", exitCode: 69, message: expect.stringContaining("no Redis at") },
+    ]);
+  });
+});

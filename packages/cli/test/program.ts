@@ -29,8 +29,13 @@ export class Program {
   stderr = "";
 
   /** In a session of its own, so that it has no terminal, whoever runs the tests. */
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, command: readonly string[] = [MAIN]) {
-    this.child = spawn(process.execPath, [...command, ...args], {
+  constructor(
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    command: readonly string[] = [MAIN],
+    program = process.execPath,
+  ) {
+    this.child = spawn(program, [...command, ...args], {
       cwd: tmpdir(),
       detached: true,
       env: { ...process.env, ...CLEAN, ...env },

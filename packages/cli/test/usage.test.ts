@@ -1,10 +1,10 @@
 /** Arguments, help, and what is said when something is missing. */
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { Program, run } from "./program.js";
+import { type Ended, MAIN, Program, run } from "./program.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 const NOWHERE = { HOLDFAST_REDIS: "redis://127.0.0.1:1" };
@@ -26,12 +26,15 @@ describe("wrong arguments", () => {
   ])("$args: exit code 64, a complaint, and where the help is", async ({ args }) => {
     const { exitCode, stdout, stderr } = await run(args, NOWHERE);
     expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
-    expect(stderr).toContain("holdfast");
+    expect(stderr).toMatch(/^(holdfast: |Usage: holdfast )/);
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
   test.each([
     { args: ["lock", "", "--", "true"], says: "NAME must not be empty" },
+    { args: ["ls", "--timeout", "5ms"], says: "--timeout must be 10 to" },
+    { args: ["embedded", "--max-memory", "lots"], says: "--max-memory is 'lots'" },
+    { args: ["lock", "x", "true"], says: "put -- before the command" },
     { args: ["lock", "x", "--ttl", "5ms", "--", "true"], says: "--ttl must be 100 to" },
     { args: ["--prefix", "a b", "lock", "x", "--", "true"], says: "--prefix must be 1 to" },
   ])("what the library refuses is said with the words of the command line: $says", async ({ args, says }) => {
@@ -39,6 +42,11 @@ describe("wrong arguments", () => {
       exitCode: 64,
       stderr: expect.stringContaining(`holdfast: ${says}`),
     });
+  });
+
+  test("--wait says what it takes", async () => {
+    const { stderr } = await run(["lock", "x", "--wait", "abc", "--", "true"], NOWHERE);
+    expect(stderr).toMatch(/^holdfast: option '--wait <duration>' .*0 .*such as .*10s.*forever/);
   });
 
   test("as JSON", async () => {
@@ -108,9 +116,15 @@ describe("a server that accepts and never answers", () => {
   }
 
   test("is given up", async () => {
-    const { exitCode, stderr } = await run(["ls", "--redis", (await silentServer()).url]);
+    const { exitCode, stderr } = await run([
+      "ls",
+      "--timeout",
+      "200ms",
+      "--redis",
+      (await silentServer()).url,
+    ]);
     expect(exitCode).toBe(69);
-    expect(stderr).toMatch(/no answer within 5000 ms/);
+    expect(stderr).toMatch(/no answer within 200 ms/);
   });
 
   test.each([{ args: ["ls"] }, { args: ["watch"] }, { args: ["lock", "x"] }])(
@@ -133,6 +147,27 @@ describe("a server that accepts and never answers", () => {
       });
     },
   );
+});
+
+describe("output that cannot be written", () => {
+  const into = (file: string, ...args: string[]): Promise<Ended> => {
+    const command = `"$0" ${MAIN} ${args.join(" ")} > ${file}`;
+    return new Program(["-c", command, process.execPath], {}, [], "/bin/sh").ended();
+  };
+
+  test.skipIf(!existsSync("/dev/full"))("no room: one line, and exit code 74", async () => {
+    for (const args of [["completion", "bash"], ["--help"]])
+      expect(await into("/dev/full", ...args)).toMatchObject({
+        exitCode: 74,
+        stderr: "holdfast: cannot write the output (ENOSPC)\n",
+      });
+  });
+
+  test("whoever read it is gone: no word, no error", async () => {
+    const program = new Program(["completion", "bash"]);
+    program.child.stdout?.destroy();
+    expect(await program.ended()).toMatchObject({ exitCode: 0, stderr: "" });
+  });
 });
 
 describe("holdfast embedded", () => {

@@ -1,14 +1,22 @@
 /** `holdfast lock NAME -- COMMAND…`: runs a command while this process holds the lock. */
 import { subscribe } from "node:diagnostics_channel";
 import { basename } from "node:path";
-import { AcquireTimeoutError, type Lease, type LeaseLostError, type LockEvents, type Mutex } from "holdfast";
+import {
+  AcquireTimeoutError,
+  HoldfastError,
+  type Lease,
+  type LeaseLostError,
+  type LockEvents,
+  type Mutex,
+} from "holdfast";
+import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";
 import { interruptible, takeOverSignals } from "../interrupt.js";
 import { startJob } from "../job/job.js";
 import { note, noteEvent } from "../output/output.js";
 import { ownerText } from "../output/owner.js";
 import { printable } from "../output/text.js";
-import { newSession } from "../session.js";
+import { newSession, type Session } from "../session.js";
 import type { Settings } from "../settings.js";
 
 export interface LockTerms {
@@ -29,8 +37,8 @@ export async function lock(terms: LockTerms, settings: Settings): Promise<number
   try {
     const mutex = session.hf.mutex(terms.name, { ttlMs: terms.ttlMs, localTurns: 1 });
     await interruptible((signal) => session.connect(signal));
-    const lease = await acquire(mutex, terms, settings);
-    return lease ? await runUnder(lease, terms, settings) : EXIT.busy;
+    const lease = await acquire(mutex, terms, session, settings);
+    return lease ? await runUnder(lease, terms, session, settings) : EXIT.busy;
   } finally {
     // A terminal that closes now, or an impatient Ctrl-C, must not leave the lock behind; the second one ends it.
     await interruptible(() => session.close());
@@ -38,7 +46,12 @@ export async function lock(terms: LockTerms, settings: Settings): Promise<number
 }
 
 /** Null: busy, which has been said. */
-async function acquire(mutex: Mutex, { name, waitMs }: LockTerms, settings: Settings): Promise<Lease | null> {
+async function acquire(
+  mutex: Mutex,
+  { name, waitMs }: LockTerms,
+  session: Session,
+  settings: Settings,
+): Promise<Lease | null> {
   let told = false;
   subscribe("holdfast:lock:waiting", (message) => {
     if (told) return;
@@ -48,6 +61,11 @@ async function acquire(mutex: Mutex, { name, waitMs }: LockTerms, settings: Sett
     else if (process.stderr.isTTY)
       note(`waiting for '${printable(name)}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`);
   });
+  const stop = session.onBreak(() => {
+    stop();
+    if (settings.json) noteEvent({ event: "away", lock: name });
+    else note(`the connection to Redis broke: waiting for it, and for '${printable(name)}'`);
+  });
   try {
     return await interruptible(async (signal) => {
       const lease = await mutex.acquire({ waitMs, signal });
@@ -56,22 +74,36 @@ async function acquire(mutex: Mutex, { name, waitMs }: LockTerms, settings: Sett
       throw signal.reason;
     });
   } catch (error) {
+    // Who is known to hold it was known before the connection broke.
+    const away = error instanceof HoldfastError && session.away();
+    if (away) throw away;
     if (!(error instanceof AcquireTimeoutError)) throw error;
     const { owner } = error;
     if (settings.json) noteEvent({ event: "busy", lock: name, waitMs, owner });
     else note(`'${printable(name)}' is held by ${owner ? ownerText(owner) : "somebody else"}`);
     return null;
+  } finally {
+    stop();
   }
 }
 
-async function runUnder(lease: Lease, terms: LockTerms, settings: Settings): Promise<number> {
+async function runUnder(
+  lease: Lease,
+  terms: LockTerms,
+  session: Session,
+  settings: Settings,
+): Promise<number> {
   try {
     return await runJob(lease, terms, settings);
   } finally {
-    if ((await interruptible(() => lease.release())) === "unknown" && !settings.json)
-      note(
-        `Redis did not answer the release of '${printable(lease.name)}': it is free within ${terms.ttlMs} ms`,
-      );
+    if ((await interruptible(() => lease.release())) === "unknown") {
+      session.giveUp();
+      if (settings.json) noteEvent({ event: "unreleased", lock: lease.name, ttlMs: terms.ttlMs });
+      else
+        note(
+          `Redis did not answer the release of '${printable(lease.name)}': it is free within ${showDuration(terms.ttlMs)}`,
+        );
+    }
   }
 }
 

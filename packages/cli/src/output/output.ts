@@ -36,7 +36,7 @@ export function reportFailure(error: unknown, json: boolean): void {
       event: "error",
       code: codeOf(error),
       exitCode,
-      message: toldOf(error).replace(/^error: /, ""),
+      message: toldOf(error),
     });
   } else note(toldOf(error));
 }
