@@ -77,6 +77,8 @@ class Search<State extends string | number | bigint> {
         else this.#open.set(from, new Set([call]));
         continue;
       }
+      // On every way it took effect before another one returned.
+      if (!this.#open.get(from)?.has(call)) continue;
       const before = this.#ways;
       const after = this.#until(call);
       if (after === undefined) return { verdict: "unknown", call: this.#calls[call]! };

@@ -63,6 +63,7 @@ function orderByToken(token: BigUint64Array): Uint32Array {
   if (offsets === undefined)
     return order.sort((a, b) => (token[a]! < token[b]! ? -1 : Number(token[a]! > token[b]!)));
   if (isSorted(offsets)) return order;
+  if (rows < BUCKETS) return order.sort((a, b) => offsets[a]! - offsets[b]!);
   return sortByDigits(order, offsets);
 }
 

@@ -22,8 +22,9 @@ export interface WaitingOptions extends HoldOptions {
 
 /**
  * W1. A lock is free from the return of its release on. A lease that was not certainly released may be kept for `ttlMs`
- * after `validUntilMs`, or after its grant: a renewal whose answer was lost was one. So may what an acquire of unknown
- * outcome was granted; not so one that still waits at the end, unless its process has died (`deathsMs`).
+ * after `validUntilMs`, or after its grant: a renewal whose answer was lost was one. An acquire of unknown outcome may
+ * stand in line for as long, and then be granted to nobody. One that still waits at the end is a waiter like others,
+ * unless its process has died (`deathsMs`).
  *
  * After a fault the time counts anew: the message that was lost in it may have been the wake-up.
  */
@@ -59,7 +60,8 @@ function takenSpans(operations: readonly Operation[], { ttlMs, deathsMs }: Waiti
     if (retMs === undefined) return [];
     const release = released.get(operation);
     if (release?.type === "ok" && release.retMs !== null) return [{ fromMs: retMs, toMs: release.retMs }];
-    return [{ fromMs: type === "ok" ? retMs : invMs, toMs: Math.max(validUntilMs ?? 0, retMs) + ttlMs }];
+    if (type === "info") return [{ fromMs: invMs, toMs: retMs + 2 * ttlMs }];
+    return [{ fromMs: retMs, toMs: Math.max(validUntilMs ?? 0, retMs) + ttlMs }];
   });
 }
 
