@@ -234,7 +234,9 @@ export class FaultProxy {
   #break(link: Link): void {
     if (!this.#links.delete(link)) return;
     link.client.resetAndDestroy();
-    link.server.resetAndDestroy();
+    // Only TCP has a reset.
+    if ("path" in this.#target) link.server.destroy();
+    else link.server.resetAndDestroy();
     this.#noteActivity();
   }
 

@@ -1,0 +1,70 @@
+/** Chaos: rounds, one after the other, until the time is up or a rule was broken. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ClockShim } from "./clock-shim.js";
+import { Dice } from "./dice.js";
+import { keepEvidence } from "./evidence.js";
+import { judge } from "./judge.js";
+import { playRound, type RoundTerms } from "./round.js";
+import { Tally } from "./tally.js";
+import { monoMs } from "./time.js";
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly lengthMs: number;
+  /** Each round gets one of them. */
+  readonly servers: readonly RoundTerms["server"][];
+  /** For the server without faults. */
+  readonly vaultProgram: string;
+  /** Kinds of faults; empty for all. */
+  readonly only?: readonly string[];
+  /** Of chaos, in each round. @default 12000 */
+  readonly chaosMs?: number;
+  /** After each round. */
+  readonly onRound?: (tally: Tally, at: Progress) => void;
+}
+
+export interface Progress {
+  readonly seed: number;
+  readonly server: string;
+  readonly spentMs: number;
+}
+
+export interface Outcome {
+  readonly tally: Tally;
+  /** Of the first round that broke a rule: its seed, and the folder with its history. */
+  readonly broken: { readonly seed: number; readonly server: string; readonly folder: string } | null;
+}
+
+const CHAOS_MS = 12_000;
+
+/** The first round plays the seed itself, so that a round is repeated by its own seed. */
+export async function runChaos(options: ChaosOptions): Promise<Outcome> {
+  const { seed, lengthMs, servers, vaultProgram, only = [], chaosMs = CHAOS_MS } = options;
+  const workshop = mkdtempSync(join(tmpdir(), "holdfast-shim-"));
+  const shim = ClockShim.compile(workshop);
+  const dice = new Dice(seed);
+  const tally = new Tally();
+  const startMs = monoMs();
+  try {
+    for (let roundSeed = seed; ; roundSeed = dice.seed()) {
+      const server = servers[tally.rounds % servers.length] ?? "embedded";
+      const title = server === "embedded" ? "embedded" : server.title;
+      const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
+      const round = await playRound({ seed: roundSeed, chaosMs, server, vaultProgram, only, folder, shim });
+      const verdict = judge(round);
+      tally.add(round, verdict);
+      const spentMs = monoMs() - startMs;
+      options.onRound?.(tally, { seed: roundSeed, server: title, spentMs });
+      if (verdict.violations.length > 0) {
+        keepEvidence(folder, round, verdict);
+        return { tally, broken: { seed: roundSeed, server: title, folder } };
+      }
+      rmSync(folder, { recursive: true, force: true });
+      if (spentMs >= lengthMs) return { tally, broken: null };
+    }
+  } finally {
+    rmSync(workshop, { recursive: true, force: true });
+  }
+}

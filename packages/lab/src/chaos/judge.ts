@@ -1,0 +1,206 @@
+/** What a round has shown: rules that holdfast broke, and canaries that were caught. */
+import { checkFence } from "../history/fence.js";
+import { checkIntervals } from "../history/intervals.js";
+import type { Operation } from "../history/operation.js";
+import type { Span } from "../history/span.js";
+import { checkTokens } from "../history/tokens.js";
+import { ms, type Violation } from "../history/violation.js";
+import { checkSettling } from "../history/waiting.js";
+import { checkChain } from "./chain.js";
+import type { Fault } from "./fault.js";
+import type { Bite } from "./nemeses/nemesis.js";
+import type { Round } from "./round.js";
+
+export interface Caught {
+  readonly canary: string;
+  /** The faults of which it may be the work. */
+  readonly bites: readonly Bite[];
+  readonly violation: Violation;
+}
+
+export interface Verdict {
+  readonly violations: readonly Violation[];
+  readonly caught: readonly Caught[];
+}
+
+/** For a process that is late on a busy machine; what it was stopped for does not count anyway. */
+const SLACK_MS = 1_500;
+
+export function judge(round: Round): Verdict {
+  const operations = settleHolds(round.history.operations, deathOf(round));
+  const ours = operations.filter(({ key, process }) => !key.startsWith("canary:") && isCaller(process));
+  const violations = [
+    ...checkGrants(ours, round.faults),
+    ...checkExclusion(ours, round),
+    ...checkFence(ours),
+    ...checkChain(ours),
+    ...checkPace(operations, round),
+    ...remainsOf(round),
+    ...uncaughtOf(operations),
+  ];
+  return { violations: violations.sort((a, b) => a.atMs - b.atMs), caught: caughtIn(operations, round) };
+}
+
+/** "w1#2.0" is a caller, "w1#2.probe" and "w1#2.process" are not. */
+function isCaller(process: string): boolean {
+  return /\.\d+$/.test(process);
+}
+
+function workerOf(process: string): string {
+  return process.slice(0, process.lastIndexOf("."));
+}
+
+function deathOf({ history, deathsMs }: Round): Map<string, number> {
+  const actors = new Set(history.operations.map(({ process }) => process));
+  return new Map([...actors].map((actor) => [actor, deathsMs.get(workerOf(actor)) ?? Infinity]));
+}
+
+/** A hold that its process did not end, because it died, was valid until its last renewal said, or until the death. */
+function settleHolds(
+  operations: readonly Operation[],
+  deathsMs: ReadonlyMap<string, number>,
+): readonly Operation[] {
+  const renewedMs = new Map<string, number>();
+  const place = ({ process, key, token }: Operation) => `${process} ${key} ${token}`;
+  for (const one of operations) {
+    if (one.f === "renew" && one.validUntilMs !== undefined) renewedMs.set(place(one), one.validUntilMs);
+  }
+  return operations.map((one) => {
+    if (one.f !== "hold" || one.endMs !== undefined) return one;
+    const validUntilMs = Math.max(one.validUntilMs ?? Infinity, renewedMs.get(place(one)) ?? 0);
+    return { ...one, endMs: Math.min(validUntilMs, deathsMs.get(one.process) ?? Infinity) };
+  });
+}
+
+/**
+ * Tokens rise while the server keeps its data, whatever clocks and processes do. After a loss they rise as long as its
+ * clock was not moved: in a round with both, each stretch between two losses is judged by itself.
+ */
+function checkGrants(ours: readonly Operation[], faults: readonly Fault[]): Violation[] {
+  const grants = ours.filter(({ f }) => f === "acquire");
+  const losses = faults.filter(({ breaks }) => breaks === "memory");
+  const isClockMoved = faults.some(({ breaks }) => breaks === "time");
+  if (!isClockMoved || losses.length === 0) return checkTokens(grants);
+  const stretches = between(losses);
+  return stretches.flatMap(({ fromMs, toMs }) =>
+    checkTokens(grants.filter(({ invMs, retMs }) => invMs >= fromMs && (retMs ?? Infinity) <= toMs)),
+  );
+}
+
+function between(cuts: readonly Span[]): Span[] {
+  const sorted = cuts.toSorted((a, b) => a.fromMs - b.fromMs);
+  let fromMs = 0;
+  const stretches = sorted.map((cut) => {
+    const stretch = { fromMs, toMs: cut.fromMs };
+    fromMs = Math.max(fromMs, cut.toMs);
+    return stretch;
+  });
+  return [...stretches, { fromMs, toMs: Infinity }];
+}
+
+/** Two holds at one time are a violation unless the server forgot, or its clock moved, after the first had been asked for. */
+function checkExclusion(ours: readonly Operation[], { faults }: Round): Violation[] {
+  const breaks = faults.filter(({ breaks: what }) => what);
+  const askedMs = askedFor(ours);
+  return checkIntervals(ours, { most: Infinity }).filter(({ operations }) =>
+    operations.some((a, place) =>
+      operations.slice(place + 1).some((b) => {
+        const fromMs = Math.min(askedMs(a), askedMs(b));
+        const toMs = Math.max(a.invMs, b.invMs);
+        return overlap(a, b) && !breaks.some((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs);
+      }),
+    ),
+  );
+}
+
+/** When the possession that a hold is part of was asked for: for a turn passed on inside a process, by the first turn. */
+function askedFor(ours: readonly Operation[]): (hold: Operation) => number {
+  const firstMs = new Map<string, number>();
+  for (const { f, nonce, invMs } of ours) {
+    if (f !== "acquire" || nonce === undefined) continue;
+    firstMs.set(nonce, Math.min(firstMs.get(nonce) ?? Infinity, invMs));
+  }
+  return ({ nonce, invMs }) => firstMs.get(nonce ?? "") ?? invMs;
+}
+
+function overlap(a: Operation, b: Operation): boolean {
+  return a.invMs < (b.endMs ?? Infinity) && b.invMs < (a.endMs ?? Infinity);
+}
+
+/** Calls settle within their own limit, except for the time in which their process did not run. */
+function checkPace(operations: readonly Operation[], round: Round): Violation[] {
+  const workers = new Set(operations.map(({ process }) => workerOf(process)));
+  const deathsMs = deathOf(round);
+  return [...workers].flatMap((worker) => {
+    const own = operations.filter(({ process }) => workerOf(process) === worker);
+    const stalls = own.filter(({ f }) => f === "stall").map(({ value }) => value as Span);
+    return checkSettling(
+      own.filter(({ process }) => isCaller(process)),
+      {
+        withinMs: (one) => limitOf(one, round.callTimeoutMs),
+        endMs: round.endMs,
+        faults: stalls,
+        deathsMs,
+      },
+    );
+  });
+}
+
+function limitOf({ f, value }: Operation, callTimeoutMs: number): number | undefined {
+  if (f === "acquire") return (value as { limitMs: number }).limitMs + 2 * callTimeoutMs + SLACK_MS;
+  return f === "release" ? 2 * callTimeoutMs + SLACK_MS : undefined;
+}
+
+function remainsOf({ remains, endMs }: Round): Violation[] {
+  return remains.map((message) => ({
+    property: "P1",
+    verdict: "broken",
+    key: "",
+    operations: [],
+    message: `After all was well again: ${message}`,
+    atMs: endMs,
+  }));
+}
+
+/** The libraries of canaries may do as they like. */
+function uncaughtOf(operations: readonly Operation[]): Violation[] {
+  const ours = operations.filter(
+    ({ f, error }) => f === "uncaught" && !/node_modules\/(redlock5|redis-semaphore)\//.test(error ?? ""),
+  );
+  return ours.map((one) => ({
+    property: "P1",
+    verdict: "broken",
+    key: "",
+    operations: [one],
+    message: `${workerOf(one.process)} at ${ms(one.invMs)}: nobody caught ${one.error}`,
+    atMs: one.invMs,
+  }));
+}
+
+function caughtIn(operations: readonly Operation[], round: Round): Caught[] {
+  const theirs = operations.filter(({ key }) => key.startsWith("canary:"));
+  const tokens = theirs.filter(({ key, f }) => key === "canary:fixed-ttl" && f === "acquire");
+  const violations = [
+    ...checkIntervals(theirs, { most: Infinity }),
+    ...checkTokens(tokens, { most: Infinity }),
+  ];
+  return violations.map((violation) => ({
+    canary: violation.key.slice("canary:".length),
+    bites: bitesBehind(violation, round),
+    violation,
+  }));
+}
+
+/** Faults that lasted, or came, between the first beginning and the moment at which the violation was there. */
+function bitesBehind({ operations, atMs }: Violation, { faults }: Round): Bite[] {
+  const fromMs = Math.min(...operations.map(({ invMs }) => invMs));
+  const workers = new Set(operations.map(({ process }) => workerOf(process).replace(/#.*/, "")));
+  const near = faults.filter(
+    (fault) =>
+      fault.bites &&
+      fault.fromMs <= atMs &&
+      fault.toMs >= fromMs &&
+      (fault.bites !== "pause" || workers.has(fault.target)),
+  );
+  return [...new Set(near.map(({ bites }) => bites as Bite))];
+}

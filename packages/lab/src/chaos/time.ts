@@ -1,0 +1,57 @@
+/** CLOCK_MONOTONIC: one clock for every process of the machine, which no fault here moves. */
+
+/** Milliseconds, with fractions. */
+export function monoMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+export function pauseMs(delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, delayMs);
+  });
+}
+
+/** Blocks the event loop. */
+export function spinMs(forMs: number): void {
+  const endMs = monoMs() + forMs;
+  while (monoMs() < endMs);
+}
+
+/** Calls back once. Returns the cancellation. */
+export function afterMs(delayMs: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
+}
+
+/** Again and again, without keeping the process alive. */
+export function everyMs(periodMs: number, callback: () => void): () => void {
+  const timer = setInterval(callback, periodMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** The outcome, or `late` when it does not come in time. */
+export async function settledIn<Value>(
+  promise: Promise<Value>,
+  limitMs: number,
+): Promise<{ readonly value: Value } | "late"> {
+  let cancel = () => {};
+  const late = new Promise<"late">((resolve) => {
+    cancel = afterMs(limitMs, () => resolve("late"));
+  });
+  try {
+    return await Promise.race([promise.then((value) => ({ value })), late]);
+  } finally {
+    cancel();
+  }
+}
+
+/** By the wall clock, for the names of folders. */
+export function stamp(): string {
+  return new Date(Date.now()).toISOString().replaceAll(/[:.]/g, "-").slice(0, 19);
+}
+
+/** Wall milliseconds, which faults do move: what clients that trust it see. */
+export function wallMs(): number {
+  return Date.now();
+}

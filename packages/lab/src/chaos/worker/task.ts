@@ -1,0 +1,46 @@
+/** What a worker is told to do, and the words between it and its parent. */
+
+export type ClientName = "ioredis" | "ioredis5" | "node-redis";
+export const clientNames: readonly ClientName[] = ["ioredis", "ioredis5", "node-redis"];
+
+export type CanaryName = "setnx-expire" | "fixed-ttl" | "redlock" | "redis-semaphore";
+export const canaryNames: readonly CanaryName[] = ["setnx-expire", "fixed-ttl", "redlock", "redis-semaphore"];
+
+export interface WorkerTask {
+  /** "w1", and after a kill "w1#2". */
+  readonly name: string;
+  readonly seed: number;
+  /** Where the server is reached: through a proxy, or over a link. */
+  readonly host: string;
+  readonly port: number;
+  /** The socket file of a server without faults, on which the guarded resources live. */
+  readonly vault: string;
+  readonly client: ClientName;
+  readonly journal: string;
+  /** How many callers use holdfast at the same time. */
+  readonly callers: number;
+  readonly keys: readonly string[];
+  readonly ttlsMs: readonly number[];
+  readonly callTimeoutMs: number;
+  readonly canaries: readonly CanaryName[];
+  readonly canaryTtlMs: number;
+}
+
+/**
+ * - `stop`: no new operation; answered when all that began have ended
+ * - `probe`: takes each lock once, waiting at most `waitMs`; answered with the longest wait
+ * - `close`: ends everything; the process then ends by itself
+ */
+export type Verb = "stop" | "probe" | "close";
+
+export interface Order {
+  readonly order: number;
+  readonly verb: Verb;
+  readonly waitMs?: number;
+}
+
+export interface Answer {
+  readonly order: number;
+  readonly value?: unknown;
+  readonly error?: string;
+}
