@@ -75,10 +75,11 @@ meant; 64, 69.
   doctor: `
 Examples:
   holdfast doctor
+  holdfast doctor --accept persistence,replication
   holdfast doctor --json | jq '.findings[].code'
 
-Exit codes: 0 nothing to mend; 1 an error or a warning; 64, 69. The options of your
-own client are looked at by hf.doctor() in your program.
+Exit codes: 0 nothing to mend; 1 an error or a warning that is not accepted; 64,
+69. The options of your own client are looked at by hf.doctor() in your program.
 `,
   completion: `
 Set up:

@@ -130,10 +130,12 @@ function addDoctor(program: Command, finish: (exitCode: number) => void): void {
     .command("doctor")
     .summary("look for what puts locks at risk on this server")
     .description("Looks for what puts locks at risk: settings of the server, permissions, clocks.")
+    .option("--accept <codes>", "findings that may stay as they are: CODE,CODE…", findingCodes)
     .addHelpText("after", HELP.doctor)
     .action(async (_: unknown, self: Command) => {
+      const { accept = [], ...rest } = self.optsWithGlobals();
       const { doctor } = await import("./commands/doctor.js");
-      finish(await doctor(settingsOf(self.optsWithGlobals())));
+      finish(await doctor(accept, settingsOf(rest)));
     });
 }
 
@@ -191,6 +193,13 @@ function named(text: string): string {
 function portNumber(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError("Give a whole number from 0 to 65535.");
+}
+
+/** May be given several times. */
+function findingCodes(text: string, before: readonly string[] = []): readonly string[] {
+  const codes = text.split(",");
+  if (codes.every((code) => /^[a-z]+(-[a-z]+)*$/.test(code))) return [...before, ...codes];
+  throw new InvalidArgumentError("Give the codes as doctor prints them, such as persistence,replication.");
 }
 
 function fenceToken(text: string): bigint {

@@ -171,16 +171,32 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       expect(stderr).toContain(says);
     });
 
-    test("doctor: what it found, its consequence, its remedy; exit code 1 when there is something to mend", async () => {
+    test("doctor: what it found, its consequence, its remedy, and whether there is something to mend", async () => {
+      const embedded = kind.title === "embedded Valkey"; // whose data is in memory by design
+      const exitCode = embedded ? 0 : 1;
       const plain = await holdfast("doctor");
-      expect(plain).toMatchObject({ exitCode: 1, stderr: "" });
+      expect(plain).toMatchObject({ exitCode, stderr: "" });
       expect(plain.stdout).toMatch(/^(valkey|redis) [\d.]+, standalone, primary, a call takes [\d.]+ ms/);
-      expect(plain.stdout).toMatch(/^warning persistence\n {2}\S/m);
-      const { exitCode, stdout } = await holdfast("doctor", "--json");
-      expect(exitCode).toBe(1);
-      const report = JSON.parse(stdout);
-      expect(report).toMatchObject({ healthy: false, facts: { role: "primary" } });
-      expect(report.findings.map(({ code }: { code: string }) => code)).toContain("persistence");
+      expect(plain.stdout).toMatch(/^(warning|info) persistence\n {2}\S/m);
+      const asJson = await holdfast("doctor", "--json");
+      expect(asJson).toMatchObject({ exitCode });
+      const report = JSON.parse(asJson.stdout);
+      expect(report).toMatchObject({ healthy: embedded, facts: { role: "primary" } });
+      expect(report.findings).toContainEqual(
+        expect.objectContaining({ code: "persistence", accepted: false }),
+      );
+    });
+
+    test("doctor: findings that are accepted are told, and do not count", async () => {
+      const plain = await holdfast("doctor", "--accept", "replication", "--accept", "latency,persistence");
+      expect(plain).toMatchObject({ exitCode: 0, stderr: "" });
+      expect(plain.stdout).toMatch(/^(warning|info) persistence \(accepted\)\n {2}\S/m);
+      const { stdout } = await holdfast("doctor", "--json", "--accept", "persistence");
+      expect(JSON.parse(stdout)).toMatchObject({ healthy: true });
+      expect(await holdfast("doctor", "--accept", "no code")).toMatchObject({
+        exitCode: 64,
+        stderr: expect.stringContaining("codes as doctor prints them"),
+      });
     });
   });
 });

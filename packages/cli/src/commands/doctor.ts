@@ -8,12 +8,22 @@ import { newSession } from "../session.js";
 import type { Settings } from "../settings.js";
 import { roomIn } from "./look.js";
 
-export async function doctor(settings: Settings): Promise<number> {
+/** As the report has it, and whether the user has said that it may stay as it is. */
+interface Judged extends Finding {
+  readonly accepted: boolean;
+}
+
+interface Judgement extends DoctorReport {
+  readonly findings: readonly Judged[];
+}
+
+/** @param accepted codes of findings that do not count */
+export async function doctor(accepted: readonly string[], settings: Settings): Promise<number> {
   const session = newSession(settings);
   try {
     const report = await interruptible(async (signal) => {
       await session.connect(signal);
-      return aboutServer(await session.hf.doctor());
+      return judged(await session.hf.doctor(), accepted);
     });
     if (settings.json) printLine(jsonOf(report));
     else for (const line of reportLines(report)) printLine(line);
@@ -24,15 +34,21 @@ export async function doctor(settings: Settings): Promise<number> {
 }
 
 /** The client is this command's own; that of a program is looked at by `hf.doctor()` in the program. */
-function aboutServer(report: DoctorReport): DoctorReport {
-  const findings = report.findings.filter(({ code }) => !code.startsWith("client-"));
-  const healthy = !findings.some(({ severity }) => severity === "error" || severity === "warning");
-  return { ...report, findings, healthy };
+function judged(report: DoctorReport, codes: readonly string[]): Judgement {
+  const findings = report.findings
+    .filter(({ code }) => !code.startsWith("client-"))
+    .map((finding) => ({ ...finding, accepted: codes.includes(finding.code) }));
+  const bad = (severity: Severity): boolean => severity === "error" || severity === "warning";
+  return {
+    ...report,
+    findings,
+    healthy: !findings.some(({ severity, accepted }) => bad(severity) && !accepted),
+  };
 }
 
 const LONGEST_LINE = 100;
 
-function reportLines({ healthy, findings, facts }: DoctorReport): string[] {
+function reportLines({ healthy, findings, facts }: Judgement): string[] {
   const colors = colorsFor(process.stdout);
   const width = Math.min(roomIn(process.stdout), LONGEST_LINE);
   const { kind, version, mode, role, roundTripMs, clockOffsetMs } = facts;
@@ -57,7 +73,7 @@ function clockText(offsetMs: number): string {
 }
 
 function findingLines(
-  { code, severity, found, consequence, remedy }: Finding,
+  { code, severity, found, consequence, remedy, accepted }: Judged,
   width: number,
   colors: Colors,
 ): string[] {
@@ -67,6 +83,7 @@ function findingLines(
     unknown: colors.magenta,
     info: colors.cyan,
   };
+  if (accepted) return [`${severity} ${colors.bold(code)} (accepted)`, ...wrapped(found, width, "  ")];
   return [
     `${paint[severity](severity)} ${colors.bold(code)}`,
     ...wrapped(found, width, "  "),

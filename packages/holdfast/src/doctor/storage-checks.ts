@@ -4,6 +4,18 @@ import { numberOf } from "./server-checks.js";
 import type { ServerState } from "./server-state.js";
 
 const FULL_SHARE = 0.9;
+/** What a Valkey inside Node says it runs on. */
+const EMBEDDED_OS = "wasi ";
+
+/** It is that by design, and there is no setting to mend it. */
+const inMemory: Finding = {
+  code: "persistence",
+  severity: "info",
+  found: "this is the embedded Valkey, which keeps its data in memory",
+  consequence:
+    "When its process ends, all locks and tokens are gone, and so are those who use it over the loopback.",
+  remedy: "It is for tests and for trying things out: in production use a server of its own.",
+};
 
 export function checkStorage(state: ServerState, facts: ServerFacts): Finding[] {
   if (!state.info) return [];
@@ -74,6 +86,7 @@ function checkPersistence({ info, config }: ServerState): Finding[] {
   const save = config?.get("save");
   if (!info?.has("aof_enabled")) return [];
   if (info.get("aof_enabled") === "1") return checkFsync(config?.get("appendfsync"));
+  if (info.get("os")?.startsWith(EMBEDDED_OS)) return [inMemory];
   const nothing = save === "";
   const snapshots =
     save === undefined ? "whether it takes snapshots is unknown" : `it takes snapshots (save ${save})`;
