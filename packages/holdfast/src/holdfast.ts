@@ -16,8 +16,6 @@ import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
 import { detectClient } from "./redis/clients/detect.js";
 import { openClient } from "./redis/clients/url.js";
 import { Connection } from "./redis/connection.js";
-import { Inbox } from "./redis/inbox.js";
-import { inboxChannel } from "./redis/keys.js";
 import { type Clock, systemClock } from "./time/clock.js";
 import { type Duration, durationMs } from "./time/duration.js";
 import { type Random, systemRandom } from "./time/random.js";
@@ -68,18 +66,16 @@ export class Holdfast {
     this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
     this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
     const id = random.id();
-    const inbox = new Inbox(this.#connection, inboxChannel(prefix, id), clock, callTimeoutMs);
     const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
       {
         port: this.#connection,
-        inbox,
         schedule,
         random,
         isHeld: (request) => keeper.isKept(request),
         revoke: (request) => keeper.revoke(request),
       },
-      { prefix, owner: JSON.stringify({ ...self, inbox: id }), callTimeoutMs },
+      { prefix, processId: id, owner: JSON.stringify({ ...self, inbox: id }), callTimeoutMs },
     );
     const keeper: Keeper = new Keeper(
       schedule,

@@ -7,12 +7,13 @@ import { HoldfastError, NotLoadedError } from "./errors.js";
 export class Part<Value> {
   readonly #load: () => Promise<Value>;
   #value: Value | null;
-  #loading: Promise<Value> | null = null;
+  #loading: Promise<Value> | null;
 
   /** @param value what there is to have already */
   constructor(load: () => Promise<Value>, value: Value | null = null) {
     this.#load = load;
     this.#value = value;
+    this.#loading = value && Promise.resolve(value);
   }
 
   /** Null until it is loaded. */
@@ -32,6 +33,11 @@ export class Part<Value> {
         throw error instanceof HoldfastError ? error : new NotLoadedError(error);
       },
     );
+    return this.#loading;
+  }
+
+  /** The load that has begun; null where none has, or it failed. */
+  get begun(): Promise<Value> | null {
     return this.#loading;
   }
 

@@ -1,6 +1,8 @@
 /** Answers of another shape, and answers to another call, are no answers. */
 import { describe, expect, test } from "vitest";
-import { takeReply, verdict } from "../src/locks/backends/redis/replies.js";
+import { holderSeen, verdict } from "../src/locks/backends/redis/replies.js";
+import { takeReply } from "../src/locks/backends/redis/take-reply.js";
+import type { Reply } from "../src/redis/port.js";
 
 const TOKEN = "1795262297451817";
 const HELD = `${TOKEN} b ${TOKEN} ${TOKEN} 86400000 1000 {"host":"h","pid":1,"label":""}`;
@@ -9,8 +11,12 @@ const indeterminate = expect.objectContaining({ code: "INDETERMINATE" });
 describe("an answer of take", () => {
   test("is a token only for the id that it names", () => {
     expect(takeReply(`${TOKEN}a`, ["a"])).toEqual({ seen: [BigInt(TOKEN)], ticket: TOKEN });
-    expect(takeReply([`${TOKEN}a`, `${TOKEN}x`, TOKEN], ["a", "b"]).seen).toEqual([BigInt(TOKEN), null]);
-    expect(takeReply(`${TOKEN}x`, ["a"]).seen).toEqual([null]);
+    expect(takeReply([`${TOKEN}a`, `${TOKEN}x`, TOKEN], ["a", "b"]).seen).toEqual([
+      BigInt(TOKEN),
+      `${TOKEN}x`,
+    ]);
+    expect(takeReply(`${TOKEN}x`, ["a"]).seen).toEqual([`${TOKEN}x`]);
+    expect(holderSeen(`${TOKEN}x`, "a")).toBeNull();
   });
 
   test("of another shape is no answer", () => {
@@ -20,11 +26,12 @@ describe("an answer of take", () => {
   });
 
   test("says who holds, unless only acquire can tell: lapsed, or longer than its ttl", () => {
-    const seen = (leftMs: number) => takeReply([[HELD, leftMs], TOKEN], ["a"]).seen[0];
+    const state = (leftMs: number) => takeReply([[HELD, leftMs], TOKEN], ["a"]).seen[0] as Reply;
+    const seen = (leftMs: number) => holderSeen(state(leftMs), "a");
     expect(seen(900)).toMatchObject({ owner: { host: "h" }, ahead: null });
     expect([seen(0), seen(-5), seen(3_600_000)]).toEqual([null, null, null]);
-    expect(takeReply([[HELD, 900], TOKEN], ["b"]).seen).toEqual([BigInt(TOKEN)]); // sent twice by the client
-    expect(takeReply(["", TOKEN], ["a"]).seen).toEqual([null]);
+    expect(holderSeen(state(900), "b")).toBe(BigInt(TOKEN)); // sent twice by the client
+    expect(holderSeen("", "a")).toBeNull();
   });
 });
 

@@ -38,7 +38,7 @@ local function read_lock(lock, held)
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
-    error('the key of this lock holds something else, choose another prefix: ' .. lock)
+    error({ err = 'WRONGTYPE the key of this lock holds something else: ' .. lock })
   end
   local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
   if id then
@@ -66,7 +66,7 @@ end
 -- token. Every check comes before this.
 local function hold(lock, state, flag, now, request)
   local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
-  if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
+  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)

@@ -1,7 +1,7 @@
 /**
  * Releases: leases on their way back to the server. Those of one tick go back together in one call, where
  * nobody waits for them; one that is alone, or that somebody may wait for, goes by a call of its own, which
- * hands over. A call without an answer is tried again within the same limit.
+ * hands over; before that script is loaded, only those that somebody may wait for. A call without an answer is tried again within the same limit.
  */
 import { IndeterminateError } from "../../../errors.js";
 import type { Hold } from "../../../lease/hold.js";
@@ -36,6 +36,8 @@ export interface ReleasesParts {
 export interface ReleaseCalls {
   /** Whether it may go back together with others: no copy of its request is on the way. */
   mayGive(request: LockRequest): boolean;
+  /** Whether the script that hands over is loaded. */
+  handsOver(): boolean;
   /** `release.lua`, once. */
   release(request: LockRequest, limitMs: number): Promise<Reply>;
   /** Nobody knows what became of it. */
@@ -91,8 +93,8 @@ export class Releases {
   }
 
   #send(releases: readonly Release[]): void {
-    const together =
-      releases.length > 1 ? releases.filter(({ request }) => this.#calls.mayGive(request)) : [];
+    const give = releases.length > 1 || !this.#calls.handsOver();
+    const together = give ? releases.filter(({ request }) => this.#calls.mayGive(request)) : [];
     for (const release of releases) if (!together.includes(release)) this.#release(release, false);
     if (together.length === 0) return;
     const keys = together.map(({ request }) => lockKey(this.#prefix, request.name));

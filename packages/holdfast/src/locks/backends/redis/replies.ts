@@ -1,6 +1,6 @@
 /**
- * What the lock scripts return, as types. The only place that knows the shape of their replies. A grant names
- * its request: one that answers another call, on a connection that is out of step, must not be believed.
+ * What the lock scripts return, as types; for what `take` takes, see take-reply.ts. Only these two know the
+ * shape of their replies. A grant names its request, as there.
  */
 import type { Owner } from "../../../errors.js";
 import type { Reply } from "../../../redis/port.js";
@@ -73,30 +73,11 @@ function owner(json: string, sinceUs: number, fence: bigint): Owner | null {
   }
 }
 
-const TOKEN_LENGTH = 16;
-const TOKEN = /^\d{16}$/;
-
-/** What `take` did for each of `ids`, and when: 16 digits of the server's clock. */
-export interface TakeReply {
-  readonly seen: readonly (bigint | Busy | null)[];
-  readonly ticket: string;
-}
-
 /**
- * For each: the token of a lock that was taken, now or when the client sent it before; who holds it; or
- * null where only `acquire` can tell.
- * @throws {IndeterminateError} an answer of another shape
+ * What `take` saw of a lock that it did not take: the token of a request that it knew, because the client
+ * sent it before; who holds the lock; or null where only `acquire` can tell.
  */
-export function takeReply(reply: Reply, ids: readonly string[]): TakeReply {
-  const alone = typeof reply === "string" && ids.length === 1;
-  const row = alone ? [reply, reply.slice(0, TOKEN_LENGTH)] : replyRow(reply, ids.length + 1);
-  const ticket = String(row[ids.length]);
-  if (!TOKEN.test(ticket)) replyRow(undefined); // throws
-  return { seen: ids.map((id, place) => taken(row[place], id)), ticket };
-}
-
-function taken(seen: Reply | undefined, id: string): bigint | Busy | null {
-  if (typeof seen === "string") return seen.endsWith(id) ? BigInt(seen.slice(0, TOKEN_LENGTH)) : null;
+export function holderSeen(seen: Reply, id: string): bigint | Busy | null {
   if (!Array.isArray(seen)) return null;
   const holder = held(String(seen[0]));
   const leftMs = Number(seen[1]);

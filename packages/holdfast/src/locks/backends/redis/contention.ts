@@ -1,0 +1,250 @@
+/**
+ * Contention: what locks on Redis need once somebody else wants the same name, or a call has failed: the
+ * scripts that know the line, the waits in it, the inbox, and the cleaning up.
+ */
+import { ServerError } from "../../../errors/refusals.js";
+import type { Grant, Hold } from "../../../lease/hold.js";
+import type { RenewOutcome } from "../../../lease/keeper.js";
+import { Inbox } from "../../../redis/inbox.js";
+import { inboxChannel, lockKeys, lockNameOf } from "../../../redis/keys.js";
+import type { RedisPort, Reply } from "../../../redis/port.js";
+import { replyRow } from "../../../redis/reply.js";
+import { elapsedMs, type Instant } from "../../../time/clock.js";
+import type { Random } from "../../../time/random.js";
+import type { Schedule } from "../../../time/schedule.js";
+import type { Busy, Candidate, LockRequest } from "../../backend.js";
+import { script as acquireScript } from "./acquire.lua.js";
+import { script as beatScript } from "./beat.lua.js";
+import { Leftovers } from "./leftovers.js";
+import { script as releaseScript } from "./release.lua.js";
+import { holderSeen, type Verdict, verdict } from "./replies.js";
+import { type Wait, Waits } from "./waits.js";
+
+export interface RedisLocksParts {
+  readonly port: RedisPort;
+  readonly schedule: Schedule;
+  readonly random: Random;
+  /** Whether this process holds by that request now. */
+  readonly isHeld: (id: string) => boolean;
+  /** The lease of that request was taken away. False: it is not held here. */
+  readonly revoke: (id: string) => boolean;
+}
+
+export interface RedisLocksOptions {
+  readonly prefix: string;
+  /** Names this process, and its inbox. */
+  readonly processId: string;
+  /** JSON that names this process, for people. */
+  readonly owner: string;
+  readonly callTimeoutMs: number;
+}
+
+/** What has become of the copies of a request: whether one of them may still reach the server. */
+export interface Sending {
+  /** How often the connection had broken when it was first sent. */
+  readonly disruptions: number;
+  /** Sent and not answered, yet or for ever. */
+  unanswered: number;
+}
+
+/** What `take` did for a request. */
+export interface Taken {
+  /** Null: not taken. */
+  readonly token: bigint | null;
+  /** What it saw instead. */
+  readonly seen: Reply;
+  readonly sentAt: Instant;
+  /** When the server saw the request, which is its place in line; "0": it did not see it. */
+  readonly ticket: string;
+}
+
+/** The account of the copies of each request, as the backend keeps it. */
+export interface Sendings {
+  /** One more is sent. */
+  sent(request: LockRequest): Sending;
+  /** For how long a request that ends must be banned, because a copy may still be on the way. */
+  banMs(request: LockRequest): number;
+}
+
+const MOST_REVOKED = 1_000;
+const SHORTEST_CALL_MS = 10;
+const UNKNOWN_HOLDER: Busy = { owner: null, ahead: null };
+
+export class Contention {
+  readonly #parts: RedisLocksParts;
+  readonly #options: RedisLocksOptions;
+  readonly #sendings: Sendings;
+  readonly #inbox: Inbox;
+  readonly #waits: Waits;
+  readonly #leftovers: Leftovers;
+  /** Requests whose lease was taken away before this process heard of it. */
+  readonly #revoked = new Set<string>();
+
+  constructor(parts: RedisLocksParts, options: RedisLocksOptions, sendings: Sendings) {
+    const { port, schedule, random } = parts;
+    const { prefix, processId, callTimeoutMs } = options;
+    this.#parts = parts;
+    this.#options = options;
+    this.#sendings = sendings;
+    this.#inbox = new Inbox(port, inboxChannel(prefix, processId), schedule.clock, callTimeoutMs);
+    this.#waits = new Waits(schedule, random, this.#inbox, {
+      ask: (wait, standInLine) => this.#ask(wait, standInLine),
+      beat: (waits, limitMs) => this.#beat(waits, limitMs),
+    });
+    this.#leftovers = new Leftovers(schedule, random, (request) => this.release(request, callTimeoutMs));
+    this.#inbox.handle("revoked", ([id = ""]) => {
+      // A grant of which this process has not heard yet must not begin to count.
+      if (!parts.revoke(id)) this.#remember(id);
+    });
+    this.#waits.onStray = (id, ttlMs, key) => this.#giveBackStray(id, ttlMs, key);
+  }
+
+  /** From now on this process hears at once of what is done to its leases. */
+  listen(): void {
+    this.#inbox.open();
+  }
+
+  #remember(id: string): void {
+    this.#revoked.add(id);
+    if (this.#revoked.size <= MOST_REVOKED) return;
+    for (const oldest of this.#revoked) {
+      this.#revoked.delete(oldest);
+      return;
+    }
+  }
+
+  wasRevoked({ id }: LockRequest): boolean {
+    return this.#revoked.size > 0 && this.#revoked.delete(id);
+  }
+
+  /** Goes on where `take` has not taken it. @param since when the attempt began */
+  async attempt(request: LockRequest, taken: Taken, since: Instant): Promise<Grant | Busy> {
+    const seen = holderSeen(taken.seen, request.id);
+    if (typeof seen === "bigint") {
+      return this.wasRevoked(request) ? UNKNOWN_HOLDER : { token: seen, sentAt: taken.sentAt };
+    }
+    if (seen) return seen;
+    const { clock } = this.#parts.schedule;
+    const leftMs = Math.max(this.#options.callTimeoutMs - elapsedMs(clock, since), SHORTEST_CALL_MS);
+    const sentAt = clock.now();
+    const args = ["0", request.barging ? "1" : "0", "", "0", "0"];
+    const answer = await this.#sendAcquire(request, args, leftMs);
+    if (answer.kind === "granted" && !this.wasRevoked(request)) return { token: answer.token, sentAt };
+    return answer.kind === "busy" ? { owner: answer.owner, ahead: null } : UNKNOWN_HOLDER;
+  }
+
+  /** Goes on where `take` has not taken it, or has not answered: null. Returns how to leave the line. */
+  stand(request: LockRequest, candidate: Candidate, taken: Taken | null): () => void {
+    let over = false;
+    let wait: Wait | null = null;
+    const standInLine = (ticket: string): void => {
+      if (!over) wait = this.#waits.add(request, told, ticket);
+    };
+    const told: Candidate = {
+      granted: (grant) => {
+        if (this.wasRevoked(request)) standInLine("0");
+        else candidate.granted(grant);
+      },
+      waiting: (busy) => candidate.waiting(busy),
+      troubled: (error) => candidate.troubled(error),
+      refused: (error) => {
+        this.#leftovers.add(request); // an earlier try may have put it in line
+        candidate.refused(error);
+      },
+    };
+    const seen = taken && holderSeen(taken.seen, request.id);
+    if (taken && typeof seen === "bigint") told.granted({ token: seen, sentAt: taken.sentAt });
+    else standInLine(taken?.ticket ?? "0");
+    return () => {
+      over = true;
+      if (wait) this.#waits.remove(wait);
+    };
+  }
+
+  /** Each half for itself: one name that may not be touched must not cost the others their leases. */
+  async renewHalves(
+    holds: readonly Hold[],
+    renew: (half: readonly Hold[]) => Promise<readonly RenewOutcome[]>,
+  ): Promise<readonly RenewOutcome[]> {
+    const middle = holds.length >> 1;
+    const halves = [holds.slice(0, middle), holds.slice(middle)];
+    const outcomes = await Promise.allSettled(halves.map(renew));
+    return outcomes.flatMap((outcome, place) =>
+      outcome.status === "fulfilled" ? outcome.value : (halves[place] ?? []).map(() => "unknown" as const),
+    );
+  }
+
+  /** `release.lua`, once. */
+  release(request: LockRequest, limitMs: number): Promise<Reply> {
+    const args = [request.id, String(this.#sendings.banMs(request)), request.barging ? "1" : "0"];
+    return this.#parts.port.script(
+      releaseScript,
+      lockKeys(this.#options.prefix, request.name),
+      args,
+      limitMs,
+    );
+  }
+
+  abandon(request: LockRequest): void {
+    this.#leftovers.add(request);
+  }
+
+  /** Nobody waits any more. */
+  endWaits(): void {
+    this.#waits.close();
+  }
+
+  /** Resolves when the last word is sent. */
+  async close(): Promise<void> {
+    await this.#leftovers.close();
+    this.#inbox.close();
+  }
+
+  /** A place in line outlived its request, and was granted the name: it goes back at once. */
+  #giveBackStray(id: string, ttlMs: number, key: string): void {
+    if (this.#leftovers.hurry(id) || this.#parts.isHeld(id)) return;
+    const name = lockNameOf(this.#options.prefix, key);
+    if (!name || !(ttlMs > 0)) return; // not written by our scripts
+    const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n, barging: false };
+    const sending: Sending = { disruptions: this.#parts.port.disruptions, unanswered: 1 };
+    this.#leftovers.add({ ...request, memo: sending });
+  }
+
+  #ask(wait: Wait, standInLine: boolean): Promise<Verdict> {
+    const { request } = wait;
+    const beat = String(this.#waits.stamp(wait));
+    const [inLine, barging] = [standInLine ? "1" : "0", request.barging ? "1" : "0"];
+    return this.#sendAcquire(request, [inLine, barging, this.#inbox.channel, beat, wait.ticket]);
+  }
+
+  async #beat(waits: readonly Wait[], limitMs: number): Promise<readonly Verdict[]> {
+    const { prefix, callTimeoutMs } = this.#options;
+    const keys = waits.flatMap((wait) => lockKeys(prefix, wait.request.name));
+    const args = waits.flatMap((wait) => [wait.request.id, String(this.#waits.stamp(wait))]);
+    const reply = await this.#parts.port.script(beatScript, keys, args, Math.min(limitMs, callTimeoutMs));
+    const row = replyRow(reply, waits.length);
+    return waits.map(({ request }, place) => verdict(row[place], request.id));
+  }
+
+  async #sendAcquire(
+    request: LockRequest,
+    rest: readonly string[],
+    mostMs = this.#options.callTimeoutMs,
+  ): Promise<Verdict> {
+    const { id, ttlMs, storeTtlMs, turns, floor } = request;
+    const { prefix, owner } = this.#options;
+    const args = [id, String(storeTtlMs), String(turns), String(floor), owner, ...rest];
+    const keys = lockKeys(prefix, request.name);
+    // An answer that takes longer than the lease would be of no use.
+    const limitMs = Math.min(mostMs, ttlMs);
+    const sending = this.#sendings.sent(request);
+    try {
+      const reply = await this.#parts.port.script(acquireScript, keys, args, limitMs);
+      sending.unanswered -= 1;
+      return verdict(reply, id);
+    } catch (error) {
+      if (error instanceof ServerError) sending.unanswered -= 1;
+      throw error;
+    }
+  }
+}
