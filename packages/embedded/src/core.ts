@@ -169,6 +169,15 @@ export class ValkeyCore {
     this.#host.adopt(content.endpoints);
   }
 
+  /** Ends the engine between two steps, as a killed process ends. Its clients are told. */
+  vanish(): void {
+    if (this.#exited !== null) return;
+    this.#exited = new EngineExitedError("The engine was ended from outside; its data is gone.", null);
+    this.#host.closeAll();
+    this.#engine = null;
+    this.#memory = null;
+  }
+
   #instantiate(): EngineExports {
     const { module, clock, random } = this.#options;
     const ports: FilePorts = {

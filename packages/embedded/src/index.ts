@@ -22,6 +22,15 @@ export type { ValkeyHooks } from "./host.js";
 export { MemoryFiles } from "./memory-files.js";
 export { compileValkey } from "./module.js";
 export type { EmbeddedValkeyOptions } from "./options.js";
+export {
+  type NodeCopy,
+  type NodeState,
+  type PromoteOptions,
+  type RestartWith,
+  SimulatedValkey,
+  type SimulatedValkeyOptions,
+} from "./simulated.js";
+export { SimulatedClock } from "./simulated-clock.js";
 export type { ValkeySnapshot } from "./snapshot.js";
 export type { ValkeyClock } from "./wasi.js";
 export type { ValkeyModule } from "./wasm.js";

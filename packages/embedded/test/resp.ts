@@ -73,10 +73,10 @@ export class CoreClient implements ValkeyPeer {
   receivedBytes = 0;
   roomLimit = Number.POSITIVE_INFINITY;
   onReceive: (bytes: Uint8Array) => void = () => {};
-  readonly #core: ValkeyCore;
+  readonly #core: Pick<ValkeyCore, "connect"> & { pump(): unknown };
   readonly #parser = new ReplyParser();
 
-  constructor(core: ValkeyCore) {
+  constructor(core: Pick<ValkeyCore, "connect"> & { pump(): unknown }) {
     this.#core = core;
     this.connection = core.connect(this);
   }
