@@ -20,6 +20,11 @@ const SAMPLES: holdfast.HoldfastError[] = [
   new holdfast.ServerError("OOM x"),
 ];
 
+test("where in a script the server met the error is left out of the message", () => {
+  const reply = `WRONGTYPE Operation against a key script: ${"0a".repeat(20)}, on @user_script:20.`;
+  expect(new holdfast.ServerError(reply).message).toMatch(/: WRONGTYPE Operation against a key \(another/);
+});
+
 test("every exported error class has a sample here", () => {
   const classes = Object.entries(holdfast)
     .filter(([name]) => name.endsWith("Error") && name !== "HoldfastError")

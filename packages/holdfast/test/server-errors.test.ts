@@ -106,6 +106,18 @@ describe.each(programs)("%s", (title, program) => {
       await lease.release();
     });
 
+    test("a text of another program under the key: told as plainly", async () => {
+      const name = newName();
+      await admin.set(lockKey(name), "theirs");
+      for (const waitMs of [0, WAIT_MS]) {
+        const refused = await refusalOf(hf.mutex(name).acquire({ waitMs }));
+        expect(refused).toMatchObject({ serverCode: "WRONGTYPE", passing: false });
+        expect(refused.message).toContain("prefix");
+        expect(refused.message).not.toMatch(/user_script|[0-9a-f]{40}/);
+      }
+      expect(await admin.get(lockKey(name))).toBe("theirs");
+    });
+
     test("a key of another program: WRONGTYPE, and the key stays as it is", async () => {
       const name = newName();
       await admin.rpush(lockKey(name), "theirs");

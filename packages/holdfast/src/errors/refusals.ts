@@ -121,6 +121,9 @@ const DENIED_IN_SCRIPT = /^ERR .*(ACL failure in script|The user executing the s
 const ERROR_IN_SCRIPT =
   /^ERR Error running script .*?: -?(NOPERM|WRONGTYPE|READONLY|NOREPLICAS|OOM|MISCONF) /;
 
+/** What a server says of the script, to those who write scripts. */
+const WHERE_IN_SCRIPT = / script: [0-9a-f]{40}, on @user_script:\d+\.?\s*$/;
+
 /**
  * The server answered with an error: it did not carry the call out. Whatever an acquire may have left
  * behind, for instance where the user may run one half of a script only, is released in the background.
@@ -139,7 +142,10 @@ export class ServerError extends HoldfastError {
     const cause =
       (CAUSES as Readonly<Record<string, Cause>>)[serverCode] ??
       TEXTS.find(([pattern]) => pattern.test(reply))?.[1];
-    super(`the server refused: ${reply.trim()}${cause ? ` (${cause.remedy})` : ""}`, options);
+    super(
+      `the server refused: ${reply.replace(WHERE_IN_SCRIPT, "").trim()}${cause ? ` (${cause.remedy})` : ""}`,
+      options,
+    );
     this.serverCode = serverCode;
     this.passing = cause?.passing ?? false;
     this.remedy = cause?.remedy ?? null;

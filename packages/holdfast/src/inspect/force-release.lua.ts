@@ -1,7 +1,7 @@
 // Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/force-release",
-  sha1: "d01aa643d362f1c8a967efa11daa6049fc4dd6e0",
+  sha1: "a31095fb6ee64e2d4ac94c50ee891d670a6109fd",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
@@ -22,7 +22,7 @@ local function read_lock(lock, held)
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
-    error('the key of this lock holds something else, choose another prefix: ' .. lock)
+    error({ err = 'WRONGTYPE the key of this lock holds something else: ' .. lock })
   end
   local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
   if id then
@@ -43,7 +43,7 @@ local function renew(lock, state)
 end
 local function hold(lock, state, flag, now, request)
   local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
-  if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
+  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)

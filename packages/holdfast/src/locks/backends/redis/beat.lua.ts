@@ -1,7 +1,7 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "b97657c7efecaf5396916cec8256f4b66e1fe7b2",
+  sha1: "378713b0ea6d8217f8d8f7783a436ecff925fff1",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -19,7 +19,7 @@ local function read_lock(lock, held)
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
-    error('the key of this lock holds something else, choose another prefix: ' .. lock)
+    error({ err = 'WRONGTYPE the key of this lock holds something else: ' .. lock })
   end
   local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
   if id then
@@ -40,7 +40,7 @@ local function renew(lock, state)
 end
 local function hold(lock, state, flag, now, request)
   local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
-  if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
+  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)

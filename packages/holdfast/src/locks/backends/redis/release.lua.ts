@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "fca71d177c3d32d4d42f63757ff54222d5560e82",
+  sha1: "53ac5b99c49c992595eee6dfde8cc77e3453edf8",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
@@ -26,7 +26,7 @@ local function read_lock(lock, held)
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
-    error('the key of this lock holds something else, choose another prefix: ' .. lock)
+    error({ err = 'WRONGTYPE the key of this lock holds something else: ' .. lock })
   end
   local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
   if id then
@@ -47,7 +47,7 @@ local function renew(lock, state)
 end
 local function hold(lock, state, flag, now, request)
   local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
-  if token > 9007199254000000 then error('the tokens of this lock are used up, delete its key: ' .. lock) end
+  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)
