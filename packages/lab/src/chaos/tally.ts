@@ -21,7 +21,6 @@ export class Tally {
   operations = 0;
   grants = 0;
   skipped = 0;
-  longestAcquireMs = 0;
   readonly faults = new Map<string, FaultCount>();
   readonly off = new Map<string, string>();
   readonly violations: Violation[] = [];
@@ -45,7 +44,9 @@ export class Tally {
     for (const [kind, reason] of round.off) this.off.set(kind, reason);
     for (const kind of this.faults.keys()) this.off.delete(kind);
     this.violations.push(...violations);
-    for (const one of caught) this.#catch(one);
+    // A lease that overlaps with ten others is one that was caught.
+    const last = new Map(caught.map((one) => [one.violation.operations.at(0), one]));
+    for (const one of last.values()) this.#catch(one);
     for (const key of round.eternal) this.#count(key.replace("canary:", ""));
   }
 

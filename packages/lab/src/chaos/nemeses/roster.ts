@@ -19,3 +19,7 @@ export const roster: readonly Nemesis[] = [
   ...[serverPause, serverRestart, clientKill, clientPause, busyScript, outOfMemory, scriptFlush],
   ...[flushAll, serverAmnesia, powerLoss, eviction, serverClock],
 ];
+
+export function faultKinds(): string[] {
+  return roster.map(({ kind }) => kind);
+}

@@ -23,6 +23,10 @@ export interface CallerParts {
   readonly dice: Dice;
 }
 
+/** Of the sections: longer than the rest by far, up to one and a half times the longest ttl. */
+const LONG_SHARE = 0.025;
+const SHORT_MS = 15;
+/** Of the sections: block the event loop. */
 const STALL_SHARE = 0.005;
 
 export class HoldfastCaller {
@@ -84,7 +88,7 @@ export class HoldfastCaller {
     const holder = new Holder(recorder, lease, monoMs() + lease.remainingMs);
     shared.holders.add(holder);
     const longest = Math.max(...task.ttlsMs);
-    const workMs = dice.chance(0.06) ? dice.between(0, longest * 1.5) : dice.between(0, 12);
+    const workMs = dice.between(0, dice.chance(LONG_SHARE) ? longest * 1.5 : SHORT_MS);
     if (dice.chance(STALL_SHARE)) spinMs(dice.between(0, longest * 1.2));
     if (dice.chance(0.6)) await this.#work(key, lease, workMs);
     else await pauseMs(workMs);
