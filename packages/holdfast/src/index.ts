@@ -7,7 +7,7 @@ export {
   ServerError,
   StaleHolderError,
   StaleTokenError,
-} from "./errors/refusals.js";
+} from "./errors/public.js";
 export {
   AcquireTimeoutError,
   ClientNotInstalledError,
