@@ -112,7 +112,7 @@ describe("the bounded number of requests of valkey-glide", () => {
     await Promise.all(holdfasts.map((hf) => hf.close()));
   });
 
-  test("is told when other calls have used it up, and nothing was sent", async () => {
+  test("is told when other calls have used it up, and nothing was sent; a wait goes on", async () => {
     const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
     ends.push(() => proxy.close());
     const { client, send } = await opened(
@@ -125,9 +125,12 @@ describe("the bounded number of requests of valkey-glide", () => {
     proxy.set({ up: "hold" });
     const others = Array.from({ length: 30 }, () => send("PING").catch(() => {}));
     await expect(hf.mutex("n").tryAcquire()).rejects.toMatchObject({ code: "CLIENT_OVERLOADED" });
+    const impatient = hf.mutex("n").acquire({ waitMs: 100 });
+    const patient = hf.mutex("n").acquire({ waitMs: "8s" });
+    await expect(impatient).rejects.toMatchObject({ code: "CLIENT_OVERLOADED" });
     proxy.heal();
     await Promise.all(others);
-    const lease = await hf.mutex("n").acquire();
+    const lease = await patient;
     expect(await lease.release()).toBe("released");
   });
 });

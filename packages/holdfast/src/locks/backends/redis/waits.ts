@@ -6,7 +6,7 @@
  * tells what was missed, the first in line looks again when the lease before it can lapse, and all look
  * again when the inbox comes back.
  */
-import { ServerError } from "../../../errors/refusals.js";
+import { ClientOverloadedError, ServerError } from "../../../errors/refusals.js";
 import { type HoldfastError, IndeterminateError } from "../../../errors.js";
 import { leaseLeftMs } from "../../../lease/deadline.js";
 import type { Inbox } from "../../../redis/inbox.js";
@@ -203,8 +203,7 @@ export class Waits {
 
   #failed(wait: Wait, error: HoldfastError): void {
     if (wait.over) return;
-    const passing = error instanceof IndeterminateError || (error instanceof ServerError && error.passing);
-    if (passing) {
+    if (isPassing(error)) {
       wait.candidate.troubled(error);
       if (wait.inLine) return; // its next sign of life is set
       const firstMs = Math.min(wait.request.ttlMs * RETRY_SHARE, POLL_MS);
@@ -245,4 +244,10 @@ export class Waits {
     this.#rounds.delete(wait);
     void this.#ask(wait);
   }
+}
+
+/** Whether a wait goes on: the same question may have an answer later, without anybody mending anything. */
+function isPassing(error: HoldfastError): boolean {
+  if (error instanceof ServerError) return error.passing;
+  return error instanceof IndeterminateError || error instanceof ClientOverloadedError;
 }
