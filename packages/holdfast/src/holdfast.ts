@@ -9,10 +9,12 @@ import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
 import type { Inspector } from "./inspect/inspector.js";
 import { Keeper } from "./lease/keeper.js";
+import type { Renew } from "./lease/renewals.js";
 import { checkLockName, checkOptions } from "./locks/arguments.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
+import { Part } from "./part.js";
 import { detectClient } from "./redis/clients/detect.js";
 import { openClient } from "./redis/clients/url.js";
 import { Connection } from "./redis/connection.js";
@@ -39,6 +41,8 @@ export interface HoldfastOptions {
   readonly random?: Random | undefined;
 }
 
+const later = new Part(() => import("./later.js"));
+
 const DEFAULT_PREFIX = "holdfast";
 const DEFAULT_CALL_TIMEOUT_MS = 1_000;
 const LONGEST_LABEL = 200;
@@ -63,7 +67,8 @@ export class Holdfast {
     this.#callTimeoutMs = callTimeoutMs;
     const opened = typeof client === "string";
     const schedule = new Schedule(clock);
-    this.#connection = new Connection(opened ? openClient(client) : detectClient(client), opened, schedule);
+    const found = opened ? openClient(client) : detectClient(client);
+    this.#connection = new Connection(found, opened, schedule, later);
     this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
     const id = random.id();
     const self = { host: hostname(), pid: process.pid, label };
@@ -76,12 +81,12 @@ export class Holdfast {
         revoke: (request) => keeper.revoke(request),
       },
       { prefix, processId: id, owner: JSON.stringify({ ...self, inbox: id }), callTimeoutMs },
+      later,
     );
+    const renew: Renew = (holds, limitMs) => this.#locks.renew(holds, limitMs);
     const keeper: Keeper = new Keeper(
-      schedule,
-      random,
-      (holds, limitMs) => this.#locks.renew(holds, limitMs),
-      () => this.#locks.listen(),
+      { schedule, random, renew, onPulse: () => this.#locks.listen() },
+      later,
     );
     this.#registry = {
       parts: { backend: this.#locks, keeper, schedule, random, self },

@@ -6,19 +6,25 @@ import { HoldfastError, NotLoadedError } from "./errors.js";
 
 export class Part<Value> {
   readonly #load: () => Promise<Value>;
-  #value: Value | null;
-  #loading: Promise<Value> | null;
+  readonly #peek: () => Value | null;
+  #value: Value | null = null;
+  #loading: Promise<Value> | null = null;
 
-  /** @param value what there is to have already */
-  constructor(load: () => Promise<Value>, value: Value | null = null) {
+  /** @param peek what there is already */
+  constructor(load: () => Promise<Value>, peek: () => Value | null = () => null) {
     this.#load = load;
-    this.#value = value;
-    this.#loading = value && Promise.resolve(value);
+    this.#peek = peek;
   }
 
   /** Null until it is loaded. */
   get value(): Value | null {
+    this.#value ??= this.#peek();
     return this.#value;
+  }
+
+  /** The load that has begun, or is done; null where none has, or it failed. */
+  get begun(): Promise<Value> | null {
+    return this.value === null ? this.#loading : Promise.resolve(this.value);
   }
 
   /** @throws {NotLoadedError} the next call tries again */
@@ -36,19 +42,23 @@ export class Part<Value> {
     return this.#loading;
   }
 
-  /** The load that has begun; null where none has, or it failed. */
-  get begun(): Promise<Value> | null {
-    return this.#loading;
-  }
-
   /** Calls back in the order of the calls: at once when it is there. */
   use(callback: (value: Value) => void, failed: (error: HoldfastError) => void = () => {}): void {
-    if (this.#value) callback(this.#value);
-    else this.load().then(callback, failed);
+    const { value } = this;
+    if (value === null) this.load().then(callback, failed);
+    else callback(value);
   }
 
   /** What is made of it, once. */
   made<Made>(make: (value: Value) => Made): Part<Made> {
-    return new Part(() => this.load().then(make), this.#value && make(this.#value));
+    let made: Made | null = null;
+    const once = (value: Value): Made => {
+      made ??= make(value);
+      return made;
+    };
+    return new Part(
+      () => this.load().then(once),
+      () => (this.value === null ? null : once(this.value)),
+    );
   }
 }

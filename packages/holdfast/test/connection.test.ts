@@ -15,6 +15,10 @@ interface Sent {
   readonly fail: (error: Error) => void;
 }
 
+const failures = new Part(() => import("../src/redis/failures.js"));
+const connected = (part: Part<RedisClient>): Connection =>
+  new Connection(part, true, new Schedule(clock), failures);
+
 const SCRIPT = { name: "s", source: "return 1", sha1: "sha-of-s" };
 
 let clock: ManualClock;
@@ -45,7 +49,12 @@ beforeEach(() => {
       closed = true;
     },
   };
-  connection = new Connection(new Part(async () => client, client), true, new Schedule(clock));
+  connection = connected(
+    new Part(
+      async () => client,
+      () => client,
+    ),
+  );
 });
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -131,7 +140,7 @@ describe("a connection", () => {
   test("keeps calls until the adapter is loaded, in order, but none beyond its limit", async () => {
     let arrive: (loaded: RedisClient) => void = () => {};
     const part = new Part(() => new Promise<RedisClient>((resolve) => (arrive = resolve)));
-    const early = new Connection(part, true, new Schedule(clock));
+    const early = connected(part);
     const late = early.command(["LATE"], 50);
     const calls = ["A", "B"].map((name) => early.command([name], 100));
     await tick();
@@ -155,7 +164,7 @@ describe("a connection", () => {
       if (tries < 3) throw new Error("ENOENT");
       return client;
     });
-    const early = new Connection(part, true, new Schedule(clock));
+    const early = connected(part);
     await tick();
     await expect(early.command(["A"], 100)).rejects.toThrow(NotLoadedError);
     const call = early.command(["B"], 100);
@@ -167,7 +176,7 @@ describe("a connection", () => {
   test("a client of its own that is loaded after the close is ended all the same", async () => {
     let arrive: (loaded: RedisClient) => void = () => {};
     const part = new Part(() => new Promise<RedisClient>((resolve) => (arrive = resolve)));
-    const early = new Connection(part, true, new Schedule(clock));
+    const early = connected(part);
     await early.close();
     arrive(client);
     await tick();

@@ -3,14 +3,16 @@ import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
 import { IndeterminateError, type LossReason } from "../src/errors.js";
 import { Hold } from "../src/lease/hold.js";
-import { Keeper, type RenewOutcome } from "../src/lease/keeper.js";
+import { Keeper } from "../src/lease/keeper.js";
+import * as code from "../src/lease/renewals.js";
 import { Turn } from "../src/lease/turn.js";
+import { Part } from "../src/part.js";
 import { Schedule } from "../src/time/schedule.js";
 
 interface Renewal {
   readonly ids: string[];
   readonly limitMs: number;
-  answer(...outcomes: RenewOutcome[]): Promise<void>;
+  answer(...outcomes: code.RenewOutcome[]): Promise<void>;
   fail(): Promise<void>;
 }
 
@@ -31,8 +33,9 @@ beforeEach(() => {
   schedule = new Schedule(clock);
   renewals = [];
   losses = {};
-  keeper = new Keeper(schedule, { fraction: () => 0, id: () => "id" }, (holds, limitMs) => {
-    return new Promise((resolve, reject) => {
+  const random = { fraction: () => 0, id: () => "id" };
+  const renew: code.Renew = (holds, limitMs) =>
+    new Promise((resolve, reject) => {
       renewals.push({
         ids: holds.map((hold) => hold.id),
         limitMs,
@@ -46,7 +49,13 @@ beforeEach(() => {
         },
       });
     });
-  });
+  keeper = new Keeper(
+    { schedule, random, renew, onPulse: () => {} },
+    new Part(
+      async () => code,
+      () => code,
+    ),
+  );
 });
 
 function hold(id: string, ttlMs = TTL_MS, sentAt = clock.now()): Hold {

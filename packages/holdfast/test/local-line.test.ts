@@ -4,9 +4,11 @@ import { beforeEach, expect, test } from "vitest";
 import { IndeterminateError } from "../src/errors.js";
 import type { Grant } from "../src/lease/hold.js";
 import { Keeper } from "../src/lease/keeper.js";
+import * as code from "../src/lease/renewals.js";
 import type { Candidate, LockBackend, LockRequest } from "../src/locks/backend.js";
 import type { LocalLine } from "../src/locks/local-line.js";
 import { type LineRegistry, Mutex } from "../src/locks/mutex.js";
+import { Part } from "../src/part.js";
 import { Schedule } from "../src/time/schedule.js";
 
 interface Stand {
@@ -53,7 +55,12 @@ beforeEach(() => {
     abandon: (request) => void abandoned.push(request.id),
     close: async () => {},
   };
-  const keeper = new Keeper(schedule, random, (holds, limitMs) => backend.renew(holds, limitMs));
+  const renew: code.Renew = (holds, limitMs) => backend.renew(holds, limitMs);
+  const loaded = new Part(
+    async () => code,
+    () => code,
+  );
+  const keeper = new Keeper({ schedule, random, renew, onPulse: () => {} }, loaded);
   const self = { host: "here", pid: 7, label: "me" };
   const registry: LineRegistry = {
     parts: { backend, keeper, schedule, random, self },

@@ -3,10 +3,11 @@
  * limit; a script that the server does not know yet is sent whole.
  */
 import { ClosedError, type HoldfastError, IndeterminateError } from "../errors.js";
-import { Part } from "../part.js";
+import type { Part } from "../part.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { Tick } from "../time/tick.js";
 import type { ClientSubscription, RedisClient } from "./client.js";
+import type { asHoldfastError } from "./failures.js";
 import type { Inbound, RedisPort, Reply, Subscription } from "./port.js";
 import type { Script } from "./script.js";
 
@@ -23,8 +24,6 @@ interface Call {
   alarm: Alarm | null;
 }
 
-/** Most processes never see a call fail. */
-const failures = new Part(() => import("./failures.js"));
 /** The reply of a server that does not know a script, as the client's error or as ours. */
 const NO_SCRIPT = /(^|: )NOSCRIPT /;
 /** An alarm that is later than this says that the process stood still. */
@@ -36,6 +35,7 @@ export class Connection implements RedisPort {
   #client: RedisClient | null = null;
   readonly #ownsClient: boolean;
   readonly #schedule: Schedule;
+  readonly #failures: Part<{ readonly asHoldfastError: typeof asHoldfastError }>;
   readonly #known = new Set<string>();
   readonly #subscriptions = new Set<ClientSubscription>();
   readonly #tick = new Tick<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
@@ -43,10 +43,17 @@ export class Connection implements RedisPort {
   #disruptions = 0;
   #stopCounting: () => void = () => {};
 
-  constructor(client: Part<RedisClient>, ownsClient: boolean, schedule: Schedule) {
+  /** @param failures needed only where a call fails */
+  constructor(
+    client: Part<RedisClient>,
+    ownsClient: boolean,
+    schedule: Schedule,
+    failures: Part<{ readonly asHoldfastError: typeof asHoldfastError }>,
+  ) {
     this.#part = client;
     this.#ownsClient = ownsClient;
     this.#schedule = schedule;
+    this.#failures = failures;
     client.use((loaded) => this.#adopt(loaded)); // where it fails, a call tries again, and tells
   }
 
@@ -77,8 +84,8 @@ export class Connection implements RedisPort {
     const down = (error: Error | null): void => {
       if (!error) inbound.down(null);
       else
-        failures.use(
-          ({ asHoldfastError }) => inbound.down(asHoldfastError(error, "SUBSCRIBE")),
+        this.#failures.use(
+          (code) => inbound.down(code.asHoldfastError(error, "SUBSCRIBE")),
           () => inbound.down(null),
         );
     };
@@ -195,8 +202,8 @@ export class Connection implements RedisPort {
       call.alarm = null;
       call.reject(failure);
     };
-    failures.use(
-      ({ asHoldfastError }) => reject(asHoldfastError(error, nameOf(call))),
+    this.#failures.use(
+      (code) => reject(code.asHoldfastError(error, nameOf(call))),
       () => reject(new IndeterminateError(`${nameOf(call)} failed (${error})`, { cause: error })),
     );
   }

@@ -1,12 +1,12 @@
 /**
- * Contention: what locks on Redis need once somebody else wants the same name, or a call has failed: the
- * scripts that know the line, the waits in it, the inbox, and the cleaning up.
+ * Contention: what locks on Redis need once somebody else wants the same name, a call has failed, or a lease
+ * has to be renewed: the scripts that know the line, the waits in it, the inbox, and the cleaning up.
  */
 import { ServerError } from "../../../errors/refusals.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
-import type { RenewOutcome } from "../../../lease/keeper.js";
+import type { RenewOutcome } from "../../../lease/renewals.js";
 import { Inbox } from "../../../redis/inbox.js";
-import { inboxChannel, lockKeys, lockNameOf } from "../../../redis/keys.js";
+import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
@@ -17,6 +17,7 @@ import { script as acquireScript } from "./acquire.lua.js";
 import { script as beatScript } from "./beat.lua.js";
 import { Leftovers } from "./leftovers.js";
 import { script as releaseScript } from "./release.lua.js";
+import { script as renewScript } from "./renew.lua.js";
 import { holderSeen, type Verdict, verdict } from "./replies.js";
 import { type Wait, Waits } from "./waits.js";
 
@@ -161,17 +162,32 @@ export class Contention {
     };
   }
 
-  /** Each half for itself: one name that may not be touched must not cost the others their leases. */
-  async renewHalves(
-    holds: readonly Hold[],
-    renew: (half: readonly Hold[]) => Promise<readonly RenewOutcome[]>,
-  ): Promise<readonly RenewOutcome[]> {
-    const middle = holds.length >> 1;
-    const halves = [holds.slice(0, middle), holds.slice(middle)];
-    const outcomes = await Promise.allSettled(halves.map(renew));
-    return outcomes.flatMap((outcome, place) =>
-      outcome.status === "fulfilled" ? outcome.value : (halves[place] ?? []).map(() => "unknown" as const),
+  async renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
+    try {
+      return await this.#renew(holds, limitMs);
+    } catch (error) {
+      if (!(error instanceof ServerError && error.serverCode === "NOPERM") || holds.length === 1) throw error;
+      // One name that may not be touched must not cost the others their leases.
+      const middle = holds.length >> 1;
+      const halves = [holds.slice(0, middle), holds.slice(middle)];
+      const outcomes = await Promise.allSettled(halves.map((half) => this.renew(half, limitMs)));
+      return outcomes.flatMap((outcome, place) =>
+        outcome.status === "fulfilled" ? outcome.value : (halves[place] ?? []).map(() => "unknown" as const),
+      );
+    }
+  }
+
+  async #renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
+    const { prefix, callTimeoutMs } = this.#options;
+    const reply = await this.#parts.port.script(
+      renewScript,
+      holds.map((hold) => lockKey(prefix, hold.name)),
+      holds.map((hold) => hold.id),
+      Math.min(limitMs, callTimeoutMs),
     );
+    const row = replyRow(reply, holds.length + 1);
+    if (row[holds.length] !== holds[0]?.id) replyRow(undefined); // throws: an answer to another call
+    return holds.map((_, place) => (Number(row[place]) === 1 ? "renewed" : "lost"));
   }
 
   /** `release.lua`, once. */

@@ -7,21 +7,18 @@
  * the server loses data or a replica that lags is promoted; tokens rise even then, as long as the
  * servers' clocks agree better than the time between the lost grant and the next.
  */
-import type { ServerError } from "../../../errors/refusals.js";
 import { type HoldfastError, IndeterminateError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
-import type { RenewOutcome } from "../../../lease/keeper.js";
-import { Part } from "../../../part.js";
+import type { RenewOutcome } from "../../../lease/renewals.js";
+import type { Part } from "../../../part.js";
 import { lockKey } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
-import { replyRow } from "../../../redis/reply.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
 import { Tick } from "../../../time/tick.js";
 import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../../backend.js";
 import type { Contention, RedisLocksOptions, RedisLocksParts, Sending, Taken } from "./contention.js";
 import { Releases } from "./releases.js";
-import { script as renewScript } from "./renew.lua.js";
 import { script as takeScript } from "./take.lua.js";
 import { type TakeReply, takeReply } from "./take-reply.js";
 
@@ -30,8 +27,6 @@ interface Taking {
   readonly resolve: (taken: Taken) => void;
   readonly reject: (error: unknown) => void;
 }
-
-export const contentionCode = new Part(() => import("./contention.js"));
 
 /** Requests of one tick in one call: enough to share its cost, few enough that client and server overlap. */
 const CHUNK = 16;
@@ -48,13 +43,17 @@ export class RedisLocks implements LockBackend {
   readonly #releases: Releases;
   #ended = false;
 
-  constructor(parts: RedisLocksParts, options: RedisLocksOptions) {
+  constructor(
+    parts: RedisLocksParts,
+    options: RedisLocksOptions,
+    code: Part<{ readonly Contention: typeof Contention }>,
+  ) {
     this.#port = parts.port;
     this.#schedule = parts.schedule;
     this.#options = options;
-    this.#contention = contentionCode.made(
-      (code) =>
-        new code.Contention(parts, options, {
+    this.#contention = code.made(
+      (loaded) =>
+        new loaded.Contention(parts, options, {
           sent: (request) => this.#sent(request),
           banMs: (request) => this.#banMs(request),
         }),
@@ -114,25 +113,7 @@ export class RedisLocks implements LockBackend {
   }
 
   async renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
-    try {
-      return await this.#renew(holds, limitMs);
-    } catch (error) {
-      if ((error as Partial<ServerError>).serverCode !== "NOPERM" || holds.length === 1) throw error;
-      const contention = await this.#contention.load();
-      return contention.renewHalves(holds, (half) => this.renew(half, limitMs));
-    }
-  }
-
-  async #renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
-    const reply = await this.#port.script(
-      renewScript,
-      holds.map((hold) => lockKey(this.#options.prefix, hold.name)),
-      holds.map((hold) => hold.id),
-      Math.min(limitMs, this.#options.callTimeoutMs),
-    );
-    const row = replyRow(reply, holds.length + 1);
-    if (row[holds.length] !== holds[0]?.id) replyRow(undefined); // throws: an answer to another call
-    return holds.map((_, place) => (Number(row[place]) === 1 ? "renewed" : "lost"));
+    return (this.#contention.value ?? (await this.#contention.load())).renew(holds, limitMs);
   }
 
   /** From now on this process hears at once of what is done to its leases. */
