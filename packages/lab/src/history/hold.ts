@@ -38,8 +38,11 @@ function saidEndMs({ endMs, validUntilMs }: Operation, otherwiseMs: number | nul
 /** The first release that each acquire's process began after it. */
 export function nextReleases(operations: readonly Operation[]): Map<Operation, Operation> {
   const next = new Map<Operation, Operation>();
+  if (!operations.some(({ f }) => f === "release")) return next;
   const latest = new Map<string, Operation>();
-  const backwards = operations.toSorted((a, b) => b.seq - a.seq);
+  const backwards = operations
+    .filter(({ f }) => f === "acquire" || f === "release")
+    .sort((a, b) => b.seq - a.seq);
   for (const operation of backwards) {
     if (operation.f === "release") latest.set(operation.process, operation);
     const release = latest.get(operation.process);

@@ -105,19 +105,22 @@ class Search<State extends string | number | bigint> {
         found.push(way);
         continue;
       }
-      for (const next of this.#nextOf(way)) ahead.push(next);
+      this.#follow(way, call, ahead);
       if (this.#steps > this.#mostSteps) return undefined;
     }
     return found;
   }
 
-  *#nextOf(way: Way<State>): Generator<Way<State>> {
+  /** Puts what may come next on the list, except where it leads nowhere before `wanted` has taken effect. */
+  #follow(way: Way<State>, wanted: number, ahead: Way<State>[]): void {
     for (const from of [way.state, undefined]) {
       for (const call of this.#open.get(from) ?? []) {
         this.#steps++;
         if (way.done.includes(call)) continue;
         const state = this.#model.step(way.state, this.#calls[call]!);
-        if (state !== undefined) yield { state, done: withCall(way.done, call) };
+        if (state === undefined) continue;
+        const isAlive = call === wanted || this.#open.has(state) || this.#open.has(undefined);
+        if (isAlive) ahead.push({ state, done: withCall(way.done, call) });
       }
     }
   }

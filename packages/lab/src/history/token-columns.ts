@@ -15,8 +15,9 @@ export interface TokenPair {
   readonly second: number;
 }
 
-const DIGIT_BITS = 13;
-const BUCKETS = 1 << DIGIT_BITS;
+const DIGIT_BITS = 11;
+/** Below this many rows a small table of digits costs less than many. */
+const SMALL = 1000;
 
 /**
  * Up to `most` pairs, in the order of their tokens.
@@ -26,23 +27,21 @@ const BUCKETS = 1 << DIGIT_BITS;
  */
 export function checkTokenColumns(columns: TokenColumns, most = 20): TokenPair[] {
   const { invMs, retMs, token } = columns;
-  const order = orderByToken(token);
+  const { rows, ranks } = byToken(token);
   const pairs: TokenPair[] = [];
-  // Among strictly smaller tokens: a group of equal ones is L1's business, and is compared with those before it.
+  // Among strictly smaller tokens: those of one token are L1's business, and are compared with the ones before them.
   let latest = -1;
   let latestMs = -Infinity;
   let group = 0;
-  for (let at = 0; at < order.length && pairs.length < most; at++) {
-    const row = order[at]!;
-    const isSame = at > 0 && token[row] === token[order[at - 1]!];
-    if (isSame) pairs.push(pair("L1", order[at - 1]!, row));
-    else {
-      for (; group < at; group++) {
-        const earlier = order[group]!;
-        if (invMs[earlier]! > latestMs) {
-          latestMs = invMs[earlier]!;
-          latest = earlier;
-        }
+  for (let at = 0; at < rows.length && pairs.length < most; at++) {
+    const row = rows[at]!;
+    const isSame = at > 0 && ranks[at] === ranks[at - 1];
+    if (isSame) pairs.push(duplicate(rows[at - 1]!, row));
+    for (; !isSame && group < at; group++) {
+      const earlier = rows[group]!;
+      if (invMs[earlier]! > latestMs) {
+        latestMs = invMs[earlier]!;
+        latest = earlier;
       }
     }
     if (latestMs > retMs[row]!) pairs.push({ property: "L2", first: latest, second: row });
@@ -50,36 +49,60 @@ export function checkTokenColumns(columns: TokenColumns, most = 20): TokenPair[]
   return pairs;
 }
 
-function pair(property: "L1", a: number, b: number): TokenPair {
-  return { property, first: Math.min(a, b), second: Math.max(a, b) };
+function duplicate(a: number, b: number): TokenPair {
+  return { property: "L1", first: Math.min(a, b), second: Math.max(a, b) };
 }
 
-/** Rows by token. Histories come nearly in this order, so that is looked at first; otherwise digit by digit. */
-function orderByToken(token: BigUint64Array): Uint32Array {
-  const rows = token.length;
-  const order = new Uint32Array(rows);
-  for (let row = 0; row < rows; row++) order[row] = row;
-  const offsets = offsetsOf(token);
-  if (offsets === undefined)
-    return order.sort((a, b) => (token[a]! < token[b]! ? -1 : Number(token[a]! > token[b]!)));
-  if (isSorted(offsets)) return order;
-  if (rows < BUCKETS) return order.sort((a, b) => offsets[a]! - offsets[b]!);
-  return sortByDigits(order, offsets);
+/** Rows in the order of their tokens, and beside each a number that is larger where the token is. */
+interface Order {
+  readonly rows: Uint32Array;
+  readonly ranks: Float64Array;
 }
+
+/** Histories come nearly in this order, so that is looked at first; otherwise digit by digit. */
+function byToken(token: BigUint64Array): Order {
+  const rows = new Uint32Array(token.length);
+  for (let row = 0; row < rows.length; row++) rows[row] = row;
+  const offsets = offsetsOf(token);
+  if (offsets === undefined) return byComparing(rows, token);
+  if (isSorted(offsets)) return { rows, ranks: offsets };
+  return sortByDigits({ rows, ranks: offsets });
+}
+
+function byComparing(rows: Uint32Array, token: BigUint64Array): Order {
+  rows.sort((a, b) => (token[a]! < token[b]! ? -1 : Number(token[a]! > token[b]!)));
+  const ranks = new Float64Array(rows.length);
+  for (let at = 1; at < rows.length; at++) {
+    ranks[at] = ranks[at - 1]! + Number(token[rows[at]!] !== token[rows[at - 1]!]);
+  }
+  return { rows, ranks };
+}
+
+/** Where the less significant half of a 64-bit word is. */
+const LOW = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
+const HIGH = 1 - LOW;
+const WORD = 2 ** 32;
 
 /**
- * Tokens as numbers above the smallest, which are exact as long as a run's tokens lie within 2^53 of each other: 285
- * years of microseconds. undefined where they do not.
+ * Tokens as numbers above the smallest, exact as long as they lie within 2^53 of each other: 285 years of microseconds.
+ * undefined where they do not. Read by halves: five million bigints would cost more than all the rest.
  */
 function offsetsOf(token: BigUint64Array): Float64Array | undefined {
-  let [least, greatest] = [token[0] ?? 0n, token[0] ?? 0n];
-  for (const value of token) {
-    if (value < least) least = value;
-    else if (value > greatest) greatest = value;
+  const words = new Uint32Array(token.buffer, token.byteOffset, token.length * 2);
+  let [low, high] = [words[LOW] ?? 0, words[HIGH] ?? 0];
+  for (let at = 0; at < words.length; at += 2) {
+    const [ownLow, ownHigh] = [words[at + LOW]!, words[at + HIGH]!];
+    if (ownHigh < high || (ownHigh === high && ownLow < low)) {
+      low = ownLow;
+      high = ownHigh;
+    }
   }
-  if (greatest - least > BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
   const offsets = new Float64Array(token.length);
-  for (let row = 0; row < token.length; row++) offsets[row] = Number(token[row]! - least);
+  for (let row = 0; row < offsets.length; row++) {
+    const offset = (words[2 * row + HIGH]! - high) * WORD + words[2 * row + LOW]! - low;
+    if (offset > Number.MAX_SAFE_INTEGER) return undefined;
+    offsets[row] = offset;
+  }
   return offsets;
 }
 
@@ -88,23 +111,34 @@ function isSorted(values: Float64Array): boolean {
   return true;
 }
 
-/** Least digit first; each pass keeps the order of the one before. As many passes as the largest offset has digits. */
-function sortByDigits(order: Uint32Array, offsets: Float64Array): Uint32Array {
+/**
+ * Least digit first; each pass keeps the order of the one before. As many passes as the largest offset has digits. The
+ * offsets move with their rows: reading them in place would miss the cache at each step.
+ */
+function sortByDigits(order: Order): Order {
+  const count = order.rows.length;
   let greatest = 0;
-  for (const offset of offsets) if (offset > greatest) greatest = offset;
+  for (const rank of order.ranks) if (rank > greatest) greatest = rank;
   let from = order;
-  let to: Uint32Array = new Uint32Array(order.length);
-  for (let unit = 1; unit <= greatest; unit *= BUCKETS) {
-    const starts = new Uint32Array(BUCKETS + 1);
-    const digits = new Uint16Array(offsets.length);
-    for (let row = 0; row < offsets.length; row++) {
-      const digit = Math.floor(offsets[row]! / unit) % BUCKETS;
-      digits[row] = digit;
-      starts[digit + 1]!++;
-    }
-    for (let digit = 1; digit <= BUCKETS; digit++) starts[digit]! += starts[digit - 1]!;
-    for (const row of from) to[starts[digits[row]!]!++] = row;
+  let to: Order = { rows: new Uint32Array(count), ranks: new Float64Array(count) };
+  const bits = count < SMALL ? 6 : DIGIT_BITS;
+  for (let unit = 1; unit <= greatest; unit *= 2 ** bits) {
+    sortByDigit(from, to, 1 / unit, 2 ** bits - 1);
     [from, to] = [to, from];
   }
   return from;
+}
+
+/** `scale` is a power of two, so the product is exact. */
+function sortByDigit(from: Order, to: Order, scale: number, mask: number): void {
+  const places = new Uint32Array(mask + 2);
+  const { rows, ranks } = from;
+  for (let at = 0; at < ranks.length; at++) places[(Math.floor(ranks[at]! * scale) & mask) + 1]!++;
+  for (let digit = 1; digit <= mask; digit++) places[digit]! += places[digit - 1]!;
+  for (let at = 0; at < ranks.length; at++) {
+    const rank = ranks[at]!;
+    const place = places[Math.floor(rank * scale) & mask]!++;
+    to.rows[place] = rows[at]!;
+    to.ranks[place] = rank;
+  }
 }
