@@ -1,7 +1,7 @@
 // Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/force-release",
-  sha1: "a31095fb6ee64e2d4ac94c50ee891d670a6109fd",
+  sha1: "40c2d6719f4100daab85adcd563f91285aadbb4a",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
@@ -55,8 +55,8 @@ end
 local function free(lock, state, flag, now)
   local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
-    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
-    redis.call('DEL', lock)
+    if not state.id then error(freed) end
+    redis.call('PEXPIRE', lock, text(state.keep_ms))
   end
   state.held, state.id, state.left_ms = nil, nil, 0
 end

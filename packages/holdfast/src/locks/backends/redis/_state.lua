@@ -77,12 +77,12 @@ local function hold(lock, state, flag, now, request)
 end
 
 -- Nobody holds it any more; the last token stays. A server that is out of memory refuses to write, but not
--- to delete: a token that the clock has passed may be forgotten.
+-- to let the lease run out.
 local function free(lock, state, flag, now)
   local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
-    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
-    redis.call('DEL', lock)
+    if not state.id then error(freed) end
+    redis.call('PEXPIRE', lock, text(state.keep_ms))
   end
   state.held, state.id, state.left_ms = nil, nil, 0
 end

@@ -1,7 +1,7 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "3a212998aaebea2a35daced33dbc4b08ca0bd297",
+  sha1: "f7d16564b01fde9a6004b1bd5cedffd0df17b7e3",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
@@ -59,8 +59,8 @@ end
 local function free(lock, state, flag, now)
   local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
-    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
-    redis.call('DEL', lock)
+    if not state.id then error(freed) end
+    redis.call('PEXPIRE', lock, text(state.keep_ms))
   end
   state.held, state.id, state.left_ms = nil, nil, 0
 end

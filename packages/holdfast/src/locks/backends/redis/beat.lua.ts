@@ -1,7 +1,7 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "378713b0ea6d8217f8d8f7783a436ecff925fff1",
+  sha1: "ba1234e90d0c11c7a4907610bb9016bb67bb81cf",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -52,8 +52,8 @@ end
 local function free(lock, state, flag, now)
   local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
-    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
-    redis.call('DEL', lock)
+    if not state.id then error(freed) end
+    redis.call('PEXPIRE', lock, text(state.keep_ms))
   end
   state.held, state.id, state.left_ms = nil, nil, 0
 end

@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "53ac5b99c49c992595eee6dfde8cc77e3453edf8",
+  sha1: "65257c88e73c53b2f3bf081ee048852242f2eecf",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
@@ -59,8 +59,8 @@ end
 local function free(lock, state, flag, now)
   local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
-    if flag ~= ' ' or state.top >= tonumber(now) then error(freed) end
-    redis.call('DEL', lock)
+    if not state.id then error(freed) end
+    redis.call('PEXPIRE', lock, text(state.keep_ms))
   end
   state.held, state.id, state.left_ms = nil, nil, 0
 end
