@@ -20,3 +20,13 @@ export {
   type TurnOptions,
   type WaitingOptions,
 } from "./history/waiting.js";
+export { diceFor } from "./sim/chance.js";
+export { holdfastOn } from "./sim/holdfast-on.js";
+export { Link, type LinkOptions, type Spikes } from "./sim/link.js";
+export { Node, type NodeOptions, type Refusal } from "./sim/node.js";
+export { Process, type ProcessOptions } from "./sim/process.js";
+export { type Reply, ReplyError } from "./sim/resp.js";
+export { SimClient, type SimClientOptions } from "./sim/sim-client.js";
+export { warmUp } from "./sim/warm-up.js";
+export type { Direction, Loss, Wire, WireHandlers } from "./sim/wire.js";
+export { World, type WorldError, type WorldOptions } from "./sim/world.js";

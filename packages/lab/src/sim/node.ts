@@ -1,0 +1,167 @@
+/**
+ * Node: one server in the world: a real engine with its own clock, and the faults that servers have. Its clock is
+ * `node.valkey.clock`: `step(ms)`, `rate`.
+ */
+import {
+  type NodeCopy,
+  type RestartWith,
+  SimulatedValkey,
+  type ValkeyConnection,
+  type ValkeyPeer,
+} from "@holdfast/embedded";
+import type { Dice } from "../chaos/dice.js";
+import { commandsIn, encode, type Reply, ReplyReader } from "./resp.js";
+import type { Stage } from "./stage.js";
+
+export interface NodeOptions {
+  /** How far its wall clock is ahead of true time. @default 0 */
+  readonly offsetMs?: number;
+  /** Lines of a valkey.conf. @default none */
+  readonly config?: string;
+}
+
+/** Answers a share of the scripts with an error, and does not run them. */
+export interface Refusal {
+  /** As the server would say it: "LOADING …". */
+  readonly error: string;
+  readonly share: number;
+}
+
+/** How often the engine looks at its own timers. */
+const tickMs = 100;
+
+export class Node {
+  readonly name: string;
+  readonly valkey: SimulatedValkey;
+  /** Whether those who are connected are not told that it is gone: no power, no network. */
+  isSilent = false;
+  refusal: Refusal | null = null;
+  readonly #stage: Stage;
+  readonly #dice: Dice;
+  #observer: Observer | null = null;
+
+  /** Made by `world.node(name)`. */
+  constructor(stage: Stage, name: string, { offsetMs = 0, config }: NodeOptions = {}) {
+    this.#stage = stage;
+    this.name = name;
+    this.#dice = stage.dice(`node ${name}`);
+    this.valkey = new SimulatedValkey({
+      module: stage.module,
+      trueUs: () => stage.trueUs,
+      seed: this.#dice.seed(),
+      offsetMs,
+      ...(config === undefined ? {} : { config }),
+    });
+    this.#tick();
+  }
+
+  /** True time, as the engine meets it: later than the world's after a long script. */
+  get nowMs(): number {
+    return this.#stage.nowMs + this.valkey.clock.busyMs;
+  }
+
+  get isUp(): boolean {
+    return this.valkey.state === "running";
+  }
+
+  /** The connection of a client, or null: nobody listens. */
+  accept(peer: ValkeyPeer): ValkeyConnection | null {
+    return this.valkey.state === "crashed" ? null : this.valkey.connect(peer);
+  }
+
+  pump(): void {
+    this.valkey.pump();
+  }
+
+  /** Sends a command past every fault, and has its reply at once; undefined: it is not up. */
+  peek(...words: string[]): Reply | undefined {
+    if (!this.isUp) return undefined;
+    if (!this.#observer?.isOpen) this.#observer = new Observer(this.valkey);
+    return this.#observer.ask(words, () => this.pump());
+  }
+
+  pause(): void {
+    this.valkey.pause();
+  }
+
+  resume(): void {
+    this.valkey.resume();
+  }
+
+  /** @param how "silent": those who are connected are not told before it is up again */
+  crash(how: "loud" | "silent" = "loud"): void {
+    this.isSilent = how === "silent";
+    this.valkey.crash();
+  }
+
+  /** Starts again, after a crash or from a running engine. */
+  restart(restartWith: RestartWith = { keep: "nothing" }): void {
+    this.valkey.restart(restartWith);
+    this.isSilent = false;
+  }
+
+  /** Takes a copy that `rollback` can go back to, and that `promote` can take. */
+  remember(): NodeCopy {
+    return this.valkey.remember();
+  }
+
+  /** Falls back to a remembered state that is at least `deltaMs` old. */
+  rollback(deltaMs: number): void {
+    this.valkey.rollback(deltaMs);
+    this.isSilent = false;
+  }
+
+  /** A replica that had come as far as `copy` takes its place, with a clock of its own. */
+  promote(copy: NodeCopy, offsetMs = 0): void {
+    this.valkey.promote(copy, { offsetMs });
+    this.isSilent = false;
+  }
+
+  /** What the engine gets of what came in. Called by the network. */
+  inspect(bytes: Uint8Array): Uint8Array {
+    const { refusal } = this;
+    if (!refusal) return bytes;
+    const parts = [...commandsIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))].map(
+      (command) =>
+        command.word.startsWith("EVAL") && this.#dice.chance(refusal.share)
+          ? encode(["EVAL", "return redis.error_reply(ARGV[1])", "0", refusal.error])
+          : command.bytes,
+    );
+    return Buffer.concat(parts);
+  }
+
+  #tick(): void {
+    const about = { owner: null, kind: "other", quiet: true } as const;
+    const tick = (): void => {
+      this.pump();
+      this.#tick();
+    };
+    this.#stage.events.add(this.#stage.nowMs + tickMs, tick, about);
+  }
+}
+
+/** A client without a network. */
+class Observer implements ValkeyPeer {
+  readonly #connection: ValkeyConnection;
+  readonly #reader = new ReplyReader();
+  #replies: Reply[] = [];
+
+  constructor(valkey: SimulatedValkey) {
+    this.#connection = valkey.connect(this);
+  }
+
+  get isOpen(): boolean {
+    return !this.#connection.isClosed;
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#replies.push(...this.#reader.read(bytes));
+  }
+
+  ask(words: readonly string[], pump: () => void): Reply | undefined {
+    this.#replies = [];
+    this.#connection.push(encode(words));
+    pump();
+    return this.#replies[0];
+  }
+}

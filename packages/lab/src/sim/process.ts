@@ -1,0 +1,248 @@
+/**
+ * Process: one program under simulation, with its own clocks, timers and randomness. Give `clock` and `random` to its
+ * Holdfast. Its code runs in `run()` and in what follows from it: timers, answers, promises.
+ *
+ * It can stand still (`pause`), be busy in the middle of its own code (`stall`), and die (`kill`). What is due for it
+ * meanwhile waits, and is served in either order afterwards, timers first or input first, as the seed has it.
+ */
+import type { Clock, Instant, Random } from "holdfast";
+import type { Dice } from "../chaos/dice.js";
+import type { Event, Owner } from "./events.js";
+import type { Stage } from "./stage.js";
+
+export interface ProcessOptions {
+  /** Seconds of its clocks in a true second. @default 1 */
+  readonly rate?: number;
+  /** How far its wall clock is ahead of true time. @default 0 */
+  readonly wallOffsetMs?: number;
+}
+
+interface Timer {
+  readonly callback: () => void;
+  readonly dueMonoMs: number;
+  event: Event;
+}
+
+const idBytes = 16;
+const hairMs = 1e-6;
+
+export class Process implements Owner {
+  readonly name: string;
+  readonly #stage: Stage;
+  /** Chance of its own, for its program. */
+  readonly dice: Dice;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The ends of its connections. */
+  readonly wires = new Set<{ close(): void }>();
+  #state: "running" | "paused" | "dead" = "running";
+  #rate: number;
+  /** Where its monotonic clock stood, and when that was. */
+  #monoAtMs: number;
+  #sinceMs: number;
+  #wallOffsetMs: number;
+  #isSuspended = false;
+  /** Until when its code has used up time although the world is not there yet. */
+  #aheadMs = 0;
+  #held: Event[] = [];
+  readonly #timers = new Set<Timer>();
+  readonly #order: Dice;
+  readonly #pending: { reads: number; forMs: number }[] = [];
+
+  /** Made by `world.process(name)`. */
+  constructor(stage: Stage, name: string, { rate = 1, wallOffsetMs = 0 }: ProcessOptions = {}) {
+    this.#stage = stage;
+    this.name = name;
+    this.dice = stage.dice(`program of ${name}`);
+    this.#order = stage.dice(`order of ${name}`);
+    const ids = stage.dice(`ids of ${name}`);
+    const chance = stage.dice(`random of ${name}`);
+    this.#rate = rate;
+    this.#sinceMs = stage.nowMs;
+    this.#monoAtMs = ids.between(1_000, 1_000_000);
+    this.#wallOffsetMs = stage.startMs + wallOffsetMs - this.#monoAtMs;
+    this.clock = {
+      now: () => this.#read(),
+      setTimer: (callback, delayMs) => this.after(delayMs, callback),
+    };
+    this.random = { fraction: () => chance.fraction(), id: () => idOf(ids) };
+  }
+
+  get state(): "running" | "paused" | "dead" {
+    return this.#state;
+  }
+
+  /** True time, as its code meets it: ahead of the world's while it is busy. */
+  get nowMs(): number {
+    return Math.max(this.#stage.nowMs, this.#aheadMs);
+  }
+
+  /** Timers that are set. */
+  get timerCount(): number {
+    return this.#timers.size;
+  }
+
+  /** Runs in a turn of its own, now or when the process goes on. What it rejects with is an error of the world. */
+  run(work: () => unknown): void {
+    const start = (): void => {
+      const failed = (error: unknown): void => this.#stage.fail(error, this);
+      try {
+        Promise.resolve(work()).catch(failed);
+      } catch (error) {
+        failed(error);
+      }
+    };
+    this.#stage.events.add(this.#stage.nowMs, start, { owner: this, kind: "other", quiet: false });
+  }
+
+  /** Calls back after `delayMs` of its monotonic clock, to the millisecond, as Node does. Returns the cancellation. */
+  after(delayMs: number, callback: () => void): () => void {
+    const wholeMs = Math.max(1, Math.trunc(Number.isFinite(delayMs) ? delayMs : 1));
+    const dueMonoMs = this.#monoMs() + Math.max(0, wholeMs + this.#order.between(-0.9, 0.9));
+    const timer: Timer = { callback, dueMonoMs, event: null as unknown as Event };
+    this.#timers.add(timer);
+    this.#arm(timer);
+    return () => {
+      timer.event.run = null;
+      this.#timers.delete(timer);
+    };
+  }
+
+  /** Resolves after `delayMs` of its clock. */
+  sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => void this.after(delayMs, resolve));
+  }
+
+  /** Its code computes for this long, here and now: a blocked event loop. */
+  stall(forMs: number): void {
+    if (this.#state === "dead") return;
+    this.#aheadMs = this.nowMs + forMs;
+    this.#stage.events.add(this.#aheadMs, () => this.#release(), { owner: null, kind: "other", quiet: true });
+  }
+
+  /** Stalls at the `reads`th look that its code takes at the clock from now on: anywhere in its code, or the library's. */
+  stallAtRead(reads: number, forMs: number): void {
+    this.#pending.push({ reads, forMs });
+  }
+
+  /** Stops it, as SIGSTOP does; "suspend" stops its monotonic clock as well, as a closed laptop does. */
+  pause(how: "stop" | "suspend" = "stop"): void {
+    if (this.#state !== "running") return;
+    this.#state = "paused";
+    if (how === "stop") return;
+    this.#settle();
+    this.#isSuspended = true;
+  }
+
+  resume(): void {
+    if (this.#state !== "paused") return;
+    this.#state = "running";
+    if (this.#isSuspended) {
+      this.#isSuspended = false;
+      this.#wallOffsetMs += (this.nowMs - this.#sinceMs) * this.#rate;
+      this.#sinceMs = this.nowMs;
+      this.#rearm();
+    }
+    this.#release();
+  }
+
+  /** Ends it. "crash": the system closes its connections. "vanish": nobody tells the other ends. */
+  kill(how: "crash" | "vanish" = "crash"): void {
+    if (this.#state === "dead") return;
+    this.#state = "dead";
+    this.#held = [];
+    this.#timers.clear();
+    if (how === "crash") for (const wire of [...this.wires]) wire.close();
+  }
+
+  get rate(): number {
+    return this.#rate;
+  }
+
+  /** Seconds of both its clocks in a true second. */
+  set rate(rate: number) {
+    this.#settle();
+    this.#rate = rate;
+    this.#rearm();
+  }
+
+  /** Steps its wall clock. The monotonic one does not notice. */
+  stepWall(deltaMs: number): void {
+    this.#wallOffsetMs += deltaMs;
+  }
+
+  /** Whether the event may run now. What may not is kept until it may. Called by the world. */
+  admits(event: Event): boolean {
+    if (this.#state === "dead") return false;
+    if (this.#state === "running" && this.#aheadMs <= this.#stage.nowMs) return true;
+    this.#held.push(event);
+    return false;
+  }
+
+  #monoMs(): number {
+    if (this.#isSuspended) return this.#monoAtMs;
+    return this.#monoAtMs + (this.nowMs - this.#sinceMs) * this.#rate;
+  }
+
+  #settle(): void {
+    this.#monoAtMs = this.#monoMs();
+    this.#sinceMs = this.nowMs;
+  }
+
+  #read(): Instant {
+    const next = this.#pending[0];
+    if (next && this.#stage.current === this) {
+      next.reads -= 1;
+      if (next.reads <= 0) {
+        this.#pending.shift();
+        this.stall(next.forMs);
+      }
+    }
+    const monoMs = this.#monoMs();
+    return { monoMs, wallMs: Math.floor(monoMs + this.#wallOffsetMs) };
+  }
+
+  /** What was held goes on, one after the other, before what comes in from now on. */
+  #release(): void {
+    if (this.#state !== "running" || this.#aheadMs > this.#stage.nowMs) return;
+    const held = this.#held;
+    this.#held = [];
+    const first = this.#order.chance(0.5) ? "timer" : "input";
+    for (const event of held) if (event.kind === first) this.#again(event);
+    for (const event of held) if (event.kind !== first) this.#again(event);
+  }
+
+  #again(event: Event): void {
+    if (event.run) this.#stage.events.defer(event, this.#stage.nowMs);
+  }
+
+  #arm(timer: Timer): void {
+    const inMs = Math.max(0, timer.dueMonoMs - this.#monoMs()) / this.#rate;
+    const fire = (): void => {
+      if (timer.dueMonoMs - this.#monoMs() > hairMs) {
+        this.#arm(timer);
+        return;
+      }
+      this.#timers.delete(timer);
+      timer.callback();
+    };
+    const about = { owner: this, kind: "timer", quiet: false } as const;
+    timer.event = this.#stage.events.add(this.nowMs + inMs, fire, about);
+  }
+
+  /** Its clock has changed: so have the times at which its timers are due. */
+  #rearm(): void {
+    for (const timer of this.#timers) {
+      if (this.#held.includes(timer.event)) continue;
+      timer.event.run = null;
+      this.#arm(timer);
+    }
+  }
+}
+
+/** 128 bits in the letters of URLs, as the library's own ids. */
+function idOf(dice: Dice): string {
+  const bytes = Buffer.alloc(idBytes);
+  for (let at = 0; at < idBytes; at += 4) bytes.writeUInt32LE(dice.seed(), at);
+  return bytes.toString("base64url");
+}
