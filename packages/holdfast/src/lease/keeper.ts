@@ -86,25 +86,6 @@ export class Keeper implements Kept {
     renewals?.rest();
   }
 
-  /** Whether a request is the one that a kept hold is known by. */
-  isKept(id: string): boolean {
-    return this.#byId(id) !== undefined;
-  }
-
-  /** Somebody took the lease away from its holder, by hand. False: it is not kept here. */
-  revoke(id: string): boolean {
-    const hold = this.#byId(id);
-    if (!hold) return false;
-    this.drop(hold);
-    hold.lose("revoked");
-    return true;
-  }
-
-  #byId(id: string): Hold | undefined {
-    for (const hold of this.#holds) if (hold.id === id) return hold;
-    return undefined;
-  }
-
   expire(hold: Hold): void {
     this.drop(hold);
     hold.lose("expired");

@@ -28,7 +28,7 @@ export class FencedRecord {
   constructor(port: RedisPort, prefix: string, name: string, callTimeoutMs: number) {
     this.name = name;
     this.key = recordKey(prefix, name);
-    this.#place = { port, name, key: this.key, callTimeoutMs };
+    this.#place = { port, prefix, name, callTimeoutMs };
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The calls of a fenced record; loaded with the first of them. */
 import { ServerError, StaleTokenError } from "../../errors/refusals.js";
 import { InvalidArgumentError, tellCaller } from "../../errors.js";
+import { recordKey } from "../../redis/keys.js";
 import type { RedisPort, Reply } from "../../redis/port.js";
 import { replyRow } from "../../redis/reply.js";
 import type { Script } from "../../redis/script.js";
@@ -17,8 +18,8 @@ export interface RecordState {
 /** Where a record is, and the way to it. */
 export interface RecordPlace {
   readonly port: RedisPort;
+  readonly prefix: string;
   readonly name: string;
-  readonly key: string;
   readonly callTimeoutMs: number;
 }
 
@@ -32,7 +33,8 @@ export async function write(place: RecordPlace, holder: Fenced, value: string): 
   await guarded(place, writeScript, holder, [value]);
 }
 
-export async function read({ port, key, callTimeoutMs }: RecordPlace): Promise<RecordState> {
+export async function read({ port, prefix, name, callTimeoutMs }: RecordPlace): Promise<RecordState> {
+  const key = recordKey(prefix, name);
   const reply = await tellCaller(port.command(["HMGET", key, "value", "token"], callTimeoutMs));
   const [value, token] = replyRow(reply, 2);
   const digits = String(token ?? 0);
@@ -41,7 +43,7 @@ export async function read({ port, key, callTimeoutMs }: RecordPlace): Promise<R
 }
 
 async function guarded(
-  { port, name, key, callTimeoutMs }: RecordPlace,
+  { port, prefix, name, callTimeoutMs }: RecordPlace,
   script: Script,
   holder: Fenced,
   rest: readonly string[],
@@ -50,7 +52,9 @@ async function guarded(
     throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
   }
   const args = [String(holder.fence), holder.id, ...rest];
-  const reply = replyRow(await tellCaller(port.script(script, [key], args, callTimeoutMs)));
+  const reply = replyRow(
+    await tellCaller(port.script(script, [recordKey(prefix, name)], args, callTimeoutMs)),
+  );
   if (Number(reply[0]) === 0) throw new StaleTokenError(name, holder.fence, BigInt(String(reply[1])));
   return reply;
 }

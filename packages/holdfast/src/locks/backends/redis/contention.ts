@@ -4,7 +4,7 @@
  */
 import { ServerError } from "../../../errors/refusals.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
-import type { RenewOutcome } from "../../../lease/renewals.js";
+import type { Kept, RenewOutcome } from "../../../lease/renewals.js";
 import { Inbox } from "../../../redis/inbox.js";
 import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
@@ -12,11 +12,13 @@ import { replyRow } from "../../../redis/reply.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
 import type { Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
-import type { Busy, Candidate, LockRequest } from "../../backend.js";
+import type { Busy, Candidate, Freed, LockRequest } from "../../backend.js";
 import { script as acquireScript } from "./acquire.lua.js";
 import { script as beatScript } from "./beat.lua.js";
 import { Leftovers } from "./leftovers.js";
+import { LoneReleases } from "./lone-releases.js";
 import { script as releaseScript } from "./release.lua.js";
+import type { Release } from "./releases.js";
 import { script as renewScript } from "./renew.lua.js";
 import { holderSeen, type Verdict, verdict } from "./replies.js";
 import { type Wait, Waits } from "./waits.js";
@@ -25,10 +27,8 @@ export interface RedisLocksParts {
   readonly port: RedisPort;
   readonly schedule: Schedule;
   readonly random: Random;
-  /** Whether this process holds by that request now. */
-  readonly isHeld: (id: string) => boolean;
-  /** The lease of that request was taken away. False: it is not held here. */
-  readonly revoke: (id: string) => boolean;
+  /** What this process holds now. */
+  readonly kept: () => Kept;
 }
 
 export interface RedisLocksOptions {
@@ -59,12 +59,15 @@ export interface Taken {
   readonly ticket: string;
 }
 
-/** The account of the copies of each request, as the backend keeps it. */
-export interface Sendings {
+/** What the backend does for its part: the account of the copies of each request, and the end of releases. */
+export interface Backing {
   /** One more is sent. */
   sent(request: LockRequest): Sending;
   /** For how long a request that ends must be banned, because a copy may still be on the way. */
   banMs(request: LockRequest): number;
+  settle(release: Release, freed: Freed): void;
+  /** Unknown: tried on in the background. */
+  fail(release: Release, error: unknown): void;
 }
 
 const MOST_REVOKED = 1_000;
@@ -74,29 +77,30 @@ const UNKNOWN_HOLDER: Busy = { owner: null, ahead: null };
 export class Contention {
   readonly #parts: RedisLocksParts;
   readonly #options: RedisLocksOptions;
-  readonly #sendings: Sendings;
+  readonly #backing: Backing;
   readonly #inbox: Inbox;
   readonly #waits: Waits;
   readonly #leftovers: Leftovers;
+  readonly #releases: LoneReleases;
   /** Requests whose lease was taken away before this process heard of it. */
   readonly #revoked = new Set<string>();
 
-  constructor(parts: RedisLocksParts, options: RedisLocksOptions, sendings: Sendings) {
+  constructor(parts: RedisLocksParts, options: RedisLocksOptions, backing: Backing) {
     const { port, schedule, random } = parts;
     const { prefix, processId, callTimeoutMs } = options;
     this.#parts = parts;
     this.#options = options;
-    this.#sendings = sendings;
+    this.#backing = backing;
     this.#inbox = new Inbox(port, inboxChannel(prefix, processId), schedule.clock, callTimeoutMs);
     this.#waits = new Waits(schedule, random, this.#inbox, {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
       beat: (waits, limitMs) => this.#beat(waits, limitMs),
     });
-    this.#leftovers = new Leftovers(schedule, random, (request) => this.release(request, callTimeoutMs));
-    this.#inbox.handle("revoked", ([id = ""]) => {
-      // A grant of which this process has not heard yet must not begin to count.
-      if (!parts.revoke(id)) this.#remember(id);
-    });
+    const send = (request: LockRequest, limitMs: number) => this.#sendRelease(request, limitMs);
+    const unknown = (request: LockRequest) => this.abandon(request);
+    this.#leftovers = new Leftovers(schedule, random, (request) => send(request, callTimeoutMs));
+    this.#releases = new LoneReleases({ ...parts, callTimeoutMs, send, unknown, ...backing });
+    this.#inbox.handle("revoked", ([id = ""]) => this.#revoke(id));
     this.#waits.onStray = (id, ttlMs, key) => this.#giveBackStray(id, ttlMs, key);
   }
 
@@ -105,7 +109,20 @@ export class Contention {
     this.#inbox.open();
   }
 
-  #remember(id: string): void {
+  #held(id: string): Hold | undefined {
+    for (const hold of this.#parts.kept().holds) if (hold.id === id) return hold;
+    return undefined;
+  }
+
+  /** Somebody took the lease away from its holder, by hand. */
+  #revoke(id: string): void {
+    const hold = this.#held(id);
+    if (hold) {
+      this.#parts.kept().drop(hold);
+      hold.lose("revoked");
+      return;
+    }
+    // A grant of which this process has not heard yet must not begin to count.
     this.#revoked.add(id);
     if (this.#revoked.size <= MOST_REVOKED) return;
     for (const oldest of this.#revoked) {
@@ -190,9 +207,13 @@ export class Contention {
     return holds.map((_, place) => (Number(row[place]) === 1 ? "renewed" : "lost"));
   }
 
-  /** `release.lua`, once. */
-  release(request: LockRequest, limitMs: number): Promise<Reply> {
-    const args = [request.id, String(this.#sendings.banMs(request)), request.barging ? "1" : "0"];
+  /** By a call of its own. @param repeated whether an earlier call may have ended the lease */
+  release(release: Release, repeated: boolean): void {
+    this.#releases.release(release, repeated);
+  }
+
+  #sendRelease(request: LockRequest, limitMs: number): Promise<Reply> {
+    const args = [request.id, String(this.#backing.banMs(request)), request.barging ? "1" : "0"];
     return this.#parts.port.script(
       releaseScript,
       lockKeys(this.#options.prefix, request.name),
@@ -218,7 +239,7 @@ export class Contention {
 
   /** A place in line outlived its request, and was granted the name: it goes back at once. */
   #giveBackStray(id: string, ttlMs: number, key: string): void {
-    if (this.#leftovers.hurry(id) || this.#parts.isHeld(id)) return;
+    if (this.#leftovers.hurry(id) || this.#held(id)) return;
     const name = lockNameOf(this.#options.prefix, key);
     if (!name || !(ttlMs > 0)) return; // not written by our scripts
     const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n, barging: false };
@@ -253,7 +274,7 @@ export class Contention {
     const keys = lockKeys(prefix, request.name);
     // An answer that takes longer than the lease would be of no use.
     const limitMs = Math.min(mostMs, ttlMs);
-    const sending = this.#sendings.sent(request);
+    const sending = this.#backing.sent(request);
     try {
       const reply = await this.#parts.port.script(acquireScript, keys, args, limitMs);
       sending.unanswered -= 1;

@@ -56,17 +56,15 @@ export class RedisLocks implements LockBackend {
         new loaded.Contention(parts, options, {
           sent: (request) => this.#sent(request),
           banMs: (request) => this.#banMs(request),
+          settle: (release, freed) => this.#releases.settle(release, freed),
+          fail: (release, error) => this.#releases.fail(release, error),
         }),
     );
-    this.#releases = new Releases(parts, options, {
+    this.#releases = new Releases({
+      ...parts,
+      ...options,
       mayGive: (request) => this.#banMs(request) === 0,
-      handsOver: () => this.#contention.value !== null,
-      release: (request, limitMs) => {
-        const { value } = this.#contention;
-        if (value) return value.release(request, limitMs);
-        return this.#contention.load().then((loaded) => loaded.release(request, limitMs));
-      },
-      unknown: (request) => this.abandon(request),
+      alone: this.#contention,
     });
   }
 
