@@ -1,26 +1,18 @@
 /** The fenced file under random schedules: several writers, one operation at a time, some of them never going on. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { StaleTokenError } from "holdfast";
-import { FencedFile, type FileSystem, systemFiles } from "holdfast/fencing/file";
+import { FencedFile } from "holdfast/fencing/file";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { quickFiles as quick, quickFolder } from "./quick-files.js";
 
 let folder: string;
 let files = 0;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-schedules-"));
+  folder = quickFolder();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Nothing here cuts the power, and a thousand fsyncs take their time. */
-const quick: FileSystem = {
-  ...systemFiles,
-  sync: async () => {},
-  create: (path, content, mode) => writeFile(path, content, { flag: "wx", mode }),
-};
 
 /** A writer that does one operation on the disk at each `step()`. */
 class Walker {

@@ -1,11 +1,11 @@
 /** The fenced file: every interleaving of two writers with one switch each, and what it says of its arguments. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InvalidArgumentError, StaleTokenError } from "holdfast";
-import { FencedFile, type FileSystem, systemFiles } from "holdfast/fencing/file";
+import { FencedFile, systemFiles } from "holdfast/fencing/file";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { quickFiles as quick, quickFolder } from "./quick-files.js";
 
 let folder: string;
 beforeEach(() => {
@@ -13,15 +13,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+function moveToMemory(): void {
+  rmSync(folder, { recursive: true });
+  folder = quickFolder();
+}
+
 const holder = (fence: bigint, id = `id-${fence}`) => ({ fence, id });
 const text = (content: Buffer | null) => content?.toString() ?? null;
-
-/** Nothing here cuts the power, and a thousand fsyncs take their time. */
-const quick: FileSystem = {
-  ...systemFiles,
-  sync: async () => {},
-  create: (path, content, mode) => writeFile(path, content, { flag: "wx", mode }),
-};
 
 describe("one after the other", () => {
   test("a paused holder is refused, and told which token overtook it", async () => {
@@ -170,6 +168,8 @@ class Writer {
 }
 
 describe("two writers, each stopped once at every step", () => {
+  beforeEach(moveToMemory);
+
   async function lengthOf(): Promise<number> {
     const path = join(folder, "length");
     await new FencedFile(path, { files: quick }).write(holder(1n), "0/start");
@@ -265,30 +265,34 @@ describe("two writers, each stopped once at every step", () => {
   });
 });
 
-test.each([1, 2, 3, 4, 5, 6])(
-  "a reader stopped at every step while the file is replaced %i times tells the token of what it read",
-  async (times) => {
-    const path = join(folder, "f");
-    const file = new FencedFile(path, { files: quick });
-    await file.write(holder(1n), "1");
-    let [token, last] = [1n, 0];
-    for (let stopAt = 1; last + 1 >= stopAt; stopAt++) {
-      let step = 0;
-      const gated = Object.entries(quick).map(([name, operation]) => [
-        name,
-        async (...words: never[]) => {
-          if (++step === stopAt) {
-            token++;
-            // The number of a freed file is given to another, sooner or later.
-            for (let write = 0; write < times; write++) await file.write(holder(token), String(token));
-          }
-          return operation(...words);
-        },
-      ]);
-      const { content, fence } = await new FencedFile(path, { files: Object.fromEntries(gated) }).read();
-      expect(text(content)).toBe(String(fence));
-      last = step;
-    }
-    expect(last).toBeGreaterThan(2);
-  },
-);
+describe("a reader stopped at every step", () => {
+  beforeEach(moveToMemory);
+
+  test.each([1, 2, 3, 4, 5, 6])(
+    "while the file is replaced %i times tells the token of what it read",
+    async (times) => {
+      const path = join(folder, "f");
+      const file = new FencedFile(path, { files: quick });
+      await file.write(holder(1n), "1");
+      let [token, last] = [1n, 0];
+      for (let stopAt = 1; last + 1 >= stopAt; stopAt++) {
+        let step = 0;
+        const gated = Object.entries(quick).map(([name, operation]) => [
+          name,
+          async (...words: never[]) => {
+            if (++step === stopAt) {
+              token++;
+              // The number of a freed file is given to another, sooner or later.
+              for (let write = 0; write < times; write++) await file.write(holder(token), String(token));
+            }
+            return operation(...words);
+          },
+        ]);
+        const { content, fence } = await new FencedFile(path, { files: Object.fromEntries(gated) }).read();
+        expect(text(content)).toBe(String(fence));
+        last = step;
+      }
+      expect(last).toBeGreaterThan(2);
+    },
+  );
+});
