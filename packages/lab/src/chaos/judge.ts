@@ -81,9 +81,9 @@ function checkGrants(ours: readonly Operation[], faults: readonly Fault[]): Viol
   const losses = faults.filter(({ breaks }) => breaks === "memory");
   const isClockMoved = faults.some(({ breaks }) => breaks === "time");
   if (!isClockMoved || losses.length === 0) return checkTokens(grants);
-  const stretches = between(losses);
-  return stretches.flatMap(({ fromMs, toMs }) =>
-    checkTokens(grants.filter(({ invMs, retMs }) => invMs >= fromMs && (retMs ?? Infinity) <= toMs)),
+  const askedMs = askedFor(ours);
+  return between(losses).flatMap(({ fromMs, toMs }) =>
+    checkTokens(grants.filter((one) => askedMs(one) >= fromMs && (one.retMs ?? Infinity) <= toMs)),
   );
 }
 
@@ -120,7 +120,7 @@ function askedFor(ours: readonly Operation[]): (hold: Operation) => number {
     if (f !== "acquire" || nonce === undefined) continue;
     firstMs.set(nonce, Math.min(firstMs.get(nonce) ?? Infinity, invMs));
   }
-  return ({ nonce, invMs }) => firstMs.get(nonce ?? "") ?? invMs;
+  return ({ nonce = "", invMs }) => firstMs.get(nonce) ?? invMs;
 }
 
 function overlap(a: Operation, b: Operation): boolean {

@@ -56,7 +56,7 @@ const TTLS_MS = [
   [400, 1_000],
   [800, 1_500],
 ] as const;
-const START_LIMIT_MS = 10_000;
+const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 12_000;
 const PROBE_WAIT_MS = 8_000;
 const CLOSE_LIMIT_MS = 8_000;
@@ -153,9 +153,10 @@ function sift(
 
 async function untilWorking(crew: Crew, folder: string): Promise<void> {
   const limitMs = monoMs() + START_LIMIT_MS;
-  for (const { name } of crew.alive) {
-    while (!isWorking(join(folder, `${name}.ndjson`))) {
-      if (monoMs() > limitMs) throw new Error(`${name} does not work after ${START_LIMIT_MS} ms`);
+  for (const worker of crew.alive) {
+    while (!isWorking(join(folder, `${worker.name}.ndjson`))) {
+      if (worker.diedMs !== null) throw new Error(`${worker.name} ended as it began: ${worker.exit}`);
+      if (monoMs() > limitMs) throw new Error(`${worker.name} does not work after ${START_LIMIT_MS} ms`);
       await pauseMs(20);
     }
   }
