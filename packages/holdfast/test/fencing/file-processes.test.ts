@@ -1,12 +1,12 @@
 /** The fenced file among real processes: killed at every step, stopped at every step, and many at once. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { FencedFile } from "holdfast/fencing/file";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { quickFolder } from "./quick-files.js";
 
 const program = join(import.meta.dirname, "file-writer.mjs");
 const holder = (fence: bigint) => ({ fence, id: `id-${fence}` });
@@ -14,7 +14,7 @@ const holder = (fence: bigint) => ({ fence, id: `id-${fence}` });
 let folder: string;
 let children: ChildProcess[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-file-"));
+  folder = quickFolder();
   children = [];
 });
 afterEach(() => {
@@ -23,7 +23,9 @@ afterEach(() => {
 });
 
 interface Terms {
-  readonly path: string;
+  readonly path?: string;
+  /** Instead of one, with a stop at step 1 of the first, step 2 of the second, and so on. */
+  readonly paths?: readonly string[];
   readonly tokens: readonly number[];
   readonly id?: string;
   /** The step before which it sends itself the signal; 0 is never. */
@@ -38,7 +40,7 @@ interface Told {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process that writes. `stopped` resolves to the step where it stopped itself, or when it ended. */
+/** A process that writes. `said` resolves to the line of this kind that comes after `before` others. */
 function writer(terms: Terms) {
   const words = JSON.stringify({ id: `id-${terms.tokens[0]}`, ...terms });
   const child = spawn(process.execPath, [program, words], { stdio: ["ignore", "pipe", "inherit"] });
@@ -48,17 +50,16 @@ function writer(terms: Terms) {
     if (code !== 0 && signal === null) throw new Error(`the writer ended with ${code}: ${lines.join(", ")}`);
     return { lines, signal };
   });
-  const stopped = new Promise<void>((resolve) => {
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-      lines.push(line);
-      if (line.startsWith("at ")) resolve();
-    });
-    ended.then(
-      () => resolve(),
-      () => resolve(),
-    );
-  });
-  return { ended, stopped, go: () => child.kill("SIGCONT") };
+  const output = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  output.on("line", (line) => lines.push(line));
+  const said = async (kind: RegExp, before: number): Promise<string> => {
+    for (;;) {
+      const line = lines.filter((each) => kind.test(each))[before];
+      if (line !== undefined) return line;
+      await Promise.race([once(output, "line"), ended.then(() => Promise.reject(new Error(`no ${kind}`)))]);
+    }
+  };
+  return { ended, said, go: () => child.kill("SIGCONT") };
 }
 
 /** What the file says: the tokens of all who wrote, in order, the last of them being its own. */
@@ -118,17 +119,16 @@ describe.skipIf(process.platform === "win32")("the fenced file among processes",
   }, async () => {
     const steps = await stepsOfOneWrite();
     const outcomes = new Set<string>();
-    for (let stepAt = 1; stepAt <= steps; stepAt++) {
-      const file = new FencedFile(join(folder, `${stepAt}`));
-      await file.write(holder(1n), "1");
-      const paused = writer({ path: file.path, tokens: [2], stepAt, signal: "SIGSTOP" });
-      await paused.stopped;
+    const files = Array.from({ length: steps }, (_, at) => new FencedFile(join(folder, String(at))));
+    for (const file of files) await file.write(holder(1n), "1");
+    const paused = writer({ paths: files.map(({ path }) => path), tokens: [2], signal: "SIGSTOP" });
+    for (const [at, file] of files.entries()) {
+      await paused.said(/^at /, at);
       await file.write(holder(3n), `${(await file.enter(holder(3n)))?.toString()} 3`);
       const after = await tokensIn(file);
       paused.go();
-      const { lines } = await paused.ended;
-      const verdict = lines.find((line) => /^(written|refused)/.test(line));
-      outcomes.add(verdict ?? "");
+      const verdict = await paused.said(/^(written|refused)/, at);
+      outcomes.add(verdict);
       expect(after).toEqual(verdict === "written 2" ? [1, 2, 3] : [1, 3]);
       expect(await tokensIn(file)).toEqual(after);
     }
