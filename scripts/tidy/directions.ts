@@ -124,14 +124,15 @@ function roomOf(path: string): string | undefined {
   const name = first.replace(/\.ts$/, "");
   if (first === "redis" && second === "clients") return "redis/clients";
   const isFile = first !== name;
-  if (isFile) return ["index", "holdfast", "later", "errors", "part"].includes(name) ? name : undefined;
+  if (isFile)
+    return ["index", "holdfast", "later", "preload", "errors", "part"].includes(name) ? name : undefined;
   return name in below || primitives.includes(name) ? name : undefined;
 }
 
 function mayImport(from: string, target: string): boolean {
   const [room = "", targetRoom = ""] = [roomOf(from), roomOf(target)];
   if (targetRoom === "index") return false;
-  if (["index", "holdfast", "later"].includes(room)) return true;
+  if (["index", "holdfast", "later", "preload"].includes(room)) return true;
   if (room === targetRoom) return room !== "locks" || mayImportLock(from, target);
   if (room in below) return below[room]?.includes(targetRoom) ?? false;
   if (targetRoom === "redis") return redisForPrimitives.includes(target);

@@ -41,7 +41,10 @@ export interface HoldfastOptions {
   readonly random?: Random | undefined;
 }
 
-const later = new Part(() => import("./later.js"));
+/** What a process that only takes free locks does without. */
+export const later = new Part(() => import("./later.js"));
+export const inspection = new Part(() => import("./inspect/inspector.js"));
+export const examination = new Part(() => import("./doctor/doctor.js"));
 
 const DEFAULT_PREFIX = "holdfast";
 const DEFAULT_CALL_TIMEOUT_MS = 1_000;
@@ -113,7 +116,7 @@ export class Holdfast {
    */
   async inspector(): Promise<Inspector> {
     this.#registry.assertOpen("inspector()");
-    const { Inspector } = await import("./inspect/inspector.js");
+    const { Inspector } = await inspection.load();
     const { port, prefix, callTimeoutMs } = this.#patient;
     return new Inspector(port, prefix, callTimeoutMs);
   }
@@ -125,7 +128,7 @@ export class Holdfast {
    */
   async doctor(): Promise<DoctorReport> {
     this.#registry.assertOpen("doctor()");
-    const { examine } = await import("./doctor/doctor.js");
+    const { examine } = await examination.load();
     return examine(this.#patient);
   }
 

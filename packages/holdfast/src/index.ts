@@ -36,6 +36,7 @@ export type {
 export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
+export { preload } from "./preload.js";
 export type { LockEvents } from "./telemetry/events.js";
 export { type Clock, elapsedMs, type Instant, systemClock } from "./time/clock.js";
 export type { Duration } from "./time/duration.js";

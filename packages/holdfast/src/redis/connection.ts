@@ -2,7 +2,7 @@
  * Connection: the port over one client. Calls of one tick travel in one batch; each has its own time
  * limit; a script that the server does not know yet is sent whole.
  */
-import { ClosedError, type HoldfastError, IndeterminateError } from "../errors.js";
+import { ClosedError, HoldfastError, IndeterminateError } from "../errors.js";
 import type { Part } from "../part.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { Tick } from "../time/tick.js";
@@ -202,6 +202,10 @@ export class Connection implements RedisPort {
       call.alarm = null;
       call.reject(failure);
     };
+    if (error instanceof HoldfastError) {
+      reject(error);
+      return;
+    }
     this.#failures.use(
       (code) => reject(code.asHoldfastError(error, nameOf(call))),
       () => reject(new IndeterminateError(`${nameOf(call)} failed (${error})`, { cause: error })),

@@ -10,9 +10,11 @@ const USE_ONE =
   "pass an ioredis or iovalkey client (new Redis(url)), a connected node-redis client, a GlideClient, or a redis:// URL";
 const ONE_SERVER = "holdfast keeps its locks on one primary";
 
-const ioredis = new Part(() => import("./ioredis.js"));
-const nodeRedis = new Part(() => import("./node-redis.js"));
-const glide = new Part(() => import("./glide.js"));
+export const adapters = {
+  ioredis: new Part(() => import("./ioredis.js")),
+  nodeRedis: new Part(() => import("./node-redis.js")),
+  glide: new Part(() => import("./glide.js")),
+};
 
 /** What is known of a client is known once, for all Holdfasts that use it. */
 const known = new WeakMap<object, Part<RedisClient>>();
@@ -39,7 +41,7 @@ function adapterOf(client: object): Part<RedisClient> {
   const connects = has("duplicate") && has("on");
   if (connects && has("defineCommand") && has("call")) {
     if ((client as { isCluster?: unknown }).isCluster) throw refusal("an ioredis Cluster", ONE_SERVER);
-    return ioredis.made(({ ioredisClient }) => ioredisClient(client as IoredisLike));
+    return adapters.ioredis.made(({ ioredisClient }) => ioredisClient(client as IoredisLike));
   }
   if (connects && has("sendCommand") && has("evalSha")) {
     if ("slots" in client) throw refusal("a node-redis cluster", ONE_SERVER);
@@ -47,7 +49,7 @@ function adapterOf(client: object): Part<RedisClient> {
       throw refusal("a node-redis sentinel", "behind Sentinel use ioredis: new Redis({ sentinels, name })");
     }
     if ("totalClients" in client) throw refusal("a node-redis pool", "one client carries all calls at once");
-    return nodeRedis.made(({ nodeRedisClient }) => nodeRedisClient(client as NodeRedisLike));
+    return adapters.nodeRedis.made(({ nodeRedisClient }) => nodeRedisClient(client as NodeRedisLike));
   }
   if (has("customCommand") && has("invokeScript")) {
     if (has("invokeScriptWithRoute")) throw refusal("a GlideClusterClient", ONE_SERVER);
@@ -55,7 +57,7 @@ function adapterOf(client: object): Part<RedisClient> {
     if (!config || typeof maker?.createClient !== "function") {
       throw refusal("a wrapped GlideClient", "pass what GlideClient.createClient() gave you");
     }
-    return glide.made(({ glideClient }) => glideClient(client as GlideLike));
+    return adapters.glide.made(({ glideClient }) => glideClient(client as GlideLike));
   }
   throw new UnsupportedClientError(`this object has the shape of no known Redis client: ${USE_ONE}`);
 }

@@ -8,6 +8,8 @@ import type { Library } from "./open.js";
 /** In the order in which they are looked for. */
 const LIBRARIES: readonly Library[] = ["ioredis", "redis", "iovalkey", "@valkey/valkey-glide"];
 
+export const opener = new Part(() => import("./open.js"));
+
 /**
  * Opens when it is first used.
  * @throws {InvalidArgumentError} @throws {ClientNotInstalledError}
@@ -19,7 +21,7 @@ export function openClient(url: string): Part<RedisClient> {
   const load = createRequire(import.meta.url);
   for (const name of LIBRARIES) {
     const library = tryLoad(load, name);
-    if (library) return new Part(async () => (await import("./open.js")).open(name, library as never, url));
+    if (library) return opener.made(({ open }) => open(name, library as never, url));
   }
   throw new ClientNotInstalledError(
     `a URL needs a client library, and none is installed: npm install ioredis (or ${LIBRARIES.slice(1).join(", ")})`,
