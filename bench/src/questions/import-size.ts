@@ -57,7 +57,7 @@ export const importSize: Question = {
       rounds: 1,
       warmUp: false,
       watcher: setting.watcher,
-      slice: async (name) => ({ ...(await sizeOf(PROGRAMS[name] ?? "")), ...startedBy(name) }),
+      slice: async (name) => ({ ...(await sizeOf(name)), ...startedBy(name) }),
     });
     return { id: "size", title: this.title, method: METHOD, cases: [result], targets: targetsOf([result]) };
   },
@@ -92,8 +92,8 @@ async function largestParts(name: ContestantName): Promise<string> {
   return `largest: ${parts.map(([path, { bytesInOutput }]) => `${basename(path)} ${bytesInOutput}`).join(", ")}`;
 }
 
-async function sizeOf(program: string): Promise<Figures> {
-  const { metafile, outputFiles } = await bundle(program);
+export async function sizeOf(name: ContestantName): Promise<Figures> {
+  const { metafile, outputFiles } = await bundle(PROGRAMS[name] ?? "");
   const atStart = loadedAtStart(metafile);
   const sizes = outputFiles.map(({ path, contents }) => ({
     atStart: [...atStart].some((output) => path.replaceAll("\\", "/").endsWith(`/${output}`)),
