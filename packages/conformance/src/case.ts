@@ -108,4 +108,6 @@ export interface Contender {
   exit(): Promise<void>;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
+  /** The case needs it no more: it is ended, or kept for another case, with nothing open. */
+  dismiss(): Promise<void>;
 }

@@ -133,7 +133,7 @@ export class RedisLab implements LockLab {
   async close(): Promise<void> {
     if (this.#frozen) await this.thawServer();
     for (const proxy of this.#proxies) proxy.heal();
-    await Promise.all(this.#contenders.map((contender) => contender.kill()));
+    await Promise.all(this.#contenders.map((contender) => contender.dismiss()));
     const stopTicking = this.#tick();
     try {
       await within(

@@ -2,13 +2,21 @@
 import { AcquireTimeoutError, Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 
-const [url, prefix] = process.argv.slice(2);
-const redis = new Redis(url);
-const holdfast = new Holdfast(redis, { prefix, label: "contender" });
+let redis = null;
+let holdfast = null;
 let lease = null;
 
 const verbs = {
-  start: () => redis.ping(),
+  start({ url, prefix }) {
+    redis = new Redis(url);
+    holdfast = new Holdfast(redis, { prefix, label: "contender" });
+    return redis.ping();
+  },
+  async leave() {
+    await holdfast.close();
+    await redis.quit();
+    lease = null;
+  },
   async acquire({ name, ttlMs, waitMs }) {
     try {
       lease = await holdfast.mutex(name, { ttlMs }).acquire({ waitMs });

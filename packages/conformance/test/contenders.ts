@@ -1,7 +1,7 @@
 /** Child processes that take part in cases. They run the compiled library, as users do. */
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { Contender } from "@holdfast/conformance";
+import { type Contender, type ContenderTerms, within } from "@holdfast/conformance";
 
 interface Answer {
   readonly order: number;
@@ -11,51 +11,122 @@ interface Answer {
 
 const program = new URL("./contender.mjs", import.meta.url);
 
-/** @param caFile The authority that a process trusts which has no more than a rediss:// URL. */
-export async function spawnContender(url: string, prefix: string, caFile?: string): Promise<Contender> {
-  const child = fork(program, [url, prefix], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    execArgv: [],
-    env: { ...process.env, ...(caFile ? { NODE_EXTRA_CA_CERTS: caFile } : {}) },
-  });
-  const exited = once(child, "exit");
-  const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  let orders = 0;
-  child.on("message", ({ order, value, error }: Answer) => {
-    const caller = open.get(order);
-    open.delete(order);
-    if (error === undefined) caller?.resolve(value);
-    else caller?.reject(new Error(`in the contender: ${error}`));
-  });
-  child.on("exit", () => {
-    for (const { reject } of open.values()) reject(new Error("the contender is gone"));
-  });
-  const ask = (verb: string, terms: object = {}): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      const order = ++orders;
-      open.set(order, { resolve, reject });
-      child.send({ order, verb, ...terms }, (error) => error && reject(error));
+/** How long one that is dismissed may take to close what it has opened. */
+const LEAVE_LIMIT_MS = 2_000;
+
+/**
+ * Those of one server. To start one costs more than all that it does in a case, so those that a case leaves alive
+ * go on in the next one: in the same process, with another client and another Holdfast.
+ */
+export class Contenders {
+  readonly #caFile: string | undefined;
+  readonly #idle: ContenderProcess[] = [];
+
+  /** @param caFile The authority that a process trusts which has no more than a rediss:// URL. */
+  constructor(caFile?: string) {
+    this.#caFile = caFile;
+  }
+
+  async spawn(url: string, prefix: string): Promise<Contender> {
+    const contender = this.#idle.pop() ?? new ContenderProcess(this.#caFile, (one) => this.#idle.push(one));
+    await contender.start(url, prefix);
+    return contender;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#idle.map((contender) => contender.kill()));
+  }
+}
+
+class ContenderProcess implements Contender {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  readonly #onIdle: (self: ContenderProcess) => void;
+  readonly #open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  #orders = 0;
+  #frozen = false;
+
+  constructor(caFile: string | undefined, onIdle: (self: ContenderProcess) => void) {
+    this.#onIdle = onIdle;
+    this.#child = fork(program, [], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      execArgv: [],
+      env: { ...process.env, ...(caFile ? { NODE_EXTRA_CA_CERTS: caFile } : {}) },
     });
-  await ask("start");
-  return {
-    async acquire(terms) {
-      const fence = await ask("acquire", terms);
-      return fence === null ? null : BigInt(String(fence));
-    },
-    release: async () => String(await ask("release")),
-    count: async (terms) => void (await ask("count", terms)),
-    holds: async () => (await ask("holds")) === true,
-    freeze: async () => void child.kill("SIGSTOP"),
-    thaw: async () => void child.kill("SIGCONT"),
-    async exit() {
-      child.send({ order: 0, verb: "exit" });
-      await exited;
-    },
-    async kill() {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill("SIGKILL");
-        await exited;
-      }
-    },
-  };
+    this.#exited = once(this.#child, "exit");
+    this.#child.on("message", ({ order, value, error }: Answer) => {
+      const caller = this.#open.get(order);
+      this.#open.delete(order);
+      if (error === undefined) caller?.resolve(value);
+      else caller?.reject(new Error(`in the contender: ${error}`));
+    });
+    this.#child.on("exit", () => {
+      for (const { reject } of this.#open.values()) reject(new Error("the contender is gone"));
+    });
+  }
+
+  async start(url: string, prefix: string): Promise<void> {
+    await this.#ask("start", { url, prefix });
+  }
+
+  async acquire(terms: ContenderTerms): Promise<bigint | null> {
+    const fence = await this.#ask("acquire", terms);
+    return fence === null ? null : BigInt(String(fence));
+  }
+
+  async release(): Promise<string> {
+    return String(await this.#ask("release"));
+  }
+
+  async count(terms: ContenderTerms): Promise<void> {
+    await this.#ask("count", terms);
+  }
+
+  async holds(): Promise<boolean> {
+    return (await this.#ask("holds")) === true;
+  }
+
+  async freeze(): Promise<void> {
+    this.#frozen = true;
+    this.#child.kill("SIGSTOP");
+  }
+
+  async thaw(): Promise<void> {
+    this.#frozen = false;
+    this.#child.kill("SIGCONT");
+  }
+
+  async exit(): Promise<void> {
+    this.#child.send({ order: 0, verb: "exit" });
+    await this.#exited;
+  }
+
+  async kill(): Promise<void> {
+    if (!this.#lives) return;
+    this.#child.kill("SIGKILL");
+    await this.#exited;
+  }
+
+  async dismiss(): Promise<void> {
+    if (!this.#lives) return;
+    try {
+      if (this.#frozen) throw new Error("it cannot leave");
+      await within(this.#ask("leave"), "the contender leaves", LEAVE_LIMIT_MS);
+      this.#onIdle(this);
+    } catch {
+      await this.kill();
+    }
+  }
+
+  get #lives(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  #ask(verb: string, terms: object = {}): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const order = ++this.#orders;
+      this.#open.set(order, { resolve, reject });
+      this.#child.send({ order, verb, ...terms }, (error) => error && reject(error));
+    });
+  }
 }

@@ -3,7 +3,7 @@ import { FaultProxy, type LabServer, ServerProcess } from "@holdfast/conformance
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { makeCertificates } from "./certificates.ts";
-import { spawnContender } from "./contenders.ts";
+import { Contenders } from "./contenders.ts";
 
 export interface TestServer extends LabServer {
   stop(): Promise<void>;
@@ -28,6 +28,7 @@ export async function startEmbedded(): Promise<TestServer> {
   // meanwhile is carried out later.
   const front = await FaultProxy.start({ host: HOST, port: valkey.port });
   const direct = connectTo(valkey.port);
+  const contenders = new Contenders();
   return {
     title: "embedded Valkey",
     host: HOST,
@@ -39,8 +40,9 @@ export async function startEmbedded(): Promise<TestServer> {
       front.cut();
       await valkey.restart();
     },
-    spawn: (url, prefix) => spawnContender(url, prefix),
+    spawn: (url, prefix) => contenders.spawn(url, prefix),
     async stop() {
+      await contenders.stop();
       direct.disconnect();
       await front.close();
       await valkey.stop();
@@ -54,6 +56,7 @@ export async function startServer({ title, program, openssl, acl }: Setup): Prom
   const server = await ServerProcess.start({ program, options, ...(tls ? { tls } : {}) });
   const { host, port } = server;
   const direct = connectTo(port, tls?.ca);
+  const contenders = new Contenders(tls?.caFile);
   return {
     title,
     host,
@@ -67,8 +70,9 @@ export async function startServer({ title, program, openssl, acl }: Setup): Prom
       await server.kill();
       await server.launch();
     },
-    spawn: (url, prefix) => spawnContender(url, prefix, tls?.caFile),
+    spawn: (url, prefix) => contenders.spawn(url, prefix),
     async stop() {
+      await contenders.stop();
       direct.disconnect();
       await server.stop();
       tls?.remove();
