@@ -89,7 +89,7 @@ function checkGrants(ours: readonly Operation[], faults: readonly Fault[]): Viol
 
 function between(cuts: readonly Span[]): Span[] {
   const sorted = cuts.toSorted((a, b) => a.fromMs - b.fromMs);
-  let fromMs = 0;
+  let fromMs = -Infinity;
   const stretches = sorted.map((cut) => {
     const stretch = { fromMs, toMs: cut.fromMs };
     fromMs = Math.max(fromMs, cut.toMs);

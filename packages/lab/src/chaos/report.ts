@@ -51,7 +51,8 @@ function verdict({ tally, broken }: Outcome): string[] {
       `${violations.length} VIOLATIONS in the round with seed ${broken.seed} on ${broken.server}:`,
       ...violations.slice(0, SHOWN).map(({ property, message }) => `  ${property}  ${message}`),
       ...(violations.length > SHOWN ? [`  and ${violations.length - SHOWN} more`] : []),
-      `what happened is in ${broken.folder}`,
+      `the history, the faults and a picture (violation.html) are in ${broken.folder}`,
+      `again: npm run chaos -- --seed ${broken.seed} --server ${broken.server} --minutes 0`,
     ];
   }
   return [tally.void === null ? "no violation" : `VOID: ${tally.void}; this run has shown nothing`];

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { History } from "../history/history.js";
+import type { Operation } from "../history/operation.js";
+import type { Span } from "../history/span.js";
 import type { ClockShim } from "./clock-shim.js";
 import { Crew } from "./crew.js";
 import { Dice } from "./dice.js";
@@ -30,10 +32,10 @@ export interface RoundTerms {
   readonly shim: ClockShim | string;
 }
 
+/** What happened. All times count from the beginning of the chaos. */
 export interface Round extends Played {
   readonly seed: number;
   readonly history: History;
-  readonly startMs: number;
   /** When the last fault was over. */
   readonly healedMs: number;
   readonly endMs: number;
@@ -48,7 +50,7 @@ export interface Round extends Played {
 }
 
 const WORKERS = 5;
-const CALLERS = 3;
+const CALLERS = [2, 4, 8] as const;
 const CALL_TIMEOUT_MS = 500;
 const CANARY_TTL_MS = 500;
 const TTLS_MS = [
@@ -80,7 +82,7 @@ export async function playRound(terms: RoundTerms): Promise<Round> {
         : await startProcess({ program: terms.server.program, clock, link: openLink });
     const ttlsMs = dice.pick(TTLS_MS);
     const work = {
-      callers: CALLERS,
+      callers: dice.pick(CALLERS),
       keys: dice.pick([["a"], ["a", "b"], ["a", "b", "c", "d"]]),
       ttlsMs,
       callTimeoutMs: CALL_TIMEOUT_MS,
@@ -115,17 +117,23 @@ async function runScene(terms: RoundTerms, seed: number, scene: Scene, crew: Cre
   crew.heal();
   const healedMs = monoMs();
   const remains = await windUp(scene, crew);
+  const endMs = monoMs();
   const eternal = await withoutTtl(scene.server, (key) => /^canary:[^:]+$/.test(key));
+  const since = (timeMs: number) => timeMs - startMs;
   return {
-    ...played,
+    faults: played.faults.map((fault) => ({
+      ...fault,
+      fromMs: since(fault.fromMs),
+      toMs: since(fault.toMs),
+    })),
+    skipped: played.skipped,
     seed: terms.seed,
-    history: readHistory(crew, terms.folder),
-    startMs,
-    healedMs,
-    endMs: monoMs(),
+    history: readHistory(crew, terms.folder, since),
+    healedMs: since(healedMs),
+    endMs: since(endMs),
     ttlMs: scene.ttlMs,
     callTimeoutMs: CALL_TIMEOUT_MS,
-    deathsMs: deathsOf(crew),
+    deathsMs: deathsOf(crew, since),
     remains,
     eternal,
     off,
@@ -215,7 +223,9 @@ async function withoutTtl(server: ChaosServer, isMeant: (key: string) => boolean
   return keys.filter((_, place) => Number(ttls[place]) === -1);
 }
 
-function readHistory(crew: Crew, folder: string): History {
+type Since = (timeMs: number) => number;
+
+function readHistory(crew: Crew, folder: string, since: Since): History {
   const texts = crew.everybody.flatMap(({ name }) => {
     try {
       return [readFileSync(join(folder, `${name}.ndjson`), "utf8")];
@@ -223,11 +233,24 @@ function readHistory(crew: Crew, folder: string): History {
       return []; // killed before it had begun anything
     }
   });
-  return History.merge(texts);
+  return History.of(History.merge(texts).operations.map((one) => shifted(one, since)));
 }
 
-/** Of everyone who acted in a process that died in the chaos. */
-function deathsOf(crew: Crew): Map<string, number> {
+function shifted(one: Operation, since: Since): Operation {
+  const { invMs, retMs, validUntilMs, endMs, value } = one;
+  const stall = one.f === "stall" ? (value as Span | undefined) : undefined;
+  return {
+    ...one,
+    invMs: since(invMs),
+    retMs: retMs === null ? null : since(retMs),
+    ...(validUntilMs === undefined ? {} : { validUntilMs: since(validUntilMs) }),
+    ...(endMs === undefined ? {} : { endMs: since(endMs) }),
+    ...(stall ? { value: { fromMs: since(stall.fromMs), toMs: since(stall.toMs) } } : {}),
+  };
+}
+
+/** Of the workers that died in the chaos. */
+function deathsOf(crew: Crew, since: Since): Map<string, number> {
   const died = crew.everybody.filter(({ diedMs, exit }) => diedMs !== null && exit === "SIGKILL");
-  return new Map(died.map(({ name, diedMs }) => [name, diedMs as number]));
+  return new Map(died.map(({ name, diedMs }) => [name, since(diedMs as number)]));
 }

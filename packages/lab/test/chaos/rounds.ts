@@ -11,7 +11,6 @@ export function roundOf(history: History, faults: readonly Fault[] = [], about: 
     history,
     faults,
     skipped: 0,
-    startMs: 0,
     healedMs: 50_000,
     endMs: 60_000,
     ttlMs: 1_000,
