@@ -7,6 +7,7 @@ import type { RedisClient } from "../src/redis/client.js";
 import { detectClient } from "../src/redis/clients/detect.js";
 import { openClient } from "../src/redis/clients/url.js";
 import { Connection } from "../src/redis/connection.js";
+import type { Inbound } from "../src/redis/port.js";
 import { Schedule } from "../src/time/schedule.js";
 
 interface Sent {
@@ -25,6 +26,7 @@ let clock: ManualClock;
 let writes: Sent[][];
 let client: RedisClient;
 let connection: Connection;
+let reporting: Inbound;
 let closed: boolean;
 let trouble: { text: string; cause: Error | null } | null;
 
@@ -42,7 +44,10 @@ beforeEach(() => {
         (command) => new Promise((reply, fail) => void batch.push({ command, reply, fail })),
       );
     },
-    subscribe: () => ({ ping: async () => {}, close() {} }),
+    subscribe(_channel, inbound) {
+      reporting = inbound;
+      return { ping: async () => {}, close() {} };
+    },
     onDisruption: () => () => {},
     trouble: () => trouble,
     close() {
@@ -135,6 +140,34 @@ describe("a connection", () => {
     expect(writes.at(-1)?.[0]?.command[0]).toBe("EVAL");
     writes.at(-1)?.[0]?.reply(2);
     expect(await forgotten).toBe(2);
+  });
+
+  test("passes on what a subscription reports until it is closed, each refusal as an error of ours", async () => {
+    await failures.load();
+    const heard: string[] = [];
+    const inbound: Inbound = {
+      message: (text) => heard.push(text),
+      up: () => heard.push("up"),
+      down: (refusal) => heard.push(`down ${refusal && (refusal as Error & { code: string }).code}`),
+    };
+    const subscription = connection.subscribe("channel", inbound);
+    const report = (): void => {
+      reporting.up();
+      reporting.message("text");
+      reporting.down(null);
+      reporting.down(new Error("NOPERM no"));
+    };
+    report();
+    await tick();
+    expect(heard).toEqual(["up", "text", "down null", "down SERVER_ERROR"]);
+    expect(await subscription.answers(100)).toBe(true);
+    subscription.close();
+    report();
+    connection.subscribe("channel", inbound);
+    await connection.close();
+    report();
+    await tick();
+    expect(heard).toHaveLength(4);
   });
 
   test("keeps calls until the adapter is loaded, in order, but none beyond its limit", async () => {

@@ -81,24 +81,30 @@ export class Connection implements RedisPort {
   }
 
   subscribe(channel: string, inbound: Inbound): Subscription {
-    const down = (error: Error | null): void => {
-      if (!error) inbound.down(null);
-      else
-        this.#failures.use(
-          (code) => inbound.down(code.asHoldfastError(error, "SUBSCRIBE")),
-          () => inbound.down(null),
-        );
-    };
     let subscription: ClientSubscription | null = null;
     let closed = false;
+    // A connection that was given up may still report, and must not be taken for the one in its place.
+    const report = (tell: () => void): void => {
+      if (!closed && !this.#closed) tell();
+    };
+    const down = (error: Error | null): void => {
+      const tell = (refusal: Error | null): void => report(() => inbound.down(refusal));
+      if (!error) tell(null);
+      else
+        this.#failures.use(
+          (code) => tell(code.asHoldfastError(error, "SUBSCRIBE")),
+          () => tell(null),
+        );
+    };
     this.#part.use((client) => {
-      if (closed || this.#closed) return;
-      subscription = client.subscribe(channel, {
-        message: (text) => inbound.message(text),
-        up: () => inbound.up(),
-        down,
+      report(() => {
+        subscription = client.subscribe(channel, {
+          message: (text) => report(() => inbound.message(text)),
+          up: () => report(() => inbound.up()),
+          down,
+        });
+        this.#subscriptions.add(subscription);
       });
-      this.#subscriptions.add(subscription);
     }, down);
     return {
       answers: async (limitMs) => subscription !== null && this.#answers(subscription, limitMs),

@@ -8,7 +8,6 @@
 import { ClientOverloadedError, ServerError } from "../../errors/refusals.js";
 import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
-import { Gate } from "./gate.js";
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -110,27 +109,25 @@ function translated(error: unknown): unknown {
 }
 
 function subscribe(config: Config, maker: GlideMaker, channel: string, inbound: Inbound): ClientSubscription {
-  const gate = new Gate(inbound);
   let connection: Subscriber | null = null;
   let closed = false;
-  const opened = openSubscriber(config, maker, gate).then((made) => {
+  const opened = openSubscriber(config, maker, inbound).then((made) => {
     if (closed) endGlide(made);
     else connection = made;
     return made;
   });
-  opened.then((made) => confirm(made, channel, gate)).catch((error: Error) => gate.down(error));
+  opened.then((made) => confirm(made, channel, inbound)).catch((error: Error) => inbound.down(error));
   return {
     ping: async () => (await opened).customCommand(["PING"]),
     close() {
       closed = true;
-      gate.shut();
       if (connection) endGlide(connection);
     },
   };
 }
 
-function openSubscriber(config: Config, maker: GlideMaker, gate: Gate): Promise<Subscriber> {
-  const callback = ({ message }: { message: unknown }): void => gate.message(String(message));
+function openSubscriber(config: Config, maker: GlideMaker, inbound: Inbound): Promise<Subscriber> {
+  const callback = ({ message }: { message: unknown }): void => inbound.message(String(message));
   return maker.createClient({
     ...config,
     protocol: RESP3,
@@ -140,7 +137,7 @@ function openSubscriber(config: Config, maker: GlideMaker, gate: Gate): Promise<
   });
 }
 
-async function confirm(connection: Subscriber, channel: string, gate: Gate): Promise<void> {
+async function confirm(connection: Subscriber, channel: string, inbound: Inbound): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await connection.subscribe([channel], SUBSCRIBE_LIMIT_MS);
@@ -154,17 +151,17 @@ async function confirm(connection: Subscriber, channel: string, gate: Gate): Pro
       }
     }
   }
-  gate.up();
-  tellOfReconnects(connection, gate);
+  inbound.up();
+  tellOfReconnects(connection, inbound);
 }
 
 /** After a reconnect GLIDE subscribes anew, and reads the confirmation as a notification without a message. */
-function tellOfReconnects(connection: Subscriber, gate: Gate): void {
+function tellOfReconnects(connection: Subscriber, inbound: Inbound): void {
   const { notificationToPubSubMessageSafe: read } = connection;
   if (!read) return; // a message that was lost is found out by the next sign of life
   connection.notificationToPubSubMessageSafe = (...args) => {
     const message = read.apply(connection, args);
-    if (message === null) gate.up();
+    if (message === null) inbound.up();
     return message;
   };
 }

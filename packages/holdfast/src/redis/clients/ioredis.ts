@@ -7,7 +7,6 @@
 import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
 import { Disruptions } from "./disruptions.js";
-import { Gate } from "./gate.js";
 
 interface Pipeline {
   exec(): Promise<[error: Error | null, reply: unknown][] | null>;
@@ -73,21 +72,17 @@ function sendPipeline(client: IoredisLike, commands: readonly (readonly string[]
 }
 
 function subscribe(connection: IoredisLike, channel: string, inbound: Inbound): ClientSubscription {
-  const gate = new Gate(inbound);
   connection.on("error", () => {}); // its reconnects go on; the loss is reported by "close"
-  connection.on("close", () => gate.down(null));
-  connection.on("message", (_channel: string, text: string) => gate.message(text));
+  connection.on("close", () => inbound.down(null));
+  connection.on("message", (_channel: string, text: string) => inbound.message(text));
   connection.on("ready", () => {
     connection.subscribe(channel).then(
-      () => gate.up(),
-      (error: Error) => gate.down(error),
+      () => inbound.up(),
+      (error: Error) => inbound.down(error),
     );
   });
   return {
     ping: () => connection.subscribe(channel),
-    close() {
-      gate.shut();
-      connection.disconnect();
-    },
+    close: () => connection.disconnect(),
   };
 }

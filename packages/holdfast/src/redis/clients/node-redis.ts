@@ -7,7 +7,6 @@
 import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
 import { Disruptions } from "./disruptions.js";
-import { Gate } from "./gate.js";
 
 type Send = (args: readonly string[], options?: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
@@ -76,30 +75,26 @@ export function nodeRedisClient(
 }
 
 function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound): ClientSubscription {
-  const gate = new Gate(inbound);
   let subscribed = false;
-  connection.on("error", () => gate.down(null));
-  connection.on("reconnecting", () => gate.down(null));
+  connection.on("error", () => inbound.down(null));
+  connection.on("reconnecting", () => inbound.down(null));
   // After a reconnect the client has subscribed again before it says "ready".
   connection.on("ready", () => {
-    if (subscribed) gate.up();
+    if (subscribed) inbound.up();
   });
   connection
     .connect()
-    .then(() => connection.subscribe(channel, (text) => gate.message(text)))
+    .then(() => connection.subscribe(channel, (text) => inbound.message(text)))
     .then(
       () => {
         subscribed = true;
-        gate.up();
+        inbound.up();
       },
-      (error: Error) => gate.down(error),
+      (error: Error) => inbound.down(error),
     );
   return {
     ping: () => connection.ping(),
-    close() {
-      gate.shut();
-      end(connection);
-    },
+    close: () => end(connection),
   };
 }
 

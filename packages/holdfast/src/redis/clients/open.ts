@@ -1,13 +1,25 @@
 /** Opens a client for a URL, and sees to it that its errors are heard. */
 import { InvalidArgumentError } from "../../errors.js";
 import type { RedisClient } from "../client.js";
-import { endGlide, type GlideLike, type GlideMaker, glideClient } from "./glide.js";
-import { type IoredisLike, ioredisClient } from "./ioredis.js";
-import { type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
+import type { endGlide, GlideLike, GlideMaker, glideClient } from "./glide.js";
+import type { IoredisLike, ioredisClient } from "./ioredis.js";
+import type { NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 
 export type Library = "ioredis" | "redis" | "iovalkey" | "@valkey/valkey-glide";
 
-const OPENERS: Readonly<Record<Library, (library: never, url: string) => RedisClient>> = {
+/** Of each adapter, what is needed here: it is loaded beside this, and not with it. */
+interface IoredisCode {
+  readonly ioredisClient: typeof ioredisClient;
+}
+interface NodeRedisCode {
+  readonly nodeRedisClient: typeof nodeRedisClient;
+}
+interface GlideCode {
+  readonly glideClient: typeof glideClient;
+  readonly endGlide: typeof endGlide;
+}
+
+const OPENERS: Readonly<Record<Library, (library: never, url: string, code: never) => RedisClient>> = {
   ioredis: openIoredis,
   redis: openNodeRedis,
   iovalkey: openIoredis,
@@ -15,31 +27,36 @@ const OPENERS: Readonly<Record<Library, (library: never, url: string) => RedisCl
 };
 
 /** @throws {InvalidArgumentError} where the library does not take the URL */
-export function open(name: Library, library: never, url: string): RedisClient {
+export function open(name: Library, library: never, url: string, code: never): RedisClient {
   try {
-    return OPENERS[name](library, url);
+    return OPENERS[name](library, url, code);
   } catch (error) {
     throw new InvalidArgumentError("url", `is refused by ${name} (${(error as Error).message})`);
   }
 }
 
-function openIoredis(library: { Redis: new (url: string) => IoredisLike }, url: string): RedisClient {
+function openIoredis(
+  library: { Redis: new (url: string) => IoredisLike },
+  url: string,
+  code: IoredisCode,
+): RedisClient {
   const client = new library.Redis(url);
-  return ioredisClient(client, rememberError(client));
+  return code.ioredisClient(client, rememberError(client));
 }
 
 function openNodeRedis(
   library: { createClient(o: { url: string }): NodeRedisLike },
   url: string,
+  code: NodeRedisCode,
 ): RedisClient {
   const client = library.createClient({ url });
   const lastError = rememberError(client);
   client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait in its queue
-  return nodeRedisClient(client, lastError);
+  return code.nodeRedisClient(client, lastError);
 }
 
 /** GLIDE's client exists only once it is connected: each call tries again, unless one is trying already. */
-function openGlide(library: { GlideClient: GlideMaker }, url: string): RedisClient {
+function openGlide(library: { GlideClient: GlideMaker }, url: string, code: GlideCode): RedisClient {
   const maker = library.GlideClient;
   const config = glideConfig(new URL(url));
   let connecting: Promise<GlideLike> | null = null;
@@ -50,12 +67,12 @@ function openGlide(library: { GlideClient: GlideMaker }, url: string): RedisClie
     });
     return connecting;
   };
-  return glideClient({
+  return code.glideClient({
     constructor: maker,
     config,
     customCommand: async (args, options) => (await connected()).customCommand(args, options),
     close() {
-      connecting?.then(endGlide, () => {});
+      connecting?.then(code.endGlide, () => {});
     },
   });
 }

@@ -3,10 +3,16 @@ import { createRequire } from "node:module";
 import { ClientNotInstalledError, InvalidArgumentError } from "../../errors.js";
 import { Part } from "../../part.js";
 import type { RedisClient } from "../client.js";
+import { adapters } from "./detect.js";
 import type { Library } from "./open.js";
 
-/** In the order in which they are looked for. */
-const LIBRARIES: readonly Library[] = ["ioredis", "redis", "iovalkey", "@valkey/valkey-glide"];
+/** In the order in which they are looked for, each with its adapter. */
+const LIBRARIES: readonly (readonly [name: Library, adapter: Part<unknown>])[] = [
+  ["ioredis", adapters.ioredis],
+  ["redis", adapters.nodeRedis],
+  ["iovalkey", adapters.ioredis],
+  ["@valkey/valkey-glide", adapters.glide],
+];
 
 export const opener = new Part(() => import("./open.js"));
 
@@ -19,12 +25,16 @@ export function openClient(url: string): Part<RedisClient> {
   // Loaded at run time from the user's installation, so that no library is a dependency and a bundler
   // does not try to follow it.
   const load = createRequire(import.meta.url);
-  for (const name of LIBRARIES) {
+  for (const [name, adapter] of LIBRARIES) {
     const library = tryLoad(load, name);
-    if (library) return opener.made(({ open }) => open(name, library as never, url));
+    if (!library) continue;
+    return new Part(async () => {
+      const [{ open }, code] = await Promise.all([opener.load(), adapter.load()]);
+      return open(name, library as never, url, code as never);
+    });
   }
   throw new ClientNotInstalledError(
-    `a URL needs a client library, and none is installed: npm install ioredis (or ${LIBRARIES.slice(1).join(", ")})`,
+    `a URL needs a client library, and none is installed: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide)`,
   );
 }
 
