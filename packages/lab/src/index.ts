@@ -30,3 +30,8 @@ export { SimClient, type SimClientOptions } from "./sim/sim-client.js";
 export { warmUp } from "./sim/warm-up.js";
 export type { Direction, Loss, Wire, WireHandlers } from "./sim/wire.js";
 export { World, type WorldError, type WorldOptions } from "./sim/world.js";
+export { type FromHistoryOptions, timelineOf } from "./timeline/from-history.js";
+export { drawHtml } from "./timeline/html.js";
+export { drawSvg } from "./timeline/svg.js";
+export { drawText, type TextOptions } from "./timeline/text.js";
+export type { Arrow, Band, Bar, Lane, Mark, Timeline } from "./timeline/timeline.js";

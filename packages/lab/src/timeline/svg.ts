@@ -1,0 +1,260 @@
+/** A timeline as SVG that needs nothing else: no script, no font, no other file; light or dark as the reader has it. */
+import { BAR_WIDTH, Grid, LINE, type PlacedRow, widthOf } from "./grid.js";
+import { clockOf, lasting, type RowArrow, wrap } from "./rows.js";
+import { drawMark, meanings } from "./svg-marks.js";
+import { style } from "./svg-style.js";
+import { absences, type Bar, type Timeline } from "./timeline.js";
+
+const HALF_BAR = BAR_WIDTH / 2;
+const HEAD = 26;
+
+export function drawSvg(timeline: Timeline): string {
+  return new SvgDrawing(timeline).draw();
+}
+
+class SvgDrawing {
+  readonly #timeline: Timeline;
+  readonly #grid: Grid;
+  readonly #caption: readonly string[];
+  readonly #top: number;
+
+  constructor(timeline: Timeline) {
+    this.#timeline = timeline;
+    const { width } = new Grid(timeline, 0);
+    this.#caption = wrap(timeline.caption ?? "", Math.floor((width - 32) / 6.9));
+    this.#top = 52 + this.#caption.length * LINE;
+    this.#grid = new Grid(timeline, this.#top + HEAD);
+  }
+
+  draw(): string {
+    const legend = this.#legend();
+    const { width, bottom, rows } = this.#grid;
+    const height = bottom + 16 + legend.height;
+    const { title, caption = "" } = this.#timeline;
+    const parts = [
+      `<svg xmlns="http://www.w3.org/2000/svg" class="timeline" role="img" ` +
+        `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,
+      `<title>${escaped(title)}</title>`,
+      `<desc>${escaped([caption, ...rows.flatMap(({ told }) => told.map(({ text: said }) => said))].join(". "))}</desc>`,
+      `<style>${style}</style>`,
+      '<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">' +
+        '<path class="hatch" d="M0 0V7" stroke-width="4"/></pattern></defs>',
+      `<rect class="page" width="${width}" height="${height}"/>`,
+      text("title", 16, 30, title),
+      ...this.#caption.map((line, at) => text("caption", 16, 52 + at * LINE, line)),
+      ...this.#bands(),
+      ...this.#lanes(),
+      ...(this.#timeline.bars ?? []).toSorted(byDepth).map((bar) => this.#bar(bar)),
+      ...rows.flatMap((row) => this.#arrows(row)),
+      ...(this.#timeline.bars ?? []).map((bar) => this.#barLabel(bar)),
+      ...rows.flatMap((row) => this.#marks(row)),
+      ...this.#story(),
+      ...legend.parts,
+      "</svg>",
+    ];
+    return `${parts.filter((part) => part !== "").join("\n")}\n`;
+  }
+
+  #bands(): string[] {
+    const left = 8;
+    const width = this.#grid.lanesEnd - left;
+    return (this.#timeline.bands ?? []).map(({ fromMs, toMs, kind }) => {
+      const y = this.#grid.y(fromMs);
+      return rect(`band-${kind}`, left, y - 8, width, this.#grid.y(toMs) - y + 16);
+    });
+  }
+
+  #lanes(): string[] {
+    const { rows, lanesEnd, laneGap } = this.#grid;
+    const guides = rows.map(({ y }) => line("guide", 90, y, lanesEnd + 14, y));
+    const lanes = this.#timeline.lanes.flatMap(({ id, title = id, kind }) => {
+      const x = this.#grid.x(id);
+      const half = laneGap / 2 - 5;
+      const radius = { process: 13, server: 3, resource: 0 }[kind];
+      return [
+        ...this.#laneLines(id).map(([y, endY]) => line("lane", x, y, x, endY)),
+        `<rect class="head ${kind}" x="${x - half}" y="${this.#top}" width="${half * 2}" height="${HEAD}" rx="${radius}"/>`,
+        text("head-text", x, this.#top + 18, title),
+      ];
+    });
+    return [...guides, ...lanes];
+  }
+
+  #laneLines(lane: string): [number, number][] {
+    const lines: [number, number][] = [];
+    let y = this.#top + HEAD;
+    for (const { fromMs, toMs } of absences(this.#timeline, lane)) {
+      lines.push([y, this.#grid.y(fromMs)]);
+      y = this.#grid.y(toMs);
+    }
+    return y < this.#grid.bottom ? [...lines, [y, this.#grid.bottom]] : lines;
+  }
+
+  #bar({ lane, fromMs, toMs, kind }: Bar): string {
+    const x = this.#grid.x(lane);
+    const [y, endY] = [this.#grid.y(fromMs), this.#grid.y(toMs)];
+    const height = Math.max(6, endY - y);
+    const half = { hold: HALF_BAR, stale: HALF_BAR, wait: 6, pause: HALF_BAR + 5 }[kind];
+    return `<rect class="${kind}" x="${x - half}" y="${y}" width="${half * 2}" height="${height}" rx="4"/>`;
+  }
+
+  #barLabel({ lane, fromMs, toMs, kind, label = "" }: Bar): string {
+    if (label === "" || kind === "wait") return "";
+    const x = this.#grid.x(lane);
+    const y = this.#grid.y(fromMs);
+    const fits = widthOf(label, 13) <= BAR_WIDTH && this.#grid.y(toMs) - y >= 22;
+    return fits && kind === "hold"
+      ? text("on-hold", x, y + 17, label)
+      : text("said beside", x + HALF_BAR + 24, y + 17, label);
+  }
+
+  #arrows(row: PlacedRow): string[] {
+    return row.arrows.flatMap((arrow) => this.#arrow(arrow, row));
+  }
+
+  #arrow({ arrow, part }: RowArrow, row: PlacedRow): string[] {
+    if (part === "sent") return [];
+    const step = Math.sign(this.#grid.x(arrow.to) - this.#grid.x(arrow.from)) || 1;
+    const trueY = this.#grid.y(arrow.sentMs);
+    const isNear = part === "received" || row.y - trueY <= 40;
+    const sentY = part === "lost" ? row.y : isNear ? Math.min(trueY, row.y) : row.y - 16;
+    const from = this.#edge(arrow.from, arrow.sentMs, step);
+    const to = this.#edge(arrow.to, row.atMs, -step);
+    const label = this.#arrowLabel(arrow.label, from, sentY, to, row.y, step);
+    if (part === "lost") {
+      const [x, y] = [from + step * Math.min(Math.abs(to - from) / 2, this.#grid.laneGap * 0.55), row.y + 12];
+      const cross = `<path class="cross" d="M${x - 6} ${y - 6}L${x + 6} ${y + 6}M${x - 6} ${y + 6}L${x + 6} ${y - 6}"/>`;
+      return [line("arrow lost", from, row.y, x, y), cross, label];
+    }
+    const angle = (Math.atan2(row.y - sentY, to - from) * 180) / Math.PI;
+    const tip = `<path class="tip" d="M0 0L-10 -4.5V4.5Z" transform="translate(${to} ${row.y}) rotate(${angle.toFixed(1)})"/>`;
+    return [line(part === "received" ? "arrow late" : "arrow", from, sentY, to, row.y), tip, label];
+  }
+
+  /** Along the line, beside the sender, where there is room before the next lane. */
+  #arrowLabel(label: string, from: number, fromY: number, to: number, toY: number, step: number): string {
+    const room = Math.min(Math.abs(to - from), this.#grid.laneGap - HALF_BAR) - 20;
+    if (widthOf(label, 12) > room) return "";
+    const x = from + step * (room / 2 + 8);
+    const half = widthOf(label, 12) / 2;
+    const lineY = (atX: number) => fromY + ((toY - fromY) * (atX - from)) / (to - from || 1);
+    // An answer begins where its request arrives, so there the room is below.
+    const y =
+      step > 0
+        ? Math.min(lineY(x - half), lineY(x + half)) - 4
+        : Math.max(lineY(x - half), lineY(x + half)) + 13;
+    return text("said", x, y, label);
+  }
+
+  /** Where a message leaves or reaches a lane: at the side of what is drawn on it. */
+  #edge(lane: string, atMs: number, step: number): number {
+    const bars = (this.#timeline.bars ?? []).filter(
+      (bar) => bar.lane === lane && bar.kind !== "wait" && bar.fromMs <= atMs && atMs <= bar.toMs,
+    );
+    const isMarked = this.#timeline.marks?.some((mark) => mark.lane === lane && mark.atMs === atMs);
+    const isPaused = bars.some(({ kind }) => kind === "pause");
+    const bar = bars.length === 0 ? 1 : isPaused ? HALF_BAR + 5 : HALF_BAR;
+    return this.#grid.x(lane) + step * Math.max(bar, isMarked ? 12 : 0);
+  }
+
+  #marks(row: PlacedRow): string[] {
+    const seen = new Map<string, number>();
+    return row.marks.map(({ lane, kind }) => {
+      const before = seen.get(lane) ?? 0;
+      seen.set(lane, before + 1);
+      return drawMark(kind, this.#grid.x(lane) + before * 22, row.y);
+    });
+  }
+
+  #story(): string[] {
+    const { rows, storyX } = this.#grid;
+    const clock = clockOf(rows);
+    return rows.flatMap(({ atMs, y, gapY, lines }, at) => [
+      ...(gapY === undefined ? [] : this.#skipped(gapY, lasting(atMs - rows[at - 1]!.atMs))),
+      rows[at - 1]?.atMs === atMs ? "" : text("time", 82, y + 4, `${clock.show(atMs)} ${clock.unit}`),
+      ...lines.map(({ text: told, tone }, line) =>
+        text(tone === "plain" ? "told" : `told-${tone}`, storyX, y + 4 + line * LINE, told),
+      ),
+    ]);
+  }
+
+  #skipped(y: number, duration: string): string[] {
+    const breaks = this.#timeline.lanes.map(({ id }) =>
+      line("skipped", this.#grid.x(id) - 32, y + 14, this.#grid.x(id) + 32, y + 6),
+    );
+    return [...breaks, text("key", this.#grid.storyX, y + 14, `⋮ ${duration} pass`)];
+  }
+
+  #legend(): { readonly parts: string[]; readonly height: number } {
+    const used = this.#used();
+    const parts: string[] = [];
+    let [x, y] = [30, this.#grid.bottom + 26];
+    for (const { sample, meaning } of used) {
+      const width = 30 + widthOf(meaning, 13);
+      if (x + width > this.#grid.width) [x, y] = [30, y + 28];
+      parts.push(sample(x, y), text("key", x + 18, y + 4, meaning));
+      x += width + 14;
+    }
+    return { parts, height: used.length === 0 ? 0 : y - this.#grid.bottom + 14 };
+  }
+
+  #used(): Sample[] {
+    const { bars = [], arrows = [], marks = [] } = this.#timeline;
+    const kinds = new Set(bars.map(({ kind }) => kind));
+    const box = (kind: string) => (x: number, y: number) =>
+      `<rect class="${kind}" x="${x - 11}" y="${y - 9}" width="22" height="18" rx="4"/>`;
+    const samples: Sample[] = [];
+    if (kinds.has("hold")) samples.push({ sample: box("hold"), meaning: "has the lock, with this token" });
+    if (kinds.has("stale")) samples.push({ sample: box("stale"), meaning: "only believes that it has it" });
+    if (kinds.has("wait")) samples.push({ sample: box("wait"), meaning: "waits" });
+    if (kinds.has("pause")) samples.push({ sample: box("pause"), meaning: "stands still" });
+    if (arrows.some(({ receivedMs }) => receivedMs === null)) {
+      const sample = (x: number, y: number) =>
+        `<path class="cross" d="M${x - 6} ${y - 6}l12 12m0 -12l-12 12"/>`;
+      samples.push({ sample, meaning: "message lost" });
+    }
+    for (const kind of new Set(marks.map((mark) => mark.kind))) {
+      if (meanings[kind]) samples.push({ sample: (x, y) => drawMark(kind, x, y), meaning: meanings[kind] });
+    }
+    return samples;
+  }
+}
+
+interface Sample {
+  readonly sample: (x: number, y: number) => string;
+  readonly meaning: string;
+}
+
+/** What is drawn later lies above. */
+const depth = { wait: 0, hold: 1, stale: 2, pause: 3 } as const;
+
+function byDepth(a: Bar, b: Bar): number {
+  return depth[a.kind] - depth[b.kind];
+}
+
+function text(name: string, x: number, y: number, content: string): string {
+  return `<text class="${name}" x="${round(x)}" y="${round(y)}">${escaped(content)}</text>`;
+}
+
+function line(name: string, x: number, y: number, toX: number, toY: number): string {
+  return `<path class="${name}" d="M${round(x)} ${round(y)}L${round(toX)} ${round(toY)}"/>`;
+}
+
+function rect(name: string, x: number, y: number, width: number, height: number): string {
+  return `<rect class="${name}" x="${x}" y="${round(y)}" width="${width}" height="${round(height)}"/>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Control characters have no place in XML, whatever a lock is called. */
+function escaped(content: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+  };
+  return content.replace(/[&<>"]/g, (letter) => entities[letter]!).replace(/[^\P{C}\u00ad]/gu, "�");
+}
