@@ -20,10 +20,7 @@ export class SimulatedClock implements ValkeyClock {
     this.#monoAtUs = this.#sinceUs;
   }
 
-  readonly monoUs = (): number => {
-    const monoUs = this.#awakeUs();
-    return monoUs < this.#reachedUs ? this.#reachedUs : monoUs;
-  };
+  readonly monoUs = (): number => Math.max(this.#awakeUs(), this.#reachedUs);
 
   readonly realUs = (): number => this.monoUs() + this.#offsetUs;
 

@@ -35,6 +35,8 @@ export interface SimulatedValkeyOptions {
    * pushes now is read, and may end the script. @default nothing comes in, and after ten minutes the node crashes
    */
   readonly onBusy?: () => void;
+  /** A script that looks at the clock this often is one that does not end: from then on it takes time. @default 5000 */
+  readonly longScriptReads?: number;
 }
 
 export interface RestartWith {
@@ -55,8 +57,8 @@ export interface NodeCopy {
   readonly snapshot: ValkeySnapshot;
 }
 
-/** More clock reads than this without a command read: a script that does not end. */
-const patientReads = 1_000;
+/** More than the commands of one read from a socket need. */
+const defaultLongScriptReads = 5_000;
 const microsPerRead = 25_000;
 const longestScriptUs = 600_000_000;
 
@@ -65,6 +67,7 @@ export class SimulatedValkey {
   readonly #options: SimulatedValkeyOptions;
   readonly #files: MemoryFiles;
   readonly #copies: NodeCopy[] = [];
+  readonly #longScriptReads: number;
   #core: ValkeyCore;
   #state: NodeState = "running";
   #boots = 0;
@@ -74,6 +77,7 @@ export class SimulatedValkey {
   constructor(options: SimulatedValkeyOptions) {
     this.#options = options;
     this.#files = options.files ?? new MemoryFiles();
+    this.#longScriptReads = options.longScriptReads ?? defaultLongScriptReads;
     this.clock = new SimulatedClock(options.trueUs);
     this.clock.step(options.offsetMs ?? 0);
     this.#core = this.#newCore();
@@ -197,9 +201,9 @@ export class SimulatedValkey {
   /** Time stands still while the engine works, so a script that waits for it would never end. */
   #read(): void {
     this.#reads += 1;
-    if (this.#reads <= patientReads) return;
+    if (this.#reads <= this.#longScriptReads) return;
     this.clock.sleepUs(microsPerRead);
-    if ((this.#reads - patientReads) * microsPerRead > longestScriptUs)
+    if ((this.#reads - this.#longScriptReads) * microsPerRead > longestScriptUs)
       throw new Error("a script ran for ten minutes, and nobody ended it");
   }
 
@@ -208,6 +212,6 @@ export class SimulatedValkey {
   };
 
   readonly #onPoll = (): void => {
-    if (this.#reads > patientReads) this.#options.onBusy?.();
+    if (this.#reads > this.#longScriptReads) this.#options.onBusy?.();
   };
 }

@@ -13,7 +13,10 @@ async function simulated(options: Partial<SimulatedValkeyOptions> = {}) {
   const time = { us: startUs };
   const module = await compileValkey();
   const node = new SimulatedValkey({ module, trueUs: () => time.us, ...options });
-  return { node, pass: (ms: number) => void (time.us += ms * 1000) };
+  const pass = (ms: number): void => {
+    time.us += ms * 1000;
+  };
+  return { node, pass };
 }
 
 function timeOf(client: CoreClient): number {
@@ -96,6 +99,7 @@ describe("a simulated node", () => {
   it("lets a script that never ends be killed by what comes in meanwhile", async () => {
     const killer: { client?: CoreClient; sent?: boolean } = {};
     const { node } = await simulated({
+      longScriptReads: 500,
       onBusy: () => {
         if (killer.sent) return;
         killer.sent = true;

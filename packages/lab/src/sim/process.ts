@@ -44,6 +44,8 @@ export class Process implements Owner {
   #isSuspended = false;
   /** Until when its code has used up time although the world is not there yet. */
   #aheadMs = 0;
+  #heldUpMs = 0;
+  #pausedMs = 0;
   #held: Event[] = [];
   readonly #timers = new Set<Timer>();
   readonly #order: Dice;
@@ -75,6 +77,21 @@ export class Process implements Owner {
   /** True time, as its code meets it: ahead of the world's while it is busy. */
   get nowMs(): number {
     return Math.max(this.#stage.nowMs, this.#aheadMs);
+  }
+
+  /** Its monotonic clock. Unlike `clock.now()`, a look that no stall waits for. */
+  get monoMs(): number {
+    return this.#monoMs();
+  }
+
+  /** For how long it stood still or was busy, in true time, up to now. */
+  get heldUpMs(): number {
+    return this.#heldUpMs + (this.#state === "paused" ? this.nowMs - this.#pausedMs : 0);
+  }
+
+  /** Its code can run at this moment. */
+  get isAwake(): boolean {
+    return this.#state === "running" && this.#aheadMs <= this.#stage.nowMs;
   }
 
   /** Timers that are set. */
@@ -117,6 +134,7 @@ export class Process implements Owner {
   stall(forMs: number): void {
     if (this.#state === "dead") return;
     this.#aheadMs = this.nowMs + forMs;
+    this.#heldUpMs += forMs;
     this.#stage.events.add(this.#aheadMs, () => this.#release(), { owner: null, kind: "other", quiet: true });
   }
 
@@ -129,6 +147,7 @@ export class Process implements Owner {
   pause(how: "stop" | "suspend" = "stop"): void {
     if (this.#state !== "running") return;
     this.#state = "paused";
+    this.#pausedMs = this.nowMs;
     if (how === "stop") return;
     this.#settle();
     this.#isSuspended = true;
@@ -137,6 +156,7 @@ export class Process implements Owner {
   resume(): void {
     if (this.#state !== "paused") return;
     this.#state = "running";
+    this.#heldUpMs += this.nowMs - this.#pausedMs;
     if (this.#isSuspended) {
       this.#isSuspended = false;
       this.#wallOffsetMs += (this.nowMs - this.#sinceMs) * this.#rate;

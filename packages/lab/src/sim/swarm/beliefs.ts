@@ -1,0 +1,98 @@
+/**
+ * Beliefs: who thinks that he holds what. Looked at when it matters: at every step of a holder, and of all holders
+ * whenever somebody else is granted the same lock. A process that stands still cannot act, so it is not asked.
+ */
+import type { Lease } from "holdfast";
+import type { Pending } from "../../history/recorder.js";
+import type { Process } from "../process.js";
+import { holderAt, type Scene } from "./scene.js";
+
+export interface Belief {
+  readonly lock: string;
+  readonly caller: string;
+  readonly process: Process;
+  readonly lease: Lease;
+  /** True time at which it was last seen to be valid. */
+  validMs: number;
+  /** Given back. */
+  isOver: boolean;
+  /** Its place in the history. */
+  hold: Pending | null;
+}
+
+export class Beliefs {
+  readonly #scene: Scene;
+  readonly #live = new Map<string, Set<Belief>>();
+  readonly #asking = new Set<{ readonly lock: string; readonly process: Process }>();
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** How many ask for it now. */
+  asking(lock: string): number {
+    return [...this.#asking].filter((one) => one.lock === lock && one.process.state !== "dead").length;
+  }
+
+  /** Somebody asks. Returns what to call when that is over. */
+  ask(lock: string, process: Process): () => void {
+    const asking = { lock, process };
+    this.#asking.add(asking);
+    return () => void this.#asking.delete(asking);
+  }
+
+  /** How many hold it, as far as they know. */
+  count(lock: string): number {
+    return [...(this.#live.get(lock) ?? [])].filter(({ process }) => process.state !== "dead").length;
+  }
+
+  begin(belief: Belief): void {
+    let live = this.#live.get(belief.lock);
+    if (!live) {
+      live = new Set();
+      this.#live.set(belief.lock, live);
+    }
+    for (const other of live)
+      if (other.process.isAwake && belief.process.isAwake) this.#compare(belief, other);
+    live.add(belief);
+    this.look(belief);
+  }
+
+  end(belief: Belief): void {
+    belief.isOver = true;
+    this.#live.get(belief.lock)?.delete(belief);
+  }
+
+  /** What the dead held, they held no longer than they were seen to. Call it when the run is over. */
+  bury(): void {
+    for (const live of this.#live.values()) {
+      for (const { hold, validMs, process } of live)
+        if (process.state === "dead") hold?.info("died", { endMs: validMs });
+    }
+  }
+
+  /** Whether its holder may act on it now, and if so, whether the node agrees (L5). */
+  look(belief: Belief): boolean {
+    const { lease, process, lock } = belief;
+    if (!lease.valid) return false;
+    belief.validMs = process.nowMs;
+    const { node, world } = this.#scene;
+    if (!process.isAwake || !node.isUp || node.valkey.clock.busyMs > 0) return true;
+    if (this.#scene.mayOverlap()) return true;
+    const holder = holderAt(node, lock);
+    if (holder?.id !== lease.id) {
+      const who = holder ? `${holder.id}, for another ${holder.leftMs} ms` : "nobody";
+      const message = `${belief.caller} believes that it holds "${lock}" by ${lease.id}, at the node ${who} does`;
+      this.#scene.fail("L5", message, world.nowMs);
+    }
+    return true;
+  }
+
+  #compare(belief: Belief, other: Belief): void {
+    if (!other.lease.valid || this.#scene.mayOverlap()) return;
+    const message =
+      `${belief.caller} was granted "${belief.lock}" with token ${belief.lease.fence}, while ${other.caller} held it ` +
+      `with token ${other.lease.fence} for another ${other.lease.remainingMs.toFixed(1)} ms`;
+    this.#scene.fail("L4", message);
+  }
+}

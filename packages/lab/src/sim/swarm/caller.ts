@@ -1,0 +1,248 @@
+/**
+ * Caller: a program that wants locks. It waits, tries, gives up, holds for a moment or for several times its ttl, works
+ * on a fenced resource while it holds, and writes down what it saw.
+ */
+import {
+  type AcquireOptions,
+  AcquireTimeoutError,
+  type Holdfast,
+  HoldfastError,
+  type Lease,
+  type Mutex,
+} from "holdfast";
+import type { Dice } from "../../chaos/dice.js";
+import type { Recorder } from "../../history/recorder.js";
+import type { Process } from "../process.js";
+import type { Belief, Beliefs } from "./beliefs.js";
+import type { ProcessPlan } from "./plan.js";
+import type { Register } from "./register.js";
+import type { Scene } from "./scene.js";
+
+export interface CallerParts {
+  readonly scene: Scene;
+  readonly beliefs: Beliefs;
+  readonly registers: ReadonlyMap<string, Register>;
+  readonly process: Process;
+  readonly plan: ProcessPlan;
+  readonly hf: Holdfast;
+}
+
+/** Slower than this on its own clock, besides the time in which the process stood still, a call breaks P3. */
+const slackMs = 60;
+/** A signal may be late by this much: a step of the wall clock is looked for once a second. */
+const signalSlackMs = 1_100;
+const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
+/** How soon everybody must have had every lock once after the last fault, beyond the longest ttl and delay. */
+export const settleMs = 9_000;
+
+export class Caller {
+  readonly name: string;
+  readonly #parts: CallerParts;
+  readonly #dice: Dice;
+  readonly #recorder: Recorder;
+  readonly #floors = new Map<string, bigint>();
+
+  constructor(name: string, parts: CallerParts) {
+    this.name = name;
+    this.#parts = parts;
+    this.#dice = parts.scene.world.dice(`caller ${name}`);
+    this.#recorder = parts.scene.history.recorder(name, () => parts.process.nowMs);
+  }
+
+  /** Works until the faults are over, and then takes every lock once more. */
+  async work(): Promise<void> {
+    const { scene, process } = this.#parts;
+    const { thinkMs, locks } = scene.plan;
+    for (;;) {
+      await process.sleep(this.#dice.between(0, 2 * thinkMs));
+      if (scene.isHealed) break;
+      await this.#once(this.#dice.pick(locks));
+    }
+    for (const lock of locks) await this.#last(lock);
+  }
+
+  #mutex(lock: string): Mutex {
+    const { ttlMs, lockDelayMs, localTurns, barging, maxHoldMs } = this.#parts.plan;
+    const limit = maxHoldMs === null ? {} : { maxHoldMs };
+    return this.#parts.hf.mutex(lock, { ttlMs, lockDelayMs, localTurns, barging, ...limit });
+  }
+
+  async #once(lock: string): Promise<void> {
+    const floor = this.#floors.get(lock);
+    const options: AcquireOptions = floor === undefined ? {} : { floor };
+    const way = this.#dice.fraction();
+    if (way < 0.2) {
+      const lease = await this.#acquire(lock, this.#parts.plan.callTimeoutMs, () =>
+        this.#mutex(lock).tryAcquire(options),
+      );
+      if (lease) await this.#hold(lock, lease);
+      return;
+    }
+    const waitMs = this.#dice.pick(waitsMs);
+    const controller = new AbortController();
+    if (way < 0.35)
+      this.#parts.process.after(this.#dice.between(0, 500), () => controller.abort("had enough"));
+    const signal = way < 0.35 ? { signal: controller.signal } : {};
+    const lease = await this.#acquire(lock, waitMs, () =>
+      this.#mutex(lock).acquire({ waitMs, ...options, ...signal }),
+    );
+    if (lease) await this.#hold(lock, lease);
+  }
+
+  /** Everybody gets the lock once the faults are over. */
+  async #last(lock: string): Promise<void> {
+    const { scene } = this.#parts;
+    const delayMs = Math.max(...scene.plan.processes.map(({ lockDelayMs }) => lockDelayMs));
+    const waitMs = Math.round(scene.longestTtlMs + delayMs + settleMs);
+    const lease = await this.#acquire(lock, waitMs, () => this.#mutex(lock).acquire({ waitMs }));
+    if (!lease) {
+      scene.fail("P1", `${this.name} did not get "${lock}" within ${waitMs} ms after all faults were over`);
+      return;
+    }
+    await this.#parts.process.sleep(1);
+    await this.#release(lock, this.#begin(lock, lease));
+  }
+
+  /** @param limitMs how long the call may take on the caller's clock */
+  async #acquire(lock: string, limitMs: number, call: () => Promise<Lease | null>): Promise<Lease | null> {
+    const pending = this.#recorder.begin("acquire", lock);
+    const late = this.#deadline("acquire", lock, limitMs);
+    const asked = this.#parts.beliefs.ask(lock, this.#parts.process);
+    try {
+      const lease = await call();
+      if (!lease) {
+        pending.fail("busy");
+        return null;
+      }
+      const { nowMs } = this.#parts.process;
+      pending.ok({ token: lease.fence, nonce: lease.id, validUntilMs: nowMs + lease.remainingMs });
+      return lease;
+    } catch (error) {
+      const code = this.#codeOf(error, lock);
+      if (error instanceof AcquireTimeoutError || code === "had enough") pending.fail(code);
+      else pending.info(code);
+      return null;
+    } finally {
+      asked();
+      late();
+    }
+  }
+
+  #begin(lock: string, lease: Lease): Belief {
+    const { process, beliefs } = this.#parts;
+    const belief: Belief = {
+      lock,
+      caller: this.name,
+      process,
+      lease,
+      validMs: process.nowMs,
+      isOver: false,
+      hold: null,
+    };
+    beliefs.begin(belief);
+    return belief;
+  }
+
+  async #hold(lock: string, lease: Lease): Promise<void> {
+    const { process, plan, beliefs } = this.#parts;
+    const belief = this.#begin(lock, lease);
+    const pending = this.#recorder.begin("hold", lock, { token: lease.fence, nonce: lease.id });
+    belief.hold = pending;
+    this.#watchSignal(belief);
+    const holder = { token: lease.fence, nonce: lease.id };
+    const goesToRegister = this.#dice.chance(0.5);
+    const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
+    const isLong = this.#dice.chance(0.15);
+    const restMs = this.#dice.between(0, isLong ? plan.ttlMs * 2.5 : 40);
+    const steps = isLong ? 5 : 2;
+    for (let step = 0; step < steps; step++) {
+      await process.sleep(restMs / steps);
+      if (!beliefs.look(belief)) break;
+    }
+    if (value !== null && beliefs.look(belief)) await this.#write(lock, holder, value + 1);
+    beliefs.look(belief);
+    pending.ok({ endMs: belief.validMs });
+    await this.#release(lock, belief);
+  }
+
+  async #release(lock: string, belief: Belief): Promise<void> {
+    const { beliefs, plan } = this.#parts;
+    const pending = this.#recorder.begin("release", lock, { token: belief.lease.fence });
+    const late = this.#deadline("release", lock, plan.callTimeoutMs * 2);
+    beliefs.end(belief);
+    const result = await belief.lease.release();
+    late();
+    if (result === "unknown") pending.info(result);
+    else if (result === "lapsed") pending.fail(result);
+    else pending.ok();
+  }
+
+  async #enter(lock: string, holder: { token: bigint; nonce: string }): Promise<number | null> {
+    const pending = this.#recorder.begin("enter", `${lock} register`, holder);
+    const register = this.#parts.registers.get(lock) as Register;
+    const verdict = await register.enter(this.#parts.process, holder);
+    const value = { place: verdict.place };
+    if (verdict.isAccepted) pending.ok({ value });
+    else pending.fail("STALE_TOKEN", { value });
+    if (!verdict.isAccepted) this.#floors.set(lock, verdict.seen);
+    return verdict.isAccepted ? verdict.value : null;
+  }
+
+  async #write(lock: string, holder: { token: bigint; nonce: string }, next: number): Promise<void> {
+    const pending = this.#recorder.begin("write", `${lock} register`, holder);
+    const register = this.#parts.registers.get(lock) as Register;
+    const verdict = await register.write(this.#parts.process, holder, next);
+    const value = { place: verdict.place };
+    if (!verdict.isAccepted) {
+      this.#floors.set(lock, verdict.seen);
+      pending.fail("STALE_TOKEN", { value });
+      return;
+    }
+    pending.ok({ value });
+    if (verdict.value !== next - 1)
+      this.#parts.scene.fail("L3", `${this.name} overwrote an update of "${lock}" that it had not read`);
+  }
+
+  /** L6: the signal aborts when the lease is over, whatever the process waits for. */
+  #watchSignal(belief: Belief): void {
+    const { process, scene } = this.#parts;
+    const { lease } = belief;
+    const { signal } = lease;
+    const watch = (): void => {
+      if (signal.aborted) return;
+      const heldUpMs = process.heldUpMs;
+      const dueMs = lease.remainingMs;
+      // Given back, or seen to be over this moment: a look makes it known.
+      if (dueMs <= 0) return;
+      process.after(dueMs + signalSlackMs, () => {
+        if (signal.aborted || belief.isOver || process.heldUpMs > heldUpMs) return;
+        if (lease.remainingMs > 0) watch();
+        else scene.fail("L6", `the signal of ${this.name} did not say in time that its lease was over`);
+      });
+    };
+    watch();
+  }
+
+  /** P3: a call settles in its time, whatever the server does. Returns what to call when it has. */
+  #deadline(what: string, lock: string, limitMs: number): () => void {
+    const { process, scene } = this.#parts;
+    const sinceMs = process.monoMs;
+    const heldUpMs = process.heldUpMs;
+    return () => {
+      const heldMs = (process.heldUpMs - heldUpMs) * Math.max(process.rate, 1);
+      const tookMs = process.monoMs - sinceMs - heldMs;
+      if (tookMs > limitMs + slackMs)
+        scene.fail(
+          "P3",
+          `${what} of "${lock}" by ${this.name} took ${tookMs.toFixed(1)} ms, of ${limitMs} at most`,
+        );
+    };
+  }
+
+  #codeOf(error: unknown, lock: string): string {
+    if (error === "had enough") return "had enough";
+    if (error instanceof HoldfastError) return error.code;
+    this.#parts.scene.fail("error", `acquire of "${lock}" by ${this.name} rejected with ${String(error)}`);
+    return "unexpected";
+  }
+}

@@ -1,0 +1,171 @@
+/** What happens to the server and its data. */
+import type { NodeCopy } from "@holdfast/embedded";
+import type { Dice } from "../../../chaos/dice.js";
+import { type Scene, stateKey } from "../scene.js";
+import { type Kind, lasting, momentary, noValue } from "./kind.js";
+
+const dayMs = 86_400_000;
+
+function onNode(
+  kind: string,
+  most: number,
+  forMs: (dice: Dice) => number,
+  value: (dice: Dice) => number,
+  begin: (scene: Scene, value: number, forMs: number) => (() => void) | undefined,
+): Kind {
+  return {
+    kind,
+    on: "node",
+    most,
+    forMs,
+    value,
+    begin: (scene, fault) => begin(scene, fault.value, fault.forMs),
+  };
+}
+
+function refuse(error: string): Kind {
+  const kind = `${error.split(" ", 1)[0]} answers`;
+  return onNode(
+    kind,
+    1,
+    lasting(50, 3_000),
+    (dice) => dice.pick([0.3, 1]),
+    (scene, share) => {
+      scene.node.refusal = { error, share };
+      return () => {
+        scene.node.refusal = null;
+      };
+    },
+  );
+}
+
+/** Its data is lost, or as good as. */
+function lose(scene: Scene, act: () => void): void {
+  if (!scene.node.isUp) return;
+  scene.tokensLost();
+  scene.excuseOverlap();
+  act();
+  scene.clockWasSet();
+}
+
+/** Falls back by `value` ms: the copy was taken when it was due, unless the node was down. */
+function fallBack(kind: string, act: (scene: Scene, copy: NodeCopy) => void): Kind {
+  return {
+    kind,
+    on: "node",
+    most: 1,
+    forMs: momentary,
+    value: (dice) => dice.whole(1, 3_000),
+    begin(scene, fault) {
+      const copy = scene.copies.get(fault);
+      if (copy) lose(scene, () => act(scene, copy));
+      return undefined;
+    },
+  };
+}
+
+/** What a clock may be set by: most are small, some are mad. */
+function stepOf(dice: Dice): number {
+  const size = dice.pick([1, 10, 100, 1_000, 5_000, 31_000, 3_600_000, 25 * 3_600_000, 365 * dayMs]);
+  return dice.chance(0.5) ? size : -size;
+}
+
+export function stepClock(scene: Scene, deltaMs: number): void {
+  if (deltaMs > 0) scene.excuseOverlap();
+  // Everything of a day ago is forgotten, the tokens as well.
+  if (deltaMs > dayMs / 2) scene.tokensLost();
+  scene.node.valkey.clock.step(deltaMs);
+  scene.clockWasSet();
+}
+
+export const copyingKinds = ["rollback", "failover"];
+
+export const nodeKinds: readonly Kind[] = [
+  onNode("node pause", 2, lasting(20, 4_000), noValue, ({ node }) => {
+    node.pause();
+    return () => node.resume();
+  }),
+  onNode(
+    "node crash",
+    1,
+    lasting(0, 3_000),
+    (dice) => dice.whole(0, 1),
+    (scene, isSilent, forMs) => {
+      const { node } = scene;
+      if (!node.isUp) return undefined;
+      scene.tokensLost();
+      scene.excuseOverlap(forMs);
+      node.crash(isSilent ? "silent" : "loud");
+      return () => {
+        node.restart();
+        scene.clockWasSet();
+      };
+    },
+  ),
+  fallBack("rollback", ({ node }, copy) => node.promote(copy, node.valkey.clock.errorMs)),
+  fallBack("failover", ({ node, world }, copy) => {
+    const dice = world.dice(`failover at ${copy.atUs}`);
+    node.promote(copy, dice.pick([0, 0, -20, 20, -5_000, 5_000, -20_000, 20_000]));
+  }),
+  onNode("clock step", 3, momentary, stepOf, (scene, value) => {
+    stepClock(scene, value);
+    return undefined;
+  }),
+  onNode(
+    "clock rate",
+    1,
+    lasting(500, 6_000),
+    (dice) => dice.pick([0.5, 0.9, 0.995, 1.005, 1.1, 2]),
+    (scene, rate, forMs) => {
+      const { clock } = scene.node.valkey;
+      if (rate > 1.009) scene.excuseOverlap(forMs);
+      clock.rate = rate;
+      return () => {
+        clock.rate = 1;
+      };
+    },
+  ),
+  onNode(
+    "eviction",
+    2,
+    momentary,
+    (dice) => dice.whole(0, 3),
+    (scene, which) => {
+      const part = ["lock", "line", "waiters", "gone"][which] as string;
+      lose(scene, () => {
+        for (const lock of scene.plan.locks) scene.node.peek("DEL", stateKey(lock).replace(/lock$/, part));
+      });
+      return undefined;
+    },
+  ),
+  onNode("flushall", 1, momentary, noValue, (scene) => {
+    lose(scene, () => scene.node.peek("FLUSHALL"));
+    return undefined;
+  }),
+  onNode("script flush", 2, momentary, noValue, ({ node }) => {
+    node.peek("SCRIPT", "FLUSH");
+    return undefined;
+  }),
+  onNode(
+    "clients killed",
+    2,
+    momentary,
+    (dice) => dice.whole(0, 1),
+    ({ node }, which) => {
+      node.peek("CLIENT", "KILL", "TYPE", which ? "pubsub" : "normal", "SKIPME", "yes");
+      return undefined;
+    },
+  ),
+  onNode("no memory", 1, lasting(50, 3_000), noValue, ({ node }) => {
+    node.peek("CONFIG", "SET", "maxmemory", "1");
+    return () => node.peek("CONFIG", "SET", "maxmemory", "0");
+  }),
+  ...[
+    "LOADING the server is starting",
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    "READONLY You can't write against a read only replica.",
+    "BUSY the server is busy running a script.",
+    "MISCONF the server cannot save its data.",
+    "NOPERM this user has no permissions to run the command.",
+  ].map(refuse),
+];

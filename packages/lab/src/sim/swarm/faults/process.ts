@@ -1,0 +1,106 @@
+/** What happens to programs and their machines. */
+import type { Scene } from "../scene.js";
+import { type Kind, lasting, lifeOf, momentary, noValue } from "./kind.js";
+
+function pause(kind: string, how: "stop" | "suspend"): Kind {
+  return {
+    kind,
+    on: "process",
+    most: 3,
+    forMs: lasting(20, 5_000),
+    value: noValue,
+    begin(scene, fault) {
+      const life = lifeOf(scene, fault);
+      life?.process.pause(how);
+      return () => life?.process.resume();
+    },
+  };
+}
+
+function death(kind: string, how: "crash" | "vanish"): Kind {
+  return {
+    kind,
+    on: "process",
+    most: 2,
+    forMs: lasting(10, 3_000),
+    value: noValue,
+    begin(scene, fault) {
+      const life = lifeOf(scene, fault);
+      if (!life) return undefined;
+      const { process, plan } = life;
+      process.kill(how);
+      scene.deathsMs.set(process.name, scene.world.nowMs);
+      return () => {
+        // At the latest the network tells the node now.
+        for (const wire of [...process.wires]) wire.close();
+        scene.spawn(plan);
+      };
+    },
+  };
+}
+
+const stall: Kind = {
+  kind: "stall",
+  on: "process",
+  most: 5,
+  forMs: momentary,
+  value: (dice) => dice.whole(5, 4_000),
+  begin(scene, fault) {
+    const reads = 1 + ((fault.value * 7) % 23);
+    lifeOf(scene, fault)?.process.stallAtRead(reads, fault.value);
+    return undefined;
+  },
+};
+
+const wallStep: Kind = {
+  kind: "wall clock of a process",
+  on: "process",
+  most: 2,
+  forMs: momentary,
+  value: (dice) => dice.pick([-3_600_000, -10_000, -500, 500, 10_000, 3_600_000]),
+  begin(scene, fault) {
+    if (fault.value < 0 && wasSuspended(scene, fault.target)) scene.excuseOverlap();
+    lifeOf(scene, fault)?.process.stepWall(fault.value);
+    return undefined;
+  },
+};
+
+/** Suspended and set back, a machine knows by none of its clocks how long that took. */
+function wasSuspended(scene: Scene, target: string): boolean {
+  const { nowMs } = scene.world;
+  return scene.plan.faults.some(
+    ({ kind, target: other, atMs, forMs }) =>
+      kind === "suspension" &&
+      other === target &&
+      atMs <= nowMs &&
+      atMs + forMs + scene.longestTtlMs >= nowMs,
+  );
+}
+
+const rate: Kind = {
+  kind: "rate of a process",
+  on: "process",
+  most: 1,
+  forMs: lasting(500, 6_000),
+  value: (dice) => dice.pick([0.5, 0.9, 0.995, 1.005, 1.2, 2]),
+  begin(scene, fault) {
+    const life = lifeOf(scene, fault);
+    if (!life) return undefined;
+    // The allowance for drift is one in a hundred.
+    if (fault.value < 0.991) scene.excuseOverlap(fault.forMs);
+    life.process.rate = fault.value;
+    return () => {
+      life.process.rate = 1;
+    };
+  },
+};
+
+export const processKinds: readonly Kind[] = [
+  pause("pause", "stop"),
+  pause("suspension", "suspend"),
+  stall,
+  death("kill", "crash"),
+  death("loss of power", "vanish"),
+  wallStep,
+  rate,
+];

@@ -1,0 +1,73 @@
+/** Judge: reads the history of a run and what is left at its end, and says which rules were broken. */
+import { checkFence } from "../../history/fence.js";
+import { checkIntervals } from "../../history/intervals.js";
+import type { Operation } from "../../history/operation.js";
+import { checkTokens } from "../../history/tokens.js";
+import type { Violation } from "../../history/violation.js";
+import { checkWaiting } from "../../history/waiting.js";
+import { holderAt, type Scene } from "./scene.js";
+
+/** How soon a free lock is granted to whoever waits where nothing fails: two round trips and the waiting for a turn. */
+const promptMs = 30;
+/** A run in which fewer tokens were issued says nothing. */
+const fewestGrants = 3;
+
+/** Adds to the failures of the scene. Call it when the run is over. */
+export function judge(scene: Scene, endMs: number): void {
+  const { operations } = scene.history;
+  const { exceptions, deathsMs, plan } = scene;
+  const found = [
+    ...tokenSpans(operations, scene.tokenCutsMs).flatMap((span) => checkTokens(span)),
+    ...checkIntervals(operations, { exceptions }),
+    ...checkFence(operations, { placeOf }),
+  ];
+  if (plan.faults.length === 0) {
+    const ttlMs = scene.longestTtlMs;
+    if (plan.processes.every(({ lockDelayMs }) => lockDelayMs === 0))
+      found.push(...checkWaiting(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs }));
+  }
+  for (const violation of found) report(scene, violation);
+  checkEnd(scene);
+}
+
+function report(scene: Scene, { property, message, atMs }: Violation): void {
+  scene.fail(property, message, atMs);
+}
+
+/** Where tokens may have begun anew, those before are not compared with those after. */
+function tokenSpans(operations: readonly Operation[], cutsMs: readonly number[]): Operation[][] {
+  const edges = [0, ...cutsMs, Number.POSITIVE_INFINITY];
+  return edges.slice(1).map((toMs, place) => {
+    const fromMs = edges[place] as number;
+    return operations.filter(({ invMs, retMs }) => invMs >= fromMs && (retMs ?? toMs) < toMs);
+  });
+}
+
+function placeOf({ value }: Operation): number | undefined {
+  return (value as { place?: number } | undefined)?.place;
+}
+
+/** P2: nothing is left: no key without an end, no timer, no connection, no error that nobody caught. */
+function checkEnd(scene: Scene): void {
+  const { world, node, plan, lives } = scene;
+  for (const { error, process, atMs } of world.errors) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    scene.fail("P2", `nobody caught an error of ${process ?? "the world"}: ${text}`, atMs);
+  }
+  for (const { process } of lives.values()) {
+    const { name, timerCount, wires } = process;
+    if (!scene.finished.has(name)) scene.fail("P1", `${name} did not come to its end`);
+    else if (timerCount > 0 || wires.size > 0)
+      scene.fail("P2", `${name} has ended, and has ${timerCount} timers and ${wires.size} connections`);
+  }
+  const keys = node.peek("KEYS", "*");
+  for (const key of Array.isArray(keys) ? keys : []) {
+    if (node.peek("PTTL", String(key)) === -1) scene.fail("P2", `the key ${String(key)} never expires`);
+  }
+  for (const lock of plan.locks) {
+    const holder = holderAt(node, lock);
+    if (holder) scene.fail("L9", `"${lock}" is still held by ${holder.id}, which nobody wants`);
+  }
+  const grants = scene.history.operations.filter(({ f, type }) => f === "acquire" && type === "ok");
+  if (grants.length < fewestGrants) scene.fail("progress", `only ${grants.length} tokens were issued`);
+}

@@ -1,0 +1,121 @@
+/**
+ * Plan: what one seed decides, as plain data. A run needs nothing else, so a plan can be written down, made smaller,
+ * and run again.
+ */
+import type { Dice } from "../../chaos/dice.js";
+import { diceFor } from "../chance.js";
+import type { SimClientOptions } from "../sim-client.js";
+
+/** One fault of a run. What `value` means, its kind says. */
+export interface Fault {
+  readonly kind: string;
+  readonly atMs: number;
+  /** How long it lasts; 0 for what happens at one moment. */
+  readonly forMs: number;
+  /** A process, or the node. */
+  readonly target: string;
+  readonly value: number;
+}
+
+export interface ProcessPlan {
+  readonly name: string;
+  readonly ttlMs: number;
+  readonly lockDelayMs: number;
+  readonly localTurns: number;
+  readonly barging: boolean;
+  readonly maxHoldMs: number | null;
+  readonly callTimeoutMs: number;
+  readonly client: Required<SimClientOptions>;
+  /** Callers that work side by side. */
+  readonly callers: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  /** The faults begin and end within this time; then everything is healed. */
+  readonly chaosMs: number;
+  readonly locks: readonly string[];
+  /** Mean time between two operations of a caller. */
+  readonly thinkMs: number;
+  readonly processes: readonly ProcessPlan[];
+  readonly faults: readonly Fault[];
+}
+
+/** One kind of fault, as far as a plan is concerned. */
+export interface Draw {
+  readonly kind: string;
+  readonly on: "node" | "process";
+  /** How many of it there may be in a run. */
+  readonly most: number;
+  forMs(dice: Dice): number;
+  value(dice: Dice): number;
+}
+
+/** What a plan says without a word about it: nodes and processes are named. */
+export const nodeName = "redis";
+const locks = ["account:13", "stock:7"] as const;
+const ttlsMs = [500, 1_000, 1_000, 2_000, 3_000] as const;
+/** This share of the seeds has no fault at all: there the strictest rules hold. */
+const calmShare = 0.08;
+
+export function planOf(seed: number, kinds: readonly Draw[]): Plan {
+  const dice = diceFor(seed, "plan");
+  const chaosMs = dice.whole(8_000, 20_000);
+  const isOrderly = dice.chance(0.5);
+  const processes = Array.from({ length: dice.whole(3, 5) }, (_, place) =>
+    processPlan(dice, place, isOrderly),
+  );
+  return {
+    seed,
+    chaosMs,
+    locks: locks.slice(0, dice.chance(0.7) ? 1 : 2),
+    thinkMs: dice.pick([80, 200, 400]),
+    processes,
+    faults: dice.chance(calmShare) ? [] : drawFaults(diceFor(seed, "faults"), kinds, processes, chaosMs),
+  };
+}
+
+function processPlan(dice: Dice, place: number, isOrderly: boolean): ProcessPlan {
+  const ttlMs = dice.pick(ttlsMs);
+  return {
+    name: `p${place + 1}`,
+    ttlMs,
+    lockDelayMs: dice.chance(0.15) ? dice.whole(1, 1_000) : 0,
+    localTurns: dice.pick([1, 1, 2, 16]),
+    barging: !isOrderly && dice.chance(0.3),
+    maxHoldMs: dice.chance(0.1) ? ttlMs * 2 : null,
+    callTimeoutMs: dice.pick([100, 300, 1_000]),
+    client: {
+      unanswered: dice.pick(["resend", "resend", "reject", "forget"]),
+      offlineQueue: dice.chance(0.8),
+    },
+    callers: dice.chance(0.3) ? 2 : 1,
+  };
+}
+
+/** A random half of the kinds, each as often as its random weight says: what drowns in a mix of all is found in some. */
+function drawFaults(
+  dice: Dice,
+  kinds: readonly Draw[],
+  processes: readonly ProcessPlan[],
+  chaosMs: number,
+): Fault[] {
+  const faults: Fault[] = [];
+  for (const kind of kinds) {
+    if (dice.chance(0.5)) continue;
+    const times = dice.whole(1, kind.most);
+    for (let i = 0; i < times; i++) {
+      const forMs = kind.forMs(dice);
+      faults.push({
+        kind: kind.kind,
+        atMs: Math.round(dice.between(500, Math.max(501, chaosMs - forMs))),
+        forMs,
+        target: kind.on === "node" ? nodeName : dice.pick(processes).name,
+        value: kind.value(dice),
+      });
+    }
+  }
+  // In a run with twenty kinds at once nobody gets anything done.
+  const kept = dice.shuffle(faults).slice(0, dice.whole(2, 14));
+  return kept.sort((a, b) => a.atMs - b.atMs);
+}

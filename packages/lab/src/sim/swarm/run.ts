@@ -1,0 +1,112 @@
+/** A run: what a plan says, in a world, and what was seen. Chaos first; then everything is healed, and all must end well. */
+import { compileValkey } from "@holdfast/embedded";
+import { Holdfast } from "holdfast";
+import type { Operation } from "../../history/operation.js";
+import { warmUp } from "../warm-up.js";
+import { World } from "../world.js";
+import { Beliefs } from "./beliefs.js";
+import { settleMs } from "./caller.js";
+import { Coverage } from "./coverage.js";
+import { kindOf } from "./faults/kinds.js";
+import { copyingKinds } from "./faults/node.js";
+import { judge } from "./judge.js";
+import { beginLife } from "./life.js";
+import type { Fault, Plan } from "./plan.js";
+import { Register } from "./register.js";
+import { type Failure, Scene } from "./scene.js";
+
+export interface RunOptions {
+  /** A library that was changed on purpose, for instance. @default the one that is installed */
+  readonly holdfast?: typeof Holdfast;
+}
+
+export interface Outcome {
+  readonly plan: Plan;
+  readonly failures: readonly Failure[];
+  /** Of everything that was delivered and done. */
+  readonly hash: string;
+  readonly operations: readonly Operation[];
+  readonly deathsMs: ReadonlyMap<string, number>;
+  /** When the faults were over, and when the run was. */
+  readonly healedMs: number;
+  readonly endMs: number;
+  /** Tokens that were issued. */
+  readonly grants: number;
+  readonly deliveries: number;
+  readonly coverage: ReadonlyMap<string, number>;
+}
+
+/** The longest section, and what its register takes. */
+const longestHoldMs = 15_000;
+const stepMs = 1_000;
+
+export async function runPlan(plan: Plan, { holdfast = Holdfast }: RunOptions = {}): Promise<Outcome> {
+  await warmUp();
+  const world = new World({ seed: plan.seed, module: await compileValkey() });
+  const scene = new Scene(world, plan);
+  const beliefs = new Beliefs(scene);
+  const coverage = new Coverage(scene, beliefs);
+  const registers = new Map(plan.locks.map((lock) => [lock, new Register(world, lock)]));
+  scene.spawn = (life) => beginLife({ scene, beliefs, registers, holdfast }, life);
+  for (const life of plan.processes) scene.spawn(life);
+  const ends = new Set<() => void>();
+  for (const fault of plan.faults) setFault(scene, fault, ends, coverage);
+  await world.run(plan.chaosMs);
+  world.at(world.nowMs, () => heal(scene, ends));
+  const endMs = await finish(scene);
+  beliefs.bury();
+  judge(scene, endMs);
+  const { operations } = scene.history;
+  return {
+    plan,
+    failures: scene.failures,
+    hash: world.hash,
+    operations,
+    deathsMs: scene.deathsMs,
+    healedMs: plan.chaosMs,
+    endMs,
+    grants: operations.filter(({ f, type }) => f === "acquire" && type === "ok").length,
+    deliveries: world.deliveries,
+    coverage: coverage.counts,
+  };
+}
+
+function setFault(scene: Scene, fault: Fault, ends: Set<() => void>, coverage: Coverage): void {
+  const { world } = scene;
+  const kind = kindOf(fault.kind);
+  if (copyingKinds.includes(fault.kind))
+    world.at(fault.atMs - fault.value, () => {
+      if (scene.node.isUp) scene.copies.set(fault, scene.node.remember());
+    });
+  world.at(fault.atMs, () => {
+    world.note(fault.kind);
+    coverage.note(fault);
+    const end = kind.begin(scene, fault);
+    if (!end) return;
+    ends.add(end);
+    world.at(fault.atMs + fault.forMs, () => {
+      if (ends.delete(end)) end();
+    });
+  });
+}
+
+function heal(scene: Scene, ends: Set<() => void>): void {
+  for (const end of ends) end();
+  ends.clear();
+  for (const link of scene.world.links) link.heal();
+  scene.isHealed = true;
+}
+
+/** Lets everybody finish, as long as it may take; and then what is left behind run out. Returns when that was. */
+async function finish(scene: Scene): Promise<number> {
+  const { world, plan } = scene;
+  const { locks, processes } = plan;
+  const delayMs = Math.max(...processes.map(({ lockDelayMs }) => lockDelayMs));
+  const keptMs = scene.longestTtlMs + delayMs;
+  const lastMs = world.nowMs + longestHoldMs + (keptMs + settleMs) * (locks.length + 1);
+  const isDone = (): boolean =>
+    [...scene.lives.values()].every(({ process }) => scene.finished.has(process.name));
+  while (!isDone() && world.nowMs < lastMs) await world.run(world.nowMs + stepMs);
+  await world.run(world.nowMs + keptMs + stepMs);
+  return world.nowMs;
+}
