@@ -4,7 +4,8 @@ import { showDuration } from "../duration.js";
 import type { Colors } from "./output.js";
 import { ownerCell, ownerText } from "./owner.js";
 import { type Column, tableOf } from "./table.js";
-import { clipped, padded, printable } from "./text.js";
+import { printable } from "./text.js";
+import { clipped, padded } from "./width.js";
 
 const COLUMNS: readonly Column[] = [
   { head: "LOCK", align: "left", shrinks: true, rank: 6 },

@@ -1,5 +1,5 @@
 /** A table as wide as there is room: long texts are cut first, then the least important columns go. */
-import { clipped, padded, widthOf } from "./text.js";
+import { clipped, padded, widthOf } from "./width.js";
 
 export interface Column {
   readonly head: string;
