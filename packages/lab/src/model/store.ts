@@ -10,7 +10,7 @@ const MOST_FULL = 0.6;
 /** A number in the table carries 6 bits of the hash, so that few others are compared word by word. */
 const ID_BITS = 26;
 const ID_MASK = 2 ** ID_BITS - 1;
-export const MOST_STATES = ID_MASK - 1;
+const MOST_STATES = ID_MASK - 1;
 
 export class Store {
   readonly #words: number;
