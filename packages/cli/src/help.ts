@@ -87,6 +87,21 @@ Set up:
   zsh    eval "$(holdfast completion zsh)"                   in ~/.zshrc, after compinit
   fish   holdfast completion fish > ~/.config/fish/completions/holdfast.fish
 `,
+  lab: `
+Each experiment plays a naive recipe and holdfast under the same faults, in a
+simulation around a real Valkey: minutes pass in a second, and the same seed
+plays the same. What went wrong is found by checkers. Nothing is sent to your
+Redis.
+
+Examples:
+  holdfast lab                          what there is
+  holdfast lab 1                        a pause longer than the lease
+  holdfast lab 1 --seed 7 --out pages   another course of it, pages kept
+  holdfast lab --all --json | jq '.experiments[].asExpected'
+
+Exit codes: 0 the naive recipes failed and holdfast held; 1 not so; 64; 74. Of
+those of other commands, 69 does not occur.
+`,
   embedded: `
 Examples:
   holdfast embedded

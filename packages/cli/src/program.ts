@@ -32,6 +32,7 @@ export function buildProgram(
   addRelease(program, finish);
   addDoctor(program, finish);
   addEmbedded(program, finish);
+  addLab(program, finish);
   addCompletion(program);
   return program;
 }
@@ -155,6 +156,26 @@ function addEmbedded(program: Command, finish: (exitCode: number) => void): void
     });
 }
 
+function addLab(program: Command, finish: (exitCode: number) => void): void {
+  program
+    .command("lab")
+    .summary("see locks go wrong, and holdfast hold, in virtual time")
+    .description("Lists the experiments, or runs one: naive recipes beside holdfast under the same faults.")
+    .argument("[experiment]", "its number: 3 or D3")
+    .option("--all", "run every one, briefly")
+    .option("--naive-only", "leave holdfast's side out")
+    .addOption(new Option("--seed <number>", "what is left to chance").argParser(seedNumber).default(1))
+    .option("--out <folder>", "where the pages go (default: a new temporary folder)")
+    .addHelpText("after", HELP.lab)
+    .action(async (name: string | undefined, _: unknown, self: Command) => {
+      const { all, naiveOnly, seed, out, json } = self.optsWithGlobals();
+      if (all && name !== undefined) self.error("error: give an experiment, or --all");
+      const { lab } = await import("./commands/lab.js");
+      const flags = { all: all === true, naiveOnly: naiveOnly === true, json: json === true };
+      finish(await lab({ name, seed, out, ...flags }));
+    });
+}
+
 function addCompletion(program: Command): void {
   program
     .command("completion")
@@ -193,6 +214,11 @@ function named(text: string): string {
 function portNumber(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError("Give a whole number from 0 to 65535.");
+}
+
+function seedNumber(text: string): number {
+  if (/^\d{1,10}$/.test(text) && Number(text) <= 4_294_967_295) return Number(text);
+  throw new InvalidArgumentError("Give a whole number from 0 to 4294967295.");
 }
 
 /** May be given several times. */

@@ -1,0 +1,104 @@
+/** `holdfast lab`: experiments that show what goes wrong with locks, and what holdfast does about it. */
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import {
+  drawPage,
+  type Experiment,
+  experiments,
+  findExperiment,
+  listLines,
+  type Outcome,
+  type Paint,
+  reportLines,
+} from "@holdfast/lab/experiments";
+import { EXIT } from "../exit-codes.js";
+import { Failure } from "../failure.js";
+import { colorsFor, jsonOf, printLine } from "../output/output.js";
+import { roomIn } from "./look.js";
+
+export interface LabTerms {
+  /** "3" or "D3"; undefined: the list, or all. */
+  readonly name: string | undefined;
+  readonly all: boolean;
+  readonly naiveOnly: boolean;
+  readonly seed: number;
+  /** Where pages go. @default a new folder among the temporary ones, none with `json` */
+  readonly out: string | undefined;
+  readonly json: boolean;
+}
+
+const LONGEST_LINE = 120;
+
+export async function lab(terms: LabTerms): Promise<number> {
+  const chosen = chosenBy(terms);
+  if (chosen === null) {
+    list(terms.json);
+    return EXIT.ok;
+  }
+  const folder = await folderFor(terms);
+  const outcomes: Outcome[] = [];
+  for (const experiment of chosen) {
+    const outcome = await experiment.run(terms.seed, { naiveOnly: terms.naiveOnly });
+    outcomes.push(outcome);
+    const page = folder === null ? null : await writePage(folder, outcome);
+    if (!terms.json) print(outcome, page, terms.all);
+  }
+  if (terms.json) printLine(jsonOf(terms.all ? { experiments: outcomes } : outcomes[0]));
+  return outcomes.every(({ asExpected }) => asExpected) ? EXIT.ok : EXIT.no;
+}
+
+/** null: none, a list is wanted. */
+function chosenBy({ name, all }: LabTerms): readonly Experiment[] | null {
+  if (all) return experiments;
+  if (name === undefined) return null;
+  const found = findExperiment(name);
+  if (found) return [found];
+  const known = experiments.map(({ id }) => id).join(", ");
+  throw new Failure("UNKNOWN_EXPERIMENT", EXIT.usage, `there is no experiment ${name}; there are ${known}`);
+}
+
+function list(json: boolean): void {
+  if (json) {
+    printLine(
+      jsonOf({ experiments: experiments.map(({ id, title, question }) => ({ id, title, question })) }),
+    );
+    return;
+  }
+  for (const line of listLines(experiments, { paint: paintFor() })) printLine(line);
+  printLine("\nholdfast lab 1 runs one of them, holdfast lab --all every one.");
+}
+
+async function folderFor({ out, json }: LabTerms): Promise<string | null> {
+  if (out === undefined) return json ? null : mkdtemp(join(tmpdir(), "holdfast-lab-"));
+  const folder = resolve(out);
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new Failure("OUTPUT", EXIT.output, `--out: ${(error as Error).message}`, { cause: error });
+  }
+  return folder;
+}
+
+async function writePage(folder: string, outcome: Outcome): Promise<string> {
+  const page = join(folder, `${outcome.id}.html`);
+  try {
+    await writeFile(page, drawPage(outcome));
+  } catch (error) {
+    throw new Failure("OUTPUT", EXIT.output, `cannot write the page: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  return page;
+}
+
+function print(outcome: Outcome, page: string | null, brief: boolean): void {
+  const columns = Math.min(roomIn(process.stdout), LONGEST_LINE);
+  for (const line of reportLines(outcome, { columns, paint: paintFor(), brief })) printLine(line);
+  if (page !== null) printLine(brief ? `  ${page}\n` : `\nAs a page: ${page}`);
+}
+
+function paintFor(): Paint {
+  const { bold, dim, green, red } = colorsFor(process.stdout);
+  return { bold, dim, good: green, bad: red };
+}

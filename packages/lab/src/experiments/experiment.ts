@@ -1,0 +1,113 @@
+/**
+ * Experiment: one way in which locks go wrong, played in virtual time, once by a recipe that many use and once by
+ * holdfast, under the same faults from the same seed. What went wrong is found by checkers and by counting, never
+ * taken for granted: a naive recipe that does not fail is as much a surprise as a sound one that does not hold.
+ */
+import { warmUp } from "../sim/warm-up.js";
+import type { Timeline } from "../timeline/timeline.js";
+import type { Check, Finding } from "./check.js";
+import { type Told, Trial } from "./trial.js";
+
+export interface Recipe {
+  readonly side: Side;
+  /** A few words: "SET NX PX, a fixed ttl". */
+  readonly name: string;
+  /** The recipe, a step a line, as somebody would write it down. */
+  readonly steps: readonly string[];
+  /** Sets the cast, its faults, and what is told of it; then the world runs for `lastsMs`. */
+  readonly play: (trial: Trial) => void | Promise<void>;
+  readonly lastsMs: number;
+  /** @default those of the experiment */
+  readonly checks?: readonly Check[];
+}
+
+/** Which of the two: only the other one is expected to fail. */
+export type Side = "naive" | "holdfast";
+
+export interface Plot {
+  /** "D1" */
+  readonly id: string;
+  readonly title: string;
+  /** What is at stake, for somebody who does not know the problem. */
+  readonly question: string;
+  readonly recipes: readonly Recipe[];
+  readonly checks: readonly Check[];
+  /** What is not in the library yet, or not promised; empty when there is nothing to say. */
+  readonly remark?: string;
+}
+
+export interface RunOptions {
+  /** Leaves holdfast's side out. @default false */
+  readonly naiveOnly?: boolean;
+  /** Between two recipes: ends the run early. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Experiment extends Plot {
+  /** Same seed, same outcome, to the byte. */
+  run(seed: number, options?: RunOptions): Promise<Outcome>;
+}
+
+export interface Outcome {
+  readonly id: string;
+  readonly title: string;
+  readonly question: string;
+  readonly remark: string;
+  readonly seed: number;
+  readonly trials: readonly TrialOutcome[];
+  /** Every naive recipe failed, and holdfast held. */
+  readonly asExpected: boolean;
+}
+
+export interface TrialOutcome extends Told {
+  readonly side: Side;
+  readonly name: string;
+  readonly steps: readonly string[];
+  readonly verdict: "fails" | "holds";
+  readonly asExpected: boolean;
+  /** What was looked for, and what was found. */
+  readonly checks: readonly { readonly title: string; readonly findings: readonly Finding[] }[];
+  readonly timeline: Timeline;
+}
+
+export function experiment(plot: Plot): Experiment {
+  return { ...plot, run: (seed, options) => runPlot(plot, seed, options) };
+}
+
+async function runPlot(
+  plot: Plot,
+  seed: number,
+  { naiveOnly = false, signal }: RunOptions = {},
+): Promise<Outcome> {
+  await warmUp();
+  const trials: TrialOutcome[] = [];
+  for (const recipe of plot.recipes) {
+    if (naiveOnly && recipe.side !== "naive") continue;
+    signal?.throwIfAborted();
+    trials.push(await runRecipe(plot, recipe, seed));
+  }
+  const { id, title, question, remark = "" } = plot;
+  const asExpected = trials.every((trial) => trial.asExpected);
+  return { id, title, question, remark, seed, trials, asExpected };
+}
+
+async function runRecipe(plot: Plot, recipe: Recipe, seed: number): Promise<TrialOutcome> {
+  const { side, name, steps } = recipe;
+  const trial = await Trial.open(seed);
+  await recipe.play(trial);
+  await trial.run(recipe.lastsMs);
+  const checks = (recipe.checks ?? plot.checks).map(({ title, find }) => ({ title, findings: find(trial) }));
+  const verdict = checks.some(({ findings }) => findings.length > 0) ? "fails" : "holds";
+  const { sentence, figures } = trial.tell();
+  return {
+    side,
+    name,
+    steps,
+    verdict,
+    asExpected: verdict === (side === "naive" ? "fails" : "holds"),
+    sentence: trial.picture.named(sentence),
+    figures,
+    checks,
+    timeline: trial.picture.timeline(`${side === "naive" ? "Naive" : "Holdfast"}: ${name}`),
+  };
+}

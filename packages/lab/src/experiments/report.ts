@@ -1,0 +1,101 @@
+/** An outcome for a terminal: what was asked, what happened to each recipe, how that was found out. */
+import { drawText } from "../timeline/text.js";
+import type { Experiment, Outcome, TrialOutcome } from "./experiment.js";
+import { wrapped } from "./words.js";
+
+/** How a terminal shows that something matters; without colour the signs say it. */
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  good(text: string): string;
+  bad(text: string): string;
+}
+
+export interface ReportOptions {
+  readonly columns: number;
+  readonly paint: Paint;
+  /** Leaves steps, timelines and findings out. @default false */
+  readonly brief?: boolean;
+}
+
+/** Findings that are shown of one check: more of the same tell nothing new. */
+const MOST_FINDINGS = 2;
+
+/** The list of what can be run, an experiment a line. */
+export function listLines(
+  experiments: readonly Experiment[],
+  { paint }: Pick<ReportOptions, "paint">,
+): string[] {
+  return experiments.map(({ id, title }) => `${paint.bold(id.padEnd(4))} ${title}`);
+}
+
+export function reportLines(outcome: Outcome, options: ReportOptions): string[] {
+  const { columns, paint, brief = false } = options;
+  const { id, title, seed, question, remark, trials } = outcome;
+  const seedText = `seed ${seed}`;
+  const gap = Math.max(2, columns - id.length - title.length - seedText.length - 2);
+  const lines = [`${paint.bold(`${id}  ${title}`)}${" ".repeat(gap)}${paint.dim(seedText)}`];
+  if (!brief) lines.push("", ...wrapped(question, columns));
+  for (const trial of trials) lines.push("", ...trialLines(trial, options));
+  if (remark !== "" && !brief) lines.push("", ...wrapped(remark, columns).map((line) => paint.dim(line)));
+  if (!outcome.asExpected) lines.push("", paint.bad(paint.bold(surpriseOf(trials))));
+  return lines;
+}
+
+function trialLines(trial: TrialOutcome, { columns, paint, brief = false }: ReportOptions): string[] {
+  const fails = trial.verdict === "fails";
+  const colour = fails ? paint.bad : paint.good;
+  const head = `${fails ? "✗" : "✓"} ${trial.side}`;
+  const lines = [
+    `${colour(paint.bold(head))}  ${trial.name}`,
+    ...wrapped(trial.sentence, columns - 2).map((line) => `  ${line}`),
+    `  ${colour(figuresOf(trial))}`,
+  ];
+  if (brief) return lines;
+  const steps = trial.steps.map((step) => paint.dim(`    ${step}`));
+  const drawing = drawText({ ...trial.timeline, title: "" }, { columns })
+    .trim()
+    .split("\n");
+  return [
+    lines[0] as string,
+    ...steps,
+    ...lines.slice(1),
+    "",
+    ...drawing,
+    "",
+    ...checkLines(trial, columns, paint),
+  ];
+}
+
+function figuresOf({ figures }: TrialOutcome): string {
+  return Object.entries(figures)
+    .map(([what, value]) => `${what}: ${typeof value === "number" ? value.toLocaleString("en-US") : value}`)
+    .join("   ");
+}
+
+function checkLines({ checks }: TrialOutcome, columns: number, paint: Paint): string[] {
+  return checks.flatMap(({ title, findings }) => {
+    const sign = findings.length === 0 ? paint.good("✓") : paint.bad("✗");
+    const [first = "", ...rest] = wrapped(title, columns - 4);
+    const shown = findings.slice(0, MOST_FINDINGS).flatMap(({ message }) => wrapped(message, columns - 6));
+    const more = findings.length - MOST_FINDINGS;
+    return [
+      `  ${sign} ${first}`,
+      ...rest.map((line) => `    ${line}`),
+      ...shown.map((line) => paint.dim(`      ${line}`)),
+      ...(more > 0 ? [paint.dim(`      and ${more} more`)] : []),
+    ];
+  });
+}
+
+/** A surprise is said aloud: the experiment, or holdfast, is not what it is said to be. */
+function surpriseOf(trials: readonly TrialOutcome[]): string {
+  return trials
+    .filter(({ asExpected }) => !asExpected)
+    .map(({ side, name, verdict }) =>
+      side === "naive"
+        ? `Unexpected: the naive recipe "${name}" did not fail.`
+        : `Unexpected: holdfast ${verdict === "fails" ? "did not hold" : "held"} ("${name}").`,
+    )
+    .join(" ");
+}

@@ -1,0 +1,110 @@
+/** One recipe in one world: who takes part, what they did, and what of it is drawn. */
+import { History } from "../history/history.js";
+import type { Operation } from "../history/operation.js";
+import type { Node, NodeOptions } from "../sim/node.js";
+import type { ProcessOptions } from "../sim/process.js";
+import { World } from "../sim/world.js";
+import type { Lane, Mark } from "../timeline/timeline.js";
+import { Actor } from "./actor.js";
+import { Picture } from "./picture.js";
+
+/** Something whose loss can be counted. */
+interface Guarded {
+  readonly confirmed: number;
+  readonly balance: number;
+  readonly missing: number;
+}
+
+export interface Told {
+  readonly sentence: string;
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+export class Trial {
+  readonly world: World;
+  readonly history = new History();
+  readonly picture = new Picture();
+  readonly actors: Actor[] = [];
+  readonly deathsMs = new Map<string, number>();
+  /** What is to be protected. */
+  readonly accounts: Guarded[] = [];
+  /** After the run: what happened, in a sentence or two and in numbers. Set by the recipe. */
+  tell: () => Told = () => ({ sentence: "", figures: {} });
+  /** What the experiment counts by itself. */
+  readonly counts: Record<string, number> = {};
+  #grants = 0n;
+
+  static async open(seed: number): Promise<Trial> {
+    return new Trial(await World.create({ seed }));
+  }
+
+  private constructor(world: World) {
+    this.world = world;
+  }
+
+  get nowMs(): number {
+    return this.world.nowMs;
+  }
+
+  get operations(): readonly Operation[] {
+    return this.history.operations;
+  }
+
+  /** A server in the world, with a lane. */
+  server(name: string, options?: NodeOptions, kind: Lane["kind"] = "server"): Node {
+    this.picture.lanes.push({ id: name, kind });
+    return this.world.node(name, options);
+  }
+
+  /** A process in the world, with a lane. */
+  actor(name: string, options?: ProcessOptions): Actor {
+    this.picture.lanes.push({ id: name, kind: "process" });
+    return this.#cast(new Actor(this, this.world.process(name, options)));
+  }
+
+  /** The same without a lane: one of a crowd. */
+  extra(name: string): Actor {
+    return this.#cast(new Actor(this, this.world.process(name)));
+  }
+
+  #cast(actor: Actor): Actor {
+    this.actors.push(actor);
+    return actor;
+  }
+
+  /** A choice of the seed, the same one in every recipe of an experiment. */
+  between(low: number, high: number, what: string): number {
+    return this.world.dice(`experiment ${what}`).whole(low, high);
+  }
+
+  mark(lane: string, kind: Mark["kind"], label: string, atMs = this.nowMs): void {
+    this.picture.marks.push({ lane, atMs, kind, label });
+  }
+
+  count(what: string, by = 1): void {
+    this.counts[what] = (this.counts[what] ?? 0) + by;
+  }
+
+  /** The place of a grant in the order of grants: for recipes without tokens, only the observer knows it. */
+  nextGrant(): bigint {
+    this.#grants += 1n;
+    return this.#grants;
+  }
+
+  /** Calls back after a time of the world. Returns the cancellation. */
+  afterTrue(delayMs: number, run: () => void): () => void {
+    const event = this.world.at(this.nowMs + delayMs, run);
+    return () => {
+      event.run = null;
+    };
+  }
+
+  async run(untilMs: number): Promise<void> {
+    await this.world.run(untilMs);
+    for (const { possessions } of this.actors) for (const possession of possessions) possession.finish();
+    const [first] = this.world.errors;
+    if (!first) return;
+    const { process, atMs, error } = first;
+    throw new Error(`seed ${this.world.seed}: ${process} failed at ${atMs} ms`, { cause: error });
+  }
+}
