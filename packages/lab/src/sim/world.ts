@@ -10,6 +10,7 @@ import type { Dice } from "../chaos/dice.js";
 import { diceFor } from "./chance.js";
 import { type Event, Events, type Owner } from "./events.js";
 import { Link, type LinkOptions } from "./link.js";
+import { takeMachine } from "./machine.js";
 import { Node, type NodeOptions } from "./node.js";
 import { Process, type ProcessOptions } from "./process.js";
 import type { Stage } from "./stage.js";
@@ -157,7 +158,7 @@ export class World implements Stage {
   }
 
   #runUntil(untilMs: number): void {
-    const giveBack = takeImmediates();
+    const giveBack = [takeImmediates(), takeMachine()];
     const onRejection = (error: unknown): void => this.fail(error, this.current);
     process.on("unhandledRejection", onRejection);
     try {
@@ -168,7 +169,7 @@ export class World implements Stage {
       this.#nowMs = Math.max(this.#nowMs, untilMs);
     } finally {
       this.current = null;
-      giveBack();
+      for (const give of giveBack) give();
       process.off("unhandledRejection", onRejection);
     }
   }

@@ -74,8 +74,9 @@ export class Beliefs {
   /** Whether its holder may act on it now, and if so, whether the node agrees (L5). */
   look(belief: Belief): boolean {
     const { lease, process, lock } = belief;
+    const askedMs = process.nowMs; // it may stall while it asks
     if (!lease.valid) return false;
-    belief.validMs = process.nowMs;
+    belief.validMs = askedMs;
     const { node, world } = this.#scene;
     if (!process.isAwake || !node.isUp || node.valkey.clock.busyMs > 0) return true;
     if (this.#scene.mayOverlap()) return true;

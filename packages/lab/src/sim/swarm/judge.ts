@@ -23,7 +23,8 @@ export function judge(scene: Scene, endMs: number): void {
   ];
   if (plan.faults.length === 0) {
     const ttlMs = scene.longestTtlMs;
-    if (plan.processes.every(({ lockDelayMs }) => lockDelayMs === 0))
+    // A lease that was ended by its limit is given back when its holder notices.
+    if (plan.processes.every(({ lockDelayMs, maxHoldMs }) => lockDelayMs === 0 && maxHoldMs === null))
       found.push(...checkWaiting(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs }));
   }
   for (const violation of found) report(scene, violation);
