@@ -19,6 +19,10 @@ const NAMES: readonly EventName[] = [
   "holdfast:lock:lost",
   "holdfast:lock:released",
   "holdfast:lock:handed-over",
+  "holdfast:lock:token-ahead",
+  "holdfast:lock:token-regression",
+  "holdfast:server:forgot",
+  "holdfast:server:clock-jump",
 ];
 
 export class EventLog {

@@ -91,12 +91,14 @@ export class AcquireTimeoutError extends HoldfastError {
 /**
  * Why a lease ended before its release.
  * - `expired`: its time ran out on this process's clocks before a renewal succeeded
- * - `taken`: the server said that it is no longer ours (deleted, evicted, forced, or the server forgot)
+ * - `taken`: the server said that it is no longer ours: somebody else holds it, or held it, or ended it
+ * - `forgotten`: the server knows nothing of the lock any more: it restarted without its data, a replica that was
+ *   behind took its place, or the key was evicted or deleted
  * - `revoked`: somebody took it away by hand, and said so
  * - `max-hold`: `maxHoldMs` passed
  * - `closed`: `hf.close()` was called while it was held
  */
-export type LossReason = "expired" | "taken" | "revoked" | "max-hold" | "closed";
+export type LossReason = "expired" | "taken" | "forgotten" | "revoked" | "max-hold" | "closed";
 
 /** The lease is over, or may be: whatever it protected must stop. */
 export class LeaseLostError extends HoldfastError {
@@ -104,12 +106,16 @@ export class LeaseLostError extends HoldfastError {
   readonly lock: string;
   readonly fence: bigint;
   readonly reason: LossReason;
+  /** For how long it had been over by the clock when that was noticed: a large number says that this process stood still. */
+  readonly lateMs: number;
 
-  constructor(lock: string, fence: bigint, reason: LossReason) {
-    super(`the lease on '${lock}' (fence ${fence}) is over (${reason}): stop, and acquire again`);
+  constructor(lock: string, fence: bigint, reason: LossReason, lateMs = 0) {
+    const since = lateMs > 0 ? `${reason} ${lateMs} ms ago` : reason;
+    super(`the lease on '${lock}' (fence ${fence}) is over (${since}): stop, and acquire again`);
     this.lock = lock;
     this.fence = fence;
     this.reason = reason;
+    this.lateMs = lateMs;
   }
 }
 

@@ -96,9 +96,9 @@ describe("give", () => {
 });
 
 describe("renew", () => {
-  test("{1 or 0, ...} for each, in order; a foreign type is 0 and harms no other", async () => {
+  test("{1, 0 or -1, ...} for each, in order; a foreign type is 0 and harms no other", async () => {
     const before = await redis.mget(all[0], all[1]);
-    expect(await redis.eval(renew.source, 4, ...all, "a", "a", "a", "a")).toEqual([1, 0, 0, 0, "a"]);
+    expect(await redis.eval(renew.source, 4, ...all, "a", "a", "a", "a")).toEqual([1, 0, -1, 0, "a"]);
     expect(await redis.mget(all[0], all[1])).toEqual(before);
     expect(await redis.pttl(all[0])).toBeGreaterThan(DAY_MS + 900);
     expect(await redis.pttl(all[1])).toBeLessThanOrEqual(DAY_MS + 1_000);

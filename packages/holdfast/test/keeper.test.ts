@@ -123,11 +123,12 @@ describe("a hold is renewed", () => {
 });
 
 describe("a hold is lost", () => {
-  test("taken: when the store says so, at once", async () => {
+  test("taken or forgotten: when the store says so, at once", async () => {
     const held = hold("a");
+    hold("b");
     clock.advance(1_000);
-    await renewals[0]?.answer("lost");
-    expect(losses).toEqual({ a: "taken" });
+    await renewals[0]?.answer("lost", "forgotten");
+    expect(losses).toEqual({ a: "taken", b: "forgotten" });
     expect(held.remainingMs).toBe(0);
     await new Promise((resolve) => setImmediate(resolve));
     expect(clock.pendingTimers).toBe(0);

@@ -1,4 +1,5 @@
 /** The callers of one process, on a clock that the test moves and a store whose answers the test gives. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
 import { IndeterminateError } from "../src/errors.js";
@@ -132,6 +133,31 @@ test("a second attempt beside one under way shares its fate", async () => {
   const [three, four] = [mutex.tryAcquire(), mutex.tryAcquire()];
   attempts[1]?.resolve(grant(10n));
   expect([(await three)?.fence, await four]).toEqual([10n, null]);
+});
+
+test("a token that is not above the last one is given to nobody, and the next is asked for above it", async () => {
+  const told: unknown[] = [];
+  const note = (message: unknown): void => void told.push(message);
+  subscribe("holdfast:lock:token-regression", note);
+  const first = mutex.tryAcquire();
+  attempts[0]?.resolve(grant(100n));
+  expect(await (await first)?.release()).toBe("released");
+  const waiting = mutex.acquire();
+  stands[0]?.candidate.granted(grant(100n));
+  expect(stands.map(({ request }) => request.floor)).toEqual([0n, 101n]);
+  stands[1]?.candidate.granted(grant(101n));
+  await (await waiting).release();
+  const attempt = mutex.tryAcquire();
+  attempts[1]?.resolve(grant(50n));
+  await settled();
+  attempts[2]?.resolve(grant(102n));
+  expect((await attempt)?.fence).toBe(102n);
+  expect(abandoned).toEqual(["id1", "id3"]);
+  unsubscribe("holdfast:lock:token-regression", note);
+  expect(told).toEqual([
+    { lock: "name", fence: 100n, seen: 100n },
+    { lock: "name", fence: 50n, seen: 101n },
+  ]);
 });
 
 test("a line that was begun by a listener while another ended is still known", async () => {

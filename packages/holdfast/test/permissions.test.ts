@@ -27,8 +27,8 @@ afterAll(async () => {
 test("locks, waiting, renewal and fenced records work under it", async () => {
   const one = new Holdfast(user);
   const two = new Holdfast(user);
-  const held = await one.mutex("acl", { ttlMs: 300 }).acquire();
-  const waiting = two.mutex("acl", { ttlMs: 300 }).acquire({ waitMs: 5_000 });
+  const held = await one.mutex("acl", { ttlMs: 1_000 }).acquire();
+  const waiting = two.mutex("acl", { ttlMs: 1_000 }).acquire({ waitMs: 5_000 });
   await new Promise((resolve) => subscribe("holdfast:lock:renewed", resolve));
   expect(held.valid).toBe(true);
   expect(await held.release()).toBe("released");

@@ -2,7 +2,7 @@
 import { until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast, type Lease } from "holdfast";
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 
 let server: EmbeddedValkey;
@@ -32,34 +32,46 @@ function newGate(): Gate {
 }
 
 /** A client whose answers, and whose second connection, come when the test lets them. */
-class SlowClient extends Redis {
-  answers: Promise<unknown> = Promise.resolve();
-  inbox: Promise<unknown> = Promise.resolve();
-  subscriber: Redis | null = null;
-
-  override async call(...args: never[]): Promise<unknown> {
-    const answers = this.answers;
-    const answer = await super.call(...(args as unknown as [string]));
-    await answers;
-    return answer;
-  }
-
-  override duplicate(options: object): Redis {
-    const subscriber = new Redis(server.url, { ...options, lazyConnect: true });
-    void this.inbox.then(() => subscriber.connect());
-    this.subscriber = subscriber;
-    return subscriber;
-  }
+interface SlowClient {
+  readonly client: Redis;
+  answers: Promise<unknown>;
+  inbox: Promise<unknown>;
+  subscriber: Redis | null;
 }
 
-function open(): { hf: Holdfast; client: SlowClient } {
-  const client = new SlowClient(server.url);
-  const hf = new Holdfast(client);
+function slowClient(): SlowClient {
+  const client = new Redis(server.url);
+  const slow: SlowClient = {
+    client,
+    answers: Promise.resolve(),
+    inbox: Promise.resolve(),
+    subscriber: null,
+  };
+  const call = client.call.bind(client) as (...words: unknown[]) => Promise<unknown>;
+  const late = async (...words: unknown[]): Promise<unknown> => {
+    const { answers } = slow;
+    const answer = await call(...words);
+    await answers;
+    return answer;
+  };
+  const duplicate = (options: RedisOptions): Redis => {
+    const subscriber = new Redis(server.url, { ...options, lazyConnect: true } as object);
+    void slow.inbox.then(() => subscriber.connect());
+    slow.subscriber = subscriber;
+    return subscriber;
+  };
+  Object.assign(client, { call: late, duplicate });
+  return slow;
+}
+
+function open(): { hf: Holdfast; slow: SlowClient } {
+  const slow = slowClient();
+  const hf = new Holdfast(slow.client);
   onTestFinished(async () => {
     await hf.close();
-    client.disconnect();
+    slow.client.disconnect();
   });
-  return { hf, client };
+  return { hf, slow };
 }
 
 const lineOf = (name: string): Promise<string[]> => redis.zrange(`holdfast:{${name}}:line`, "0", "-1");
@@ -79,7 +91,7 @@ test("who was seen first is served first, even if its inbox opens after another 
   await hearing(second.hf);
   const held = await holder.hf.mutex("job").acquire();
   const gate = newGate();
-  first.client.inbox = gate.opened;
+  first.slow.inbox = gate.opened;
   const served: string[] = [];
   const serve = async (who: string, lease: Promise<Lease>): Promise<void> => {
     const got = await lease;
@@ -87,7 +99,7 @@ test("who was seen first is served first, even if its inbox opens after another 
     await got.release();
   };
   const one = serve("first", first.hf.mutex("job").acquire({ waitMs: "10s" }));
-  await until("the first has an answer, and opens its inbox", () => first.client.subscriber);
+  await until("the first has an answer, and opens its inbox", () => first.slow.subscriber);
   const two = serve("second", second.hf.mutex("job").acquire({ waitMs: "10s" }));
   await until("the second stands in line", async () => (await lineOf("job")).length === 1);
   gate.open();
@@ -100,19 +112,19 @@ test("who was seen first is served first, even if its inbox opens after another 
 test.each(["tryAcquire", "acquire"] as const)(
   "a grant that is revoked before its answer arrives never begins: %s",
   async (method) => {
-    const { hf, client } = open();
+    const { hf, slow } = open();
     await hearing(hf);
     const inspector = await open().hf.inspector();
     const gate = newGate();
-    client.answers = gate.opened;
+    slow.answers = gate.opened;
     const asked = hf.mutex("job")[method]();
     const { holder } = await until("it is granted", async () => {
       const state = await inspector.lock("job");
       return state.holder && { holder: state.holder };
     });
     expect(await inspector.forceRelease("job")).toMatchObject({ outcome: "released", told: true });
-    await client.subscriber?.ping(); // comes after the message
-    client.answers = Promise.resolve();
+    await slow.subscriber?.ping(); // comes after the message
+    slow.answers = Promise.resolve();
     gate.open();
     const lease = await asked;
     if (method === "tryAcquire") expect(lease).toBeNull();

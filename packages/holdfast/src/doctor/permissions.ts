@@ -40,7 +40,6 @@ export function probes(stem: string): string[][] {
     ["ZREMRANGEBYSCORE", zset, "-inf", "0"],
     ["ZREM", zset, "member"],
     ["PUBLISH", `${stem}:channel`, "x"],
-    ["DEL", text, hash, zset],
   ];
 }
 

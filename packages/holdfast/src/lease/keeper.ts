@@ -1,7 +1,7 @@
 /**
  * Keeper: renews every hold of a process in batches, and ends each on time when it cannot.
  *
- * A renewal has four outcomes: renewed; lost, because the store said so; unknown, because no answer
+ * A renewal has five outcomes: renewed; lost or forgotten, because the store said so; unknown, because no answer
  * came, which never moves the deadline and is tried again; expired, by the clock. A batch whose answer
  * is late or missing delays no other batch.
  */

@@ -9,8 +9,8 @@ import { Rounds } from "../time/rounds.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { Hold } from "./hold.js";
 
-/** `unknown`: no answer for this one. */
-export type RenewOutcome = "renewed" | "lost" | "unknown";
+/** `forgotten`: the store knows nothing of that name. `unknown`: no answer for this one. */
+export type RenewOutcome = "renewed" | "lost" | "forgotten" | "unknown";
 
 /** The store's side: one answer per hold, in order. Rejects when the outcome is unknown. */
 export type Renew = (holds: readonly Hold[], limitMs: number) => Promise<readonly RenewOutcome[]>;
@@ -159,16 +159,16 @@ export class Renewals {
     for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt, now);
     publish("holdfast:lock:renewed", () => ({
       leases: live.length,
-      lost: outcomes.filter((outcome) => outcome === "lost").length,
+      lost: outcomes.filter((outcome) => outcome === "lost" || outcome === "forgotten").length,
       tookMs: now.monoMs - sentAt.monoMs,
     }));
   }
 
   #settle(hold: Hold, outcome: RenewOutcome, sentAt: Instant, now: Instant): void {
     if (!this.#kept.holds.has(hold)) return;
-    if (outcome === "lost") {
+    if (outcome === "lost" || outcome === "forgotten") {
       this.#kept.drop(hold);
-      hold.lose("taken");
+      hold.lose(outcome === "lost" ? "taken" : "forgotten");
     } else if (outcome === "unknown") {
       this.#setNext(hold, now.monoMs + hold.ttlMs * RETRY_SHARE, now);
     } else if (hold.leftMs(now) > 0) {

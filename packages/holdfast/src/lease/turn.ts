@@ -5,6 +5,7 @@
 import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { agedMs, type Clock, elapsedMs, type Instant } from "../time/clock.js";
+import { leaseLeftMs } from "./deadline.js";
 import type { Hold } from "./hold.js";
 import type { Lease, ReleaseResult } from "./lease.js";
 
@@ -84,11 +85,13 @@ export class Turn implements Lease {
   /** The library's word that the lease is over. */
   lose(reason: LossReason): void {
     if (this.#loss || this.#released) return;
-    this.#loss = withoutStack(() => new LeaseLostError(this.name, this.fence, reason));
+    const lateMs = reason === "expired" ? this.#lateMs : 0;
+    this.#loss = withoutStack(() => new LeaseLostError(this.name, this.fence, reason, lateMs));
     publish("holdfast:lock:lost", () => ({
       lock: this.name,
       fence: this.fence,
       reason,
+      lateMs,
       heldMs: this.#heldMs,
     }));
     this.#controller?.abort(this.#loss);
@@ -96,6 +99,11 @@ export class Turn implements Lease {
 
   get #heldMs(): number {
     return elapsedMs(this.#clock, this.since);
+  }
+
+  get #lateMs(): number {
+    const { sentAt, ttlMs } = this.#hold;
+    return Math.max(0, Math.round(-leaseLeftMs(this.#clock.now(), sentAt, ttlMs)));
   }
 
   /** The clock may know of the end before any timer could fire. */

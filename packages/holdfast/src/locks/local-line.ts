@@ -87,6 +87,10 @@ export class LocalLine {
   };
   #attempt: Promise<unknown> | null = null;
   #closed = false;
+  /** The last token that was handed out here. */
+  #highest = 0n;
+  /** The store has granted one that is not above it: it has forgotten, and must be told. */
+  #regressed = false;
   #busy: Busy | null = null;
   #trouble: HoldfastError | null = null;
   /** When it was last known, on the monotonic clock, that somebody holds the name. */
@@ -143,6 +147,7 @@ export class LocalLine {
       throw this.#closedError();
     }
     if (this.#possess(request, outcome)) return this.#nextTurn(since, false);
+    if (this.#regressed) return this.#tryOnce(floor); // what was granted is given back before this arrives
     throw new IndeterminateError(
       `'${request.name}' was granted, but the answer came after the lease had run out`,
     );
@@ -184,7 +189,7 @@ export class LocalLine {
       ttlMs,
       storeTtlMs: ttlMs + lockDelayMs,
       turns,
-      floor,
+      floor: this.#regressed && floor <= this.#highest ? this.#highest + 1n : floor,
       barging,
       memo: undefined,
     };
@@ -212,9 +217,16 @@ export class LocalLine {
     if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#terms.name, ahead }));
   }
 
-  /** False when the grant came too late to be of use; it is then given back. */
+  /** False when the grant is of no use, too late or with a token that is none; it is then given back. */
   #possess(request: LockRequest, grant: Grant): boolean {
     const { backend, keeper, schedule } = this.#parts;
+    this.#regressed = grant.token <= this.#highest;
+    if (this.#regressed) {
+      const { name: lock } = request;
+      publish("holdfast:lock:token-regression", () => ({ lock, fence: grant.token, seen: this.#highest }));
+      backend.abandon(request);
+      return false;
+    }
     const hold = new Hold(schedule.clock, request, grant);
     const now = schedule.clock.now();
     if (hold.leftMs(now) <= 0) {
@@ -257,6 +269,7 @@ export class LocalLine {
       this.#turnEnded(possession, told),
     );
     possession.turn = turn;
+    this.#highest = turn.fence;
     possession.turnSinceMs = turn.since.wallMs;
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       possession.limit = schedule.after(maxHoldMs, () => this.#overstayed(possession));
@@ -282,7 +295,7 @@ export class LocalLine {
     if (possession.over) {
       // Its holder has stopped: others need not wait for what the store may still count as its lease.
       const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
-      const known = ["taken", "revoked", "closed"].includes(possession.over);
+      const known = ["taken", "forgotten", "revoked", "closed"].includes(possession.over);
       if (!delayed && !known) backend.abandon(possession.request);
       told("lapsed");
     } else if (this.#mayPassOn(possession)) {

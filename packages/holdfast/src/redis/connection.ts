@@ -4,6 +4,7 @@
  */
 import { ClosedError, HoldfastError, IndeterminateError } from "../errors.js";
 import type { Part } from "../part.js";
+import { publish } from "../telemetry/events.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { Tick } from "../time/tick.js";
 import type { ClientSubscription, RedisClient } from "./client.js";
@@ -199,6 +200,8 @@ export class Connection implements RedisPort {
     if (!call.alarm) return;
     if (call.script && !call.unknown && NO_SCRIPT.test((error as Error)?.message)) {
       call.unknown = true;
+      if (this.#known.delete(call.script.sha1))
+        publish("holdfast:server:forgot", () => ({ what: "scripts" }));
       this.#tick.add(call);
       return;
     }

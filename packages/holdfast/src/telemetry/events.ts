@@ -25,10 +25,31 @@ export interface LockEvents {
   /** A renewal had no answer; the leases go on until their deadlines. */
   "holdfast:lock:renewal-unknown": { readonly leases: number; readonly error: Error };
   /** A lease ended before its release. */
-  "holdfast:lock:lost": LeaseEvent & { readonly reason: LossReason; readonly heldMs: number };
+  "holdfast:lock:lost": LeaseEvent & {
+    readonly reason: LossReason;
+    readonly lateMs: number;
+    readonly heldMs: number;
+  };
   "holdfast:lock:released": LeaseEvent & { readonly heldMs: number };
   /** A release gave the lock straight to the next in line, another process. */
   "holdfast:lock:handed-over": LockEvent;
+  /**
+   * A token was granted that is more than a second ahead of the server's clock: that was ahead before, or a `floor`
+   * was. Tokens go on rising, unless the server loses its data before its clock has caught up.
+   */
+  "holdfast:lock:token-ahead": LeaseEvent & { readonly aheadMs: number };
+  /**
+   * A token was granted that is not above one that this process had before: the server lost its data, and its clock is
+   * behind. Nobody gets that token: the name is asked for again, above `seen`.
+   */
+  "holdfast:lock:token-regression": LeaseEvent & { readonly seen: bigint };
+  /**
+   * The server does not know what it knew: it restarted, another one took its place, or somebody deleted it. `scripts`
+   * alone may have lost no data; `lock` has, and the lease on it is over.
+   */
+  "holdfast:server:forgot": { readonly what: "scripts" } | { readonly what: "lock"; readonly lock: string };
+  /** The server's clock went this much further than ours since we last looked: it was set, or is another server's. */
+  "holdfast:server:clock-jump": { readonly jumpMs: number };
 }
 
 const channels: Partial<Record<keyof LockEvents, Channel>> = {};

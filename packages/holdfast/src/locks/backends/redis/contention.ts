@@ -9,6 +9,7 @@ import { Inbox } from "../../../redis/inbox.js";
 import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
+import { publish } from "../../../telemetry/events.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
 import type { Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
@@ -21,6 +22,7 @@ import { script as releaseScript } from "./release.lua.js";
 import type { Release } from "./releases.js";
 import { script as renewScript } from "./renew.lua.js";
 import { holderSeen, type Verdict, verdict } from "./replies.js";
+import { ServerClock } from "./server-clock.js";
 import { type Wait, Waits } from "./waits.js";
 
 export interface RedisLocksParts {
@@ -71,6 +73,9 @@ export interface Backing {
 }
 
 const MOST_REVOKED = 1_000;
+/** What `renew` answers for a lease. */
+const RENEWED = 1;
+const UNKNOWN_LOCK = -1;
 const SHORTEST_CALL_MS = 10;
 const UNKNOWN_HOLDER: Busy = { owner: null, ahead: null };
 
@@ -82,6 +87,7 @@ export class Contention {
   readonly #waits: Waits;
   readonly #leftovers: Leftovers;
   readonly #releases: LoneReleases;
+  readonly #serverClock: ServerClock;
   /** Requests whose lease was taken away before this process heard of it. */
   readonly #revoked = new Set<string>();
 
@@ -96,6 +102,7 @@ export class Contention {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
       beat: (waits, limitMs) => this.#beat(waits, limitMs),
     });
+    this.#serverClock = new ServerClock(schedule.clock, callTimeoutMs);
     const send = (request: LockRequest, limitMs: number) => this.#sendRelease(request, limitMs);
     const unknown = (request: LockRequest) => this.abandon(request);
     this.#leftovers = new Leftovers(schedule, random, (request) => send(request, callTimeoutMs));
@@ -107,6 +114,11 @@ export class Contention {
   /** From now on this process hears at once of what is done to its leases. */
   listen(): void {
     this.#inbox.open();
+  }
+
+  /** An answer has told the server's clock. */
+  clockRead(serverUs: string, sentAt: Instant): void {
+    this.#serverClock.read(serverUs, sentAt);
   }
 
   #held(id: string): Hold | undefined {
@@ -139,7 +151,7 @@ export class Contention {
   async attempt(request: LockRequest, taken: Taken, since: Instant): Promise<Grant | Busy> {
     const seen = holderSeen(taken.seen, request.id);
     if (typeof seen === "bigint") {
-      return this.wasRevoked(request) ? UNKNOWN_HOLDER : { token: seen, sentAt: taken.sentAt };
+      return this.#granted(request, { token: seen, sentAt: taken.sentAt }) ?? UNKNOWN_HOLDER;
     }
     if (seen) return seen;
     const { clock } = this.#parts.schedule;
@@ -147,8 +159,17 @@ export class Contention {
     const sentAt = clock.now();
     const args = ["0", request.barging ? "1" : "0", "", "0", "0"];
     const answer = await this.#sendAcquire(request, args, leftMs);
-    if (answer.kind === "granted" && !this.wasRevoked(request)) return { token: answer.token, sentAt };
+    if (answer.kind === "granted") {
+      return this.#granted(request, { token: answer.token, sentAt }) ?? UNKNOWN_HOLDER;
+    }
     return answer.kind === "busy" ? { owner: answer.owner, ahead: null } : UNKNOWN_HOLDER;
+  }
+
+  /** Null: it was taken away already. */
+  #granted(request: LockRequest, grant: Grant): Grant | null {
+    if (this.wasRevoked(request)) return null;
+    this.#serverClock.granted(request.name, grant.token);
+    return grant;
   }
 
   /** Goes on where `take` has not taken it, or has not answered: null. Returns how to leave the line. */
@@ -160,8 +181,8 @@ export class Contention {
     };
     const told: Candidate = {
       granted: (grant) => {
-        if (this.wasRevoked(request)) standInLine("0");
-        else candidate.granted(grant);
+        if (this.#granted(request, grant)) candidate.granted(grant);
+        else standInLine("0");
       },
       waiting: (busy) => candidate.waiting(busy),
       troubled: (error) => candidate.troubled(error),
@@ -204,7 +225,14 @@ export class Contention {
     );
     const row = replyRow(reply, holds.length + 1);
     if (row[holds.length] !== holds[0]?.id) replyRow(undefined); // throws: an answer to another call
-    return holds.map((_, place) => (Number(row[place]) === 1 ? "renewed" : "lost"));
+    return holds.map((hold, place) => this.#outcome(hold, Number(row[place])));
+  }
+
+  #outcome({ name }: Hold, code: number): RenewOutcome {
+    if (code === RENEWED) return "renewed";
+    if (code !== UNKNOWN_LOCK) return "lost";
+    publish("holdfast:server:forgot", () => ({ what: "lock", lock: name }));
+    return "forgotten";
   }
 
   /** By a call of its own. @param repeated whether an earlier call may have ended the lease */

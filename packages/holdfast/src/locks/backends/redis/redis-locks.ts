@@ -192,7 +192,9 @@ export class RedisLocks implements LockBackend {
       resolve({ token, seen: token === null ? (each as Reply) : null, sentAt, ticket });
     }
     // So that the first to wait here, and the first for whom others wait, need not wait for the code.
-    if (!this.#contention.value) this.#use(() => {});
+    const { value } = this.#contention;
+    if (value) value.clockRead(ticket, sentAt);
+    else this.#use((contention) => contention.clockRead(ticket, sentAt));
   }
 
   #notTaken(takings: readonly Taking[], error: HoldfastError): void {

@@ -4,7 +4,8 @@ renew: extend many leases at once, each only while its holder still holds it.
 KEYS[1..n]  lock  string  see _state.lua
 ARGV[1..n]  id    string  the request that holds each, in the order of KEYS
 
-Returns  {1 or 0, ..., id}  for each: 1 renewed, for its ttl from now; 0 no longer this holder's; the first id
+Returns  {1, 0 or -1, ..., id}  for each: 1 renewed, for its ttl from now; 0 no longer this holder's; -1 nothing
+                              is known of this lock, although its last token is kept for a day; the first id
 Raises   nothing of its own: a foreign value or type under a key counts as 0
 
 Retry    safe: never creates a lease, never extends another holder's
@@ -15,7 +16,7 @@ local outcomes = {}
 for place = 1, #KEYS do
   local lock, id = KEYS[place], ARGV[place]
   local held = redis.pcall('GET', lock)
-  outcomes[place] = 0
+  outcomes[place] = held and 0 or -1
   -- The id, and behind it token, since, keep_ms and ttl_ms: see _state.lua. A lease that lapsed, and that
   -- nobody took since, may go on: its holder alone is named.
   if type(held) == 'string' and string.sub(held, 18, 18 + #id) == id .. ' ' then

@@ -1,12 +1,12 @@
 // Generated from renew.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/renew",
-  sha1: "1b7341af6beb2b938df965c13c92af3cfb483dac",
+  sha1: "a643547fb43d3759765e7f783a9b759d522f4be2",
   source: `local outcomes = {}
 for place = 1, #KEYS do
   local lock, id = KEYS[place], ARGV[place]
   local held = redis.pcall('GET', lock)
-  outcomes[place] = 0
+  outcomes[place] = held and 0 or -1
   if type(held) == 'string' and string.sub(held, 18, 18 + #id) == id .. ' ' then
     local keep_ms, ttl_ms = string.match(held, '^%d+ %d+ (%d+) (%d+) ', 19 + #id)
     if ttl_ms then outcomes[place] = redis.call('PEXPIRE', lock, keep_ms + ttl_ms) end

@@ -1,0 +1,55 @@
+/**
+ * ServerClock: what this process knows of the server's clock, from the answers that tell it anyway. Tokens lean on that
+ * clock when the server loses its data, so what shakes it is told.
+ */
+import { publish } from "../../../telemetry/events.js";
+import { agedMs, type Clock, type Instant } from "../../../time/clock.js";
+
+interface Reading {
+  readonly serverUs: number;
+  /** The server read its clock after this, and at most `limitMs` after it. */
+  readonly sentAt: Instant;
+}
+
+/** What is less is the drift of clocks, or their adjustment. */
+const WORTH_TELLING_MS = 1_000;
+
+export class ServerClock {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  #last: Reading | null = null;
+
+  /** @param limitMs of the calls that bring readings */
+  constructor(clock: Clock, limitMs: number) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+  }
+
+  /** @param serverUs digits of the server's clock; "0": it was not asked */
+  read(serverUs: string, sentAt: Instant): void {
+    const reading = { serverUs: Number(serverUs), sentAt };
+    if (reading.serverUs === 0) return;
+    const last = this.#last;
+    this.#last = reading;
+    if (!last) return;
+    const serverMs = (reading.serverUs - last.serverUs) / 1_000;
+    // Our own clocks may have been stepped, or stood still: one of the two went as time did.
+    const monoMs = sentAt.monoMs - last.sentAt.monoMs;
+    const wallMs = sentAt.wallMs - last.sentAt.wallMs;
+    const aheadMs = serverMs - Math.max(monoMs, wallMs);
+    const behindMs = serverMs - Math.min(monoMs, wallMs);
+    const jumpMs = aheadMs > 0 ? aheadMs : Math.min(behindMs, 0);
+    if (Math.abs(jumpMs) < WORTH_TELLING_MS + this.#limitMs) return;
+    publish("holdfast:server:clock-jump", () => ({ jumpMs: Math.round(jumpMs) }));
+  }
+
+  /** A token was granted just now. */
+  granted(lock: string, fence: bigint): void {
+    const last = this.#last;
+    if (!last) return;
+    const nowUs = last.serverUs + agedMs(this.#clock.now(), last.sentAt) * 1_000;
+    const aheadMs = (Number(fence) - nowUs) / 1_000;
+    if (aheadMs < WORTH_TELLING_MS) return;
+    publish("holdfast:lock:token-ahead", () => ({ lock, fence, aheadMs: Math.round(aheadMs) }));
+  }
+}
