@@ -15,6 +15,7 @@ const STORY_WIDTH = 390;
 const NARROW_STORY_WIDTH = 330;
 /** A column of text in the story: what a letter takes on average, and somewhat more. */
 const LETTER = 6.9;
+const BOLD = 0.88;
 export const LINE = 17;
 const ROW = 32;
 const GAP = 40;
@@ -34,7 +35,7 @@ export class Grid {
     const count = timeline.lanes.length;
     const longest = Math.max(0, ...timeline.lanes.map(({ id, title }) => (title ?? id).length));
     this.top = top;
-    this.laneGap = Math.max(count > 6 ? 92 : count > 4 ? 110 : 150, longest * 7.2 + 20);
+    this.laneGap = Math.max(count > 6 ? 92 : count > 4 ? 110 : 150, longest * 7.4 + 24);
     this.#laneX = new Map(timeline.lanes.map(({ id }, at) => [id, TIME_WIDTH + this.laneGap * (at + 0.5)]));
     this.lanesEnd = TIME_WIDTH + this.laneGap * count;
     this.storyX = this.lanesEnd + 20;
@@ -68,7 +69,10 @@ function placed(rows: readonly Row[], top: number, letters: number): PlacedRow[]
     const gapY = isLongGap(rows, at) ? y : undefined;
     if (gapY !== undefined) y += GAP;
     const lines = row.told.flatMap(({ text, tone }) =>
-      wrap(text, letters).map((line) => ({ text: line, tone })),
+      wrap(text, tone === "bad" || tone === "good" ? Math.floor(letters * BOLD) : letters).map((line) => ({
+        text: line,
+        tone,
+      })),
     );
     const own = { ...row, y, lines, gapY };
     y += Math.max(ROW, lines.length * LINE + 12);

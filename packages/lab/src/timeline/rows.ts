@@ -101,7 +101,7 @@ function momentsOfBar(bar: Bar, nameOf: (lane: string) => string): Moment[] {
 
 function momentOfMark(mark: Mark, nameOf: (lane: string) => string): Moment {
   nameOf(mark.lane);
-  const tone = { violation: "bad", refused: "good", note: "plain" } as const;
+  const tone = { violation: "bad", refused: "good", note: "plain", restart: "plain" } as const;
   const own = mark.kind in tone ? tone[mark.kind as keyof typeof tone] : "fault";
   return { atMs: mark.atMs, rank: own === "bad" ? 5 : 2, mark, told: mark.label, tone: own };
 }

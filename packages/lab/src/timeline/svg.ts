@@ -1,5 +1,6 @@
 /** A timeline as SVG that needs nothing else: no script, no font, no other file; light or dark as the reader has it. */
 import { BAR_WIDTH, Grid, LINE, type PlacedRow, widthOf } from "./grid.js";
+import { boxOf, Labels } from "./labels.js";
 import { clockOf, lasting, type RowArrow, wrap } from "./rows.js";
 import { drawMark, meanings } from "./svg-marks.js";
 import { style } from "./svg-style.js";
@@ -17,6 +18,7 @@ class SvgDrawing {
   readonly #grid: Grid;
   readonly #caption: readonly string[];
   readonly #top: number;
+  readonly #labels = new Labels();
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
@@ -28,6 +30,8 @@ class SvgDrawing {
 
   draw(): string {
     const legend = this.#legend();
+    const marks = this.#grid.rows.flatMap((row) => this.#marks(row));
+    const barLabels = (this.#timeline.bars ?? []).map((bar) => this.#barLabel(bar));
     const { width, bottom, rows } = this.#grid;
     const height = bottom + 16 + legend.height;
     const { title, caption = "" } = this.#timeline;
@@ -46,8 +50,8 @@ class SvgDrawing {
       ...this.#lanes(),
       ...(this.#timeline.bars ?? []).toSorted(byDepth).map((bar) => this.#bar(bar)),
       ...rows.flatMap((row) => this.#arrows(row)),
-      ...(this.#timeline.bars ?? []).map((bar) => this.#barLabel(bar)),
-      ...rows.flatMap((row) => this.#marks(row)),
+      ...barLabels,
+      ...marks,
       ...this.#story(),
       ...legend.parts,
       "</svg>",
@@ -101,11 +105,16 @@ class SvgDrawing {
   #barLabel({ lane, fromMs, toMs, kind, label = "" }: Bar): string {
     if (label === "" || kind === "wait") return "";
     const x = this.#grid.x(lane);
-    const y = this.#grid.y(fromMs);
-    const fits = widthOf(label, 13) <= BAR_WIDTH && this.#grid.y(toMs) - y >= 22;
-    return fits && kind === "hold"
-      ? text("on-hold", x, y + 17, label)
-      : text("said beside", x + HALF_BAR + 24, y + 17, label);
+    const [y, endY] = [this.#grid.y(fromMs), this.#grid.y(toMs)];
+    const isInside = kind === "hold" && widthOf(label, 13) <= BAR_WIDTH;
+    // Below a mark at its beginning, if there is one; where the bar is too short, nowhere: the story has the token too.
+    for (const labelY of [y + 17, y + 27]) {
+      const at = isInside ? x : x + HALF_BAR + 6 + widthOf(label, 12) / 2;
+      const isOut = at + widthOf(label, 12) / 2 > this.#grid.lanesEnd;
+      if (isOut || labelY + 3 > endY || !this.#labels.take(boxOf(label, at, labelY, 12))) continue;
+      return text(isInside ? "on-hold" : "said", at, labelY, label);
+    }
+    return "";
   }
 
   #arrows(row: PlacedRow): string[] {
@@ -143,7 +152,7 @@ class SvgDrawing {
       step > 0
         ? Math.min(lineY(x - half), lineY(x + half)) - 4
         : Math.max(lineY(x - half), lineY(x + half)) + 13;
-    return text("said", x, y, label);
+    return this.#labels.take(boxOf(label, x, y, 12)) ? text("said", x, y, label) : "";
   }
 
   /** Where a message leaves or reaches a lane: at the side of what is drawn on it. */
@@ -157,12 +166,15 @@ class SvgDrawing {
     return this.#grid.x(lane) + step * Math.max(bar, isMarked ? 12 : 0);
   }
 
+  /** Several on one lane stand side by side. */
   #marks(row: PlacedRow): string[] {
     const seen = new Map<string, number>();
     return row.marks.map(({ lane, kind }) => {
       const before = seen.get(lane) ?? 0;
       seen.set(lane, before + 1);
-      return drawMark(kind, this.#grid.x(lane) + before * 22, row.y);
+      const x = this.#grid.x(lane) + before * 24;
+      if (kind !== "note") this.#labels.take({ x: x - 11, y: row.y - 11, width: 22, height: 22 });
+      return drawMark(kind, x, row.y);
     });
   }
 

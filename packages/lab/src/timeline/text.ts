@@ -81,7 +81,8 @@ class TextDrawing {
       lines.push(...this.#row(row, this.#rows[at - 1]));
     }
     const drawn = lines.map((line) => line.trimEnd());
-    return `${[...drawn, "", ...this.#legend(drawn)].join("\n")}\n`;
+    const legend = this.#legend(drawn).map((line) => line.trimEnd());
+    return `${[...drawn, "", ...legend].join("\n")}\n`;
   }
 
   /** Names in a line when they fit above their lanes, else each on a line of its own, as flags on poles. */
