@@ -33,7 +33,7 @@ const slackMs = 60;
 const signalSlackMs = 1_100;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
 /** How soon everybody must have had every lock once after the last fault, beyond the longest ttl and delay. */
-export const settleMs = 9_000;
+export const settleMs = 11_000;
 
 export class Caller {
   readonly name: string;
@@ -144,20 +144,20 @@ export class Caller {
   }
 
   async #hold(lock: string, lease: Lease): Promise<void> {
-    const { process, plan, beliefs } = this.#parts;
+    const { process, plan, beliefs, scene } = this.#parts;
     const belief = this.#begin(lock, lease);
     const pending = this.#recorder.begin("hold", lock, { token: lease.fence, nonce: lease.id });
     belief.hold = pending;
     this.#watchSignal(belief);
     const holder = { token: lease.fence, nonce: lease.id };
-    const goesToRegister = this.#dice.chance(0.5);
+    const goesToRegister = this.#dice.chance(0.5) && !scene.isHealed;
     const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
-    const isLong = this.#dice.chance(0.15);
+    const isLong = this.#dice.chance(0.15) && !scene.isHealed;
     const restMs = this.#dice.between(0, isLong ? plan.ttlMs * 2.5 : 40);
     const steps = isLong ? 5 : 2;
     for (let step = 0; step < steps; step++) {
       await process.sleep(restMs / steps);
-      if (!beliefs.look(belief)) break;
+      if (!beliefs.look(belief) || scene.isHealed) break;
     }
     if (value !== null && beliefs.look(belief)) await this.#write(lock, holder, value + 1);
     beliefs.look(belief);

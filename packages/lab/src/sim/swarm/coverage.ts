@@ -1,5 +1,6 @@
 /** Coverage: which fault met which state of the protocol, and how often. What was never met was never tested. */
 import type { Beliefs } from "./beliefs.js";
+import { faultKinds } from "./faults/kinds.js";
 import type { Fault } from "./plan.js";
 import { holderAt, type Scene } from "./scene.js";
 
@@ -13,6 +14,19 @@ import { holderAt, type Scene } from "./scene.js";
  */
 export const protocolStates = ["idle", "asked", "granted", "held", "contended", "lapsed"] as const;
 export type ProtocolState = (typeof protocolStates)[number];
+
+export interface Cell {
+  readonly fault: string;
+  readonly state: ProtocolState;
+  readonly times: number;
+}
+
+/** All cells, those that were never met as well. */
+export function cellsOf(counts: ReadonlyMap<string, number>): Cell[] {
+  return faultKinds.flatMap(({ kind: fault }) =>
+    protocolStates.map((state) => ({ fault, state, times: counts.get(`${fault} in ${state}`) ?? 0 })),
+  );
+}
 
 export class Coverage {
   readonly #scene: Scene;

@@ -31,8 +31,8 @@ export function judge(scene: Scene, endMs: number): void {
   checkEnd(scene);
 }
 
-function report(scene: Scene, { property, message, atMs }: Violation): void {
-  scene.fail(property, message, atMs);
+function report(scene: Scene, { property, message, atMs, operations }: Violation): void {
+  scene.fail(property, message, atMs, operations);
 }
 
 /** Where tokens may have begun anew, those before are not compared with those after. */

@@ -58,7 +58,7 @@ const ttlsMs = [500, 1_000, 1_000, 2_000, 3_000] as const;
 /** This share of the seeds has no fault at all: there the strictest rules hold. */
 const calmShare = 0.08;
 
-export function planOf(seed: number, kinds: readonly Draw[]): Plan {
+export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const dice = diceFor(seed, "plan");
   const chaosMs = dice.whole(8_000, 20_000);
   const isOrderly = dice.chance(0.5);

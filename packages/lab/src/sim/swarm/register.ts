@@ -23,7 +23,7 @@ export interface Verdict {
 
 /** Most requests are quick; some are long under way. */
 const quickMs = [0.2, 3] as const;
-const slowMs = [50, 3_000] as const;
+const slowMs = [50, 1_500] as const;
 const slowShare = 0.04;
 
 export class Register {

@@ -2,16 +2,17 @@
 import { compileValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import type { Operation } from "../../history/operation.js";
+import type { Recorder } from "../../history/recorder.js";
 import { warmUp } from "../warm-up.js";
 import { World } from "../world.js";
 import { Beliefs } from "./beliefs.js";
 import { settleMs } from "./caller.js";
 import { Coverage } from "./coverage.js";
-import { kindOf } from "./faults/kinds.js";
+import { faultKinds, kindOf } from "./faults/kinds.js";
 import { copyingKinds } from "./faults/node.js";
 import { judge } from "./judge.js";
 import { beginLife } from "./life.js";
-import type { Fault, Plan } from "./plan.js";
+import { drawPlan, type Fault, type Plan } from "./plan.js";
 import { Register } from "./register.js";
 import { type Failure, Scene } from "./scene.js";
 
@@ -36,6 +37,11 @@ export interface Outcome {
   readonly grants: number;
   readonly deliveries: number;
   readonly coverage: ReadonlyMap<string, number>;
+}
+
+/** What the seed decides. */
+export function planOf(seed: number): Plan {
+  return drawPlan(seed, faultKinds);
 }
 
 /** The longest section, and what its register takes. */
@@ -63,7 +69,8 @@ async function run(plan: Plan, { holdfast = Holdfast }: RunOptions): Promise<Out
   scene.spawn = (life) => beginLife({ scene, beliefs, registers, holdfast }, life);
   for (const life of plan.processes) scene.spawn(life);
   const ends = new Set<() => void>();
-  for (const fault of plan.faults) setFault(scene, fault, ends, coverage);
+  const nemesis = scene.history.recorder("nemesis", () => world.nowMs);
+  for (const fault of plan.faults) setFault(scene, fault, { ends, coverage, nemesis });
   await world.run(plan.chaosMs);
   world.at(world.nowMs, () => heal(scene, ends));
   const endMs = await finish(scene);
@@ -84,7 +91,14 @@ async function run(plan: Plan, { holdfast = Holdfast }: RunOptions): Promise<Out
   };
 }
 
-function setFault(scene: Scene, fault: Fault, ends: Set<() => void>, coverage: Coverage): void {
+interface Chaos {
+  /** What lasts, and how to end it. */
+  readonly ends: Set<() => void>;
+  readonly coverage: Coverage;
+  readonly nemesis: Recorder;
+}
+
+function setFault(scene: Scene, fault: Fault, { ends, coverage, nemesis }: Chaos): void {
   const { world } = scene;
   const kind = kindOf(fault.kind);
   if (copyingKinds.includes(fault.kind))
@@ -94,11 +108,19 @@ function setFault(scene: Scene, fault: Fault, ends: Set<() => void>, coverage: C
   world.at(fault.atMs, () => {
     world.note(fault.kind);
     coverage.note(fault);
+    const pending = nemesis.begin(fault.kind, fault.target, fault.value === 0 ? {} : { value: fault.value });
     const end = kind.begin(scene, fault);
-    if (!end) return;
-    ends.add(end);
+    if (!end) {
+      pending.ok();
+      return;
+    }
+    const ended = (): void => {
+      end();
+      pending.ok();
+    };
+    ends.add(ended);
     world.at(fault.atMs + fault.forMs, () => {
-      if (ends.delete(end)) end();
+      if (ends.delete(ended)) ended();
     });
   });
 }

@@ -1,6 +1,7 @@
 /** Scene: a run under way. Its world, what is known to be excused, and what was seen to be wrong. */
 import type { NodeCopy } from "@holdfast/embedded";
 import { History } from "../../history/history.js";
+import type { Operation } from "../../history/operation.js";
 import type { Span } from "../../history/span.js";
 import type { Link } from "../link.js";
 import type { Node } from "../node.js";
@@ -14,6 +15,8 @@ export interface Failure {
   readonly property: string;
   readonly message: string;
   readonly atMs: number;
+  /** The fewest that show it, where it shows in operations. */
+  readonly operations: readonly Operation[];
 }
 
 /** A process of the plan, in its present life. */
@@ -58,8 +61,13 @@ export class Scene {
     return this.world.link(process, this.node);
   }
 
-  fail(property: string, message: string, atMs = this.world.nowMs): void {
-    this.failures.push({ property, message, atMs });
+  fail(
+    property: string,
+    message: string,
+    atMs = this.world.nowMs,
+    operations: readonly Operation[] = [],
+  ): void {
+    this.failures.push({ property, message, atMs, operations });
   }
 
   /** From now for `forMs`, clocks are wrong or a state is lost: until the leases of that time are over, they may overlap. */

@@ -1,0 +1,114 @@
+/** A fleet: many seeds at once, one worker thread for each core, and what came of them. */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { stopwatch } from "../time/stopwatch.js";
+import { TraceHash } from "../trace.js";
+import type { Failure } from "./scene.js";
+import type { Batch, BatchReport } from "./worker.js";
+
+export interface FleetOptions {
+  readonly from: number;
+  readonly seeds: number;
+  /** @default one for each core */
+  readonly workers?: number;
+  /** Called after every batch, with how many seeds are done. */
+  readonly onProgress?: (done: number, failed: number) => void;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+}
+
+export interface FleetReport {
+  readonly seeds: number;
+  readonly failed: readonly { readonly seed: number; readonly failure: Failure; readonly count: number }[];
+  /** Of the runs of all seeds, in their order. */
+  readonly hash: string;
+  readonly grants: number;
+  readonly deliveries: number;
+  readonly virtualMs: number;
+  readonly tookMs: number;
+  /** Fault and state of the protocol, and how often the one met the other. */
+  readonly coverage: ReadonlyMap<string, number>;
+}
+
+const batchSeeds = 8;
+
+/** @throws what a run threw: the harness is broken then, not what it tests */
+export async function runFleet(options: FleetOptions): Promise<FleetReport> {
+  const watch = stopwatch();
+  const workers = Math.max(1, Math.min(options.workers ?? availableParallelism(), options.seeds));
+  const batches = new Batches(options);
+  await Promise.all(Array.from({ length: workers }, () => batches.work()));
+  return { ...batches.report(), tookMs: watch() };
+}
+
+class Batches {
+  readonly #options: FleetOptions;
+  readonly #reports = new Map<number, BatchReport>();
+  #next: number;
+  #done = 0;
+  #failed = 0;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#next = options.from;
+  }
+
+  /** One worker, until there is no batch left. */
+  async work(): Promise<void> {
+    const worker = new Worker(new URL("./worker.js", import.meta.url));
+    try {
+      for (let batch = this.#take(); batch; batch = this.#take()) {
+        const report = await ask(worker, batch);
+        this.#reports.set(batch.from, report);
+        this.#done += batch.seeds;
+        this.#failed += report.failed.length;
+        this.#options.onProgress?.(this.#done, this.#failed);
+      }
+    } finally {
+      await worker.terminate();
+    }
+  }
+
+  #take(): Batch | null {
+    const { from, seeds, signal } = this.#options;
+    const left = from + seeds - this.#next;
+    if (left <= 0 || signal?.aborted) return null;
+    const batch = { from: this.#next, seeds: Math.min(batchSeeds, left) };
+    this.#next += batch.seeds;
+    return batch;
+  }
+
+  report(): Omit<FleetReport, "tookMs"> {
+    const reports = [...this.#reports].sort(([a], [b]) => a - b).map(([, report]) => report);
+    const hash = new TraceHash();
+    const coverage = new Map<string, number>();
+    for (const report of reports) {
+      for (const each of report.hashes) hash.text(each);
+      for (const [cell, times] of report.coverage) coverage.set(cell, (coverage.get(cell) ?? 0) + times);
+    }
+    const sum = (of: (report: BatchReport) => number): number =>
+      reports.reduce((total, report) => total + of(report), 0);
+    return {
+      seeds: this.#done,
+      failed: reports.flatMap(({ failed }) => failed),
+      hash: hash.digest,
+      grants: sum(({ grants }) => grants),
+      deliveries: sum(({ deliveries }) => deliveries),
+      virtualMs: sum(({ virtualMs }) => virtualMs),
+      coverage,
+    };
+  }
+}
+
+function ask(worker: Worker, batch: Batch): Promise<BatchReport> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      worker.removeAllListeners();
+      act();
+    };
+    worker.once("message", (report: BatchReport) => settle(() => resolve(report)));
+    worker.once("error", (error) => settle(() => reject(error)));
+    worker.once("exit", (code) => settle(() => reject(new Error(`a worker ended with code ${code}`))));
+    worker.postMessage(batch);
+  });
+}

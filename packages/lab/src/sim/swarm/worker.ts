@@ -1,0 +1,46 @@
+/** One thread of a fleet: runs batches of seeds and reports each. */
+import { parentPort } from "node:worker_threads";
+import { planOf, runPlan } from "./run.js";
+import type { Failure } from "./scene.js";
+
+export interface Batch {
+  readonly from: number;
+  readonly seeds: number;
+}
+
+export interface BatchReport {
+  /** Of each run, by seed. */
+  readonly hashes: readonly string[];
+  readonly failed: readonly { readonly seed: number; readonly failure: Failure; readonly count: number }[];
+  readonly grants: number;
+  readonly deliveries: number;
+  readonly virtualMs: number;
+  readonly coverage: readonly (readonly [cell: string, times: number])[];
+}
+
+async function run({ from, seeds }: Batch): Promise<BatchReport> {
+  const hashes: string[] = [];
+  const failed: { seed: number; failure: Failure; count: number }[] = [];
+  const coverage = new Map<string, number>();
+  let [grants, deliveries, virtualMs] = [0, 0, 0];
+  for (let seed = from; seed < from + seeds; seed++) {
+    const outcome = await runPlan(planOf(seed));
+    hashes.push(outcome.hash);
+    grants += outcome.grants;
+    deliveries += outcome.deliveries;
+    virtualMs += outcome.endMs;
+    for (const [cell, times] of outcome.coverage) coverage.set(cell, (coverage.get(cell) ?? 0) + times);
+    const [failure] = outcome.failures;
+    if (failure) failed.push({ seed, failure, count: outcome.failures.length });
+  }
+  return { hashes, failed, grants, deliveries, virtualMs, coverage: [...coverage] };
+}
+
+parentPort?.on("message", (batch: Batch) => {
+  run(batch).then(
+    (report) => parentPort?.postMessage(report),
+    (error: unknown) => {
+      throw error;
+    },
+  );
+});

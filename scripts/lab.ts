@@ -1,0 +1,207 @@
+/**
+ * The mutex under faults in virtual time: one seed, one run, the same on every machine. packages/lab/README.md.
+ *
+ *   npm run lab -- --seeds 1000             seeds 1 to 1000
+ *   npm run lab -- --seeds 1000 --from 5001 the next ones
+ *   npm run lab -- --seed 4711              one, made small and drawn if it fails
+ *   npm run lab -- --verify 100             every seed twice; the hash is the same on every version of Node
+ *
+ *   --workers N    threads                  [one for each core]
+ *   --coverage     a kind of fault that never met a state of the protocol is a failure
+ *   --out FOLDER   for the pictures of what failed           [reports/lab]
+ *   --json         the result for a program
+ *
+ * Exit code 1 when a rule was broken, or two runs of a seed were not the same. 64 when it was called wrongly.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  cellsOf,
+  type FleetReport,
+  type Outcome,
+  pictureOf,
+  planOf,
+  runFleet,
+  runPlan,
+  shrink,
+} from "@holdfast/lab/sim";
+
+class Misuse extends Error {}
+
+interface Settings {
+  readonly from: number;
+  readonly seeds: number;
+  readonly workers: number | undefined;
+  readonly coverage: boolean;
+  readonly json: boolean;
+  readonly out: string;
+}
+
+const drawnFailures = 3;
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof Misuse || (error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")))
+    throw error;
+  console.error((error as Error).message);
+  process.exitCode = 64;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: "string" },
+      from: { type: "string", default: "1" },
+      seed: { type: "string" },
+      verify: { type: "string" },
+      workers: { type: "string" },
+      coverage: { type: "boolean", default: false },
+      out: { type: "string", default: "reports/lab" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const { seed, verify, seeds, from, workers, ...rest } = values;
+  if ([seed, verify, seeds].filter((value) => value !== undefined).length > 1)
+    throw new Misuse("--seed, --seeds and --verify exclude each other");
+  const settings: Settings = {
+    ...rest,
+    from: numberOf("from", from),
+    seeds: numberOf("seeds", verify ?? seeds ?? "300"),
+    workers: workers === undefined ? undefined : numberOf("workers", workers),
+  };
+  if (seed !== undefined) return one(numberOf("seed", seed), settings);
+  return verify === undefined ? many(settings) : twice(settings);
+}
+
+function numberOf(name: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new Misuse(`--${name} must be a whole number from 1`);
+  return number;
+}
+
+async function one(seed: number, settings: Settings): Promise<number> {
+  const outcome = await runPlan(planOf(seed));
+  if (settings.json)
+    console.log(JSON.stringify({ seed, hash: outcome.hash, failures: outcome.failures }, bigints));
+  else {
+    const { grants, endMs, hash, failures } = outcome;
+    const seconds = (endMs / 1000).toFixed(1);
+    console.log(`seed ${seed}: ${grants} tokens in ${seconds} virtual seconds, hash ${hash}`);
+    for (const { property, message } of failures) console.log(`  ${property}: ${message}`);
+  }
+  if (outcome.failures.length === 0) return 0;
+  await explain(outcome, settings);
+  return 1;
+}
+
+async function many(settings: Settings): Promise<number> {
+  const report = await fleet(settings);
+  const empty = settings.coverage ? cellsOf(report.coverage).filter(({ times }) => times === 0) : [];
+  if (settings.json) console.log(JSON.stringify(jsonOf(report), bigints));
+  else tell(report);
+  for (const { fault, state } of empty) console.error(`never met: ${fault} in ${state}`);
+  for (const { seed, failure, count } of report.failed) {
+    const more = count > 1 ? ` (and ${count - 1} more)` : "";
+    console.error(
+      `\nseed ${seed}: ${failure.property}: ${failure.message}${more}\n  npm run lab -- --seed ${seed}`,
+    );
+  }
+  if (!settings.json)
+    for (const { seed } of report.failed.slice(0, drawnFailures))
+      await explain(await runPlan(planOf(seed)), settings);
+  return report.failed.length + empty.length > 0 ? 1 : 0;
+}
+
+async function twice(settings: Settings): Promise<number> {
+  const first = await fleet(settings);
+  const second = await fleet({ ...settings, workers: Math.max(1, (settings.workers ?? 2) - 1) });
+  const isSame = first.hash === second.hash;
+  const { from, seeds, json } = settings;
+  if (json) console.log(JSON.stringify({ from, seeds, node: process.version, hash: first.hash, isSame }));
+  else console.log(`seeds ${from} to ${from + seeds - 1}, twice: ${isSame ? first.hash : "NOT THE SAME"}`);
+  return isSame ? 0 : 1;
+}
+
+async function fleet({ from, seeds, workers, json }: Settings): Promise<FleetReport> {
+  const shows = !json && process.stderr.isTTY;
+  const report = await runFleet({
+    from,
+    seeds,
+    ...(workers === undefined ? {} : { workers }),
+    onProgress(done, failed) {
+      if (shows) process.stderr.write(`\r\x1b[K  ${bar(done / seeds)} ${done} of ${seeds}, ${failed} failed`);
+    },
+  });
+  if (shows) process.stderr.write("\r\x1b[K");
+  return report;
+}
+
+function bar(share: number): string {
+  const full = Math.round(share * 30);
+  return "█".repeat(full) + "░".repeat(30 - full);
+}
+
+/** Makes it small, draws it, and writes the picture down. */
+async function explain(outcome: Outcome, { out, json }: Settings): Promise<void> {
+  const { outcome: small, runs } = await shrink(outcome);
+  const { text, svg } = pictureOf(small, process.stdout.columns);
+  mkdirSync(out, { recursive: true });
+  const stem = join(out, `seed-${outcome.plan.seed}`);
+  writeFileSync(`${stem}.svg`, svg);
+  writeFileSync(`${stem}.json`, `${JSON.stringify(small.plan, null, 2)}\n`);
+  if (json) return;
+  const { faults, processes } = small.plan;
+  console.log(`\n${text}\n`);
+  console.log(
+    `made small in ${runs} runs: ${processes.map(({ name }) => name).join(", ")} and ${faults.length} faults`,
+  );
+  for (const { kind, target, atMs, forMs, value } of faults) {
+    const lasts = forMs > 0 ? `, for ${forMs} ms` : "";
+    console.log(`  ${atMs} ms  ${kind} of ${target}${lasts}${value === 0 ? "" : `, ${value}`}`);
+  }
+  console.log(`${stem}.svg\n${stem}.json`);
+}
+
+function tell(report: FleetReport): void {
+  const { seeds, failed, grants, virtualMs, tookMs, hash, coverage } = report;
+  const seconds = tookMs / 1000;
+  const years = virtualMs / 31_536_000_000;
+  console.log(table(coverage));
+  console.log(
+    `${seeds} seeds in ${seconds.toFixed(1)} s, ${(seeds / seconds).toFixed(1)} a second; ${grants} tokens; ` +
+      `${(virtualMs / 3_600_000).toFixed(1)} virtual hours (${years.toFixed(4)} years), ` +
+      `${Math.round(virtualMs / tookMs)} times as fast as the clock`,
+  );
+  console.log(
+    `hash ${hash}\n${failed.length === 0 ? "no rule was broken" : `${failed.length} seeds failed`}`,
+  );
+}
+
+/** Kinds of faults down, states of the protocol across. */
+function table(coverage: ReadonlyMap<string, number>): string {
+  const cells = cellsOf(coverage);
+  const states = [...new Set(cells.map(({ state }) => state))];
+  const faults = [...new Set(cells.map(({ fault }) => fault))];
+  const wide = Math.max(...faults.map((fault) => fault.length));
+  const line = (name: string, row: readonly string[]): string =>
+    name.padEnd(wide) + row.map((text) => text.padStart(11)).join("");
+  const rows = faults.map((fault) =>
+    line(
+      fault,
+      cells.filter((cell) => cell.fault === fault).map(({ times }) => String(times)),
+    ),
+  );
+  return [line("", states), ...rows].join("\n");
+}
+
+function jsonOf({ coverage, ...report }: FleetReport): object {
+  return { ...report, node: process.version, coverage: cellsOf(coverage) };
+}
+
+function bigints(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
