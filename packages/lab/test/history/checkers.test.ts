@@ -1,0 +1,176 @@
+/** The corners of the checkers that histories at random do not reach. */
+import { describe, expect, test } from "vitest";
+import {
+  checkFence,
+  checkIntervals,
+  checkMutexOrder,
+  checkSettling,
+  checkTokenColumns,
+  checkTokens,
+  checkWaiting,
+  type Operation,
+} from "../../src/index.ts";
+
+/** "w1 acquire 0-5", and whatever else there is to say. */
+function op(said: string, more: Partial<Operation> = {}): Operation {
+  const [process = "", f = "", time = ""] = said.split(" ");
+  const [invMs, retMs] = time.split("-").map((part) => (part === "" ? null : Number(part)));
+  const type = retMs === null ? "info" : "ok";
+  return { process, seq: invMs!, f, key: "k", invMs: invMs!, retMs: retMs ?? null, type, ...more };
+}
+
+function said(violations: readonly { readonly property: string; readonly message: string }[]): string[] {
+  return violations.map(({ property, message }) => `${property}: ${message}`);
+}
+
+describe("tokens", () => {
+  test("that lie further apart than a number is exact", () => {
+    const token = new BigUint64Array([2n ** 64n - 1n, 0n, 2n ** 63n + 1n, 2n ** 63n]);
+    const columns = { token, invMs: Float64Array.of(9, 0, 5, 7), retMs: Float64Array.of(10, 1, 6, 8) };
+    expect(checkTokenColumns(columns)).toEqual([{ property: "L2", first: 3, second: 2 }]);
+  });
+
+  test("in thousands, in no order, one of them twice and one too small", () => {
+    const rows = 5_000;
+    const columns = {
+      token: new BigUint64Array(rows),
+      invMs: new Float64Array(rows),
+      retMs: new Float64Array(rows),
+    };
+    for (let at = 0; at < rows; at++) {
+      const row = (at * 7_919) % rows;
+      columns.token[row] = 10n ** 15n + 1_000_000n * BigInt(at);
+      columns.invMs[row] = 2 * at;
+      columns.retMs[row] = 2 * at + 1;
+    }
+    expect(checkTokenColumns(columns)).toEqual([]);
+    const [early, late] = [(100 * 7_919) % rows, (4_000 * 7_919) % rows];
+    columns.token[late] = columns.token[early]!;
+    expect(checkTokenColumns(columns)).toEqual([
+      { property: "L1", first: Math.min(early, late), second: Math.max(early, late) },
+      { property: "L2", first: late, second: (101 * 7_919) % rows },
+      ...Array.from({ length: 18 }, (_, at) => ({
+        property: "L2",
+        first: late,
+        second: ((102 + at) * 7_919) % rows,
+      })),
+    ]);
+  });
+
+  test("of other operations, and of other keys", () => {
+    const terms = [op("a lead 0-1", { token: 1n }), op("b lead 2-3", { token: 1n })];
+    expect(checkTokens(terms)).toEqual([]);
+    expect(said(checkTokens(terms, { f: ["lead"] }))[0]).toBe(
+      'L1: a and b were both granted "k" with token 1',
+    );
+    expect(
+      checkTokens([op("a acquire 0-1", { token: 1n }), op("b acquire 2-3", { token: 1n, key: "l" })]),
+    ).toEqual([]);
+  });
+
+  test("that were seen after all count, from an acquire whose return says nothing", () => {
+    const seen = op("a acquire 0-1", { type: "info", token: 9n });
+    expect(checkTokens([seen, op("b acquire 2-3", { token: 8n })])).toEqual([]);
+    expect(said(checkTokens([op("b acquire 2-3", { token: 10n }), { ...seen, invMs: 4 }]))[0]).toBe(
+      'L2: a asked for "k" at 4 ms and was granted token 9, although b had been granted the larger token 10 at 3 ms',
+    );
+  });
+});
+
+describe("intervals", () => {
+  const overlap = [op("a hold 0-10"), op("b hold 5-15")];
+
+  test("within an exception, and until its leases have run out, nobody promises anything", () => {
+    expect(said(checkIntervals(overlap))).toEqual([
+      'L4: from 5 ms on, "k" was held at one time by a until 10 ms, and by b until 15 ms',
+    ]);
+    expect(checkIntervals(overlap, { exceptions: [{ fromMs: 5, toMs: 10 }] })).toEqual([]);
+    expect(checkIntervals(overlap, { exceptions: [{ fromMs: 3, toMs: 6 }], settleMs: 4 })).toEqual([]);
+    expect(checkIntervals(overlap, { exceptions: [{ fromMs: 3, toMs: 6 }] })[0]?.atMs).toBe(6);
+    expect(checkIntervals(overlap, { exceptions: [{ fromMs: 6, toMs: 12 }] })[0]?.atMs).toBe(5);
+  });
+
+  test("permits add up; a writer takes all of them", () => {
+    const holds = [...overlap, op("c hold 8-9")];
+    expect(checkIntervals(holds, { limit: 3 })).toEqual([]);
+    expect(checkIntervals(holds, { limit: 2 })[0]?.message).toContain("with 3 permits of 2");
+    const permitsOf = ({ process }: Operation) => (process === "c" ? 100 : 1);
+    expect(checkIntervals(overlap, { limit: 100, permitsOf })).toEqual([]);
+    expect(checkIntervals(holds, { limit: 100, permitsOf })[0]?.atMs).toBe(8);
+  });
+
+  test("the dead hold nothing, and the living what they never gave back", () => {
+    const grants = [op("a acquire 0-1"), op("b acquire 5-6")];
+    expect(checkIntervals(grants)[0]?.message).toContain("by a and never given back");
+    expect(checkIntervals(grants, { deathsMs: new Map([["a", 4]]) })).toEqual([]);
+    expect(checkIntervals([{ ...grants[0]!, validUntilMs: 6 }, grants[1]!])).toEqual([]);
+    expect(checkIntervals([op("a acquire 0-1"), op("a release 5-9"), op("b acquire 5-6")])).toEqual([]);
+  });
+});
+
+describe("an order", () => {
+  test("that takes too long to find is not known, which is no success", () => {
+    const [violation] = checkMutexOrder([op("a acquire 0-1"), op("a release 2-3"), op("b acquire 4-5")], {
+      mostSteps: 1,
+    });
+    expect(violation).toMatchObject({ property: "mutex", verdict: "unknown" });
+  });
+
+  test("is missing: who had it, and who could not", () => {
+    expect(said(checkMutexOrder([op("a acquire 0-1"), op("b acquire 2-3")]))).toEqual([
+      `mutex: b's acquire of "k" (2 ms to 3 ms) succeeded, which no order of the operations explains: before it, ` +
+        "a has it since 1 ms",
+    ]);
+    expect(said(checkMutexOrder([op("b release 2-3")]))[0]).toContain("before it, nobody has it");
+  });
+
+  test("of a hundred that wait at once is found at once", () => {
+    const crowd = Array.from({ length: 100 }, (_, at) => [
+      op(`w${at} acquire 0-${10 * at + 5}`, { seq: 0 }),
+      op(`w${at} release ${10 * at + 6}-${10 * at + 7}`, { seq: 1 }),
+    ]).flat();
+    expect(checkMutexOrder(crowd, { mostSteps: 100_000 })).toEqual([]);
+  });
+});
+
+describe("a fence", () => {
+  test("may refuse for whatever may have come before, and for other reasons", () => {
+    const late = op("a write 5-6", { type: "fail", token: 1n, error: "STALE_TOKEN" });
+    expect(said(checkFence([late]))[0]).toContain("although nobody had come with a larger one");
+    expect(checkFence([late, op("b write 0-", { token: 2n })])).toEqual([]);
+    expect(checkFence([{ ...late, error: "ECONNREFUSED" }])).toEqual([]);
+  });
+
+  test("is judged by time where the resource does not tell its order", () => {
+    const visits = [op("b write 0-1", { token: 2n }), op("a write 2-3", { token: 1n })];
+    expect(said(checkFence(visits))[0]).toContain("although it had accepted token 2 of b before");
+    expect(checkFence([visits[0]!, { ...visits[1]!, invMs: 1 }])).toEqual([]);
+  });
+});
+
+describe("waiting", () => {
+  const terms = { withinMs: 5, ttlMs: 20, endMs: 100 };
+
+  test("behind a free lock is a violation, a fault starts the time anew, and a lost lease is waited for", () => {
+    const released = [op("a acquire 0-1"), op("a release 2-3"), op("b acquire 1-30", { seq: 0 })];
+    expect(said(checkWaiting(released, terms))).toEqual([
+      'W1: b waited for "k", which was free from 3 ms to 30 ms, longer than 5 ms',
+    ]);
+    expect(checkWaiting(released, { ...terms, faults: [{ fromMs: 8, toMs: 25 }] })).toEqual([]);
+    const lost = [op("a acquire 0-1", { validUntilMs: 9 }), op("b acquire 1-30", { seq: 0 })];
+    expect(checkWaiting(lost, terms)).toEqual([]);
+    expect(checkWaiting([op("b acquire 1-")], terms)).toHaveLength(1);
+    expect(checkWaiting([op("b acquire 1-")], { ...terms, deathsMs: new Map([["b", 4]]) })).toEqual([]);
+  });
+
+  test("for an answer counts outside faults", () => {
+    const call = op("a acquire 10-50");
+    const withinMs = () => 30;
+    expect(said(checkSettling([call], { withinMs, endMs: 100 }))).toEqual([
+      'P1: a\'s acquire of "k" took 40 ms without a fault, longer than 30 ms',
+    ]);
+    expect(checkSettling([call], { withinMs, endMs: 100, faults: [{ fromMs: 0, toMs: 20 }] })).toEqual([]);
+    expect(checkSettling([op("a acquire 10-")], { withinMs, endMs: 39 })).toEqual([]);
+    expect(checkSettling([op("a acquire 10-")], { withinMs, endMs: 41 })).toHaveLength(1);
+  });
+});
