@@ -158,14 +158,14 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       await expect.poll(guards, WITHIN).toEqual([]);
     });
 
-    test("a lease that was taken stops the whole group: exit code 70", async () => {
-      const program = lock("taken", "--ttl", "600ms", "--", "sh", "-c", "sleep 60 & echo $!; wait");
+    test("a lease that the server forgot stops the whole group: exit code 70", async () => {
+      const program = lock("forgotten", "--ttl", "600ms", "--", "sh", "-c", "sleep 60 & echo $!; wait");
       const [inner = ""] = await program.printed(/^\d+$/m);
-      await server.redis.del("holdfast:{taken}:lock");
+      await server.redis.del("holdfast:{forgotten}:lock");
       const { exitCode, stderr } = await program.ended();
       expect(exitCode).toBe(70);
       expect(stderr).toMatch(
-        /^holdfast: the lease on 'taken' \(fence \d+\) is over \(taken\): stopping the command\n$/,
+        /^holdfast: the lease on 'forgotten' \(fence \d+\) is over \(forgotten\): stopping the command\n$/,
       );
       expect(isAlive(Number(inner))).toBe(false);
     });
@@ -189,7 +189,7 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       expect(await program.ended()).toMatchObject({ exitCode: 70 });
       expect(program.events()).toMatchObject([
         { event: "acquired" },
-        { event: "lost", lock: "stubborn", reason: "taken" },
+        { event: "lost", lock: "stubborn", reason: "forgotten" },
         { event: "ended", lost: true, exitCode: 137 },
       ]);
     });

@@ -29,7 +29,7 @@ export const restartCases: readonly LockCase[] = [
         await lab.store.nowMicros();
         return lab.events.all("holdfast:lock:lost").length === 1;
       });
-      assertLost(lease, "forgotten");
+      assertLost(lease, "taken"); // By the rival, of whom the server knows.
       assert.equal(await lease.release(), "lapsed");
       assert.equal(await theirs.release(), "released");
       const renewedBefore = lab.events.all("holdfast:lock:renewed").length;
