@@ -38,12 +38,15 @@ function judged(report: DoctorReport, codes: readonly string[]): Judgement {
   const findings = report.findings
     .filter(({ code }) => !code.startsWith("client-"))
     .map((finding) => ({ ...finding, accepted: codes.includes(finding.code) }));
-  const bad = (severity: Severity): boolean => severity === "error" || severity === "warning";
   return {
     ...report,
     findings,
-    healthy: !findings.some(({ severity, accepted }) => bad(severity) && !accepted),
+    healthy: !findings.some(({ severity, accepted }) => isBad(severity) && !accepted),
   };
+}
+
+function isBad(severity: Severity): boolean {
+  return severity === "error" || severity === "warning";
 }
 
 const LONGEST_LINE = 100;
@@ -63,8 +66,14 @@ function reportLines({ healthy, findings, facts }: Judgement): string[] {
     ...wrapped(known.filter(Boolean).join(", "), width, ""),
     ...findings.flatMap((finding) => ["", ...findingLines(finding, width, colors)]),
     "",
-    healthy ? colors.green("Locks are in good hands here.") : colors.bold("There is something to mend."),
+    verdict(healthy, findings, colors),
   ];
+}
+
+function verdict(healthy: boolean, findings: readonly Judged[], colors: Colors): string {
+  if (!healthy) return colors.bold("There is something to mend.");
+  const kept = findings.some(({ severity, accepted }) => isBad(severity) && accepted);
+  return colors.green(kept ? "Nothing else is to be mended." : "Locks are in good hands here.");
 }
 
 function clockText(offsetMs: number): string {
