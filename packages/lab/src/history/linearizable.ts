@@ -42,7 +42,7 @@ interface Way<State> {
 }
 
 /** Twenty seconds or so. Steps and not seconds, so that the verdict is the same on every machine. */
-export const MOST_STEPS = 20_000_000;
+const MOST_STEPS = 20_000_000;
 
 export function findOrder<State extends string | number | bigint>(
   calls: readonly Call<State>[],

@@ -1,8 +1,10 @@
 /** A timeline as SVG that needs nothing else: no script, no font, no other file; light or dark as the reader has it. */
 import { BAR_WIDTH, Grid, LINE, type PlacedRow, widthOf } from "./grid.js";
 import { boxOf, Labels } from "./labels.js";
-import { clockOf, lasting, type RowArrow, wrap } from "./rows.js";
+import { clockOf, lasting, wrap } from "./rows.js";
+import { drawArrows } from "./svg-arrows.js";
 import { drawMark, meanings } from "./svg-marks.js";
+import { escaped, line, rect, text } from "./svg-shapes.js";
 import { style } from "./svg-style.js";
 import { absences, type Bar, type Timeline } from "./timeline.js";
 
@@ -49,7 +51,7 @@ class SvgDrawing {
       ...this.#bands(),
       ...this.#lanes(),
       ...(this.#timeline.bars ?? []).toSorted(byDepth).map((bar) => this.#bar(bar)),
-      ...rows.flatMap((row) => this.#arrows(row)),
+      ...drawArrows(this.#timeline, this.#grid, this.#labels),
       ...barLabels,
       ...marks,
       ...this.#story(),
@@ -115,55 +117,6 @@ class SvgDrawing {
       return text(isInside ? "on-hold" : "said", at, labelY, label);
     }
     return "";
-  }
-
-  #arrows(row: PlacedRow): string[] {
-    return row.arrows.flatMap((arrow) => this.#arrow(arrow, row));
-  }
-
-  #arrow({ arrow, part }: RowArrow, row: PlacedRow): string[] {
-    if (part === "sent") return [];
-    const step = Math.sign(this.#grid.x(arrow.to) - this.#grid.x(arrow.from)) || 1;
-    const trueY = this.#grid.y(arrow.sentMs);
-    const isNear = part === "received" || row.y - trueY <= 40;
-    const sentY = part === "lost" ? row.y : isNear ? Math.min(trueY, row.y) : row.y - 16;
-    const from = this.#edge(arrow.from, arrow.sentMs, step);
-    const to = this.#edge(arrow.to, row.atMs, -step);
-    const label = this.#arrowLabel(arrow.label, from, sentY, to, row.y, step);
-    if (part === "lost") {
-      const [x, y] = [from + step * Math.min(Math.abs(to - from) / 2, this.#grid.laneGap * 0.55), row.y + 12];
-      const cross = `<path class="cross" d="M${x - 6} ${y - 6}L${x + 6} ${y + 6}M${x - 6} ${y + 6}L${x + 6} ${y - 6}"/>`;
-      return [line("arrow lost", from, row.y, x, y), cross, label];
-    }
-    const angle = (Math.atan2(row.y - sentY, to - from) * 180) / Math.PI;
-    const tip = `<path class="tip" d="M0 0L-10 -4.5V4.5Z" transform="translate(${to} ${row.y}) rotate(${angle.toFixed(1)})"/>`;
-    return [line(part === "received" ? "arrow late" : "arrow", from, sentY, to, row.y), tip, label];
-  }
-
-  /** Along the line, beside the sender, where there is room before the next lane. */
-  #arrowLabel(label: string, from: number, fromY: number, to: number, toY: number, step: number): string {
-    const room = Math.min(Math.abs(to - from), this.#grid.laneGap - HALF_BAR) - 20;
-    if (widthOf(label, 12) > room) return "";
-    const x = from + step * (room / 2 + 8);
-    const half = widthOf(label, 12) / 2;
-    const lineY = (atX: number) => fromY + ((toY - fromY) * (atX - from)) / (to - from || 1);
-    // An answer begins where its request arrives, so there the room is below.
-    const y =
-      step > 0
-        ? Math.min(lineY(x - half), lineY(x + half)) - 4
-        : Math.max(lineY(x - half), lineY(x + half)) + 13;
-    return this.#labels.take(boxOf(label, x, y, 12)) ? text("said", x, y, label) : "";
-  }
-
-  /** Where a message leaves or reaches a lane: at the side of what is drawn on it. */
-  #edge(lane: string, atMs: number, step: number): number {
-    const bars = (this.#timeline.bars ?? []).filter(
-      (bar) => bar.lane === lane && bar.kind !== "wait" && bar.fromMs <= atMs && atMs <= bar.toMs,
-    );
-    const isMarked = this.#timeline.marks?.some((mark) => mark.lane === lane && mark.atMs === atMs);
-    const isPaused = bars.some(({ kind }) => kind === "pause");
-    const bar = bars.length === 0 ? 1 : isPaused ? HALF_BAR + 5 : HALF_BAR;
-    return this.#grid.x(lane) + step * Math.max(bar, isMarked ? 12 : 0);
   }
 
   /** Several on one lane stand side by side. */
@@ -242,31 +195,4 @@ const depth = { wait: 0, hold: 1, stale: 2, pause: 3 } as const;
 
 function byDepth(a: Bar, b: Bar): number {
   return depth[a.kind] - depth[b.kind];
-}
-
-function text(name: string, x: number, y: number, content: string): string {
-  return `<text class="${name}" x="${round(x)}" y="${round(y)}">${escaped(content)}</text>`;
-}
-
-function line(name: string, x: number, y: number, toX: number, toY: number): string {
-  return `<path class="${name}" d="M${round(x)} ${round(y)}L${round(toX)} ${round(toY)}"/>`;
-}
-
-function rect(name: string, x: number, y: number, width: number, height: number): string {
-  return `<rect class="${name}" x="${x}" y="${round(y)}" width="${width}" height="${round(height)}"/>`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-/** Control characters have no place in XML, whatever a lock is called. */
-function escaped(content: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-  };
-  return content.replace(/[&<>"]/g, (letter) => entities[letter]!).replace(/[^\P{C}\u00ad]/gu, "�");
 }
