@@ -235,7 +235,8 @@ export class Connection implements RedisPort {
 
   #outOfTime(call: Call): IndeterminateError {
     const what = `no answer to ${nameOf(call)} within ${Math.round(call.limitMs)} ms`;
-    const trouble = this.#client?.trouble();
+    if (!this.#client) return new IndeterminateError(`${what}: the code for its client is not loaded yet`);
+    const trouble = this.#client.trouble();
     if (!trouble) return new IndeterminateError(what);
     const { text, cause } = trouble;
     return new IndeterminateError(
