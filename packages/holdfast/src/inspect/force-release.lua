@@ -23,6 +23,7 @@ local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 
+--- @include "../locks/backends/redis/_clock.lua"
 --- @include "../locks/backends/redis/_state.lua"
 --- @include "../locks/backends/redis/_line.lua"
 local now = read_clock()

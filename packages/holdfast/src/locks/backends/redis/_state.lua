@@ -12,13 +12,8 @@ owner JSON, for people and for `revoked` messages; opaque to the scripts that gr
 
 The key is kept until 24 h after the lease, or after the clock has moved past top, whichever is later. So a
 renewal moves the expiry and writes nothing, which a server without memory does not refuse.
-Clock: the server's, read once per script, as 16 digits, and through the expiry of the key.
+Clock: as _clock.lua reads it, and through the expiry of the key.
 ]]
-local function read_clock()
-  local time = redis.call('TIME')
-  return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
-end
-
 -- Exact below 2^53; %.0f because %d stops at 2^31 where long has 32 bits.
 local function text(number)
   return string.format('%.0f', number)

@@ -34,6 +34,7 @@ local request = {
   id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
 }
 
+--- @include "_clock.lua"
 --- @include "_state.lua"
 local now = read_clock()
 local state = read_lock(lock)

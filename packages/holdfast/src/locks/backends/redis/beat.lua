@@ -15,6 +15,7 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(n log m) with m the length of the longest line
 ]]
+--- @include "_clock.lua"
 --- @include "_state.lua"
 --- @include "_line.lua"
 local now = read_clock()

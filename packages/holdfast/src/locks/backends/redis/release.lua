@@ -29,7 +29,11 @@ local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
 if mine == ' ' .. id .. ' ' then
   local freed = redis.pcall('SET', lock, string.sub(held, 1, 17), 'KEEPTTL')
   if not freed.err then return {1} end
-elseif mine == '+' .. id .. ' ' and not barging then
+end
+
+--- @include "_clock.lua"
+local now = read_clock()
+if mine == '+' .. id .. ' ' and not barging then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
   -- so plain goes on below, as if nothing had been done here.
   local next_id = redis.call('ZRANGE', line, 0, 0)[1]
@@ -39,8 +43,6 @@ elseif mine == '+' .. id .. ' ' and not barging then
   if entry and keep_ms and expiry_ms > tonumber(keep_ms) then
     local seen_ms, ttl_ms, beat, turns, floor, inbox, owner =
       string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
-    local time = redis.call('TIME')
-    local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
     local silent_ms = math.floor(tonumber(now) / 1000) - tonumber(seen_ms)
     local lives = silent_ms >= 0 and silent_ms < tonumber(ttl_ms)
     if lives and floor == '0' and string.sub(held, 1, 16) < now then
@@ -62,7 +64,6 @@ end
 --- @include "_state.lua"
 --- @include "_line.lua"
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
-local now = read_clock()
 local state = read_lock(lock, held)
 
 if ban_ms > 0 then

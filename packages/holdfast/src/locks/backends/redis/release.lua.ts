@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "94208f8441a9390edee6156bb228149de9efcdba",
+  sha1: "ac68ec15b4057f5b9e7bd16de3160bfffeb28aef",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
@@ -9,7 +9,13 @@ local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
 if mine == ' ' .. id .. ' ' then
   local freed = redis.pcall('SET', lock, string.sub(held, 1, 17), 'KEEPTTL')
   if not freed.err then return {1} end
-elseif mine == '+' .. id .. ' ' and not barging then
+end
+local function read_clock()
+  local time = redis.call('TIME')
+  return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
+end
+local now = read_clock()
+if mine == '+' .. id .. ' ' and not barging then
   local next_id = redis.call('ZRANGE', line, 0, 0)[1]
   local entry = next_id and redis.call('HGET', waiters, next_id)
   local expiry_ms = redis.call('PTTL', lock)
@@ -17,8 +23,6 @@ elseif mine == '+' .. id .. ' ' and not barging then
   if entry and keep_ms and expiry_ms > tonumber(keep_ms) then
     local seen_ms, ttl_ms, beat, turns, floor, inbox, owner =
       string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
-    local time = redis.call('TIME')
-    local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
     local silent_ms = math.floor(tonumber(now) / 1000) - tonumber(seen_ms)
     local lives = silent_ms >= 0 and silent_ms < tonumber(ttl_ms)
     if lives and floor == '0' and string.sub(held, 1, 16) < now then
@@ -34,10 +38,6 @@ elseif mine == '+' .. id .. ' ' and not barging then
       redis.call('SET', lock, held, 'PX', expiry_ms)
     end
   end
-end
-local function read_clock()
-  local time = redis.call('TIME')
-  return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 end
 local function text(number)
   return string.format('%.0f', number)
@@ -171,7 +171,6 @@ local function hand_over(keys, state, now, self_id)
   return waiter.id, token
 end
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
-local now = read_clock()
 local state = read_lock(lock, held)
 if ban_ms > 0 then
   check_line(keys, id)
