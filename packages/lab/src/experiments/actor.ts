@@ -1,13 +1,14 @@
 /** Actor: a process of a trial. What it does is written down for the checkers, and drawn. */
 import type { AcquireOptions, Holdfast, HoldfastOptions, Lease, Mutex, ReleaseResult } from "holdfast";
 import type { Recorder } from "../history/recorder.js";
+import type { Span } from "../history/span.js";
 import { holdfastOn } from "../sim/holdfast-on.js";
 import type { Node } from "../sim/node.js";
 import type { Process } from "../sim/process.js";
 import type { Reply } from "../sim/resp.js";
 import { SimClient, type SimClientOptions } from "../sim/sim-client.js";
 import { Possession, type PossessionTerms } from "./possession.js";
-import type { Trial } from "./trial.js";
+import type { Held, Holder, Scene } from "./scene.js";
 
 export interface AskOptions {
   /** What is drawn. @default the words, and the answer. "": nothing */
@@ -17,17 +18,18 @@ export interface AskOptions {
 /** A call is drawn when its answer is there; one whose process was held up meanwhile, when it should have been. */
 const mostTravelMs = 20;
 
-export class Actor {
+export class Actor implements Holder {
   readonly name: string;
   readonly process: Process;
-  readonly trial: Trial;
+  readonly trial: Scene;
   readonly recorder: Recorder;
   /** What it believes to hold. */
-  readonly possessions = new Set<Possession>();
+  readonly possessions = new Set<Held>();
+  readonly #pauses: Span[] = [];
   readonly #clients = new Map<Node, SimClient>();
 
   /** Made by `trial.actor(name)`. */
-  constructor(trial: Trial, process: Process) {
+  constructor(trial: Scene, process: Process) {
     this.trial = trial;
     this.process = process;
     this.name = process.name;
@@ -51,16 +53,9 @@ export class Actor {
     const fromMs = this.nowMs;
     for (const possession of this.possessions) possession.look();
     this.process.stall(forMs);
+    this.#pauses.push({ fromMs, toMs: fromMs + forMs });
     const note = `${this.name} stands still: ${why}`;
     this.trial.picture.bars.push({ lane: this.name, fromMs, toMs: fromMs + forMs, kind: "pause", note });
-  }
-
-  /** Its clocks stand still and its process with them, from the outside. */
-  pause(atMs: number, forMs: number, why: string): void {
-    this.trial.world.at(atMs, () => this.process.pause());
-    this.trial.world.at(atMs + forMs, () => this.process.resume());
-    const note = `${this.name} stands still: ${why}`;
-    this.trial.picture.bars.push({ lane: this.name, fromMs: atMs, toMs: atMs + forMs, kind: "pause", note });
   }
 
   /** Dies, and its connections with it. */
@@ -101,7 +96,8 @@ export class Actor {
 
   /** A call that was answered: one arrow, with the answer on it. Returns when it arrived. */
   drawCall(to: string, sentMs: number, label: string): number {
-    const receivedMs = Math.min(this.nowMs, sentMs + mostTravelMs);
+    const wasHeldUp = this.#pauses.some(({ fromMs, toMs }) => fromMs < this.nowMs && toMs > sentMs);
+    const receivedMs = wasHeldUp ? Math.min(this.nowMs, sentMs + mostTravelMs) : this.nowMs;
     this.trial.picture.arrows.push({ from: this.name, to, sentMs, receivedMs, label });
     return receivedMs;
   }

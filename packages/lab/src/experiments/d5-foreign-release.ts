@@ -2,7 +2,7 @@
 import { Account, noneMissing } from "./account.js";
 import { exclusion, fence, holdsIn, sharedMs } from "./check.js";
 import { experiment, type Recipe } from "./experiment.js";
-import { payUnderMutex, steps } from "./payer.js";
+import { mutexSteps, payUnderMutex } from "./payer.js";
 import { deleteAny, setNx } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
 import { seconds } from "./words.js";
@@ -49,7 +49,7 @@ const naive: Recipe = {
 const holdfast: Recipe = {
   side: "holdfast",
   name: "mutex",
-  steps,
+  steps: mutexSteps,
   lastsMs: 40_000,
   play: (trial) => {
     const { ann, bob, cleo, redis, account, lateMs } = castOf(trial);
@@ -61,12 +61,8 @@ const holdfast: Recipe = {
       held.end();
       await ann.release(lease, redis);
     });
-    const pay = async (actor: typeof bob, startMs: number, amount: number): Promise<void> => {
-      await actor.sleep(startMs);
-      await payUnderMutex(actor, redis, account, { ttlMs, amount, work: () => actor.sleep(workMs) });
-    };
-    bob.run(() => pay(bob, 1_000, 20));
-    cleo.run(() => pay(cleo, 2_000, 40));
+    payUnderMutex(bob, redis, account, { ttlMs, amount: 20, atMs: 1_000, work: () => bob.sleep(workMs) });
+    payUnderMutex(cleo, redis, account, { ttlMs, amount: 40, atMs: 2_000, work: () => cleo.sleep(workMs) });
   },
 };
 
@@ -82,7 +78,7 @@ function told(trial: Trial, { confirmed, balance, missing }: Account): Told {
         `${seconds(overlapMs)} with two holders, ${confirmed} paid in, ${balance} in the account.`
       : `Ann's lease was over, so her release touched nothing. ${first} kept the lock and handed it to ${second}: ` +
         `${confirmed} paid in, ${balance} in the account.`;
-  return { sentence, figures: { "two holders, ms": Math.round(overlapMs), "lost money": missing } };
+  return { sentence, figures: { "two holders, ms": Math.round(overlapMs), "money lost": missing } };
 }
 
 export const foreignRelease = experiment({

@@ -3,6 +3,7 @@
  * holdfast, under the same faults from the same seed. What went wrong is found by checkers and by counting, never
  * taken for granted: a naive recipe that does not fail is as much a surprise as a sound one that does not hold.
  */
+import { preload } from "holdfast";
 import { warmUp } from "../sim/warm-up.js";
 import type { Timeline } from "../timeline/timeline.js";
 import type { Check, Finding } from "./check.js";
@@ -79,7 +80,8 @@ async function runPlot(
   seed: number,
   { naiveOnly = false, signal }: RunOptions = {},
 ): Promise<Outcome> {
-  await warmUp();
+  // Nothing may wait for a disk while a world runs.
+  await Promise.all([warmUp(), preload()]);
   const trials: TrialOutcome[] = [];
   for (const recipe of plot.recipes) {
     if (naiveOnly && recipe.side !== "naive") continue;

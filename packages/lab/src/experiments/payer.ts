@@ -1,23 +1,31 @@
-/** Payer: somebody who pays into an account under holdfast's mutex, as the guides teach it. */
-import type { MutexOptions } from "holdfast";
+/** Payer: somebody who pays into an account under a lock: holdfast's mutex, as the guides teach it, or a recipe. */
+import { LeaseLostError, type MutexOptions } from "holdfast";
 import type { Node } from "../sim/node.js";
 import type { SimClientOptions } from "../sim/sim-client.js";
 import type { Account } from "./account.js";
 import type { Actor } from "./actor.js";
+import { deleteOwn, setNx } from "./recipes.js";
 
-export interface PayOptions extends MutexOptions {
+export interface Payment {
   readonly amount: number;
-  /** Between reading and writing; the last thing before `check()`. */
+  readonly ttlMs: number;
+  /** When it asks for the lock. @default 0 */
+  readonly atMs?: number;
+  /** Between reading and writing. */
   readonly work?: () => void | Promise<void>;
-  /** The worst moment: after `check()`, before the write is sent. */
+  /** The worst moment: after the last look at the lease, before the write is sent. */
   readonly afterCheck?: () => void;
-  readonly waitMs?: number;
-  readonly callTimeoutMs?: number;
+}
+
+export interface MutexPayment extends Payment {
+  readonly options?: Omit<MutexOptions, "ttlMs">;
   readonly client?: SimClientOptions;
+  /** Raises the storage's fence before the first read. @default true */
+  readonly enters?: boolean;
 }
 
 /** The steps of it, for people. */
-export const steps = [
+export const mutexSteps = [
   'lease = await hf.mutex("lock").acquire()',
   "balance = await record.enter(lease)     the storage now refuses older tokens",
   "lease.check()                           throws once the lease is over",
@@ -25,22 +33,51 @@ export const steps = [
   "await lease.release()",
 ];
 
-/** Whether it was written down in the account. */
-export async function payUnderMutex(
-  actor: Actor,
-  redis: Node,
-  account: Account,
-  { amount, work, afterCheck, waitMs = 60_000, callTimeoutMs = 1_000, client, ...options }: PayOptions,
-): Promise<boolean> {
-  const hf = actor.holdfast(redis, { callTimeoutMs, ...(client ? { client } : {}) });
-  const lease = await actor.acquire(hf.mutex("lock", options), redis, { waitMs });
-  const held = actor.possess({ key: "lock", lease });
-  const isPaid = await account.pay(account.fenced(actor, lease), amount, async () => {
-    await work?.();
-    lease.check();
-    afterCheck?.();
+export const setNxSteps = [
+  "SET lock <me> NX PX 10000               OK: the lock is mine for 10 s",
+  "GET balance … SET balance <sum>         the work",
+  "if GET lock is <me> then DEL lock",
+];
+
+/** Starts it. */
+export function payUnderMutex(actor: Actor, redis: Node, account: Account, payment: MutexPayment): void {
+  const { amount, ttlMs, atMs = 0, work, afterCheck, options, client, enters } = payment;
+  actor.run(async () => {
+    await actor.sleep(atMs);
+    const hf = actor.holdfast(redis, client ? { client } : {});
+    const lease = await actor.acquire(hf.mutex("lock", { ttlMs, ...options }), redis, { waitMs: 600_000 });
+    const held = actor.possess({ key: "lock", lease });
+    try {
+      await account.pay(account.fenced(actor, lease, enters), amount, async () => {
+        await work?.();
+        lease.check();
+        afterCheck?.();
+      });
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error;
+      actor.trial.mark(
+        actor.name,
+        "note",
+        `lease.check() throws: ${actor.name} stops before it writes`,
+        actor.nowMs,
+      );
+    }
+    held.end();
+    await actor.release(lease, redis);
   });
-  held.end();
-  await actor.release(lease, redis);
-  return isPaid;
+}
+
+/** Starts it, with SET NX PX in the place of the mutex. */
+export function payUnderSetNx(actor: Actor, redis: Node, account: Account, payment: Payment): void {
+  const { amount, ttlMs, atMs = 0, work, afterCheck } = payment;
+  actor.run(async () => {
+    await actor.sleep(atMs);
+    const held = await setNx(actor, redis, "lock", ttlMs);
+    await account.pay(account.plain(actor, held), amount, async () => {
+      await work?.();
+      afterCheck?.();
+    });
+    held.end();
+    await deleteOwn(actor, redis, "lock");
+  });
 }

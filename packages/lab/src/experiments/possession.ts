@@ -2,7 +2,7 @@
 import type { Lease, LeaseLostError } from "holdfast";
 import type { Pending } from "../history/recorder.js";
 import type { Bar } from "../timeline/timeline.js";
-import type { Actor } from "./actor.js";
+import type { Held, Holder } from "./scene.js";
 
 export interface PossessionTerms {
   /** The lock. */
@@ -18,9 +18,9 @@ export interface PossessionTerms {
 
 const lookEveryMs = 50;
 
-export class Possession {
+export class Possession implements Held {
   readonly token: bigint;
-  readonly #actor: Actor;
+  readonly #actor: Holder;
   readonly #terms: PossessionTerms;
   readonly #pending: Pending;
   readonly #fromMs: number;
@@ -30,7 +30,7 @@ export class Possession {
   #isEnded = false;
 
   /** Made by `actor.possess(…)`. */
-  constructor(actor: Actor, terms: PossessionTerms) {
+  constructor(actor: Holder, terms: PossessionTerms) {
     const { trial, nowMs } = actor;
     this.#actor = actor;
     this.#terms = terms;
@@ -51,9 +51,10 @@ export class Possession {
     return this.#isEnded;
   }
 
-  /** The lease has moved on: renewed by a recipe. */
+  /** A recipe has renewed it. One that was over already is somebody else's. */
   renewed(leaseMs: number): void {
-    this.#overMs = this.#actor.nowMs + leaseMs;
+    const { nowMs } = this.#actor;
+    if (nowMs < this.#overMs) this.#overMs = nowMs + leaseMs;
   }
 
   /** The server has forgotten the lease, now. */

@@ -8,6 +8,8 @@ export interface TakeOptions {
   readonly everyMs?: number;
   /** Whether it stops to believe in its lock when its time is over. @default false */
   readonly isWary?: boolean;
+  /** Where its fencing token comes from. @default it has none */
+  readonly token?: () => Promise<bigint>;
 }
 
 const deleteIfOwn = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
@@ -46,13 +48,13 @@ export function setNx(
   at: Node,
   key: string,
   ttlMs: number,
-  { everyMs, isWary = false }: TakeOptions = {},
+  { everyMs, isWary = false, token }: TakeOptions = {},
 ): Promise<Possession> {
   return actor.takes(key, async () => {
     const words = ["SET", key, actor.name, "NX", "PX", String(ttlMs)];
     const attempt = async (): Promise<boolean> => (await actor.ask(at, words, { label: "" })) === "OK";
     await poll(actor, at, `SET ${key} NX PX ${ttlMs}`, attempt, everyMs);
-    return { leaseMs: ttlMs, isWary };
+    return { leaseMs: ttlMs, isWary, ...(token ? { token: await token() } : {}) };
   });
 }
 

@@ -54,7 +54,7 @@ function trialLines(trial: TrialOutcome, { columns, paint, brief = false }: Repo
   if (brief) return lines;
   const steps = trial.steps.map((step) => paint.dim(`    ${step}`));
   const drawing = drawText({ ...trial.timeline, title: "" }, { columns })
-    .trim()
+    .replace(/^\n+|\s+$/g, "")
     .split("\n");
   return [
     lines[0] as string,

@@ -7,6 +7,7 @@ import { World } from "../sim/world.js";
 import type { Lane, Mark } from "../timeline/timeline.js";
 import { Actor } from "./actor.js";
 import { Picture } from "./picture.js";
+import type { Scene } from "./scene.js";
 
 /** Something whose loss can be counted. */
 interface Guarded {
@@ -20,7 +21,7 @@ export interface Told {
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
-export class Trial {
+export class Trial implements Scene {
   readonly world: World;
   readonly history = new History();
   readonly picture = new Picture();
@@ -30,6 +31,8 @@ export class Trial {
   readonly accounts: Guarded[] = [];
   /** After the run: what happened, in a sentence or two and in numbers. Set by the recipe. */
   tell: () => Told = () => ({ sentence: "", figures: {} });
+  /** What the experiment itself found wrong, by looking. */
+  readonly faults: string[] = [];
   /** What the experiment counts by itself. */
   readonly counts: Record<string, number> = {};
   #grants = 0n;
