@@ -123,4 +123,12 @@ describe("renew", () => {
     await redis.set(all[0], "1795247147721684 ");
     expect(await redis.eval(renew.source, 1, all[0], "a")).toEqual([0, "a"]);
   });
+
+  test("0 for a lease that lapsed where somebody may wait: a late renewal keeps nobody waiting", async () => {
+    await write(all[0], "a", "+", 1_001);
+    expect(await redis.eval(renew.source, 1, all[0], "a")).toEqual([0, "a"]);
+    expect(await redis.pttl(all[0])).toBeLessThanOrEqual(DAY_MS);
+    await write(all[0], "a", "+", 900);
+    expect(await redis.eval(renew.source, 1, all[0], "a")).toEqual([1, "a"]);
+  });
 });

@@ -10,7 +10,7 @@ Raises   nothing of its own: a foreign value or type under a key counts as 0
 
 Retry    safe: never creates a lease, never extends another holder's
 Clock    the server's, through the expiry of the keys
-Cost     O(n), 2 commands per lease; writes no value, so that a server without memory allows it
+Cost     O(n), 2 commands per lease, 3 where somebody may wait; writes no value, so that a server without memory allows it
 ]]
 local outcomes = {}
 for place = 1, #KEYS do
@@ -18,10 +18,12 @@ for place = 1, #KEYS do
   local held = redis.pcall('GET', lock)
   outcomes[place] = held and 0 or -1
   -- The id, and behind it token, since, keep_ms and ttl_ms: see _state.lua. A lease that lapsed, and that
-  -- nobody took since, may go on: its holder alone is named.
+  -- nobody took since, may go on, unless somebody may be waiting for it.
   if type(held) == 'string' and string.sub(held, 18, 18 + #id) == id .. ' ' then
     local keep_ms, ttl_ms = string.match(held, '^%d+ %d+ (%d+) (%d+) ', 19 + #id)
-    if ttl_ms then outcomes[place] = redis.call('PEXPIRE', lock, keep_ms + ttl_ms) end
+    if ttl_ms and (string.sub(held, 17, 17) == ' ' or redis.call('PTTL', lock) > tonumber(keep_ms)) then
+      outcomes[place] = redis.call('PEXPIRE', lock, keep_ms + ttl_ms)
+    end
   end
 end
 outcomes[#KEYS + 1] = ARGV[1]
