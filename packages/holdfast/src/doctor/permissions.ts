@@ -40,6 +40,7 @@ export function probes(stem: string): string[][] {
     ["ZREMRANGEBYSCORE", zset, "-inf", "0"],
     ["ZREM", zset, "member"],
     ["PUBLISH", `${stem}:channel`, "x"],
+    ["PEXPIRE", text, "0"],
   ];
 }
 
