@@ -46,6 +46,10 @@ if state.left_ms > 0 and state.id == id then
   renew(lock, state)
   return {1, state.token, id}
 end
+-- Others will read what is written into the line.
+if not (ttl_ms and turns and tonumber(floor) and tonumber(beat) and tonumber(ticket)) then
+  error({ err = 'ERR acquire was called with a number that is none' })
+end
 if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
 
@@ -54,8 +58,10 @@ if state.left_ms == 0 and not barging then
   if next_id == id then return {1, token, id} end
 end
 if state.left_ms == 0 then
+  -- Held first: where the server refuses that, it has kept its place.
+  local token = hold(lock, state, flag_now(keys), now, request)
   drop_waiter(keys, id)
-  return {1, hold(lock, state, flag_now(keys), now, request), id}
+  return {1, token, id}
 end
 
 if state.astray then renew(lock, state) end

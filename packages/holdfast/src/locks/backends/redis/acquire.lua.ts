@@ -1,7 +1,7 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "f7d16564b01fde9a6004b1bd5cedffd0df17b7e3",
+  sha1: "6aee6dddac2a8886bce30d44e737dd0f56878739",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
@@ -151,6 +151,9 @@ if state.left_ms > 0 and state.id == id then
   renew(lock, state)
   return {1, state.token, id}
 end
+if not (ttl_ms and turns and tonumber(floor) and tonumber(beat) and tonumber(ticket)) then
+  error({ err = 'ERR acquire was called with a number that is none' })
+end
 if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
 if state.left_ms == 0 and not barging then
@@ -158,8 +161,9 @@ if state.left_ms == 0 and not barging then
   if next_id == id then return {1, token, id} end
 end
 if state.left_ms == 0 then
+  local token = hold(lock, state, flag_now(keys), now, request)
   drop_waiter(keys, id)
-  return {1, hold(lock, state, flag_now(keys), now, request), id}
+  return {1, token, id}
 end
 if state.astray then renew(lock, state) end
 if not wait then return {0, state.left_ms, state.held} end
