@@ -1,8 +1,9 @@
 /** Three real engines on one clock that stands still unless told, and the scripts of a design: what a model says, done. */
-import { compileValkey, SimulatedValkey, type ValkeyConnection } from "@holdfast/embedded";
+import { compileValkey, SimulatedValkey } from "@holdfast/embedded";
 import { script as confirmScript } from "../../src/model/quorum/confirm.lua.js";
 import { script as grantScript } from "../../src/model/quorum/grant.lua.js";
-import { encode, type Reply, ReplyError, ReplyReader } from "../../src/sim/resp.js";
+import { type Reply, ReplyError } from "../../src/sim/resp.js";
+import { EngineClient } from "./engine-client.js";
 
 export interface QuorumScripts {
   /** KEYS: hold, token. ARGV: nonce, ttl_ms, floor. Returns {1, what it says} or {0, …}. */
@@ -58,7 +59,7 @@ export class QuorumNodes {
     const module = await compileValkey();
     for (let node = 0; node < count; node++) {
       const valkey = new SimulatedValkey({ module, trueUs: () => nodes.nowUs, seed: node + 1 });
-      nodes.#nodes.push({ valkey, client: new Client(valkey) });
+      nodes.#nodes.push({ valkey, client: new EngineClient(valkey) });
     }
     return nodes;
   }
@@ -90,7 +91,7 @@ export class QuorumNodes {
   restart(node: number): void {
     const place = this.#nodes[node] as Place;
     place.valkey.restart({ keep: "nothing" });
-    place.client = new Client(place.valkey);
+    place.client = new EngineClient(place.valkey);
   }
 
   clear(): void {
@@ -100,30 +101,5 @@ export class QuorumNodes {
 
 interface Place {
   readonly valkey: SimulatedValkey;
-  client: Client;
-}
-
-class Client {
-  readonly #valkey: SimulatedValkey;
-  readonly #connection: ValkeyConnection;
-  readonly #reader = new ReplyReader();
-  #replies: Reply[] = [];
-
-  constructor(valkey: SimulatedValkey) {
-    this.#valkey = valkey;
-    this.#connection = valkey.connect({
-      receive: (bytes) => {
-        this.#replies.push(...this.#reader.read(bytes));
-      },
-    });
-  }
-
-  ask(words: readonly string[]): Reply {
-    this.#replies = [];
-    this.#connection.push(encode(words));
-    this.#valkey.pump();
-    const [reply] = this.#replies;
-    if (reply === undefined) throw new Error(`no reply to ${words[0]}`);
-    return reply;
-  }
+  client: EngineClient;
 }

@@ -104,13 +104,13 @@ export class MutexServer {
   #renew(state: State, request: number): number {
     const checks = this.#without !== "a renewal checks the id";
     if (state[Place.holder] === 0 || (checks && state[Place.holder] !== request + 1)) return Answer.lost;
+    if (state[Place.left] === 0 && state[Place.flag] === 1) return Answer.lost; // somebody may be waiting for it
     if (state[Place.holder] !== request + 1) state[Place.broke] = Broke.renewedAnother;
     state[Place.left] = this.#ttl;
     return Answer.done;
   }
 
   #release(state: State, request: number, ban: boolean): number {
-    const at = this.#places.blockOf(request);
     const checks = this.#without !== "a release checks the id";
     if (!ban && state[Place.holder] === request + 1 && state[Place.flag] === 0) {
       this.#free(state);
@@ -119,7 +119,7 @@ export class MutexServer {
     }
     if (ban) {
       state[Place.flag] = 1;
-      state[at + Of.ban] = this.#ttl;
+      this.#ban(state, request);
     }
     if (state[Place.holder] === request + 1 || (!checks && state[Place.holder] !== 0)) {
       const handsOver = this.#without !== "a release hands over";
@@ -128,6 +128,14 @@ export class MutexServer {
     }
     this.#leaveLine(state, request);
     return Answer.done;
+  }
+
+  /** Bans share a key, whose expiry the newest sets: the older ones last as long. */
+  #ban(state: State, banned: number): void {
+    for (let request = 0; request < this.#places.requests; request++) {
+      const ban = this.#places.blockOf(request) + Of.ban;
+      if (request === banned || (state[ban] as number) > 0) state[ban] = this.#ttl;
+    }
   }
 
   #granted(state: State, request: number): number {
