@@ -3,6 +3,7 @@
  * nobody gives back what is not his?
  *
  * A release belongs to the acquire before it, of the same process: one that arrives late must not end a later hold.
+ * "ok" says that it ended a hold: a release that found its lease over is "fail".
  * A lease that runs out is a release at any time from `validUntilMs` on.
  */
 import { type Call, findOrder, type SequentialModel } from "./linearizable.js";
@@ -10,7 +11,7 @@ import type { Operation } from "./operation.js";
 import { byKey, ms, type Violation } from "./violation.js";
 
 export interface MutexOrderOptions {
-  /** Steps of the search for each key, after which it gives up and says so. @default 20,000,000: about 20 s */
+  /** Steps of the search for each key, after which it gives up and says so. @default 150,000,000: about 10 s */
   readonly mostSteps?: number;
 }
 
