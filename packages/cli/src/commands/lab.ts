@@ -39,7 +39,8 @@ export async function lab(terms: LabTerms): Promise<number> {
   const folder = await folderFor(terms);
   const outcomes: Outcome[] = [];
   for (const experiment of chosen) {
-    const outcome = await experiment.run(terms.seed, { naiveOnly: terms.naiveOnly });
+    const tell = terms.json || terms.all ? () => {} : printLine;
+    const outcome = await experiment.run(terms.seed, { naiveOnly: terms.naiveOnly, tell });
     outcomes.push(outcome);
     const page = folder === null ? null : await writePage(folder, outcome);
     if (!terms.json) print(outcome, page, terms.all);

@@ -149,8 +149,9 @@ export class Actor implements Holder {
     const askedMs = this.nowMs;
     let endWait: (() => void) | undefined;
     const cancel = this.trial.afterTrue(mostTravelMs, () => {
+      const seen = at.isUp ? "not free, stands in line" : "no answer yet, waits";
       const answer = { from: this.name, to: at.name, sentMs: askedMs, receivedMs: askedMs + 1 };
-      this.trial.picture.arrows.push({ ...answer, label: `acquire ${key} → not free, stands in line` });
+      this.trial.picture.arrows.push({ ...answer, label: `acquire ${key} → ${seen}` });
       endWait = this.drawWait(askedMs + 1);
     });
     return (answer) => {

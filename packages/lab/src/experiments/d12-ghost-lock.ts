@@ -45,11 +45,11 @@ function castOf(trial: Trial) {
   const { world } = trial;
   world.at(500, () => {
     redis.crash();
-    trial.mark("Redis", "note", "Redis is stopped");
+    trial.mark("Redis", "crash", "Redis is stopped");
   });
   world.at(500 + downMs, () => {
     redis.restart();
-    trial.mark("Redis", "note", "Redis is back");
+    trial.mark("Redis", "restart", "Redis is back");
   });
   trial.tell = () => told(trial);
   return { ann, bob, redis, bobMs: 500 + downMs + 3_000 };

@@ -9,11 +9,11 @@ const downMs = 300;
 const [naive, holdfast] = splitRecipes({
   atMs: 1_000,
   strike: (trial, node) => {
-    trial.mark(node.name, "note", `${node.name} crashes; what it knew was not on its disk`);
+    trial.mark(node.name, "crash", `${node.name} crashes; what it knew was not on its disk`);
     node.crash();
     trial.world.at(trial.nowMs + downMs, () => {
       node.restart({ keep: "nothing" });
-      trial.mark(node.name, "note", `${node.name} is back, empty`);
+      trial.mark(node.name, "restart", `${node.name} is back, empty`);
     });
   },
   told: (server) => `${server} crashed and came back empty`,

@@ -39,10 +39,10 @@ function play(trial: Trial, pay: Pay): void {
     trial.mark("Redis", "note", "the replica has all writes up to here");
     world.at(1_000 + aliveMs, () => {
       redis.crash();
-      trial.mark("Redis", "note", "the primary dies");
+      trial.mark("Redis", "crash", "the primary dies");
       world.at(1_000 + aliveMs + downMs, () => {
         redis.promote(replica, skewMs);
-        trial.mark("Redis", "note", `the replica takes over, its clock ${skewMs} ms off`);
+        trial.mark("Redis", "restart", `the replica takes over, its clock ${skewMs} ms off`);
       });
     });
   });

@@ -42,9 +42,14 @@ export interface RunOptions {
   readonly naiveOnly?: boolean;
   /** Between two recipes: ends the run early. */
   readonly signal?: AbortSignal;
+  /** Told while it runs: what has been found so far. */
+  readonly tell?: (line: string) => void;
 }
 
-export interface Experiment extends Plot {
+export interface Experiment {
+  readonly id: string;
+  readonly title: string;
+  readonly question: string;
   /** Same seed, same outcome, to the byte. */
   run(seed: number, options?: RunOptions): Promise<Outcome>;
 }
@@ -72,7 +77,8 @@ export interface TrialOutcome extends Told {
 }
 
 export function experiment(plot: Plot): Experiment {
-  return { ...plot, run: (seed, options) => runPlot(plot, seed, options) };
+  const { id, title, question } = plot;
+  return { id, title, question, run: (seed, options) => runPlot(plot, seed, options) };
 }
 
 async function runPlot(

@@ -14,6 +14,7 @@ import { ghostLock } from "./d12-ghost-lock.js";
 import { missedWakeUp } from "./d13-missed-wake-up.js";
 import { eviction } from "./d14-eviction.js";
 import { lateFence } from "./d16-late-fence.js";
+import { replay } from "./d18-replay.js";
 import type { Experiment } from "./experiment.js";
 
 export const experiments: readonly Experiment[] = [
@@ -31,6 +32,7 @@ export const experiments: readonly Experiment[] = [
   missedWakeUp,
   eviction,
   lateFence,
+  replay,
 ];
 
 /** "3", "D3" or "d3". */

@@ -1,0 +1,74 @@
+/** `holdfast lab`: the list, one experiment, and what is said when there is none of that number. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Program, run } from "./program.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "holdfast-lab-test-"));
+  onTestFinished(() => rmSync(made, { recursive: true }));
+  return made;
+}
+
+test("lists the experiments, one a line", async () => {
+  const { exitCode, stdout, stderr } = await run(["lab"]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(stdout).toMatch(/^D1 +A pause longer than the lease\nD2 /);
+  const { experiments } = JSON.parse((await run(["lab", "--json"])).stdout);
+  expect(experiments.map(({ id }: { id: string }) => id)).toContain("D18");
+  expect(stdout.match(/^D\d+ /gm)).toHaveLength(experiments.length);
+});
+
+test("runs one: prints what happened, and writes the page where it says", async () => {
+  const out = join(folder(), "pages");
+  const { exitCode, stdout, stderr } = await run(["lab", "5", "--seed", "3", "--out", out]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(stdout).toContain("✗ naive");
+  expect(stdout).toContain("✓ holdfast");
+  expect(stdout).toContain(`As a page: ${join(out, "D5.html")}`);
+  expect(readFileSync(join(out, "D5.html"), "utf8")).toContain("holdfast lab D5 --seed 3");
+});
+
+test("--json is one document, and writes nothing", async () => {
+  const temporary = folder();
+  const { exitCode, stdout } = await run(["lab", "D16", "--naive-only", "--json"], { TMPDIR: temporary });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ id: "D16", seed: 1, asExpected: true },
+    trials: [
+      { side: "naive", verdict: "fails", figures: {}, checks: [{ findings: [{}] }, {}, {}], timeline: {} },
+    ],
+  });
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test.each([
+  { args: ["lab", "99"], says: "there is no experiment 99; there are D1, D2" },
+  { args: ["lab", "1", "--all"], says: "give an experiment, or --all" },
+])("$args: exit code 64", async ({ args, says }) => {
+  const { exitCode, stdout, stderr } = await run(args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
+  expect(stderr).toContain(says);
+});
+
+test("a folder that cannot be made is exit code 74", async () => {
+  const { exitCode, stderr } = await run(["lab", "1", "--out", "/dev/null/pages"]);
+  expect(exitCode).toBe(74);
+  expect(stderr).toMatch(/^holdfast: --out: .*\n$/);
+});
+
+test("Ctrl-C ends it, and leaves nothing that was begun", async () => {
+  const temporary = folder();
+  const program = new Program(["lab", "--all"], { TMPDIR: temporary });
+  await program.printed(/D1 /);
+  program.child.kill("SIGINT");
+  const { signal, exitCode } = await program.ended();
+  expect(signal ?? exitCode).toBe("SIGINT");
+  const pages = readdirSync(temporary, { recursive: true }).map((name) => join(temporary, String(name)));
+  for (const page of pages.filter((name) => name.endsWith(".html"))) {
+    expect(existsSync(page) && readFileSync(page, "utf8")).toMatch(/<\/html>\n$/);
+  }
+});

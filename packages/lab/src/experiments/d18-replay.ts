@@ -1,0 +1,160 @@
+/** D18: a mistake in a lock, found by the simulator, replayed, and made small enough to be understood. */
+import type { Span } from "../history/span.js";
+import { type Property, properties, type Violation } from "../history/violation.js";
+import { type Failure, planOf, runPlan, type Outcome as SwarmOutcome, shrink } from "../sim/swarm/index.js";
+import type { Plan } from "../sim/swarm/plan.js";
+import { timelineOf } from "../timeline/from-history.js";
+import type { Timeline } from "../timeline/timeline.js";
+import type { Experiment, Outcome, RunOptions, TrialOutcome } from "./experiment.js";
+import { type Guard, holdfastWithout } from "./guardless.js";
+import { counted } from "./words.js";
+
+const guard: Guard = {
+  name: "a token is larger than the last one",
+  line: "math.max(state.top + 1, tonumber(now), tonumber(request.floor))",
+  without: "math.max(tonumber(now), tonumber(request.floor))",
+};
+const mostSeeds = 200;
+/** Drawn: before and after what went wrong. */
+const beforeMs = 1_500;
+const afterMs = 400;
+
+const title = "A mistake, found, replayed and made small";
+const question =
+  "One comparison is missing in a script of the lock. No test of a single process notices, and in production it would show " +
+  "once in a month, in a way that nobody can repeat. How is such a thing found?";
+const checkTitle = "the properties of the lock hold in every run (L1 to L9, W1, F1, P1 to P4)";
+
+interface Found {
+  readonly seed: number;
+  readonly seeds: number;
+  readonly outcome: SwarmOutcome;
+  readonly small: SwarmOutcome;
+  readonly shrinkRuns: number;
+  readonly isSame: boolean;
+}
+
+async function run(seed: number, options: RunOptions = {}): Promise<Outcome> {
+  const { naiveOnly = false, tell = () => {}, signal } = options;
+  const { library, changes } = holdfastWithout(guard);
+  const tried: number[] = [];
+  let found: Found | null = null;
+  for (let next = seed * mostSeeds; tried.length < mostSeeds && !found; next++) {
+    signal?.throwIfAborted();
+    tried.push(next);
+    const outcome = await runPlan(planOf(next), { holdfast: library });
+    if (outcome.failures.length === 0) continue;
+    tell(`seed ${next}: ${outcome.failures[0]?.property} is broken, after ${counted(tried.length, "seed")}`);
+    const again = await runPlan(planOf(next), { holdfast: library });
+    tell(`seed ${next} again: ${outcome.hash} and ${again.hash}`);
+    const { outcome: small, runs: shrinkRuns } = await shrink(outcome, { holdfast: library });
+    tell(`made small in ${counted(shrinkRuns, "run")}: ${sizeOf(outcome.plan)} → ${sizeOf(small.plan)}`);
+    const isSame = again.hash === outcome.hash;
+    found = { seed: next, seeds: tried.length, outcome, small, shrinkRuns, isSame };
+  }
+  if (changes() === 0)
+    throw new Error(`no script has the line "${guard.line}": the guard is not where it was`);
+  const trials = [naiveTrial(found, tried.length)];
+  if (!naiveOnly) trials.push(await withGuard(found, tried));
+  const asExpected = trials.every((trial) => trial.asExpected);
+  return { id: "D18", title, question, remark: "", seed, trials, asExpected };
+}
+
+function naiveTrial(found: Found | null, seeds: number): TrialOutcome {
+  const common = {
+    side: "naive",
+    name: "holdfast without one of its guards",
+    steps: [`token = ${guard.line}   -- ${guard.name}`, `token = ${guard.without}   -- it is not`],
+  } as const;
+  const findings = (found?.small.failures ?? []).map(({ property, message, atMs }) => ({
+    message: `${property}: ${message}`,
+    atMs,
+  }));
+  const checks = [{ title: checkTitle, findings }];
+  if (!found) {
+    const sentence = `Nothing was found in ${counted(seeds, "seed")}.`;
+    const timeline: Timeline = { title: "", lanes: [] };
+    return { ...common, checks, sentence, figures: { seeds }, timeline, verdict: "holds", asExpected: false };
+  }
+  const { seed, outcome, small, shrinkRuns, isSame } = found;
+  const sentence =
+    `It took ${counted(seeds, "seed")} to break a property. Seed ${seed} played again went ` +
+    `${isSame ? "the same way to the byte" : "ANOTHER WAY"} (${outcome.hash}). With everything left out that it does not ` +
+    `need, ${sizeOf(outcome.plan)} became ${sizeOf(small.plan)}, in ${counted(shrinkRuns, "run")}.`;
+  const figures = {
+    "seeds until found": seeds,
+    faults: `${outcome.plan.faults.length} → ${small.plan.faults.length}`,
+    processes: `${outcome.plan.processes.length} → ${small.plan.processes.length}`,
+    operations: `${outcome.operations.length} → ${small.operations.length}`,
+  };
+  const timeline = drawingOf(small, lockOf(small), spanOf(small), "The smallest run that fails");
+  return { ...common, checks, sentence, figures, timeline, verdict: "fails", asExpected: isSame };
+}
+
+/** The same seeds, and the small run, with the library as it is. */
+async function withGuard(found: Found | null, tried: readonly number[]): Promise<TrialOutcome> {
+  const plans: Plan[] = [...tried.map(planOf), ...(found ? [found.small.plan] : [])];
+  const outcomes: SwarmOutcome[] = [];
+  for (const plan of plans) outcomes.push(await runPlan(plan));
+  const findings = outcomes.flatMap(({ plan, failures }) =>
+    failures.map(({ property, message, atMs }) => ({
+      message: `seed ${plan.seed}: ${property}: ${message}`,
+      atMs,
+    })),
+  );
+  const grants = outcomes.reduce((sum, outcome) => sum + outcome.grants, 0);
+  const holds = findings.length === 0 && grants > 0;
+  const last = outcomes.at(-1) as SwarmOutcome;
+  return {
+    side: "holdfast",
+    name: "with the guard, the same runs",
+    steps: [`token = ${guard.line}   -- ${guard.name}`],
+    verdict: holds ? "holds" : "fails",
+    asExpected: holds,
+    sentence: `The same ${counted(plans.length, "run")} with the guard in its place: ${counted(grants, "grant")}, and ${
+      holds ? "no property was broken" : "something is broken"
+    }.`,
+    figures: { runs: plans.length, grants, "properties broken": findings.length },
+    checks: [{ title: checkTitle, findings }],
+    timeline: found
+      ? drawingOf(last, lockOf(found.small), spanOf(found.small), "The same run with the guard")
+      : { title: "", lanes: [] },
+  };
+}
+
+/** What is drawn: the first failure that shows in operations. */
+function failureOf({ failures }: SwarmOutcome): Failure | undefined {
+  return failures.find(({ operations }) => operations.length > 0) ?? failures[0];
+}
+
+function spanOf(outcome: SwarmOutcome): Span {
+  const failure = failureOf(outcome);
+  const atMs = failure?.atMs ?? 0;
+  const begunMs = (failure?.operations ?? []).map(({ invMs }) => invMs);
+  return { fromMs: Math.max(0, Math.min(atMs - beforeMs, ...begunMs)), toMs: atMs + afterMs };
+}
+
+function drawingOf(outcome: SwarmOutcome, lock: string, span: Span, title: string): Timeline {
+  const { operations, deathsMs } = outcome;
+  const shown = operations.filter(
+    ({ process, key }) => process === "nemesis" || key === lock || key === `${lock} register`,
+  );
+  const failure = failureOf(outcome);
+  const violations = failure ? [violationOf(failure, lock)] : [];
+  return timelineOf(shown, { title, span, deathsMs, violations });
+}
+
+function violationOf({ property, message, atMs, operations }: Failure, key: string): Violation {
+  const known = property in properties ? (property as Property) : "mutex";
+  return { property: known, verdict: "broken", key, operations, message, atMs };
+}
+
+function lockOf(outcome: SwarmOutcome): string {
+  return failureOf(outcome)?.operations[0]?.key ?? outcome.plan.locks[0] ?? "";
+}
+
+function sizeOf({ faults, processes }: Plan): string {
+  return `${counted(faults.length, "fault")} and ${counted(processes.length, "process", "processes")}`;
+}
+
+export const replay: Experiment = { id: "D18", title, question, run };

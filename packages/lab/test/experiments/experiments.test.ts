@@ -1,0 +1,49 @@
+/** Every experiment shows what it says, whatever the seed, and again the same with the same seed. */
+import { describe, expect, test } from "vitest";
+import { waitersBy } from "../../src/experiments/d10-crowd.js";
+import type { Outcome } from "../../src/experiments/experiment.js";
+import { experiments } from "../../src/experiments/list.js";
+
+const seeds = [1, 2, 3];
+/** Each of these plays dozens of runs by itself. */
+const longOnes = ["D18"];
+
+/** A thousand waiters take seconds. */
+const played = experiments.map((experiment) => (experiment.id === "D10" ? waitersBy(120) : experiment));
+
+/** What a person needs to know when it is not as expected. */
+function surprises({ id, seed, trials }: Outcome): string[] {
+  return trials
+    .filter(({ asExpected }) => !asExpected)
+    .map(
+      ({ side, name, verdict, sentence }) =>
+        `${id} --seed ${seed}: ${side} "${name}" ${verdict}: ${sentence}`,
+    );
+}
+
+describe.each(played)("$id $title", (experiment) => {
+  test("the naive recipes fail, and holdfast holds", async () => {
+    for (const seed of longOnes.includes(experiment.id) ? seeds.slice(0, 1) : seeds) {
+      const outcome = await experiment.run(seed);
+      expect(surprises(outcome)).toEqual([]);
+      expect(new Set(outcome.trials.map(({ side }) => side))).toEqual(new Set(["naive", "holdfast"]));
+      for (const { sentence, figures, timeline } of outcome.trials) {
+        expect(sentence).not.toMatch(/[⟦⟧]|NaN|undefined/);
+        expect(Object.keys(figures)).not.toEqual([]);
+        expect(timeline.lanes.length).toBeGreaterThan(0);
+      }
+    }
+  });
+});
+
+test("the same seed plays the same, another one something else", async () => {
+  const [pause] = experiments;
+  const [first, again, other] = [await pause?.run(1), await pause?.run(1), await pause?.run(2)];
+  expect(again).toEqual(first);
+  expect(other?.trials).not.toEqual(first?.trials);
+});
+
+test("with naiveOnly only the naive side is played", async () => {
+  const outcome = await experiments[0]?.run(1, { naiveOnly: true });
+  expect(outcome?.trials.map(({ side }) => side)).toEqual(["naive"]);
+});

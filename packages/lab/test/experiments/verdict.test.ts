@@ -1,0 +1,87 @@
+/** Verdicts come from what was found, not from what was expected. */
+import { expect, test } from "vitest";
+import { Account, noneMissing } from "../../src/experiments/account.js";
+import { exclusion, fence, tokens } from "../../src/experiments/check.js";
+import { experiment, type Recipe } from "../../src/experiments/experiment.js";
+import { findExperiment } from "../../src/experiments/list.js";
+import { drawPage } from "../../src/experiments/page.js";
+import { payUnderSetNx, setNxSteps } from "../../src/experiments/payer.js";
+import { reportLines } from "../../src/experiments/report.js";
+
+const plain = (text: string): string => text;
+const paint = { bold: plain, dim: plain, good: plain, bad: plain };
+
+/** Two pay in; Ann works for so long, with a ttl of 2 s. */
+function recipe(side: Recipe["side"], workMs: number): Recipe {
+  return {
+    ...{ side, name: `<work> of ${workMs} ms`, steps: setNxSteps, lastsMs: 20_000 },
+    play: (trial) => {
+      const [ann, bob, redis] = [trial.actor("Ann"), trial.actor("Bob"), trial.server("Redis")];
+      const account = new Account(trial);
+      payUnderSetNx(ann, redis, account, { ttlMs: 2_000, amount: 10, work: () => ann.sleep(workMs) });
+      payUnderSetNx(bob, redis, account, { ttlMs: 2_000, amount: 20, atMs: 100, work: () => bob.sleep(100) });
+      trial.tell = () => ({ sentence: "so it went", figures: { missing: account.missing } });
+    },
+  };
+}
+
+const short = experiment({
+  ...{ id: "D1", title: "A test", question: "Does it?", checks: [noneMissing, exclusion, fence, tokens] },
+  recipes: [recipe("naive", 500), recipe("holdfast", 500)],
+});
+const long = experiment({
+  ...{ id: "D1", title: "A test", question: "Does it?", checks: [noneMissing, exclusion] },
+  recipes: [recipe("naive", 4_000), recipe("holdfast", 4_000)],
+});
+
+test("a naive recipe that does not fail is a surprise, and is said to be one", async () => {
+  const outcome = await short.run(1);
+  expect(outcome.trials.map(({ verdict, asExpected }) => ({ verdict, asExpected }))).toEqual([
+    { verdict: "holds", asExpected: false },
+    { verdict: "holds", asExpected: true },
+  ]);
+  expect(outcome.asExpected).toBe(false);
+  expect(reportLines(outcome, { columns: 80, paint }).at(-1)).toContain("did not fail");
+});
+
+test("so is a library that does not hold", async () => {
+  const outcome = await long.run(1);
+  expect(outcome.trials.map(({ asExpected }) => asExpected)).toEqual([true, false]);
+  const findings = outcome.trials[1]?.checks.flatMap((check) => check.findings) ?? [];
+  expect(findings.map(({ message }) => message)).toContain("30 were paid in, the balance is 10");
+  expect(reportLines(outcome, { columns: 80, paint }).join("\n")).toContain("holdfast did not hold");
+});
+
+test("an error of a recipe is no verdict", async () => {
+  const broken = experiment({
+    ...{ id: "D1", title: "A test", question: "Does it?", checks: [] },
+    recipes: [
+      {
+        ...recipe("naive", 1),
+        play: (trial) => trial.actor("Ann").run(() => Promise.reject(new Error("no"))),
+      },
+    ],
+  });
+  await expect(broken.run(7)).rejects.toThrow("seed 7: Ann failed");
+});
+
+test("the report keeps to the columns", async () => {
+  const outcome = await long.run(1);
+  for (const columns of [80, 120]) {
+    const widest = Math.max(...reportLines(outcome, { columns, paint }).map((line) => line.length));
+    expect(widest).toBeLessThanOrEqual(columns);
+  }
+});
+
+test("the page is one file, with every text escaped and every id once", async () => {
+  const page = drawPage(await long.run(1));
+  expect(page).toContain("&lt;work&gt; of 4000 ms");
+  expect(page).not.toMatch(/<work>|<script|<link|src=|url\((?!#)/);
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  expect(ids.length).toBe(new Set(ids).size);
+});
+
+test("an experiment is found by its number, with or without its letter", () => {
+  expect(["3", "D3", "d3", "03"].map((name) => findExperiment(name)?.id)).toEqual(["D3", "D3", "D3", "D3"]);
+  expect(["", "0", "7", "D99", "x3", "3x"].map(findExperiment)).toEqual(Array(6).fill(undefined));
+});
