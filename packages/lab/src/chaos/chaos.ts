@@ -19,7 +19,7 @@ export interface ChaosOptions {
   readonly vaultProgram: string;
   /** Kinds of faults; empty for all. */
   readonly only?: readonly string[];
-  /** Of chaos, in each round. @default 12000 */
+  /** Of chaos, in each round. @default 15000 */
   readonly chaosMs?: number;
   /** After each round. */
   readonly onRound?: (tally: Tally, at: Progress) => void;
@@ -37,7 +37,7 @@ export interface Outcome {
   readonly broken: { readonly seed: number; readonly server: string; readonly folder: string } | null;
 }
 
-const CHAOS_MS = 12_000;
+const CHAOS_MS = 15_000;
 
 /** The first round plays the seed itself, so that a round is repeated by its own seed. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {

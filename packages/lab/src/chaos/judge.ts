@@ -151,12 +151,13 @@ function limitOf({ f, value }: Operation, callTimeoutMs: number): number | undef
   return f === "release" ? 2 * callTimeoutMs + SLACK_MS : undefined;
 }
 
-function remainsOf({ remains, endMs }: Round): Violation[] {
+function remainsOf({ history, remains, endMs }: Round): Violation[] {
+  const lingers = history.operations.filter(({ f }) => f === "lingers");
   return remains.map((message) => ({
     property: "P1",
     verdict: "broken",
     key: "",
-    operations: [],
+    operations: lingers.filter(({ process }) => message.startsWith(`${workerOf(process)} `)),
     message: `After all was well again: ${message}`,
     atMs: endMs,
   }));

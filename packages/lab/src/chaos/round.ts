@@ -51,7 +51,8 @@ export interface Round extends Played {
 
 const WORKERS = 5;
 const CALLERS = [2, 4, 8] as const;
-const CALL_TIMEOUT_MS = 500;
+/** Shorter and longer than leases: late answers are to be met on both sides. */
+const CALL_TIMEOUTS_MS = [300, 600, 2_000] as const;
 const CANARY_TTL_MS = 500;
 const TTLS_MS = [
   [300, 600],
@@ -85,7 +86,7 @@ export async function playRound(terms: RoundTerms): Promise<Round> {
       callers: dice.pick(CALLERS),
       keys: dice.pick([["a"], ["a", "b"], ["a", "b", "c", "d"]]),
       ttlsMs,
-      callTimeoutMs: CALL_TIMEOUT_MS,
+      callTimeoutMs: dice.pick(CALL_TIMEOUTS_MS),
       canaries: canaryNames,
       canaryTtlMs: CANARY_TTL_MS,
     };
@@ -132,7 +133,7 @@ async function runScene(terms: RoundTerms, seed: number, scene: Scene, crew: Cre
     healedMs: since(healedMs),
     endMs: since(endMs),
     ttlMs: scene.ttlMs,
-    callTimeoutMs: CALL_TIMEOUT_MS,
+    callTimeoutMs: crew.slots[0]?.worker.task.callTimeoutMs ?? 0,
     deathsMs: deathsOf(crew, since),
     remains,
     eternal,

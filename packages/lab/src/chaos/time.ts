@@ -23,6 +23,11 @@ export function afterMs(delayMs: number, callback: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Calls back once, unless the process has ended by then. */
+export function onceIfAliveIn(delayMs: number, callback: () => void): void {
+  setTimeout(callback, delayMs).unref();
+}
+
 /** Again and again, without keeping the process alive. */
 export function everyMs(periodMs: number, callback: () => void): () => void {
   const timer = setInterval(callback, periodMs);

@@ -70,7 +70,7 @@ export function nodeRedisClient(
         : "node-redis is closed: call connect() first";
       return { text, cause: lastError() };
     },
-    close: () => end(client),
+    close() {}, // its user's to close; of one that was opened here, the opener knows the end
   };
 }
 
@@ -82,8 +82,9 @@ function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound)
   connection.on("ready", () => {
     if (subscribed) inbound.up();
   });
-  connection
-    .connect()
+  const connected = connection.connect();
+  const end = endOf(connection);
+  connected
     .then(() => connection.subscribe(channel, (text) => inbound.message(text)))
     .then(
       () => {
@@ -94,12 +95,35 @@ function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound)
     );
   return {
     ping: () => connection.ping(),
-    close: () => end(connection),
+    close: end,
   };
 }
 
-function end(connection: NodeRedisLike): void {
-  if (!connection.isOpen) return;
-  if (connection.destroy) connection.destroy();
-  else void connection.disconnect?.().catch(() => {}); // it was closed meanwhile
+/**
+ * How a connection ends whose `connect()` was just called. In every version, a socket that is being connected
+ * when its client is ended is connected all the same, and stays: that end has to wait.
+ */
+export function endOf(connection: NodeRedisLike): () => void {
+  let connecting = true;
+  let over = false;
+  const end = (): void => {
+    if (!over || connecting || !connection.isOpen) return;
+    if (connection.destroy) connection.destroy();
+    else void connection.disconnect?.().catch(() => {}); // it was closed meanwhile
+  };
+  const when = (event: string, isConnecting: boolean): void => {
+    connection.on(event, () => {
+      connecting = false;
+      end();
+      connecting = isConnecting;
+    });
+  };
+  // Version 4 trips over an end between "connect" and "ready".
+  when(connection.destroy ? "connect" : "ready", false);
+  when("error", false);
+  when("reconnecting", true); // at the next step, unless it ends now
+  return () => {
+    over = true;
+    end();
+  };
 }

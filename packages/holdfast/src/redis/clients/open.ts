@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "../../errors.js";
 import type { RedisClient } from "../client.js";
 import type { endGlide, GlideLike, GlideMaker, glideClient } from "./glide.js";
 import type { IoredisLike, ioredisClient } from "./ioredis.js";
-import type { NodeRedisLike, nodeRedisClient } from "./node-redis.js";
+import type { endOf, NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 
 export type Library = "ioredis" | "redis" | "iovalkey" | "@valkey/valkey-glide";
 
@@ -13,6 +13,7 @@ interface IoredisCode {
 }
 interface NodeRedisCode {
   readonly nodeRedisClient: typeof nodeRedisClient;
+  readonly endOf: typeof endOf;
 }
 interface GlideCode {
   readonly glideClient: typeof glideClient;
@@ -52,7 +53,7 @@ function openNodeRedis(
   const client = library.createClient({ url });
   const lastError = rememberError(client);
   client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait in its queue
-  return code.nodeRedisClient(client, lastError);
+  return { ...code.nodeRedisClient(client, lastError), close: code.endOf(client) };
 }
 
 /** GLIDE's client exists only once it is connected: each call tries again, unless one is trying already. */

@@ -4,7 +4,7 @@ import { Holdfast, type LockEvents } from "holdfast";
 import { appendTo } from "../../history/ndjson.js";
 import { Recorder } from "../../history/recorder.js";
 import { Dice } from "../dice.js";
-import { everyMs, monoMs, settledIn } from "../time.js";
+import { everyMs, monoMs, onceIfAliveIn, settledIn } from "../time.js";
 import { CanaryCaller } from "./canary-caller.js";
 import { openClient, openPlain, openVault } from "./clients.js";
 import { HoldfastCaller, type Shared } from "./holdfast-caller.js";
@@ -15,6 +15,7 @@ const VAULT_TIMEOUT_MS = 20_000;
 const LOOK_MS = 50;
 /** The event loop turned this much later than asked: less is a busy machine. */
 const STALL_MS = 100;
+const LINGER_MS = 2_000;
 /** Canaries that wait for something that never comes are left behind. */
 const CANARY_PATIENCE_MS = 1_000;
 
@@ -100,8 +101,12 @@ process.on("message", async (order: Order) => {
   } catch (error) {
     answer({ error: errorText(error) });
   }
+  if (order.verb !== "close") return;
   // What holds the process now is something that was not closed.
-  if (order.verb === "close") process.removeAllListeners("disconnect").disconnect();
+  process.removeAllListeners("disconnect").disconnect();
+  onceIfAliveIn(LINGER_MS, () => {
+    self.begin("lingers", "", { value: process.getActiveResourcesInfo() }).ok();
+  });
 });
 
 function watchLoop(): () => void {

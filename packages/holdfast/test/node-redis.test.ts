@@ -1,0 +1,74 @@
+/** An end of node-redis that comes while a socket is being connected: in itself the library leaves that socket open. */
+import { FaultProxy } from "@holdfast/conformance";
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { createClient } from "redis";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { endOf, nodeRedisClient } from "../src/redis/clients/node-redis.js";
+
+const BACKOFF_MS = 20;
+/** Longer than a socket takes that nobody has stopped. */
+const QUIET_MS = 150;
+
+describe("node-redis", () => {
+  let server: EmbeddedValkey;
+  let proxy: FaultProxy;
+  const inbound = { message() {}, up() {}, down() {} };
+  const quiet = () => new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+  const open = () => {
+    const socket = { reconnectStrategy: () => BACKOFF_MS };
+    const client = createClient({ url: proxy.url, socket });
+    client.on("error", () => {});
+    return client;
+  };
+
+  beforeAll(async () => {
+    server = await EmbeddedValkey.start();
+  });
+  beforeEach(async () => {
+    proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
+  });
+  afterEach(() => proxy.close());
+  afterAll(() => server.stop());
+
+  test("a subscription that ends as it begins leaves no connection", async () => {
+    const client = open();
+    await client.connect();
+    nodeRedisClient(client).subscribe("channel", inbound).close();
+    await quiet();
+    expect(proxy.connections).toBe(1);
+    client.destroy();
+  });
+
+  test.each(["at once", "in the same tick", "when it is connected"])(
+    "a client ended %s is closed",
+    async (when) => {
+      const client = open();
+      const connected = client.connect().catch(() => {});
+      const end = endOf(client);
+      if (when === "in the same tick") await Promise.resolve();
+      if (when === "when it is connected") await connected;
+      end();
+      await quiet();
+      expect([client.isOpen, client.isReady, proxy.connections]).toEqual([false, false, 0]);
+    },
+  );
+
+  test("a client ended while it connects again is closed, and one that cannot connect gives up", async () => {
+    for (const isAway of [false, true]) {
+      const client = open();
+      const connected = client.connect();
+      const end = endOf(client);
+      await connected;
+      const again = new Promise<void>((resolve) => client.once("reconnecting", () => resolve()));
+      if (isAway) proxy.refuse();
+      else proxy.cut();
+      await again;
+      end();
+      await quiet();
+      expect([client.isOpen, client.isReady, proxy.connections]).toEqual([false, false, 0]);
+      proxy.heal();
+      await quiet();
+      expect(proxy.connections).toBe(0);
+    }
+  });
+});
