@@ -2,7 +2,7 @@
  * Explores the models of packages/lab and says of each whether it holds: docs/model.md.
  *
  *   npm run model                      all but the long ones
- *   npm run model -- --all             the long ones too: half an hour, 3 GB of memory
+ *   npm run model -- --all             the long ones too: ten minutes, 1 GB of memory
  *   npm run model -- quorum-b mutex    that one, or all whose names begin so, with the steps of what is broken
  *
  *   --list     names and titles

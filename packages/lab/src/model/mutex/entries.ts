@@ -52,12 +52,6 @@ export const mutexEntries: readonly Entry[] = [
     { ...usual, faults: 1, jumps: true },
     { long: true },
   ),
-  entry(
-    "mutex-2-2",
-    "2 clients, 2 acquires each, no faults, a ttl of one moment",
-    { ...short, acquires: [2, 2] },
-    { hope: true, long: true },
-  ),
   ...mutants.map(({ name, guard, terms, breaks, hope }): Entry => {
     const made = entry(`without-${name}`, `without: ${guard}`, { ...terms, without: guard }, { hope });
     return { ...made, expect: "broken", breaks };
