@@ -51,11 +51,6 @@ export async function settledIn<Value>(
   }
 }
 
-/** By the wall clock, for the names of folders. */
-export function stamp(): string {
-  return new Date(Date.now()).toISOString().replaceAll(/[:.]/g, "-").slice(0, 19);
-}
-
 /** Wall milliseconds, which faults do move: what clients that trust it see. */
 export function wallMs(): number {
   return Date.now();
