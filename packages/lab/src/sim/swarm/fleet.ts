@@ -1,4 +1,5 @@
 /** A fleet: many seeds at once, one worker thread for each core, and what came of them. */
+import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { stopwatch } from "../time/stopwatch.js";
@@ -55,7 +56,8 @@ class Batches {
 
   /** One worker, until there is no batch left. */
   async work(): Promise<void> {
-    const worker = new Worker(new URL("./worker.js", import.meta.url));
+    // It is compiled: a loader that whoever started us needs would only be in its way.
+    const worker = new Worker(new URL("./worker.js", import.meta.url), { execArgv: [] });
     try {
       for (let batch = this.#take(); batch; batch = this.#take()) {
         const report = await ask(worker, batch);
@@ -101,14 +103,13 @@ class Batches {
 }
 
 function ask(worker: Worker, batch: Batch): Promise<BatchReport> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void): void => {
-      worker.removeAllListeners();
-      act();
-    };
-    worker.once("message", (report: BatchReport) => settle(() => resolve(report)));
-    worker.once("error", (error) => settle(() => reject(error)));
-    worker.once("exit", (code) => settle(() => reject(new Error(`a worker ended with code ${code}`))));
-    worker.postMessage(batch);
+  const over = new AbortController();
+  const { signal } = over;
+  const ended = once(worker, "exit", { signal }).then(([code]) => {
+    throw new Error(`a worker ended with code ${code}`);
   });
+  ended.catch(() => {}); // it ends in the end
+  const answered = once(worker, "message", { signal }).then(([report]) => report as BatchReport);
+  worker.postMessage(batch);
+  return Promise.race([answered, ended]).finally(() => over.abort());
 }
