@@ -89,8 +89,8 @@ export class LocalLine {
   #closed = false;
   /** The last token that was handed out here. */
   #highest = 0n;
-  /** The store has granted one that is not above it: it has forgotten, and must be told. */
-  #regressed = false;
+  /** The store has granted one that is not above it, so it has forgotten, and must be told. Settles when it is given back. */
+  #regressed: Promise<unknown> | null = null;
   #busy: Busy | null = null;
   #trouble: HoldfastError | null = null;
   /** When it was last known, on the monotonic clock, that somebody holds the name. */
@@ -147,7 +147,10 @@ export class LocalLine {
       throw this.#closedError();
     }
     if (this.#possess(request, outcome)) return this.#nextTurn(since, false);
-    if (this.#regressed) return this.#tryOnce(floor); // what was granted is given back before this arrives
+    if (this.#regressed) {
+      await this.#regressed;
+      return this.#tryOnce(floor);
+    }
     throw new IndeterminateError(
       `'${request.name}' was granted, but the answer came after the lease had run out`,
     );
@@ -220,15 +223,15 @@ export class LocalLine {
   /** False when the grant is of no use, too late or with a token that is none; it is then given back. */
   #possess(request: LockRequest, grant: Grant): boolean {
     const { backend, keeper, schedule } = this.#parts;
-    this.#regressed = grant.token <= this.#highest;
-    if (this.#regressed) {
-      const { name: lock } = request;
-      publish("holdfast:lock:token-regression", () => ({ lock, fence: grant.token, seen: this.#highest }));
-      backend.abandon(request);
-      return false;
-    }
     const hold = new Hold(schedule.clock, request, grant);
     const now = schedule.clock.now();
+    this.#regressed = null;
+    if (grant.token <= this.#highest) {
+      const { name: lock } = request;
+      publish("holdfast:lock:token-regression", () => ({ lock, fence: grant.token, seen: this.#highest }));
+      this.#regressed = backend.release(request, hold).catch(() => {}); // which is tried on
+      return false;
+    }
     if (hold.leftMs(now) <= 0) {
       backend.abandon(request);
       return false;

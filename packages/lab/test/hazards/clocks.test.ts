@@ -1,0 +1,261 @@
+/** A: what clocks do. Each hazard breaks a recipe here, and does not break holdfast. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { ServerProcess } from "@holdfast/conformance";
+import { checkIntervals } from "@holdfast/lab";
+import { type Lease, StaleTokenError } from "holdfast";
+import { Redis } from "ioredis";
+import { expect } from "vitest";
+import { hazardTests } from "./hazard-tests.js";
+import { NaiveLock } from "./naive.js";
+import { failure, heard, type Program, Scene } from "./scene.js";
+
+const test = hazardTests("clocks");
+const TTL_MS = 1_000;
+const STATE = "holdfast:{it}:lock";
+
+/** Holds from now on, by the program's own belief. */
+function hold(program: Program, fromMs: number, toMs: number): void {
+  program.note({ f: "hold", invMs: fromMs, retMs: toMs, endMs: toMs });
+}
+
+test("SET NX PX: a server's clock set forward makes a second holder, and nobody is the wiser", async () => {
+  const scene = await Scene.open();
+  for (const name of ["a", "b"]) {
+    const program = scene.program(name);
+    program.run(async () => {
+      if (name === "b") await program.sleep(200);
+      await new NaiveLock(program, { ttlMs: 30_000 }).acquire();
+      hold(program, program.nowMs, program.nowMs + 30_000);
+      await program.client().call("SET", "data", name);
+    });
+  }
+  scene.world.at(1_000, () => scene.node.valkey.clock.step(31_000));
+  await scene.until(5_000);
+  expect(checkIntervals(scene.operations)).toMatchObject([{ property: "L4" }]);
+  expect(scene.node.peek("GET", "data")).toBe("b");
+});
+
+test("a server's clock set forward: the second token is larger, the first is refused, and it is told", async () => {
+  const scene = await Scene.open();
+  const [a, b] = [scene.program("a"), scene.program("b")];
+  const jumps = heard("holdfast:server:clock-jump");
+  const leases: Lease[] = [];
+  let refusal: Error | undefined;
+  a.run(async () => {
+    const hf = a.holdfast();
+    const lease = await hf.mutex("it", { ttlMs: 30_000 }).acquire();
+    leases.push(lease);
+    await a.sleep(5_000);
+    refusal = await failure(hf.fencedRecord("it").write(lease, "a"));
+    await hf.mutex("other").tryAcquire();
+  });
+  b.run(async () => {
+    await b.sleep(2_000);
+    const hf = b.holdfast();
+    const lease = await hf.mutex("it", { ttlMs: 30_000 }).acquire();
+    leases.push(lease);
+    await hf.fencedRecord("it").enter(lease);
+  });
+  scene.world.at(1_000, () => scene.node.valkey.clock.step(31_000));
+  await scene.until(20_000);
+  const [first, second] = leases as [Lease, Lease];
+  expect(second.fence).toBeGreaterThan(first.fence);
+  expect(refusal).toBeInstanceOf(StaleTokenError);
+  expect(jumps).toHaveLength(1);
+  expect(jumps[0]?.jumpMs).toBeGreaterThan(30_900);
+  expect(jumps[0]?.jumpMs).toBeLessThan(31_100);
+});
+
+test("SET NX PX: a server's clock set back keeps a dead holder's lock for an hour", async () => {
+  const scene = await Scene.open();
+  const [a, b] = [scene.program("a"), scene.program("b")];
+  let granted = false;
+  a.run(() => new NaiveLock(a, { ttlMs: 30_000 }).acquire());
+  b.run(async () => {
+    await b.sleep(200);
+    await new NaiveLock(b, { ttlMs: 30_000 }).acquire();
+    granted = true;
+  });
+  scene.world.at(100, () => {
+    a.process.kill();
+    scene.node.valkey.clock.step(-3_600_000);
+  });
+  await scene.until(60_000);
+  expect(granted).toBe(false);
+  expect(scene.node.peek("PTTL", "it")).toBeGreaterThan(3_500_000);
+});
+
+test("a server's clock set back: a dead holder's lock is granted a ttl after somebody asked", async () => {
+  const scene = await Scene.open();
+  const [a, b] = [scene.program("a"), scene.program("b")];
+  let grantedMs = 0;
+  a.run(() => a.holdfast().mutex("it", { ttlMs: 30_000 }).acquire());
+  b.run(async () => {
+    await b.sleep(200);
+    await b.holdfast().mutex("it", { ttlMs: 30_000 }).acquire({ waitMs: 600_000 });
+    grantedMs = b.nowMs;
+  });
+  scene.world.at(100, () => {
+    a.process.kill();
+    scene.node.valkey.clock.step(-3_600_000);
+  });
+  await scene.until(120_000);
+  expect(grantedMs).toBeGreaterThan(29_000);
+  expect(grantedMs).toBeLessThan(31_000);
+});
+
+/** `a` believes in its lease as `lease` says; whoever else asks is granted when the server says so. */
+async function overlap(
+  fault: (a: Program, scene: Scene) => void,
+  believes: (a: Program, ttlMs: number) => Promise<() => boolean>,
+  rate = 1,
+) {
+  const scene = await Scene.open(5);
+  const [a, b] = [scene.program("a", { rate }), scene.program("b")];
+  a.run(async () => {
+    const valid = await believes(a, TTL_MS);
+    const fromMs = a.nowMs;
+    let lastMs = fromMs;
+    a.link().block("toNode"); // no renewal gets through
+    for (let looks = 0; looks < 60; looks++) {
+      await a.sleep(100);
+      if (valid()) lastMs = a.nowMs;
+    }
+    hold(a, fromMs, lastMs);
+  });
+  b.run(async () => {
+    await b.sleep(50);
+    await new NaiveLock(b, { key: "it" }).client.call("PING");
+    while (scene.node.peek("PTTL", "it") !== -2) await b.sleep(20);
+    while (Number(scene.node.peek("PTTL", STATE)) > 86_400_000) await b.sleep(20);
+    hold(b, b.nowMs, b.nowMs + 10_000);
+  });
+  scene.world.at(500, () => fault(a, scene));
+  await scene.until(30_000);
+  return checkIntervals(scene.operations);
+}
+
+async function ofHoldfast(a: Program): Promise<() => boolean> {
+  const lease = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+  return () => lease.valid;
+}
+
+/** SET NX PX, and a lease counted by one clock. */
+function counted(clock: (a: Program) => number) {
+  return async (a: Program, ttlMs: number): Promise<() => boolean> => {
+    const lock = new NaiveLock(a, { ttlMs });
+    const sinceMs = clock(a);
+    await lock.acquire();
+    return () => clock(a) < sinceMs + ttlMs;
+  };
+}
+
+const wall = (a: Program): number => a.process.clock.now().wallMs;
+const mono = (a: Program): number => a.process.clock.now().monoMs;
+const setBack = (a: Program): void => a.process.stepWall(-10_000);
+const suspend = (a: Program, { world }: Scene): void => {
+  a.process.pause("suspend");
+  world.at(world.nowMs + 3_000, () => a.process.resume());
+};
+
+test("a lease that is measured by the wall clock outlives the server's", async () => {
+  expect(await overlap(setBack, counted(wall))).toMatchObject([{ property: "L4" }]);
+});
+
+test("a wall clock that is set back leaves the lease where it is", async () => {
+  expect(await overlap(setBack, ofHoldfast)).toEqual([]);
+});
+
+test("a lease that is measured by the monotonic clock alone survives a suspension", async () => {
+  expect(await overlap(suspend, counted(mono))).toMatchObject([{ property: "L4" }]);
+});
+
+test("a lease is over at the resume", async () => {
+  expect(await overlap(suspend, ofHoldfast)).toEqual([]);
+});
+
+test("a lease that is counted to its full ttl on a slow clock outlives the server's", async () => {
+  expect(await overlap(() => {}, counted(mono), 0.8)).toMatchObject([{ property: "L4" }]);
+});
+
+test("on a clock that is 1 % slow the lease ends before the server's", async () => {
+  expect(await overlap(() => {}, ofHoldfast, 0.99)).toEqual([]);
+});
+
+test("setTimeout of more than 2^31 ms fires at once", async () => {
+  const startMs = performance.now();
+  const warnings: string[] = [];
+  const note = (warning: Error): void => void warnings.push(warning.name);
+  process.once("warning", note);
+  await new Promise((resolve) => setTimeout(resolve, 2 ** 31));
+  expect(performance.now() - startMs).toBeLessThan(1_000);
+});
+
+async function printed(program: string): Promise<string> {
+  const args = ["--input-type=module", "-e", program];
+  return (await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })).stdout.trim();
+}
+
+test("a process that waits for AbortSignal.timeout ends, and its listener never runs", async () => {
+  const program = `
+    AbortSignal.timeout(300).addEventListener("abort", () => console.log("released"));
+    console.log("waiting");`;
+  expect(await printed(program)).toBe("waiting");
+});
+
+test("a process that waits by holdfast's clock lives until it rings", async () => {
+  const program = `
+    import { systemClock } from "holdfast"; // as it was built
+    systemClock.setTimer(() => console.log("released"), 50);
+    console.log("waiting");`;
+  expect(await printed(program)).toBe("waiting\nreleased");
+});
+
+const CLOCK = "local t = redis.call('TIME') local us = t[1] * 1000000 + t[2]";
+
+test("tostring and %d spoil a token", async () => {
+  const { node } = await Scene.open();
+  expect(node.peek("EVAL", `${CLOCK} return tostring(us)`, "0")).toMatch(/^1\.\d+e\+15$/);
+  expect(node.peek("EVAL", `${CLOCK} return string.format('%d', us)`, "0")).toBe("2147483647");
+});
+
+test("a token is the server's clock to the microsecond", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  let lease: Lease | undefined;
+  a.run(async () => {
+    lease = await a.holdfast().mutex("it").acquire();
+  });
+  scene.node.valkey.clock.step(0.123);
+  await scene.until(1_000);
+  const since = String(scene.node.peek("GET", STATE)).split(" ")[2];
+  expect(String(lease?.fence)).toBe(since);
+  expect(since).toMatch(/^\d{16}$/);
+});
+
+const TWO_LOOKS = `
+  local a = redis.call('TIME')
+  for n = 1, 200000 do local x = n * n end
+  local b = redis.call('TIME')
+  return (b[1] - a[1]) * 1000000 + b[2] - a[2]`;
+
+test("two looks at the clock in one script differ where the server does not freeze it", async () => {
+  const { node } = await Scene.open();
+  // Valkey, and Redis since 7.2, freeze it; Redis 7.0 does not. A script that relies on either is wrong on the other.
+  expect(node.peek("EVAL", TWO_LOOKS, "0")).toBe(0);
+  const program = process.env.HOLDFAST_REDIS_SERVER;
+  if (!program) return; // the file of the real servers' suites says when none is here
+  const server = await ServerProcess.start({ program });
+  const redis = new Redis(server.port, server.host);
+  try {
+    const [, version = ""] = /redis_version:(\S+)/.exec(await redis.info("server")) ?? [];
+    expect([version, Number(await redis.eval(TWO_LOOKS, 0)) > 0]).toEqual([
+      version,
+      version.startsWith("7.0."),
+    ]);
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
+});

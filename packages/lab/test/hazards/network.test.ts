@@ -1,0 +1,283 @@
+/** B: what client libraries and networks do. Each hazard breaks a recipe here, and does not break holdfast. */
+import { checkIntervals } from "@holdfast/lab";
+import { IndeterminateError, type Lease } from "holdfast";
+import { expect } from "vitest";
+import { hazardTests } from "./hazard-tests.js";
+import { NaiveLock } from "./naive.js";
+import { failure, type Program, Scene } from "./scene.js";
+
+const test = hazardTests("network");
+const TTL_MS = 1_000;
+const STATE = "holdfast:{it}:lock";
+
+/** Who holds, as the server says. */
+function holder({ node }: Scene): string | null {
+  const state = node.peek("GET", STATE);
+  const expiryMs = Number(node.peek("PTTL", STATE));
+  return typeof state === "string" && state.length > 17 && expiryMs > 86_400_000 ? state : null;
+}
+
+test("SET NX is sent again and says no, while the caller holds the lock", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  let acquired: boolean | undefined;
+  a.run(async () => {
+    const lock = new NaiveLock(a, { ttlMs: 30_000 });
+    await lock.client.call("PING");
+    a.link().loseNext("after");
+    acquired = await lock.tryAcquire();
+  });
+  await scene.until(2_000);
+  expect([acquired, scene.node.peek("GET", "it")]).toEqual([false, "a"]);
+});
+
+test("an acquire that is sent again succeeds, with one token", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  const leases: (Lease | null)[] = [];
+  a.run(async () => {
+    const hf = a.holdfast();
+    await hf.mutex("other").tryAcquire();
+    for (const method of ["tryAcquire", "acquire"] as const) {
+      a.link().loseNext("after");
+      const lease = await hf.mutex("it", { localTurns: 1 })[method]();
+      leases.push(lease);
+      const [, token] = / (\d{16}) \d{16} /.exec(String(scene.node.peek("GET", STATE))) ?? [];
+      expect(String(lease?.fence)).toBe(token);
+      await lease?.release();
+    }
+  });
+  await scene.until(5_000);
+  expect(leases).toHaveLength(2);
+  expect(leases[0]).not.toBe(null);
+  expect(leases[1]?.fence).toBeGreaterThan(leases[0]?.fence ?? 0n);
+});
+
+test("INCR is sent again: two tokens for one grant", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  let token: unknown;
+  a.run(async () => {
+    const client = a.client();
+    await client.call("PING");
+    a.link().loseNext("after");
+    token = await client.call("INCR", "tokens");
+  });
+  await scene.until(2_000);
+  expect(token).toBe(2);
+});
+
+test("a client that never settles a call hangs its caller for good", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  let settled = false;
+  a.run(async () => {
+    const lock = new NaiveLock(a, { client: a.client({ unanswered: "forget" }) });
+    await lock.client.call("PING");
+    a.link().loseNext("after");
+    await lock.tryAcquire();
+    settled = true;
+  });
+  await scene.until(600_000);
+  expect(settled).toBe(false);
+});
+
+test("every call settles within its limit, although the client settles none", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  const took: Record<string, number> = {};
+  const failures: unknown[] = [];
+  const timed = async (title: string, call: () => Promise<unknown>): Promise<void> => {
+    const sinceMs = a.nowMs;
+    await call().catch((error) => failures.push(error));
+    took[title] = a.nowMs - sinceMs;
+  };
+  a.run(async () => {
+    const hf = a.holdfast({ client: { unanswered: "forget" }, callTimeoutMs: 500 });
+    const lease = await hf.mutex("it").acquire();
+    const mutex = hf.mutex("other", { localTurns: 1 });
+    a.link().block("toNode");
+    await timed("try", () => mutex.tryAcquire());
+    await timed("acquire", () => mutex.acquire({ waitMs: 1_000 }));
+    await timed("enter", () => hf.fencedRecord("it").enter(lease));
+    await timed("release", async () => expect(await lease.release()).toBe("unknown"));
+    await timed("close", () => hf.close());
+  });
+  await scene.until(60_000);
+  expect(Object.keys(took)).toEqual(["try", "acquire", "enter", "release", "close"]);
+  for (const ms of Object.values(took)) expect(ms).toBeLessThan(1_500);
+  expect(failures).toHaveLength(3);
+  for (const error of failures) expect(error).toBeInstanceOf(IndeterminateError);
+});
+
+/** `a` asks while the server cannot be reached, gives up, and the server comes back. */
+async function givenUp(
+  fault: (scene: Scene) => void,
+  heal: (scene: Scene) => void,
+  ask: (a: Program) => Promise<void>,
+) {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  a.run(() => ask(a));
+  scene.world.at(100, () => fault(scene));
+  scene.world.at(10_000, () => heal(scene));
+  await scene.until(20_000);
+  return scene;
+}
+
+const stop = ({ node }: Scene): void => node.crash();
+const start = ({ node }: Scene): void => node.restart();
+const freeze = ({ node }: Scene): void => node.pause();
+const thaw = ({ node }: Scene): void => node.resume();
+
+async function askNaive(a: Program): Promise<void> {
+  const lock = new NaiveLock(a, { ttlMs: 60_000 });
+  await a.sleep(500);
+  await Promise.race([lock.tryAcquire(), a.sleep(1_000)]); // and goes on without it
+}
+
+async function ask(a: Program): Promise<void> {
+  const hf = a.holdfast();
+  await hf.mutex("other", { ttlMs: 60_000 }).tryAcquire();
+  await a.sleep(500);
+  expect(await failure(hf.mutex("it", { ttlMs: 60_000 }).tryAcquire())).toBeInstanceOf(IndeterminateError);
+  const wait = hf.mutex("it", { ttlMs: 60_000 }).acquire({ waitMs: 1_500 });
+  expect(await failure(wait)).toBeInstanceOf(IndeterminateError);
+}
+
+test("SET NX from the offline queue takes the lock for nobody", async () => {
+  const { node } = await givenUp(stop, start, askNaive);
+  expect(node.peek("GET", "it")).toBe("a");
+});
+
+test("an acquire that was given up while offline leaves no holder", async () => {
+  expect(holder(await givenUp(stop, start, ask))).toBe(null);
+});
+
+test("SET NX at a server that stood still takes the lock for nobody", async () => {
+  const { node } = await givenUp(freeze, thaw, askNaive);
+  expect(node.peek("GET", "it")).toBe("a");
+});
+
+test("an acquire at a server that stood still leaves no holder when it goes on", async () => {
+  expect(holder(await givenUp(freeze, thaw, ask))).toBe(null);
+});
+
+test("a release that throws when the key is gone says that a release failed which was carried out", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  let released: boolean | undefined;
+  a.run(async () => {
+    const lock = new NaiveLock(a);
+    await lock.acquire();
+    a.link().loseNext("after");
+    released = await lock.release(); // redlock throws where this is false
+  });
+  await scene.until(2_000);
+  expect([released, scene.node.peek("EXISTS", "it")]).toEqual([false, 0]);
+});
+
+test("a release whose answer was lost says released", async () => {
+  for (const unanswered of ["resend", "reject", "forget"] as const) {
+    const scene = await Scene.open();
+    const a = scene.program("a");
+    let released: string | undefined;
+    a.run(async () => {
+      const lease = await a.holdfast({ client: { unanswered } }).mutex("it").acquire();
+      a.link().loseNext("after");
+      released = await lease.release();
+    });
+    await scene.until(5_000);
+    expect([unanswered, holder(scene)]).toEqual([unanswered, null]);
+    // Without an answer and without another try, nobody can say more than "unknown".
+    expect([unanswered, released]).toEqual([unanswered, unanswered === "forget" ? "unknown" : "released"]);
+  }
+});
+
+/** `a` holds while its renewals vanish; `b` asks until it holds. */
+async function vanishing(believes: (a: Program) => Promise<{ valid(): boolean }>) {
+  const scene = await Scene.open(2);
+  const [a, b] = [scene.program("a"), scene.program("b")];
+  a.run(async () => {
+    const lock = await believes(a);
+    const fromMs = a.nowMs;
+    let toMs = fromMs;
+    a.link().block("toNode");
+    for (let looks = 0; looks < 400; looks++) {
+      await a.sleep(10);
+      if (lock.valid()) toMs = a.nowMs;
+    }
+    a.note({ f: "hold", invMs: fromMs, retMs: toMs, endMs: toMs });
+  });
+  b.run(async () => {
+    await b.sleep(100);
+    const lock = new NaiveLock(b);
+    while ((await lock.client.call("EXISTS", "it")) === 1 || holder(scene)) await b.sleep(5);
+    b.note({ f: "hold", retMs: b.nowMs + 5_000, endMs: b.nowMs + 5_000 });
+  });
+  await scene.until(20_000);
+  return checkIntervals(scene.operations);
+}
+
+test("a renewal that awaits its answer believes in its lock while another holds it", async () => {
+  const violations = await vanishing(async (a) => {
+    const lock = new NaiveLock(a);
+    await lock.acquire();
+    let valid = true;
+    a.run(async () => {
+      for (;;) {
+        await a.sleep(TTL_MS / 3);
+        valid = await lock.extend();
+      }
+    });
+    return { valid: () => valid };
+  });
+  expect(violations).toMatchObject([{ property: "L4" }]);
+});
+
+test("a lease whose renewals vanish is lost before another can hold it", async () => {
+  const violations = await vanishing(async (a) => {
+    const lease = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    return { valid: () => lease.valid && !lease.signal.aborted };
+  });
+  expect(violations).toEqual([]);
+});
+
+const READ_ONLY = { error: "READONLY You can't write against a read only replica.", share: 1 };
+
+test("a loop that stops at the first error gives up during a failover", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  let error: Error | undefined;
+  scene.node.refusal = READ_ONLY;
+  a.run(async () => {
+    error = await failure(a.client().call("EVAL", "return redis.call('SET', 'it', 'a', 'NX')", "0"));
+  });
+  scene.world.at(3_000, () => {
+    scene.node.refusal = null;
+  });
+  await scene.until(5_000);
+  expect(error?.message).toMatch(/^READONLY/);
+});
+
+test("a wait goes on while the server is read-only, and is granted afterwards", async () => {
+  const scene = await Scene.open();
+  const a = scene.program("a");
+  let grantedMs = 0;
+  scene.node.refusal = READ_ONLY;
+  a.run(async () => {
+    const hf = a.holdfast();
+    expect(await failure(hf.mutex("it").tryAcquire())).toMatchObject({
+      serverCode: "READONLY",
+      passing: true,
+    });
+    await hf.mutex("it").acquire();
+    grantedMs = a.nowMs;
+  });
+  scene.world.at(3_000, () => {
+    scene.node.refusal = null;
+  });
+  await scene.until(10_000);
+  expect(grantedMs).toBeGreaterThan(3_000);
+  expect(grantedMs).toBeLessThan(6_000);
+});
