@@ -25,6 +25,8 @@ export interface Verdict {
 
 /** For a process that is late on a busy machine; what it was stopped for does not count anyway. */
 const SLACK_MS = 1_500;
+/** Within this of when it is written down, a clock was set: the one who writes may be late himself. */
+const STEP_MS = 100;
 
 export function judge(round: Round): Verdict {
   const operations = settleHolds(round.history.operations, deathOf(round));
@@ -75,13 +77,21 @@ function settleHolds(
 /**
  * Tokens rise while the server keeps its data, whatever clocks and processes do. After a loss they rise as long as its
  * clock was not moved: in a round with both, each stretch between two losses is judged by itself.
+ *
+ * A turn that was passed on inside a process asked no server: it is as good as the lease that it is part of, and where
+ * the server forgot that one, or its clock moved, others may have had a larger token before.
  */
 function checkGrants(ours: readonly Operation[], faults: readonly Fault[]): Violation[] {
-  const grants = ours.filter(({ f }) => f === "acquire");
+  const askedMs = askedFor(ours);
+  const breaks = breaksOf(faults);
+  const grants = ours.filter(
+    (one) =>
+      one.f === "acquire" &&
+      (askedMs(one) === one.invMs || !isBroken(breaks, askedMs(one), one.retMs ?? Infinity)),
+  );
   const losses = faults.filter(({ breaks }) => breaks === "memory");
   const isClockMoved = faults.some(({ breaks }) => breaks === "time");
   if (!isClockMoved || losses.length === 0) return checkTokens(grants);
-  const askedMs = askedFor(ours);
   return between(losses).flatMap(({ fromMs, toMs }) =>
     checkTokens(grants.filter((one) => askedMs(one) >= fromMs && (one.retMs ?? Infinity) <= toMs)),
   );
@@ -100,17 +110,32 @@ function between(cuts: readonly Span[]): Span[] {
 
 /** Two holds at one time are a violation unless the server forgot, or its clock moved, after the first had been asked for. */
 function checkExclusion(ours: readonly Operation[], { faults }: Round): Violation[] {
-  const breaks = faults.filter(({ breaks: what }) => what);
+  const breaks = breaksOf(faults);
   const askedMs = askedFor(ours);
   return checkIntervals(ours, { most: Infinity }).filter(({ operations }) =>
     operations.some((a, place) =>
       operations.slice(place + 1).some((b) => {
         const fromMs = Math.min(askedMs(a), askedMs(b));
         const toMs = Math.max(a.invMs, b.invMs);
-        return overlap(a, b) && !breaks.some((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs);
+        return overlap(a, b) && !isBroken(breaks, fromMs, toMs);
       }),
     ),
   );
+}
+
+/** When leases may have ended early on the server: while it forgot, and at the two moments at which its clock was set. */
+function breaksOf(faults: readonly Fault[]): Span[] {
+  return faults.flatMap(({ breaks, fromMs, toMs }) => {
+    if (breaks !== "time") return breaks ? [{ fromMs, toMs }] : [];
+    return [
+      { fromMs, toMs: fromMs + STEP_MS },
+      { fromMs: toMs - STEP_MS, toMs },
+    ];
+  });
+}
+
+function isBroken(breaks: readonly Span[], fromMs: number, toMs: number): boolean {
+  return breaks.some((span) => span.fromMs <= toMs && span.toMs >= fromMs);
 }
 
 /** When the possession that a hold is part of was asked for: for a turn passed on inside a process, by the first turn. */

@@ -8,7 +8,7 @@ import { acquire, historyOf, hold, roundOf } from "./rounds.ts";
 const found = (operations: Operation[], faults: Fault[] = [], about = {}) =>
   judge(roundOf(historyOf(...operations), faults, about)).violations.map(({ property }) => property);
 
-const fault = (breaks: "time" | "memory", fromMs: number, toMs = fromMs + 5): Fault => ({
+const fault = (breaks: "time" | "memory", fromMs: number, toMs = fromMs + 1): Fault => ({
   kind: breaks,
   target: "server",
   fromMs,
@@ -38,6 +38,7 @@ describe("exclusion", () => {
 
   it("is promised again for what was asked for afterwards", () => {
     expect(found(overlap, [fault("memory", -20)])).toEqual(["L4"]);
+    expect(found(overlap, [fault("time", -900, 900)])).toEqual(["L4"]); // it was set before, and set right afterwards
     expect(found(overlap, [fault("memory", 120)])).toEqual(["L4"]);
   });
 
@@ -78,6 +79,19 @@ describe("tokens", () => {
     expect(found(falling)).toEqual(["L2"]);
     expect(found(falling, [fault("time", 50)])).toEqual(["L2"]);
     expect(found(falling, [fault("memory", 50)])).toEqual(["L2"]);
+  });
+
+  it("rise inside a process with the lease that they are part of, and no longer where the server ended it early", () => {
+    const turn = [
+      acquire("w1.0", 0, 0, 10, 4n, "one"),
+      acquire("w2.0", 0, 100, 110, 9n),
+      hold("w2.0", 1, 110, 120, 9n),
+      acquire("w1.1", 0, 200, 210, 5n, "one"),
+    ];
+    expect(found(turn)).toEqual(["L2"]);
+    expect(found(turn, [fault("time", 50)])).toEqual([]);
+    expect(found(turn, [fault("memory", 50)])).toEqual([]);
+    expect(found(turn, [fault("memory", 400)])).toEqual(["L2"]);
   });
 
   it("may fall at a loss where the clock was moved as well, and nowhere else", () => {
