@@ -84,6 +84,11 @@ export class Process implements Owner {
     return this.#monoMs();
   }
 
+  /** Its wall clock, likewise. */
+  get wallMs(): number {
+    return Math.floor(this.#monoMs() + this.#wallOffsetMs);
+  }
+
   /** For how long it stood still or was busy, in true time, up to now. */
   get heldUpMs(): number {
     return this.#heldUpMs + (this.#state === "paused" ? this.nowMs - this.#pausedMs : 0);
@@ -218,8 +223,7 @@ export class Process implements Owner {
         this.stall(next.forMs);
       }
     }
-    const monoMs = this.#monoMs();
-    return { monoMs, wallMs: Math.floor(monoMs + this.#wallOffsetMs) };
+    return { monoMs: this.#monoMs(), wallMs: this.wallMs };
   }
 
   /** What was held goes on, one after the other, before what comes in from now on. */

@@ -11,9 +11,11 @@ import { diceFor } from "./chance.js";
 import { type Event, Events, type Owner } from "./events.js";
 import { Link, type LinkOptions } from "./link.js";
 import { takeMachine } from "./machine.js";
+import { takeNet } from "./net.js";
 import { Node, type NodeOptions } from "./node.js";
 import { Process, type ProcessOptions } from "./process.js";
 import type { Stage } from "./stage.js";
+import { type Surroundings, takeGlobals } from "./time/globals.js";
 import { endTurn, inNewTurn, takeImmediates } from "./time/turn.js";
 import { TraceHash } from "./trace.js";
 
@@ -24,6 +26,11 @@ export interface WorldOptions {
   readonly module: ValkeyModule;
   /** Delay of links that do not say theirs. @default 0.1 to 1.5 ms */
   readonly link?: LinkOptions;
+  /**
+   * Real client libraries run in it: they find its clocks, timers, chance and network where they look for those of the
+   * machine, and connect to a node by its name. @default false
+   */
+  readonly realClients?: boolean;
 }
 
 /** An error that nobody caught: a defect of what was simulated. */
@@ -159,6 +166,12 @@ export class World implements Stage {
 
   #runUntil(untilMs: number): void {
     const giveBack = [takeImmediates(), takeMachine()];
+    if (this.#options.realClients) {
+      giveBack.push(
+        takeGlobals(() => this.#surroundings()),
+        takeNet((host) => this.#linkTo(host)),
+      );
+    }
     const onRejection = (error: unknown): void => this.fail(error, this.current);
     process.on("unhandledRejection", onRejection);
     try {
@@ -172,6 +185,20 @@ export class World implements Stage {
       for (const give of giveBack) give();
       process.off("unhandledRejection", onRejection);
     }
+  }
+
+  #surroundings(): Surroundings {
+    const process = this.current && this.processes.get(this.current.name);
+    if (!process) throw new Error("real clients run in a process: see process.run()");
+    const { monoMs, wallMs } = process;
+    const fraction = (): number => process.random.fraction();
+    return { monoMs, wallMs, fraction, after: (delayMs, callback) => process.after(delayMs, callback) };
+  }
+
+  #linkTo(host: string): Link | null {
+    const process = this.current && this.processes.get(this.current.name);
+    const node = this.nodes.get(host);
+    return process && node ? this.link(process, node) : null;
   }
 
   #happen(event: Event, run: () => void): void {

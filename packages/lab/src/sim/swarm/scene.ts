@@ -70,10 +70,12 @@ export class Scene {
     this.failures.push({ property, message, atMs, operations });
   }
 
-  /** From now for `forMs`, clocks are wrong or a state is lost: until the leases of that time are over, they may overlap. */
-  excuseOverlap(forMs = 0): void {
-    const fromMs = this.world.nowMs;
-    this.#exceptions.push({ fromMs, toMs: fromMs + forMs + this.longestTtlMs });
+  /**
+   * From `fromMs` until `forMs` from now, clocks are wrong or a state is lost: until the leases of that time are over,
+   * they may overlap.
+   */
+  excuseOverlap(forMs = 0, fromMs = this.world.nowMs): void {
+    this.#exceptions.push({ fromMs, toMs: this.world.nowMs + forMs + this.longestTtlMs });
   }
 
   /** When leases may overlap. */

@@ -1,4 +1,5 @@
 /** What happens to programs and their machines. */
+import type { Fault } from "../plan.js";
 import type { Scene } from "../scene.js";
 import { type Kind, lasting, lifeOf, momentary, noValue } from "./kind.js";
 
@@ -59,21 +60,19 @@ const wallStep: Kind = {
   forMs: momentary,
   value: (dice) => dice.pick([-3_600_000, -10_000, -500, 500, 10_000, 3_600_000]),
   begin(scene, fault) {
-    if (fault.value < 0 && wasSuspended(scene, fault.target)) scene.excuseOverlap();
+    // Suspended and set back, a machine knows by none of its clocks how long that took.
+    const suspension = fault.value < 0 ? suspensionOf(scene, fault.target) : undefined;
+    if (suspension) scene.excuseOverlap(0, suspension.atMs);
     lifeOf(scene, fault)?.process.stepWall(fault.value);
     return undefined;
   },
 };
 
-/** Suspended and set back, a machine knows by none of its clocks how long that took. */
-function wasSuspended(scene: Scene, target: string): boolean {
+function suspensionOf(scene: Scene, name: string): Fault | undefined {
   const { nowMs } = scene.world;
-  return scene.plan.faults.some(
-    ({ kind, target: other, atMs, forMs }) =>
-      kind === "suspension" &&
-      other === target &&
-      atMs <= nowMs &&
-      atMs + forMs + scene.longestTtlMs >= nowMs,
+  return scene.plan.faults.find(
+    ({ kind, target, atMs, forMs }) =>
+      kind === "suspension" && target === name && atMs <= nowMs && atMs + forMs + scene.longestTtlMs >= nowMs,
   );
 }
 
