@@ -1,16 +1,19 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Action, isFault } from "../../src/model/mutex/actions.js";
 import { Call, Of, Place } from "../../src/model/mutex/fields.js";
 import { usual } from "../../src/model/mutex/mutants.js";
 import { MutexModel } from "../../src/model/mutex/mutex.js";
 import { MutexServerReal, stateOf } from "./mutex-server.js";
 
-const WALKS = 250;
+const WALKS = 150;
 const STEPS = 60;
 /** Longer, and the keys of a line in which nobody gave a sign of life would expire, which the model leaves out. */
 const MOMENTS = 5;
 
 let server: MutexServerReal;
+
+// All of it is computing: on a machine that is busy it takes many times as long.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe("the scripts of the mutex and their model", () => {
   /** Scripts in which one thing is changed: the walks must notice. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { catalogue } from "../../src/model/catalogue.js";
 import type { Entry } from "../../src/model/entry.js";
 import { asExpected, judge } from "../../src/model/judge.js";
@@ -10,6 +10,9 @@ function entry(name: string): Entry {
   if (!found) throw new Error(`no ${name}`);
   return found;
 }
+
+// All of it is computing: on a machine that is busy it takes many times as long.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe("the protocol of the mutex", () => {
   it.each(["mutex-short", "mutex-no-time", "mutex-3-no-time"])(

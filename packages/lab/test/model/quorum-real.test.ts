@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { explore } from "../../src/model/explore.js";
 import { designs } from "../../src/model/quorum/designs.js";
 import { QuorumModel } from "../../src/model/quorum/quorum.js";
@@ -35,6 +35,9 @@ function fresh(): QuorumNodes {
   nodes.clear();
   return nodes;
 }
+
+// All of it is computing: on a machine that is busy it takes many times as long.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe("counter-examples of the model on three real engines", () => {
   const cases = [

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { explore } from "../../src/model/explore.js";
 import { designs } from "../../src/model/quorum/designs.js";
 import { QuorumModel } from "../../src/model/quorum/quorum.js";
@@ -20,6 +20,9 @@ const usual = {
 function run(terms: Pick<QuorumTerms, "design"> & Partial<QuorumTerms>) {
   return explore(new QuorumModel({ ...usual, ...terms }));
 }
+
+// All of it is computing: on a machine that is busy it takes many times as long.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe("designs that are refuted", () => {
   it("A issues a token twice even when leases are honoured", () => {

@@ -96,7 +96,8 @@ export class MutexClient {
     const holds = state[at + Of.phase] === Phase.holding;
     if (!holds && this.#without !== "a hold that lapsed stays lapsed") return;
     if (answer === Answer.lost) {
-      if (holds) this.#ended(state, request, Phase.over);
+      // Where a copy of its request may be on the way, its release bans it, although the lease is gone.
+      if (holds) this.#ended(state, request, state[at + Of.owed] === 1 ? Phase.ending : Phase.over);
       return;
     }
     const left = this.#ttl - age;
