@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import {
+  drawingsOf,
   drawPage,
   type Experiment,
   experiments,
@@ -42,7 +43,7 @@ export async function lab(terms: LabTerms): Promise<number> {
     const tell = terms.json || terms.all ? () => {} : printLine;
     const outcome = await experiment.run(terms.seed, { naiveOnly: terms.naiveOnly, tell });
     outcomes.push(outcome);
-    const page = folder === null ? null : await writePage(folder, outcome);
+    const page = folder === null ? null : await writePages(folder, outcome);
     if (!terms.json) print(outcome, page, terms.all);
   }
   if (terms.json) printLine(jsonOf(terms.all ? { experiments: outcomes } : outcomes[0]));
@@ -81,9 +82,11 @@ async function folderFor({ out, json }: LabTerms): Promise<string | null> {
   return folder;
 }
 
-async function writePage(folder: string, outcome: Outcome): Promise<string> {
+/** The page, and its pictures as files of their own. Returns the page. */
+async function writePages(folder: string, outcome: Outcome): Promise<string> {
   const page = join(folder, `${outcome.id}.html`);
   try {
+    for (const { name, svg } of drawingsOf(outcome)) await writeFile(join(folder, name), svg);
     await writeFile(page, drawPage(outcome));
   } catch (error) {
     throw new Failure("OUTPUT", EXIT.output, `cannot write the page: ${(error as Error).message}`, {

@@ -180,6 +180,6 @@ export class Actor implements Holder {
   }
 }
 
-export function told(reply: Reply): string {
+function told(reply: Reply): string {
   return reply === null ? "nil" : Array.isArray(reply) ? `[${reply.map(told).join(", ")}]` : String(reply);
 }

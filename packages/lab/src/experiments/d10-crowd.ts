@@ -97,7 +97,7 @@ function told(trial: Trial, crowd: number, turns: readonly string[]): Told {
   const perSecond = (trial.counts["commands"] ?? 0) / ((lastsMs - gatheredMs) / 1000);
   const isOrderly = inOrder.find(trial).length === 0;
   const order = isOrderly
-    ? "served in the order in which they had asked"
+    ? "first come, first served"
     : `served as it came: ${turns.slice(0, drawn).join(", ")}, …`;
   const sentence =
     `${crowd.toLocaleString("en-US")} workers asked, and in 1.5 seconds the lock went through ${turns.length} hands: ` +

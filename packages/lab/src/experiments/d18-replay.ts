@@ -1,5 +1,4 @@
 /** D18: a mistake in a lock, found by the simulator, replayed, and made small enough to be understood. */
-import type { Span } from "../history/span.js";
 import { type Property, properties, type Violation } from "../history/violation.js";
 import { type Failure, planOf, runPlan, type Outcome as SwarmOutcome, shrink } from "../sim/swarm/index.js";
 import type { Plan } from "../sim/swarm/plan.js";
@@ -7,7 +6,7 @@ import { timelineOf } from "../timeline/from-history.js";
 import type { Timeline } from "../timeline/timeline.js";
 import type { Experiment, Outcome, RunOptions, TrialOutcome } from "./experiment.js";
 import { type Guard, holdfastWithout } from "./guardless.js";
-import { counted } from "./words.js";
+import { counted, seconds } from "./words.js";
 
 const guard: Guard = {
   name: "a token is larger than the last one",
@@ -15,9 +14,10 @@ const guard: Guard = {
   without: "math.max(tonumber(now), tonumber(request.floor))",
 };
 const mostSeeds = 200;
-/** Drawn: before and after what went wrong. */
+/** Drawn: so much before and after. */
 const beforeMs = 1_500;
 const afterMs = 400;
+const turnsAfter = 4;
 
 const title = "A mistake, found, replayed and made small";
 const question =
@@ -80,14 +80,14 @@ function naiveTrial(found: Found | null, seeds: number): TrialOutcome {
   const sentence =
     `It took ${counted(seeds, "seed")} to break a property. Seed ${seed} played again went ` +
     `${isSame ? "the same way to the byte" : "ANOTHER WAY"} (${outcome.hash}). With everything left out that it does not ` +
-    `need, ${sizeOf(outcome.plan)} became ${sizeOf(small.plan)}, in ${counted(shrinkRuns, "run")}.`;
+    `need, ${sizeOf(outcome.plan)} became ${sizeOf(small.plan)}, in ${counted(shrinkRuns, "run")}.${leftOf(small.plan)}`;
   const figures = {
     "seeds until found": seeds,
     faults: `${outcome.plan.faults.length} → ${small.plan.faults.length}`,
     processes: `${outcome.plan.processes.length} → ${small.plan.processes.length}`,
     operations: `${outcome.operations.length} → ${small.operations.length}`,
   };
-  const timeline = drawingOf(small, lockOf(small), spanOf(small), "The smallest run that fails");
+  const timeline = drawingOf(small, lockOf(small), "The smallest run that fails");
   return { ...common, checks, sentence, figures, timeline, verdict: "fails", asExpected: isSame };
 }
 
@@ -117,31 +117,49 @@ async function withGuard(found: Found | null, tried: readonly number[]): Promise
     figures: { runs: plans.length, grants, "properties broken": findings.length },
     checks: [{ title: checkTitle, findings }],
     timeline: found
-      ? drawingOf(last, lockOf(found.small), spanOf(found.small), "The same run with the guard")
+      ? calmDrawingOf(last, lockOf(found.small), "The same run with the guard")
       : { title: "", lanes: [] },
   };
 }
 
-/** What is drawn: the first failure that shows in operations. */
+/** What is drawn: of the failures that show in operations, the one that shows in the shortest time. */
 function failureOf({ failures }: SwarmOutcome): Failure | undefined {
-  return failures.find(({ operations }) => operations.length > 0) ?? failures[0];
+  const lasting = ({ atMs, operations }: Failure): number =>
+    atMs - Math.min(...operations.map(({ invMs }) => invMs));
+  return failures
+    .filter(({ operations }) => operations.length > 0)
+    .toSorted((a, b) => lasting(a) - lasting(b))[0];
 }
 
-function spanOf(outcome: SwarmOutcome): Span {
+/** The failure, the faults, and what the register refused. */
+function drawingOf(outcome: SwarmOutcome, lock: string, title: string): Timeline {
+  const { operations, deathsMs, plan } = outcome;
   const failure = failureOf(outcome);
-  const atMs = failure?.atMs ?? 0;
-  const begunMs = (failure?.operations ?? []).map(({ invMs }) => invMs);
-  return { fromMs: Math.max(0, Math.min(atMs - beforeMs, ...begunMs)), toMs: atMs + afterMs };
-}
-
-function drawingOf(outcome: SwarmOutcome, lock: string, span: Span, title: string): Timeline {
-  const { operations, deathsMs } = outcome;
+  if (!failure) return { title, lanes: [] };
+  const tokens = new Set(failure.operations.map(({ token }) => token));
   const shown = operations.filter(
-    ({ process, key }) => process === "nemesis" || key === lock || key === `${lock} register`,
+    ({ process, key, token }) =>
+      process === "nemesis" || ((key === lock || key === `${lock} register`) && tokens.has(token)),
   );
-  const failure = failureOf(outcome);
-  const violations = failure ? [violationOf(failure, lock)] : [];
-  return timelineOf(shown, { title, span, deathsMs, violations });
+  const faultsMs = plan.faults.map(({ atMs }) => atMs);
+  const begunMs = failure.operations.map(({ invMs }) => invMs);
+  const span = { fromMs: Math.min(failure.atMs, ...faultsMs, ...begunMs) - 10, toMs: failure.atMs + afterMs };
+  return timelineOf(shown, { title, span, deathsMs, violations: [violationOf(failure, lock)] });
+}
+
+/** What the same faults did to the library as it is: some turns before and after the first one. */
+function calmDrawingOf({ operations, deathsMs, plan }: SwarmOutcome, lock: string, title: string): Timeline {
+  const atMs = plan.faults[0]?.atMs ?? 0;
+  const holds = operations.filter(({ f, key, type }) => f === "acquire" && key === lock && type === "ok");
+  const after = holds.filter(({ invMs }) => invMs > atMs).slice(0, turnsAfter);
+  const tokens = new Set(
+    [...holds.filter(({ invMs }) => invMs <= atMs).slice(-1), ...after].map(({ token }) => token),
+  );
+  const shown = operations.filter(
+    ({ process, key, token }) => process === "nemesis" || (key === lock && tokens.has(token)),
+  );
+  const span = { fromMs: atMs - beforeMs, toMs: (after.at(-1)?.retMs ?? atMs) + afterMs };
+  return timelineOf(shown, { title, span, deathsMs });
 }
 
 function violationOf({ property, message, atMs, operations }: Failure, key: string): Violation {
@@ -151,6 +169,15 @@ function violationOf({ property, message, atMs, operations }: Failure, key: stri
 
 function lockOf(outcome: SwarmOutcome): string {
   return failureOf(outcome)?.operations[0]?.key ?? outcome.plan.locks[0] ?? "";
+}
+
+/** The faults that the failure needs, when they can be told in a breath. */
+function leftOf({ faults }: Plan): string {
+  if (faults.length === 0 || faults.length > 3) return "";
+  const told = faults.map(
+    ({ kind, target, atMs }) => `${kind.replaceAll("-", " ")} (${target}, at ${seconds(atMs)})`,
+  );
+  return ` What it needs: ${told.join(", ")}.`;
 }
 
 function sizeOf({ faults, processes }: Plan): string {

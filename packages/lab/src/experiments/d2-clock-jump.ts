@@ -10,6 +10,7 @@ const [naive, holdfast] = splitRecipes({
   atMs: 1_000,
   strike: (trial, node) => {
     node.valkey.clock.step(jumpMs);
+    trial.forget();
     trial.mark(node.name, "clock", `the clock of ${node.name} is set forward by 30 s`);
   },
   told: (server) => `The clock of ${server} was set forward by 30 s. It ended a lease that had 9 s left`,

@@ -11,6 +11,7 @@ const [naive, holdfast] = splitRecipes({
   strike: (trial, node) => {
     trial.mark(node.name, "crash", `${node.name} crashes; what it knew was not on its disk`);
     node.crash();
+    trial.forget();
     trial.world.at(trial.nowMs + downMs, () => {
       node.restart({ keep: "nothing" });
       trial.mark(node.name, "restart", `${node.name} is back, empty`);

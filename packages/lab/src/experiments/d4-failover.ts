@@ -39,6 +39,7 @@ function play(trial: Trial, pay: Pay): void {
     trial.mark("Redis", "note", "the replica has all writes up to here");
     world.at(1_000 + aliveMs, () => {
       redis.crash();
+      trial.forget();
       trial.mark("Redis", "crash", "the primary dies");
       world.at(1_000 + aliveMs + downMs, () => {
         redis.promote(replica, skewMs);

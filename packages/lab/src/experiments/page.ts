@@ -25,6 +25,16 @@ ${remark === "" ? "" : `<p class="remark">${escaped(remark)}</p>`}
 `;
 }
 
+/** The timelines alone, as files beside the page: "D1-naive.svg", "D1-holdfast.svg", "D6-naive-2.svg". */
+export function drawingsOf({ id, trials }: Outcome): { readonly name: string; readonly svg: string }[] {
+  const places = new Map<string, number>();
+  return trials.map(({ side, timeline }) => {
+    const place = (places.get(side) ?? 0) + 1;
+    places.set(side, place);
+    return { name: `${id}-${side}${place > 1 ? `-${place}` : ""}.svg`, svg: drawSvg(timeline) };
+  });
+}
+
 function trialOf(trial: TrialOutcome, place: number): string {
   const { side, name, verdict, steps, sentence, figures, checks } = trial;
   const facts = Object.entries(figures).map(([what, value]) => {
@@ -82,7 +92,7 @@ const style = `
   .sign { margin-right: 6px; } .fails .sign, .bad { color: var(--bad); } .holds .sign, .good { color: var(--good); }
   .sentence { font-weight: 500; }
   dl { display: flex; flex-wrap: wrap; gap: 8px 28px; margin: 0 0 16px; } dt { color: var(--soft); font-size: 13px; }
-  dd { margin: 0; font-size: 22px; font-variant-numeric: tabular-nums; } .fails dd { color: var(--bad); } .holds dd { color: var(--good); }
+  dd { margin: 0; font-size: 22px; font-variant-numeric: tabular-nums; } .fails dd { color: var(--bad); }
   pre { background: var(--box); border: 1px solid var(--line); border-radius: 6px; padding: 10px 14px; overflow-x: auto;
     font: 13px/1.5 ui-monospace, "Cascadia Mono", "Liberation Mono", monospace; }
   .picture { overflow-x: auto; margin: 16px 0; } .picture svg { display: block; }

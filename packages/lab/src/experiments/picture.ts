@@ -7,7 +7,7 @@ const QUOTED = /⟦(\d+)⟧/g;
 const SHORT = 9_999n;
 
 /** A token, to be put into labels and sentences. */
-export function quoted(token: bigint): string {
+function quoted(token: bigint): string {
   return `⟦${token}⟧`;
 }
 

@@ -27,6 +27,7 @@ export class Possession implements Held {
   readonly #barAt: number;
   /** When the lease is over, whatever the holder believes. */
   #overMs: number;
+  #forgottenMs = Infinity;
   #isEnded = false;
 
   /** Made by `actor.possess(…)`. */
@@ -57,9 +58,9 @@ export class Possession implements Held {
     if (nowMs < this.#overMs) this.#overMs = nowMs + leaseMs;
   }
 
-  /** The server has forgotten the lease, now. */
+  /** The server has forgotten it, now. The holder does not know: what it believes stays as it is. */
   forgotten(): void {
-    this.#overMs = Math.min(this.#overMs, this.#actor.trial.nowMs);
+    this.#forgottenMs = Math.min(this.#forgottenMs, this.#actor.trial.nowMs);
   }
 
   /** Holdfast's lease is a deadline that renewals move: what it says while it is valid counts. */
@@ -86,14 +87,16 @@ export class Possession implements Held {
 
   #draw(toMs: number): void {
     const { bars } = this.#actor.trial.picture;
-    const overMs = Math.min(toMs, this.#overMs);
+    const overMs = Math.min(toMs, this.#overMs, this.#forgottenMs);
     const isStale = overMs < toMs;
     bars[this.#barAt] = this.#bar("hold", this.#fromMs, overMs, isStale ? this.#runOut() : undefined);
-    if (isStale && !this.#terms.isWary && !this.#terms.lease) bars.push(this.#bar("stale", overMs, toMs));
+    const knows = this.#terms.isWary || this.#terms.lease !== undefined;
+    const believedMs = knows ? Math.min(toMs, this.#overMs) : toMs;
+    if (overMs < believedMs) bars.push(this.#bar("stale", overMs, believedMs));
   }
 
   #runOut(): string {
-    return `${this.#actor.name}'s lease is over`;
+    return this.#forgottenMs < this.#overMs ? "" : `${this.#actor.name}'s lease is over`;
   }
 
   #bar(kind: Bar["kind"], fromMs: number, toMs: number, endNote?: string): Bar {

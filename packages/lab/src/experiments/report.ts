@@ -49,7 +49,7 @@ function trialLines(trial: TrialOutcome, { columns, paint, brief = false }: Repo
   const lines = [
     `${colour(paint.bold(head))}  ${trial.name}`,
     ...wrapped(trial.sentence, columns - 2).map((line) => `  ${line}`),
-    `  ${colour(figuresOf(trial))}`,
+    `  ${fails ? colour(figuresOf(trial)) : figuresOf(trial)}`,
   ];
   if (brief) return lines;
   const steps = trial.steps.map((step) => paint.dim(`    ${step}`));

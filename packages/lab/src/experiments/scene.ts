@@ -26,6 +26,8 @@ export interface Held {
   look(): void;
   /** Gives up the belief. */
   end(): void;
+  /** The server has forgotten it. */
+  forgotten(): void;
   /** As far as it goes at the end of the trial. */
   finish(): void;
 }

@@ -48,6 +48,7 @@ function playRedlock(trial: Trial, fault: SplitFault): void {
     link.block("toNode");
     link.block("toProcess");
   }
+  trial.mark("Ann", "note", "the network is split: Ann does not reach D and E, Bob does not reach A and B");
   const pay = (actor: Actor, amount: number, atMs: number, workMs: number): void => {
     actor.run(async () => {
       await actor.sleep(atMs);

@@ -80,6 +80,11 @@ export class Trial implements Scene {
     return this.world.dice(`experiment ${what}`).whole(low, high);
   }
 
+  /** The server has lost what it knew: whoever holds, only believes so from now on. */
+  forget(): void {
+    for (const { possessions } of this.actors) for (const possession of possessions) possession.forgotten();
+  }
+
   mark(lane: string, kind: Mark["kind"], label: string, atMs = this.nowMs): void {
     this.picture.marks.push({ lane, atMs, kind, label });
   }
