@@ -126,7 +126,9 @@ function commander(
   way: Target | SocketFile,
 ): Pick<ChaosServer, "command" | "killScript"> & { close(): void } {
   const connect = () => {
-    const client = new Redis({ ...way, retryStrategy: () => 20, maxRetriesPerRequest: null });
+    const options = { retryStrategy: () => 20, maxRetriesPerRequest: null };
+    // A server that answers BUSY never passes the check of a client that has to connect anew.
+    const client = new Redis({ ...way, ...options, enableReadyCheck: false });
     return client.on("error", () => {});
   };
   const [client, aside] = [connect(), connect()];

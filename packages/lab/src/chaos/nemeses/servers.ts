@@ -56,6 +56,9 @@ export const clientPause: Nemesis = {
   },
 };
 
+/** Some seconds, so that nothing hangs for good. */
+const ENDLESS = "for i = 1, 1e9 do end";
+
 /** Another program's script that does not end: everybody is answered BUSY until somebody kills it. */
 export const busyScript: Nemesis = {
   kind: "busy-script",
@@ -65,7 +68,7 @@ export const busyScript: Nemesis = {
     const forMs = dice.between(100, 1.2 * scene.ttlMs);
     let ended = false;
     const busy = scene.server
-      .command("EVAL", "while true do end", 0)
+      .command("EVAL", ENDLESS, 0)
       .catch(() => {}) // killed, as meant
       .finally(() => {
         ended = true;
