@@ -8,7 +8,7 @@ import { keepEvidence } from "./evidence.js";
 import { judge } from "./judge.js";
 import { playRound, type RoundTerms } from "./round.js";
 import { Tally } from "./tally.js";
-import { monoMs } from "./time.js";
+import { monoMs, settledIn } from "./time.js";
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -38,6 +38,8 @@ export interface Outcome {
 }
 
 const CHAOS_MS = 15_000;
+/** All limits of a round together, and more: beyond it, the chaos itself has a fault. */
+const PEACE_LIMIT_MS = 150_000;
 
 /** The first round plays the seed itself, so that a round is repeated by its own seed. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
@@ -52,7 +54,10 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
       const server = servers[tally.rounds % servers.length] ?? "embedded";
       const title = server === "embedded" ? "embedded" : server.title;
       const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
-      const round = await playRound({ seed: roundSeed, chaosMs, server, vaultProgram, only, folder, shim });
+      const played = playRound({ seed: roundSeed, chaosMs, server, vaultProgram, only, folder, shim });
+      const settled = await settledIn(played, chaosMs + PEACE_LIMIT_MS);
+      if (settled === "late") throw new Error(`the round with seed ${roundSeed} does not end: see ${folder}`);
+      const round = settled.value;
       const verdict = judge(round);
       tally.add(round, verdict);
       const spentMs = monoMs() - startMs;
