@@ -1,4 +1,5 @@
 /** The port over a client: batches, limits, errors and unknown scripts, with a client the test plays. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
 import { NotLoadedError } from "../src/errors.js";
@@ -123,6 +124,16 @@ describe("a connection", () => {
     await expect(broken).rejects.toMatchObject({ code: "INDETERMINATE" });
   });
 
+  test.each(["ERR Connection timed out", "ERR Connection reset by peer", "ERR upstream failure"])(
+    "takes '%s', which a proxy says, for no answer",
+    async (text) => {
+      const call = connection.command(["A"], 100);
+      await tick();
+      writes[0]?.[0]?.fail(new Error(text));
+      await expect(call).rejects.toMatchObject({ code: "INDETERMINATE" });
+    },
+  );
+
   test("sends a script whole at first, then by its sha, and whole again when it was forgotten", async () => {
     const run = async (answer: (sent: Sent) => void): Promise<unknown> => {
       const reply = connection.script(SCRIPT, ["k"], ["a"], 100);
@@ -134,12 +145,17 @@ describe("a connection", () => {
     expect(writes.at(-1)?.[0]?.command).toEqual(["EVAL", "return 1", "1", "k", "a"]);
     await run((sent) => sent.reply(1));
     expect(writes.at(-1)?.[0]?.command).toEqual(["EVALSHA", "sha-of-s", "1", "k", "a"]);
+    const told: unknown[] = [];
+    const note = (message: unknown): void => void told.push(message);
+    subscribe("holdfast:server:forgot", note);
     const forgotten = run((sent) => sent.fail(new Error("NOSCRIPT No matching script.")));
     await tick();
     await tick();
     expect(writes.at(-1)?.[0]?.command[0]).toBe("EVAL");
     writes.at(-1)?.[0]?.reply(2);
     expect(await forgotten).toBe(2);
+    unsubscribe("holdfast:server:forgot", note);
+    expect(told).toEqual([{ what: "scripts" }]);
   });
 
   test("passes on what a subscription reports until it is closed, each refusal as an error of ours", async () => {

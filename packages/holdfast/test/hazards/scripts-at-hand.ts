@@ -22,7 +22,7 @@ export interface ScriptCall {
 
 export const LOCK = lockKeys("holdfast", "it");
 const [LOCK_KEY = ""] = LOCK;
-export const RECORD = recordKey("holdfast", "it");
+const RECORD = recordKey("holdfast", "it");
 
 /** What `holder` sends, or `waiter`, or a newcomer. */
 export function callsOf(who: string): ScriptCall[] {

@@ -56,6 +56,7 @@ export const serverHazards: readonly Hazard[] = [
       "whoever had the larger one notices: an event, and the lock is asked for above it; whoever is refused goes above what refused him",
     red: [lab("server", "tokens of the bare clock fall after a failover to a clock that is behind")],
     green: [
+      suite("fencing", "a refused holder acquires above the token that the record has seen"),
       lab("server", "a token that falls is told, given to nobody, and asked for again above the last"),
       unit(
         "local-line",
@@ -152,6 +153,11 @@ export const serverHazards: readonly Hazard[] = [
     answer: "a refusal is definite: typed, and nothing has changed. No answer is indeterminate, and says so",
     red: [lab("pressure", "a client's error does not say whether the command was carried out")],
     green: [
+      unit(
+        "hazards/scripts",
+        "a user without one of the commands: tokens do not fall, and no lease is touched but the caller's own",
+      ),
+      unit("connection", "tells the server's refusals from the client's trouble"),
       unit("hazards/scripts", "each refusal of the server, for each script: nothing is written"),
       lab("pressure", "each refusal of the server is a ServerError, no answer an IndeterminateError"),
       unit("server-errors", "no memory left: OOM; what is held can be given back"),

@@ -11,6 +11,7 @@ export const timeHazards: readonly Hazard[] = [
       "its write is refused with the token that overtook it; the lease is over at the first look; the signal fires",
     red: [lab("time", "SET NX PX: a paused holder overwrites what the next one wrote")],
     green: [
+      suite("limits", "lockDelayMs keeps the name from others after the holder has lost it by the clock"),
       lab("time", "a paused holder is refused by the record, knows at its first look, and is told"),
       suite(
         "processes",
