@@ -8,15 +8,15 @@ const SEED = 7;
 describe.skipIf(!program)("holdfast under real faults", () => {
   it("breaks no rule, while the canaries are caught", { timeout: 90_000 }, async () => {
     const servers = [{ title: "redis-server", program }];
-    const options = { seed: SEED, lengthMs: 0, servers, vaultProgram: program, chaosMs: 9_000 };
+    const options = { seed: SEED, lengthMs: 0, servers, vaultProgram: program, chaosMs: 7_000 };
     const outcome = await runChaos(options);
     const { tally } = outcome;
     const said = summary(outcome);
     expect(tally.violations, said).toEqual([]);
     expect(tally.void, said).toBeNull();
     expect(tally.allCaught, said).toBeGreaterThan(0);
-    expect(tally.grants, said).toBeGreaterThan(50);
-    expect(tally.struck, said).toBeGreaterThan(10);
+    expect(tally.grants, said).toBeGreaterThan(20);
+    expect(tally.struck, said).toBeGreaterThan(5);
     // Where CI leaves faults out, it is for want of the privilege, never of a compiler.
     if (process.env.CI) expect([...tally.off].filter(([kind]) => kind !== "one-way-drop")).toEqual([]);
   });
