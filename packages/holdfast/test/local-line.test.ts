@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from "vitest";
 import { IndeterminateError } from "../src/errors.js";
 import type { Grant } from "../src/lease/hold.js";
 import { Keeper } from "../src/lease/keeper.js";
+import type { RenewOutcome } from "../src/lease/renewals.js";
 import * as code from "../src/lease/renewals.js";
 import type { Candidate, LockBackend, LockRequest } from "../src/locks/backend.js";
 import type { LocalLine } from "../src/locks/local-line.js";
@@ -23,6 +24,7 @@ let stands: Stand[];
 let attempts: { resolve(grant: Grant): void; reject(error: Error): void }[];
 let released: string[];
 let abandoned: string[];
+let renewals: RenewOutcome[];
 let lines: Map<string, LocalLine>;
 let mutex: Mutex;
 
@@ -35,6 +37,7 @@ beforeEach(() => {
   attempts = [];
   released = [];
   abandoned = [];
+  renewals = [];
   lines = new Map();
   let ids = 0;
   const random = { fraction: () => 0, id: () => `id${ids++}` };
@@ -48,7 +51,7 @@ beforeEach(() => {
         stand.gaveUp = true;
       };
     },
-    renew: () => new Promise(() => {}),
+    renew: () => (renewals.length > 0 ? Promise.resolve(renewals) : new Promise(() => {})),
     async release(request) {
       released.push(request.id);
       return "released";
@@ -188,4 +191,16 @@ test("an expired lease leaves the store its margin, and is given back when its h
   expect([lease.valid, abandoned, released]).toEqual([false, [], []]);
   expect(await lease.release()).toBe("lapsed");
   expect(abandoned).toEqual(["id0"]);
+});
+
+test("what is left of a lease that the store has given away is looked after: a copy of its request may be on its way", async () => {
+  const caller = mutex.acquire();
+  stands[0]?.candidate.granted(grant(1n));
+  const lease = await caller;
+  renewals = ["lost"];
+  clock.advance(1_000);
+  await settled();
+  expect([lease.valid, abandoned]).toEqual([false, []]);
+  expect(await lease.release()).toBe("lapsed");
+  expect([abandoned, released]).toEqual([["id0"], []]);
 });

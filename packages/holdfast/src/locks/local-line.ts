@@ -296,9 +296,10 @@ export class LocalLine {
       possession.hold.lose("expired"); // the clock knew before the timer
     }
     if (possession.over) {
-      // Its holder has stopped: others need not wait for what the store may still count as its lease.
+      // Its holder has stopped: others need not wait for what the store may still count as its lease, nor for a
+      // copy of the request that is still on its way.
       const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
-      const known = ["taken", "forgotten", "revoked", "closed"].includes(possession.over);
+      const known = possession.over === "revoked" || possession.over === "closed";
       if (!delayed && !known) backend.abandon(possession.request);
       told("lapsed");
     } else if (this.#mayPassOn(possession)) {
