@@ -99,8 +99,8 @@ Examples:
   holdfast lab 1 --seed 7 --out pages   another course of it, pages kept
   holdfast lab --all --json | jq '.experiments[].asExpected'
 
-Exit codes: 0 the naive recipes failed and holdfast held; 1 not so; 64; 74. Of
-those of other commands, 69 does not occur.
+Exit codes: 0 the naive recipes failed and holdfast held; 1 not so; 64; 69 the
+package @holdfast/lab is not installed; 74.
 `,
   embedded: `
 Examples:

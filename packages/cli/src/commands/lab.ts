@@ -2,17 +2,7 @@
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import {
-  drawingsOf,
-  drawPage,
-  type Experiment,
-  experiments,
-  findExperiment,
-  listLines,
-  type Outcome,
-  type Paint,
-  reportLines,
-} from "@holdfast/lab/experiments";
+import type { Experiment, Outcome, Paint } from "@holdfast/lab/experiments";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { colorsFor, jsonOf, printLine } from "../output/output.js";
@@ -31,10 +21,26 @@ export interface LabTerms {
 
 const LONGEST_LINE = 120;
 
+type Lab = typeof import("@holdfast/lab/experiments");
+
+/** A package of its own: it brings a simulator and other people's libraries, which no other command needs. */
+async function loadLab(): Promise<Lab> {
+  try {
+    return await import("@holdfast/lab/experiments");
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const remedy = "install @holdfast/lab beside @holdfast/cli, or run it in a clone of the repository";
+    throw new Failure("NOT_INSTALLED", EXIT.unavailable, `the experiments are not installed: ${remedy}`, {
+      cause: error,
+    });
+  }
+}
+
 export async function lab(terms: LabTerms): Promise<number> {
-  const chosen = chosenBy(terms);
+  const parts = await loadLab();
+  const chosen = chosenBy(parts, terms);
   if (chosen === null) {
-    list(terms.json);
+    list(parts, terms.json);
     return EXIT.ok;
   }
   const folder = await folderFor(terms);
@@ -43,15 +49,18 @@ export async function lab(terms: LabTerms): Promise<number> {
     const tell = terms.json || terms.all ? () => {} : printLine;
     const outcome = await experiment.run(terms.seed, { naiveOnly: terms.naiveOnly, tell });
     outcomes.push(outcome);
-    const page = folder === null ? null : await writePages(folder, outcome);
-    if (!terms.json) print(outcome, page, terms.all);
+    const page = folder === null ? null : await writePages(parts, folder, outcome);
+    if (!terms.json) print(parts, outcome, page, terms.all);
   }
   if (terms.json) printLine(jsonOf(terms.all ? { experiments: outcomes } : outcomes[0]));
   return outcomes.every(({ asExpected }) => asExpected) ? EXIT.ok : EXIT.no;
 }
 
 /** null: none, a list is wanted. */
-function chosenBy({ name, all }: LabTerms): readonly Experiment[] | null {
+function chosenBy(
+  { experiments, findExperiment }: Lab,
+  { name, all }: LabTerms,
+): readonly Experiment[] | null {
   if (all) return experiments;
   if (name === undefined) return null;
   const found = findExperiment(name);
@@ -60,7 +69,7 @@ function chosenBy({ name, all }: LabTerms): readonly Experiment[] | null {
   throw new Failure("UNKNOWN_EXPERIMENT", EXIT.usage, `there is no experiment ${name}; there are ${known}`);
 }
 
-function list(json: boolean): void {
+function list({ experiments, listLines }: Lab, json: boolean): void {
   if (json) {
     printLine(
       jsonOf({ experiments: experiments.map(({ id, title, question }) => ({ id, title, question })) }),
@@ -83,7 +92,7 @@ async function folderFor({ out, json }: LabTerms): Promise<string | null> {
 }
 
 /** The page, and its pictures as files of their own. Returns the page. */
-async function writePages(folder: string, outcome: Outcome): Promise<string> {
+async function writePages({ drawingsOf, drawPage }: Lab, folder: string, outcome: Outcome): Promise<string> {
   const page = join(folder, `${outcome.id}.html`);
   try {
     for (const { name, svg } of drawingsOf(outcome)) await writeFile(join(folder, name), svg);
@@ -96,7 +105,7 @@ async function writePages(folder: string, outcome: Outcome): Promise<string> {
   return page;
 }
 
-function print(outcome: Outcome, page: string | null, brief: boolean): void {
+function print({ reportLines }: Lab, outcome: Outcome, page: string | null, brief: boolean): void {
   const columns = Math.min(roomIn(process.stdout), LONGEST_LINE);
   for (const line of reportLines(outcome, { columns, paint: paintFor(), brief })) printLine(line);
   if (page !== null) printLine(brief ? `  ${page}\n` : `\nAs a page: ${page}`);

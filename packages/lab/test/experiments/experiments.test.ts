@@ -1,8 +1,10 @@
 /** Every experiment shows what it says, whatever the seed, and again the same with the same seed. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { waitersBy } from "../../src/experiments/d10-crowd.js";
 import type { Outcome } from "../../src/experiments/experiment.js";
 import { experiments } from "../../src/experiments/list.js";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const seeds = [1, 2, 3];
 /** Each of these plays dozens of runs by itself. */
