@@ -60,7 +60,7 @@ const calmShare = 0.08;
 
 export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const dice = diceFor(seed, "plan");
-  const chaosMs = dice.whole(8_000, 20_000);
+  const chaosMs = dice.whole(4_000, 10_000);
   const isOrderly = dice.chance(0.5);
   const processes = Array.from({ length: dice.whole(3, 5) }, (_, place) =>
     processPlan(dice, place, isOrderly),
@@ -69,7 +69,7 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
     seed,
     chaosMs,
     locks: locks.slice(0, dice.chance(0.7) ? 1 : 2),
-    thinkMs: dice.pick([80, 200, 400]),
+    thinkMs: dice.pick([60, 150, 300]),
     processes,
     faults: dice.chance(calmShare) ? [] : drawFaults(diceFor(seed, "faults"), kinds, processes, chaosMs),
   };

@@ -1,0 +1,65 @@
+import { pictureOf, planOf, runPlan, shrink } from "@holdfast/lab/sim";
+import { type Clock, Holdfast, type HoldfastOptions, type RedisClientLike } from "holdfast";
+import { describe, expect, it } from "vitest";
+
+const seeds = 300;
+const twice = 24;
+const longMs = 240_000;
+
+describe("the mutex under faults", () => {
+  it(`keeps its rules on ${seeds} seeds, and the first ${twice} run the same again`, {
+    timeout: longMs,
+  }, async () => {
+    const broken: string[] = [];
+    const hashes: string[] = [];
+    let grants = 0;
+    for (let seed = 1; seed <= seeds; seed++) {
+      const outcome = await runPlan(planOf(seed));
+      grants += outcome.grants;
+      hashes.push(outcome.hash);
+      for (const { property, message } of outcome.failures)
+        broken.push(`${property}: ${message} (npm run lab -- --seed ${seed})`);
+    }
+    expect(broken).toEqual([]);
+    expect(grants).toBeGreaterThan(seeds * 10);
+    expect(new Set(hashes).size).toBe(seeds);
+    for (let seed = 1; seed <= twice; seed++)
+      expect((await runPlan(planOf(seed))).hash).toBe(hashes[seed - 1]);
+  });
+});
+
+describe("a library that trusts a slow clock", () => {
+  class Careless extends Holdfast {
+    constructor(client: RedisClientLike | string, options: HoldfastOptions = {}) {
+      super(client, { ...options, clock: slow(options.clock as Clock) });
+    }
+  }
+
+  /** Half as fast as it should be. */
+  function slow(clock: Clock): Clock {
+    const now = () => {
+      const { monoMs, wallMs } = clock.now();
+      return { monoMs: monoMs / 2, wallMs: wallMs / 2 };
+    };
+    return { now, setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs * 2) };
+  }
+
+  it("is found, made small and drawn", { timeout: longMs }, async () => {
+    const options = { holdfast: Careless };
+    for (let seed = 1; ; seed++) {
+      const outcome = await runPlan(planOf(seed), options);
+      if (!outcome.failures.some(({ property }) => property === "L4")) continue;
+      const found = { ...outcome, failures: outcome.failures.filter(({ property }) => property === "L4") };
+      const { outcome: small } = await shrink(found, options);
+      const { faults, processes } = small.plan;
+      expect(faults.length).toBeLessThanOrEqual(outcome.plan.faults.length);
+      expect(processes.length).toBeLessThanOrEqual(outcome.plan.processes.length);
+      expect(small.failures.some(({ property }) => property === "L4")).toBe(true);
+      const { text, svg } = pictureOf(small, 100);
+      expect(text).toContain(`Seed ${seed}`);
+      expect(svg).toMatch(/^<svg/);
+      expect((await runPlan(small.plan, options)).hash).toBe(small.hash);
+      return;
+    }
+  });
+});
