@@ -38,7 +38,7 @@ export function pictureOf(violation: Violation, { history, faults, seed }: Round
   const around = faults.filter((fault) => touches(window, fault.fromMs, fault.toMs));
   return {
     title: `${violation.property}: "${key}", seed ${seed}`,
-    caption: `${violation.message}.`,
+    caption: violation.message,
     lanes: [...lanes, { id: "server", kind: "server" }],
     bars: [...barsOf(shown, window), ...pausesOf(around, processes, window)].slice(0, MOST_BARS),
     marks: [
