@@ -17,7 +17,7 @@ export function judge(scene: Scene, endMs: number): void {
   const { operations } = scene.history;
   const { exceptions, deathsMs, plan } = scene;
   const found = [
-    ...tokenSpans(operations, scene.tokenCutsMs).flatMap((span) => checkTokens(span)),
+    ...tokenSpans(grantsOfTheNode(scene), scene.tokenCutsMs).flatMap((span) => checkTokens(span)),
     ...checkIntervals(operations, { exceptions }),
     ...checkFence(operations, { placeOf }),
   ];
@@ -41,6 +41,22 @@ function tokenSpans(operations: readonly Operation[], cutsMs: readonly number[])
   return edges.slice(1).map((toMs, place) => {
     const fromMs = edges[place] as number;
     return operations.filter(({ invMs, retMs }) => invMs >= fromMs && (retMs ?? toMs) < toMs);
+  });
+}
+
+/**
+ * While leases may overlap, a process may pass on inside what it was granted before, to callers who ask after somebody
+ * else was granted more: those turns asked nobody. A process with one caller has asked the node for each.
+ */
+function grantsOfTheNode(scene: Scene): Operation[] {
+  const known = new Set<string | undefined>();
+  const solo = new Set(scene.plan.processes.filter(({ callers }) => callers === 1).map(({ name }) => name));
+  return scene.history.operations.filter(({ f, type, nonce, retMs, process }) => {
+    if (f !== "acquire" || type !== "ok") return false;
+    const isFirst = !known.has(nonce);
+    known.add(nonce);
+    const [name = ""] = process.split(/[#.]/);
+    return (isFirst && solo.has(name)) || !scene.mayOverlap(retMs ?? 0);
   });
 }
 
