@@ -8,8 +8,15 @@ export const networkHazards: readonly Hazard[] = [
       "the lock is set, the answer lost, the command sent again: refused, by the lock that is one's own",
     concerns: ["locks", "clients"],
     answer: "the acquire succeeds, with the token of the first",
-    red: [lab("network", "SET NX is sent again and says no, while the caller holds the lock")],
+    red: [
+      lab("clients", "ioredis sends SET NX again, and its caller hears no while it holds the lock"),
+      lab("network", "SET NX is sent again and says no, while the caller holds the lock"),
+    ],
     green: [
+      lab(
+        "clients",
+        "with each client library, an acquire whose answer was lost holds the lock, or leaves none behind",
+      ),
       lab("network", "an acquire that is sent again succeeds, with one token"),
       suite(
         "faults",
@@ -34,8 +41,15 @@ export const networkHazards: readonly Hazard[] = [
     sentence: "a client that does not send again never settles the call either",
     concerns: ["clients", "locks", "waiting"],
     answer: "every call settles by its own limit, as unknown where it is",
-    red: [lab("network", "a client that never settles a call hangs its caller for good")],
+    red: [
+      lab("clients", "ioredis that sends nothing again never settles the call"),
+      lab("network", "a client that never settles a call hangs its caller for good"),
+    ],
     green: [
+      lab(
+        "clients",
+        "with each client library, every call settles within its limit while the server is silent",
+      ),
       lab("network", "every call settles within its limit, although the client settles none"),
       unit("connection", "settles a call that has no answer, and ignores an answer that comes late"),
     ],
@@ -46,8 +60,12 @@ export const networkHazards: readonly Hazard[] = [
       "a client keeps the acquire while it is offline, and sends it when its caller has long given up",
     concerns: ["clients", "waiting"],
     answer: "the lock is free a moment after the connection is back",
-    red: [lab("network", "SET NX from the offline queue takes the lock for nobody")],
+    red: [
+      lab("clients", "each client library sends SET NX from its offline queue when its caller has gone on"),
+      lab("network", "SET NX from the offline queue takes the lock for nobody"),
+    ],
     green: [
+      lab("clients", "with each client library, an acquire that was given up while offline leaves no holder"),
       lab("network", "an acquire that was given up while offline leaves no holder"),
       suite("resends", "a request that arrives after its caller gave up takes nothing"),
       suite("resends", "a request that arrives long after its connection broke takes nothing for nobody"),
@@ -73,6 +91,7 @@ export const networkHazards: readonly Hazard[] = [
     concerns: ["locks", "clients"],
     answer: "released, lapsed or unknown, within one limit, and no later holder is touched",
     red: [
+      lab("clients", "redlock 5: a release whose answer was lost throws"),
       lab(
         "network",
         "a release that throws when the key is gone says that a release failed which was carried out",
@@ -191,7 +210,10 @@ export const networkHazards: readonly Hazard[] = [
     sentence: "the answer is read after seconds of computing: the lock that was got has run out",
     concerns: ["locks", "clients"],
     answer: "no lease: what was granted is given back",
-    red: [lab("connections", "SET NX PX: an answer that is read late is a lock that is over")],
+    red: [
+      lab("clients", "redlock 5: a lock whose answer is read late is handed out although it is over"),
+      lab("connections", "SET NX PX: an answer that is read late is a lock that is over"),
+    ],
     green: [
       lab("connections", "a grant that is read after its lease is no lease, and is given back"),
       suite(

@@ -48,7 +48,10 @@ export const timeHazards: readonly Hazard[] = [
     sentence: "seconds of computing in one piece: timers, renewal and signal are all late",
     concerns: ["locks", "clients"],
     answer: "the lease is over at the first look, and the error says for how long it had been",
-    red: [lab("time", "after a long computation the signal still says that all is well")],
+    red: [
+      lab("clients", "redis-semaphore: after a stall its caller works on, and another holds"),
+      lab("time", "after a long computation the signal still says that all is well"),
+    ],
     green: [
       lab("time", "after a long computation the lease is over, and says for how long"),
       suite(
@@ -108,7 +111,10 @@ export const timeHazards: readonly Hazard[] = [
     sentence: "a client's wall clock is set back, and its lease, measured by it, looks longer",
     concerns: ["locks", "clients"],
     answer: "no step of the wall clock makes a lease look longer than the monotonic clock allows",
-    red: [lab("clocks", "a lease that is measured by the wall clock outlives the server's")],
+    red: [
+      lab("clients", "redlock 5: a wall clock that is set back lengthens the lock"),
+      lab("clocks", "a lease that is measured by the wall clock outlives the server's"),
+    ],
     green: [
       lab("clocks", "a wall clock that is set back leaves the lease where it is"),
       suite("deadline", "a wall clock that is set back does not lengthen a lease"),

@@ -24,6 +24,11 @@ export class Scene {
     return new Scene(await World.create({ seed }));
   }
 
+  /** One in which real client libraries run: they connect to the host "redis". */
+  static async ofRealClients(seed = 1): Promise<Scene> {
+    return new Scene(await World.create({ seed, realClients: true }));
+  }
+
   private constructor(world: World) {
     this.world = world;
     this.node = world.node("redis");
