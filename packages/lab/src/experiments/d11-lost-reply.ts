@@ -38,7 +38,7 @@ async function askTwice(actor: Actor, node: Node, words: readonly string[]): Pro
 
 const naiveLock: Recipe = {
   ...{ side: "naive", name: "SET NX PX, sent again by the client", lastsMs },
-  steps: ["SET lock <me> NX PX 10000               OK: the lock is mine; nil: somebody has it"],
+  steps: ["SET lock <me> NX PX 10000               OK: mine; nil: somebody has it"],
   play: (trial) => {
     const [ann, redis] = [trial.actor("Ann"), trial.server("Redis")];
     let blockedMs = 0;

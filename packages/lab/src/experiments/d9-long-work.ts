@@ -57,7 +57,7 @@ const blockedRenewal: Recipe = {
   steps: [
     "SET lock <me> NX PX 10000",
     "setInterval(() => PEXPIRE lock 10000, 3333)",
-    "GET balance … SET balance <sum>         ten seconds of work without a pause for timers",
+    "GET balance … SET balance <sum>         no pause for timers in the work",
     "clearInterval; if GET lock is <me> then DEL lock",
   ],
   play: (trial) => {

@@ -18,6 +18,7 @@ export interface ReportOptions {
   readonly brief?: boolean;
 }
 
+const NO_BREAK = "\u00a0";
 /** Findings that are shown of one check: more of the same tell nothing new. */
 const MOST_FINDINGS = 2;
 
@@ -49,7 +50,7 @@ function trialLines(trial: TrialOutcome, { columns, paint, brief = false }: Repo
   const lines = [
     `${colour(paint.bold(head))}  ${trial.name}`,
     ...wrapped(trial.sentence, columns - 2).map((line) => `  ${line}`),
-    `  ${fails ? colour(figuresOf(trial)) : figuresOf(trial)}`,
+    ...figureLines(trial, columns - 2).map((line) => `  ${fails ? colour(line) : line}`),
   ];
   if (brief) return lines;
   const steps = trial.steps.map((step) => paint.dim(`    ${step}`));
@@ -67,10 +68,13 @@ function trialLines(trial: TrialOutcome, { columns, paint, brief = false }: Repo
   ];
 }
 
-function figuresOf({ figures }: TrialOutcome): string {
-  return Object.entries(figures)
-    .map(([what, value]) => `${what}: ${typeof value === "number" ? value.toLocaleString("en-US") : value}`)
-    .join("   ");
+/** As many figures in a line as there is room for. */
+function figureLines({ figures }: TrialOutcome, columns: number): string[] {
+  const told = Object.entries(figures).map(([what, value]) => {
+    const shown = typeof value === "number" ? value.toLocaleString("en-US") : value;
+    return `${what}: ${shown}`.replaceAll(" ", NO_BREAK);
+  });
+  return wrapped(told.join("   "), columns).map((line) => line.trimEnd().replaceAll(NO_BREAK, " "));
 }
 
 function checkLines({ checks }: TrialOutcome, columns: number, paint: Paint): string[] {
