@@ -164,6 +164,15 @@ test("a token that is not above the last one is given to nobody, and the next is
   ]);
 });
 
+test("tokens that were used up may begin anew", async () => {
+  const first = mutex.tryAcquire();
+  attempts[0]?.resolve(grant(9_007_199_254_000_000n));
+  await (await first)?.release();
+  const next = mutex.tryAcquire();
+  attempts[1]?.resolve(grant(1_800_000_000_000_000n));
+  expect((await next)?.fence).toBe(1_800_000_000_000_000n);
+});
+
 test("a line that was begun by a listener while another ended is still known", async () => {
   const first = mutex.acquire();
   stands[0]?.candidate.granted(grant(10n));
