@@ -1,0 +1,78 @@
+/**
+ * The library with one file changed, as one module in a temporary folder; nothing in the working tree is touched. Its
+ * errors are those of the installed library, so that a program knows them by their class.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build, type Plugin } from "esbuild";
+import type { Mutant } from "./mutant.js";
+import { compiledFolder, readSource, sourceFolder } from "./sources.js";
+
+const shared = ["errors.ts", "errors/refusals.ts"];
+const include = /^--- @include "([^"]+)"[ \t]*$/gm;
+
+export class Bundles {
+  readonly #folder = mkdtempSync(resolve(tmpdir(), "holdfast-mutation-"));
+  #count = 0;
+
+  /** @param mutant null: nothing is changed. Returns the path of the module. */
+  async make(mutant: Pick<Mutant, "file" | "source"> | null): Promise<string> {
+    this.#count += 1;
+    const outfile = resolve(this.#folder, `${this.#count}.mjs`);
+    await build({
+      entryPoints: [resolve(sourceFolder, "index.ts")],
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "es2022",
+      packages: "external",
+      logLevel: "silent",
+      plugins: [changed(mutant)],
+    });
+    return outfile;
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function changed(mutant: Pick<Mutant, "file" | "source"> | null): Plugin {
+  const read = (file: string): string => (file === mutant?.file ? mutant.source : readSource(file));
+  return {
+    name: "changed",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\./ }, ({ path, importer }) => {
+        if (importer === "") return undefined;
+        const file = resolve(dirname(importer), path.replace(/\.js$/, ".ts"));
+        const name = relative(sourceFolder, file).replaceAll("\\", "/");
+        if (!shared.includes(name)) return existsSync(file) ? { path: file } : undefined;
+        const compiled = resolve(compiledFolder, name.replace(/\.ts$/, ".js"));
+        return { path: pathToFileURL(compiled).href, external: true };
+      });
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const name = relative(sourceFolder, path).replaceAll("\\", "/");
+        const lua = name.endsWith(".lua.ts") && mutant?.file.endsWith(".lua");
+        const contents = lua ? scriptModule(name.replace(/\.ts$/, ""), read) : read(name);
+        return { contents, loader: "ts" };
+      });
+    },
+  };
+}
+
+/** As the generator makes it, comments and all. */
+function scriptModule(file: string, read: (file: string) => string): string {
+  const seen = new Set<string>();
+  const expand = (name: string): string => {
+    if (seen.has(name)) return "";
+    seen.add(name);
+    return read(name).replace(include, (_, path: string) => expand(`${dirname(name)}/${path}`));
+  };
+  const source = expand(file);
+  const sha1 = createHash("sha1").update(source).digest("hex");
+  return `export const script = ${JSON.stringify({ name: file.replace(/\.lua$/, ""), source, sha1 })};`;
+}

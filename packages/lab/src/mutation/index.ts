@@ -1,0 +1,7 @@
+/** Every public name of the mutation testing, one explicit list. */
+export { type CampaignOptions, type Fate, runCampaign } from "./campaign.js";
+export { type Excuse, excuseOf } from "./excuses.js";
+export type { Mutant, Operator } from "./mutant.js";
+export { Report } from "./report.js";
+export { allMutants, changedFiles } from "./sources.js";
+export type { Kill } from "./worker.js";

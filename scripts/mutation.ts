@@ -1,0 +1,119 @@
+/**
+ * Changes the library a little, one place at a time, and says which changes the simulator notices: docs/mutation.md.
+ *
+ *   npm run mutation                       every mutant, for a minute; the next call goes on where this one ended
+ *   npm run mutation -- --only hold.ts     those of the files whose path contains that
+ *   npm run mutation -- --list             what would be changed
+ *   npm run mutation -- --report           what is known so far, and runs nothing
+ *
+ *   --budget SECONDS   of this call                               [60]
+ *   --seeds N          most seeds for one mutant                  [60]
+ *   --workers N        threads                                    [2]
+ *   --state FILE       what is known so far                       [reports/mutation.json]
+ *   --fresh            forgets it
+ *   --json             the result for a program
+ *
+ * Exit code 1: a mutant lives that is not known to be none. 64 when it was called wrongly.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { allMutants, type Fate, type Mutant, Report, runCampaign } from "@holdfast/lab/mutation";
+
+class Misuse extends Error {}
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new Misuse(`--${name} must be a whole number from 1`);
+  return value;
+}
+
+function readState(file: string): Map<string, Fate> {
+  try {
+    const fates = JSON.parse(readFileSync(file, "utf8")) as Fate[];
+    return new Map(fates.map((fate) => [fate.key, fate]));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return new Map();
+    throw error;
+  }
+}
+
+function writeState(file: string, fates: ReadonlyMap<string, Fate>): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify([...fates.values()], null, 1)}\n`);
+}
+
+interface Settings {
+  readonly state: string;
+  readonly seeds: number;
+  readonly workers: number;
+  readonly budgetMs: number;
+  readonly quiet: boolean;
+}
+
+async function run(mutants: readonly Mutant[], fates: Map<string, Fate>, settings: Settings): Promise<void> {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  const timer = setTimeout(stop, settings.budgetMs);
+  process.once("SIGINT", stop);
+  const onFate = (fate: Fate, open: number): void => {
+    fates.set(fate.key, fate);
+    writeState(settings.state, fates);
+    if (settings.quiet) return;
+    const { kill, seeds } = fate;
+    const said = kill ? `killed by ${kill.property} at seed ${kill.seed}` : `alive after ${seeds} seeds`;
+    console.error(`${String(open).padStart(4)} open  ${said.padEnd(34)} ${fate.key}`);
+  };
+  const { seeds, workers } = settings;
+  const known = new Map(fates);
+  try {
+    await runCampaign({ mutants, known, seeds, workers, onFate, signal: controller.signal });
+  } finally {
+    clearTimeout(timer);
+    process.off("SIGINT", stop);
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: "string", default: "" },
+      budget: { type: "string", default: "60" },
+      seeds: { type: "string", default: "60" },
+      workers: { type: "string", default: "2" },
+      state: { type: "string", default: "reports/mutation.json" },
+      fresh: { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      report: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const mutants = allMutants(values.only);
+  if (mutants.length === 0) throw new Misuse(`no file that is changed has "${values.only}" in its path`);
+  if (values.list) {
+    for (const { key, line } of mutants) console.log(`${String(line).padStart(4)}  ${key}`);
+    return;
+  }
+  const fates = values.fresh ? new Map<string, Fate>() : readState(values.state);
+  if (!values.report) {
+    await run(mutants, fates, {
+      state: values.state,
+      seeds: whole("seeds", values.seeds),
+      workers: whole("workers", values.workers),
+      budgetMs: whole("budget", values.budget) * 1_000,
+      quiet: values.json,
+    });
+  }
+  const report = new Report(mutants, fates);
+  console.log(values.json ? JSON.stringify(report.data, null, 2) : report.text);
+  if (report.survivors.length > 0) process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof Misuse || (error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")))
+    throw error;
+  console.error((error as Error).message);
+  process.exitCode = 64;
+}
