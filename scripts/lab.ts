@@ -6,6 +6,7 @@
  *   npm run lab -- --seed 4711              one, made small and drawn if it fails
  *   npm run lab -- --verify 100             every seed twice; the hash is the same on every version of Node
  *
+ *   --clients real each process on ioredis 6, ioredis 5 or node-redis 6   [a client of our own]
  *   --workers N    threads                  [one for each core]
  *   --coverage     a kind of fault that never met a state of the protocol is a failure
  *   --out FOLDER   for the pictures of what failed           [reports/lab]
@@ -36,6 +37,7 @@ interface Settings {
   readonly coverage: boolean;
   readonly json: boolean;
   readonly out: string;
+  readonly clients: "lab" | "real";
 }
 
 const drawnFailures = 3;
@@ -61,13 +63,16 @@ async function main(): Promise<number> {
       coverage: { type: "boolean", default: false },
       out: { type: "string", default: "reports/lab" },
       json: { type: "boolean", default: false },
+      clients: { type: "string", default: "lab" },
     },
   });
-  const { seed, verify, seeds, from, workers, ...rest } = values;
+  const { seed, verify, seeds, from, workers, clients, ...rest } = values;
+  if (clients !== "lab" && clients !== "real") throw new Misuse("--clients is lab or real");
   if ([seed, verify, seeds].filter((value) => value !== undefined).length > 1)
     throw new Misuse("--seed, --seeds and --verify exclude each other");
   const settings: Settings = {
     ...rest,
+    clients,
     from: numberOf("from", from),
     seeds: numberOf("seeds", verify ?? seeds ?? "300"),
     workers: workers === undefined ? undefined : numberOf("workers", workers),
@@ -84,7 +89,7 @@ function numberOf(name: string, text: string): number {
 }
 
 async function one(seed: number, settings: Settings): Promise<number> {
-  const outcome = await runPlan(planOf(seed));
+  const outcome = await runPlan(planOf(seed), { clients: settings.clients });
   if (settings.json)
     console.log(JSON.stringify({ seed, hash: outcome.hash, failures: outcome.failures }, bigints));
   else {
@@ -107,12 +112,12 @@ async function many(settings: Settings): Promise<number> {
   for (const { seed, failure, count } of report.failed) {
     const more = count > 1 ? ` (and ${count - 1} more)` : "";
     console.error(
-      `\nseed ${seed}: ${failure.property}: ${failure.message}${more}\n  npm run lab -- --seed ${seed}`,
+      `\nseed ${seed}: ${failure.property}: ${failure.message}${more}\n  npm run lab -- --seed ${seed}${settings.clients === "real" ? " --clients real" : ""}`,
     );
   }
   if (!settings.json)
     for (const { seed } of report.failed.slice(0, drawnFailures))
-      await explain(await runPlan(planOf(seed)), settings);
+      await explain(await runPlan(planOf(seed), { clients: settings.clients }), settings);
   return report.failed.length + empty.length > 0 ? 1 : 0;
 }
 
@@ -126,11 +131,12 @@ async function twice(settings: Settings): Promise<number> {
   return isSame ? 0 : 1;
 }
 
-async function fleet({ from, seeds, workers, json }: Settings): Promise<FleetReport> {
+async function fleet({ from, seeds, workers, json, clients }: Settings): Promise<FleetReport> {
   const shows = !json && process.stderr.isTTY;
   const report = await runFleet({
     from,
     seeds,
+    clients,
     ...(workers === undefined ? {} : { workers }),
     onProgress(done, failed) {
       if (shows) process.stderr.write(`\r\x1b[K  ${bar(done / seeds)} ${done} of ${seeds}, ${failed} failed`);
@@ -146,8 +152,8 @@ function bar(share: number): string {
 }
 
 /** Makes it small, draws it, and writes the picture down. */
-async function explain(outcome: Outcome, { out, json }: Settings): Promise<void> {
-  const { outcome: small, runs } = await shrink(outcome);
+async function explain(outcome: Outcome, { out, json, clients }: Settings): Promise<void> {
+  const { outcome: small, runs } = await shrink(outcome, { clients });
   const { text, svg } = pictureOf(small, process.stdout.columns);
   mkdirSync(out, { recursive: true });
   const stem = join(out, `seed-${outcome.plan.seed}`);

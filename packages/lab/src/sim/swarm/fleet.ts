@@ -14,6 +14,8 @@ export interface FleetOptions {
   readonly workers?: number;
   /** Called after every batch, with how many seeds are done. */
   readonly onProgress?: (done: number, failed: number) => void;
+  /** As of a run. @default "lab" */
+  readonly clients?: "lab" | "real";
   /** Ends it early. */
   readonly signal?: AbortSignal;
 }
@@ -75,7 +77,8 @@ class Batches {
     const { from, seeds, signal } = this.#options;
     const left = from + seeds - this.#next;
     if (left <= 0 || signal?.aborted) return null;
-    const batch = { from: this.#next, seeds: Math.min(batchSeeds, left) };
+    const { clients = "lab" } = this.#options;
+    const batch = { from: this.#next, seeds: Math.min(batchSeeds, left), clients };
     this.#next += batch.seeds;
     return batch;
   }

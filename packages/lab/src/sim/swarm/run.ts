@@ -3,6 +3,7 @@ import { compileValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import type { Operation } from "../../history/operation.js";
 import type { Recorder } from "../../history/recorder.js";
+import { loadRealClients, type OpenReal } from "../real-clients.js";
 import { warmUp } from "../warm-up.js";
 import { World } from "../world.js";
 import { Beliefs } from "./beliefs.js";
@@ -19,6 +20,8 @@ import { type Failure, Scene } from "./scene.js";
 export interface RunOptions {
   /** A library that was changed on purpose, for instance. @default the one that is installed */
   readonly holdfast?: typeof Holdfast;
+  /** "real": each process uses ioredis 6, ioredis 5 or node-redis 6, which takes some three times as long. @default "lab" */
+  readonly clients?: "lab" | "real";
   /** Errors have stacks, which costs a fifth of the time. @default false */
   readonly stacks?: boolean;
 }
@@ -60,13 +63,15 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Out
   }
 }
 
-async function run(plan: Plan, { holdfast = Holdfast }: RunOptions): Promise<Outcome> {
-  const world = new World({ seed: plan.seed, module: await compileValkey() });
+async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOptions): Promise<Outcome> {
+  const realClients = clients === "real";
+  const libraries = realClients ? await loadRealClients() : new Map<string, OpenReal>();
+  const world = new World({ seed: plan.seed, module: await compileValkey(), realClients });
   const scene = new Scene(world, plan);
   const beliefs = new Beliefs(scene);
   const coverage = new Coverage(scene, beliefs);
   const registers = new Map(plan.locks.map((lock) => [lock, new Register(world, lock)]));
-  scene.spawn = (life) => beginLife({ scene, beliefs, registers, holdfast }, life);
+  scene.spawn = (life) => beginLife({ scene, beliefs, registers, holdfast, libraries }, life);
   for (const life of plan.processes) scene.spawn(life);
   const ends = new Set<() => void>();
   const nemesis = scene.history.recorder("nemesis", () => world.nowMs);

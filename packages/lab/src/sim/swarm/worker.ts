@@ -6,6 +6,7 @@ import type { Failure } from "./scene.js";
 export interface Batch {
   readonly from: number;
   readonly seeds: number;
+  readonly clients: "lab" | "real";
 }
 
 export interface BatchReport {
@@ -18,13 +19,13 @@ export interface BatchReport {
   readonly coverage: readonly (readonly [cell: string, times: number])[];
 }
 
-async function run({ from, seeds }: Batch): Promise<BatchReport> {
+async function run({ from, seeds, clients }: Batch): Promise<BatchReport> {
   const hashes: string[] = [];
   const failed: { seed: number; failure: Failure; count: number }[] = [];
   const coverage = new Map<string, number>();
   let [grants, deliveries, virtualMs] = [0, 0, 0];
   for (let seed = from; seed < from + seeds; seed++) {
-    const outcome = await runPlan(planOf(seed));
+    const outcome = await runPlan(planOf(seed), { clients });
     hashes.push(outcome.hash);
     grants += outcome.grants;
     deliveries += outcome.deliveries;
