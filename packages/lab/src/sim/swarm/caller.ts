@@ -72,9 +72,9 @@ export class Caller {
     const options: AcquireOptions = floor === undefined ? {} : { floor };
     const way = this.#dice.fraction();
     if (way < 0.2) {
-      const lease = await this.#acquire(lock, this.#parts.plan.callTimeoutMs, () =>
-        this.#mutex(lock).tryAcquire(options),
-      );
+      // Asked again where the first token was smaller than one that was seen before.
+      const limitMs = this.#parts.plan.callTimeoutMs * 2;
+      const lease = await this.#acquire(lock, limitMs, () => this.#mutex(lock).tryAcquire(options));
       if (lease) await this.#hold(lock, lease);
       return;
     }

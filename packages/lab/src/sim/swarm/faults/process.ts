@@ -62,7 +62,10 @@ const wallStep: Kind = {
   begin(scene, fault) {
     // Suspended and set back, a machine knows by none of its clocks how long that took.
     const suspension = fault.value < 0 ? suspensionOf(scene, fault.target) : undefined;
-    if (suspension) scene.excuseOverlap(0, suspension.atMs);
+    if (suspension) {
+      const { atMs, forMs } = suspension;
+      scene.excuseOverlap(Math.max(0, atMs + forMs - scene.world.nowMs), atMs);
+    }
     lifeOf(scene, fault)?.process.stepWall(fault.value);
     return undefined;
   },
