@@ -97,6 +97,7 @@ Examples:
   holdfast lab                          what there is
   holdfast lab 1                        a pause longer than the lease
   holdfast lab 1 --seed 7 --out pages   another course of it, pages kept
+  holdfast lab 1 --real                 with real processes and SIGSTOP
   holdfast lab --all --json | jq '.experiments[].asExpected'
 
 Exit codes: 0 the naive recipes failed and holdfast held; 1 not so; 64; 69 the

@@ -163,15 +163,22 @@ function addLab(program: Command, finish: (exitCode: number) => void): void {
     .description("Lists the experiments, or runs one: naive recipes beside holdfast under the same faults.")
     .argument("[experiment]", "its number: 3 or D3")
     .option("--all", "run every one, briefly")
+    .option("--real", "D1 only: with real processes and SIGSTOP")
     .option("--naive-only", "leave holdfast's side out")
     .addOption(new Option("--seed <number>", "what is left to chance").argParser(seedNumber).default(1))
     .option("--out <folder>", "where the pages go (default: a new temporary folder)")
     .addHelpText("after", HELP.lab)
     .action(async (name: string | undefined, _: unknown, self: Command) => {
-      const { all, naiveOnly, seed, out, json } = self.optsWithGlobals();
+      const { all, real, naiveOnly, seed, out, json } = self.optsWithGlobals();
+      if (real && !/^[dD]?0?1$/.test(name ?? "")) self.error("error: --real is for experiment 1");
       if (all && name !== undefined) self.error("error: give an experiment, or --all");
       const { lab } = await import("./commands/lab.js");
-      const flags = { all: all === true, naiveOnly: naiveOnly === true, json: json === true };
+      const flags = {
+        real: real === true,
+        all: all === true,
+        naiveOnly: naiveOnly === true,
+        json: json === true,
+      };
       finish(await lab({ name, seed, out, ...flags }));
     });
 }

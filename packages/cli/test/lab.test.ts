@@ -45,7 +45,17 @@ test("--json is one document, and writes nothing", async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+test("--real stops a process, and leaves none behind", async () => {
+  const { exitCode, stdout } = await run(["lab", "1", "--real", "--json"]);
+  expect(JSON.parse(stdout).trials).toMatchObject([
+    { side: "naive", verdict: "fails", figures: { "money lost": 20 } },
+    { side: "holdfast", verdict: "holds", figures: { "writes refused": 1 } },
+  ]);
+  expect(exitCode).toBe(0);
+});
+
 test.each([
+  { args: ["lab", "2", "--real"], says: "--real is for experiment 1" },
   { args: ["lab", "99"], says: "there is no experiment 99; there are D1, D2" },
   { args: ["lab", "1", "--all"], says: "give an experiment, or --all" },
 ])("$args: exit code 64", async ({ args, says }) => {

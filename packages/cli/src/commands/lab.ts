@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import type { Experiment, Outcome, Paint } from "@holdfast/lab/experiments";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";
+import { interruptible } from "../interrupt.js";
 import { colorsFor, jsonOf, printLine } from "../output/output.js";
 import { roomIn } from "./look.js";
 
@@ -13,6 +14,8 @@ export interface LabTerms {
   readonly name: string | undefined;
   readonly all: boolean;
   readonly naiveOnly: boolean;
+  /** With real processes. */
+  readonly real: boolean;
   readonly seed: number;
   /** Where pages go. @default a new folder among the temporary ones, none with `json` */
   readonly out: string | undefined;
@@ -47,13 +50,24 @@ export async function lab(terms: LabTerms): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const experiment of chosen) {
     const tell = terms.json || terms.all ? () => {} : printLine;
-    const outcome = await experiment.run(terms.seed, { naiveOnly: terms.naiveOnly, tell });
+    const outcome = await run(parts, experiment, terms, tell);
     outcomes.push(outcome);
     const page = folder === null ? null : await writePages(parts, folder, outcome);
     if (!terms.json) print(parts, outcome, page, terms.all);
   }
   if (terms.json) printLine(jsonOf(terms.all ? { experiments: outcomes } : outcomes[0]));
   return outcomes.every(({ asExpected }) => asExpected) ? EXIT.ok : EXIT.no;
+}
+
+/** A simulation leaves nothing behind when it is ended; real processes have to be ended in order. */
+function run(
+  { pauseForReal }: Lab,
+  experiment: Experiment,
+  { seed, naiveOnly, real }: LabTerms,
+  tell: (line: string) => void,
+): Promise<Outcome> {
+  if (!real) return experiment.run(seed, { naiveOnly, tell });
+  return interruptible((signal) => pauseForReal(seed, { naiveOnly, tell, signal }));
 }
 
 /** null: none, a list is wanted. */

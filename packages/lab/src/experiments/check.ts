@@ -5,13 +5,33 @@ import { checkIntervals } from "../history/intervals.js";
 import type { Operation } from "../history/operation.js";
 import { checkTokens } from "../history/tokens.js";
 import type { Violation } from "../history/violation.js";
-import type { Trial } from "./trial.js";
+import type { Picture } from "./picture.js";
+
+/** What is left of a run. */
+export interface Evidence {
+  readonly operations: readonly Operation[];
+  readonly nowMs: number;
+  readonly picture: Picture;
+  readonly deathsMs: ReadonlyMap<string, number>;
+  readonly accounts: readonly Guarded[];
+  /** What the experiment counted by itself. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** What the experiment itself found wrong, by looking. */
+  readonly faults: readonly string[];
+}
+
+/** Something whose loss can be counted. */
+export interface Guarded {
+  readonly confirmed: number;
+  readonly balance: number;
+  readonly missing: number;
+}
 
 export interface Check {
   /** What must be so. */
   readonly title: string;
   /** Where it is not so. */
-  readonly find: (trial: Trial) => readonly Finding[];
+  readonly find: (evidence: Evidence) => readonly Finding[];
 }
 
 export interface Finding {
@@ -38,16 +58,16 @@ export const fence: Check = {
 };
 
 /** A checker's sentences, with short names for large tokens. */
-export function toldOf(trial: Trial, violations: readonly Violation[]): Finding[] {
+export function toldOf(trial: Evidence, violations: readonly Violation[]): Finding[] {
   return violations.map(({ message, atMs }) => ({ message: trial.picture.shortened(message), atMs }));
 }
 
-export function holdsIn({ operations }: Trial): Operation[] {
+export function holdsIn({ operations }: Evidence): Operation[] {
   return operations.filter(({ f }) => f === "hold");
 }
 
 /** For how long two or more held one lock at once. */
-export function sharedMs(trial: Trial): number {
+export function sharedMs(trial: Evidence): number {
   const holds = holdsOf(holdsIn(trial)).toSorted((a, b) => a.fromMs - b.fromMs);
   let shared = 0;
   let heldUntilMs = -Infinity;

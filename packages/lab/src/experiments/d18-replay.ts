@@ -4,7 +4,13 @@ import { type Failure, planOf, runPlan, type Outcome as SwarmOutcome, shrink } f
 import type { Plan } from "../sim/swarm/plan.js";
 import { timelineOf } from "../timeline/from-history.js";
 import type { Timeline } from "../timeline/timeline.js";
-import type { Experiment, Outcome, RunOptions, TrialOutcome } from "./experiment.js";
+import {
+  commandOf,
+  type Experiment,
+  type Outcome,
+  type RunOptions,
+  type TrialOutcome,
+} from "./experiment.js";
 import { type Guard, holdfastWithout } from "./guardless.js";
 import { counted, seconds } from "./words.js";
 
@@ -68,7 +74,16 @@ async function run(seed: number, options: RunOptions = {}): Promise<Outcome> {
   const trials = [naiveTrial(found, tried.length)];
   if (!naiveOnly) trials.push(await withGuard(found, tried));
   const asExpected = trials.every((trial) => trial.asExpected);
-  return { id: "D18", title, question, remark: "", seed, trials, asExpected };
+  return {
+    id: "D18",
+    title,
+    question,
+    remark: "",
+    seed,
+    command: commandOf("D18", seed),
+    trials,
+    asExpected,
+  };
 }
 
 function naiveTrial(found: Found | null, seeds: number): TrialOutcome {

@@ -60,6 +60,8 @@ export interface Outcome {
   readonly question: string;
   readonly remark: string;
   readonly seed: number;
+  /** What plays it again. */
+  readonly command: string;
   readonly trials: readonly TrialOutcome[];
   /** Every naive recipe failed, and holdfast held. */
   readonly asExpected: boolean;
@@ -96,7 +98,11 @@ async function runPlot(
   }
   const { id, title, question, remark = "" } = plot;
   const asExpected = trials.every((trial) => trial.asExpected);
-  return { id, title, question, remark, seed, trials, asExpected };
+  return { id, title, question, remark, seed, command: commandOf(id, seed), trials, asExpected };
+}
+
+export function commandOf(id: string, seed: number): string {
+  return `holdfast lab ${id} --seed ${seed}`;
 }
 
 async function runRecipe(plot: Plot, recipe: Recipe, seed: number): Promise<TrialOutcome> {

@@ -3,7 +3,7 @@ import { drawSvg } from "../timeline/svg.js";
 import type { Outcome, TrialOutcome } from "./experiment.js";
 
 export function drawPage(outcome: Outcome): string {
-  const { id, title, question, remark, seed, trials } = outcome;
+  const { id, title, question, remark, command, trials } = outcome;
   const name = `${id}: ${title}`;
   return `<!doctype html>
 <html lang="en">
@@ -16,7 +16,7 @@ export function drawPage(outcome: Outcome): string {
 <header>
 <h1>${escaped(name)}</h1>
 <p class="question">${escaped(question)}</p>
-<p class="seed">holdfast lab ${escaped(id)} --seed ${seed}</p>
+<p class="seed">${escaped(command)}</p>
 </header>
 ${trials.map(trialOf).join("\n")}
 ${remark === "" ? "" : `<p class="remark">${escaped(remark)}</p>`}

@@ -6,22 +6,16 @@ import type { ProcessOptions } from "../sim/process.js";
 import { World } from "../sim/world.js";
 import type { Lane, Mark } from "../timeline/timeline.js";
 import { Actor } from "./actor.js";
+import type { Evidence, Guarded } from "./check.js";
 import { Picture } from "./picture.js";
 import type { Scene } from "./scene.js";
-
-/** Something whose loss can be counted. */
-interface Guarded {
-  readonly confirmed: number;
-  readonly balance: number;
-  readonly missing: number;
-}
 
 export interface Told {
   readonly sentence: string;
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
-export class Trial implements Scene {
+export class Trial implements Scene, Evidence {
   readonly world: World;
   readonly history = new History();
   readonly picture = new Picture();

@@ -7,8 +7,8 @@ import { experiments } from "../../src/experiments/list.js";
 vi.setConfig({ testTimeout: 60_000 });
 
 const seeds = [1, 2, 3];
-/** Each of these plays dozens of runs by itself. */
-const longOnes = ["D18"];
+/** D18 plays dozens of runs by itself; from this seed it takes the fewest to find something. */
+const seedsOf: Readonly<Record<string, readonly number[]>> = { D18: [2] };
 
 /** A thousand waiters take seconds. */
 const played = experiments.map((experiment) => (experiment.id === "D10" ? waitersBy(120) : experiment));
@@ -25,7 +25,7 @@ function surprises({ id, seed, trials }: Outcome): string[] {
 
 describe.each(played)("$id $title", (experiment) => {
   test("the naive recipes fail, and holdfast holds", async () => {
-    for (const seed of longOnes.includes(experiment.id) ? seeds.slice(0, 1) : seeds) {
+    for (const seed of seedsOf[experiment.id] ?? seeds) {
       const outcome = await experiment.run(seed);
       expect(surprises(outcome)).toEqual([]);
       expect(new Set(outcome.trials.map(({ side }) => side))).toEqual(new Set(["naive", "holdfast"]));

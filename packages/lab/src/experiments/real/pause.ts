@@ -1,0 +1,130 @@
+/** D1 with real processes: SIGSTOP, a real Valkey behind TCP, and the clocks of this machine. */
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { Redis } from "ioredis";
+import { afterMs, monoMs } from "../../chaos/time.js";
+import { diceFor } from "../../sim/chance.js";
+import { noneMissing } from "../account.js";
+import { exclusion, fence } from "../check.js";
+import { commandOf, type Outcome, type RunOptions, type Side, type TrialOutcome } from "../experiment.js";
+import { mutexSteps, setNxSteps } from "../payer.js";
+import { seconds } from "../words.js";
+import { evidenceOf } from "./evidence.js";
+import { WorkerProcess } from "./worker-process.js";
+
+const ttlMs = 2_000;
+const limitMs = 25_000;
+const title = "A pause longer than the lease, with real processes";
+const question =
+  "Ann and Bob are processes of this machine. In the middle of her work Ann gets SIGSTOP, and SIGCONT when her lease has " +
+  "long been over: as a debugger, a hypervisor or a laptop's lid may stop any process. May she go on writing?";
+const checks = [noneMissing, fence, exclusion];
+
+export async function pauseForReal(seed: number, options: RunOptions = {}): Promise<Outcome> {
+  const { naiveOnly = false, signal, tell = () => {} } = options;
+  const stopMs = diceFor(seed, "pause").whole(2_600, 3_600);
+  const sides: readonly Side[] = naiveOnly ? ["naive"] : ["naive", "holdfast"];
+  tell(`Ann will be stopped for ${seconds(stopMs)} or more; her lease lasts ${seconds(ttlMs)}`);
+  const valkey = await EmbeddedValkey.start();
+  try {
+    const trials = await Promise.all(sides.map((side) => play(side, valkey.url, stopMs, signal)));
+    const asExpected = trials.every((trial) => trial.asExpected);
+    const remark = "Times are of this machine: no two runs are the same.";
+    return {
+      id: "D1",
+      title,
+      question,
+      remark,
+      seed,
+      command: `${commandOf("D1", seed)} --real`,
+      trials,
+      asExpected,
+    };
+  } finally {
+    await valkey.stop();
+  }
+}
+
+async function play(side: Side, url: string, stopMs: number, signal?: AbortSignal): Promise<TrialOutcome> {
+  const workers: WorkerProcess[] = [];
+  const end = (): void => {
+    for (const worker of workers) worker.kill();
+  };
+  const cancel = afterMs(limitMs, end);
+  signal?.addEventListener("abort", end, { once: true });
+  const beganMs = monoMs();
+  const pause = { fromMs: Number.NaN, toMs: Number.NaN };
+  const common = { side, url, ttlMs };
+  // Ann goes on when Bob has written, and not before her time.
+  const reasons = new Set(["her time", "Bob"]);
+  const goOn = (reason: string): void => {
+    reasons.delete(reason);
+    if (reasons.size > 0 || !Number.isNaN(pause.toMs)) return;
+    pause.toMs = monoMs();
+    workers[0]?.goOn();
+  };
+  const startBob = (): void => {
+    const bob = new WorkerProcess({ ...common, name: "Bob", amount: 20 }, ({ event }) => {
+      if (event === "written" || event === "refused") goOn("Bob");
+    });
+    workers.push(bob);
+  };
+  try {
+    const ann = new WorkerProcess({ ...common, name: "Ann", amount: 10 }, ({ event }) => {
+      if (event === "granted") startBob();
+      if (event !== "checked") return;
+      ann.stop();
+      pause.fromMs = monoMs();
+      afterMs(stopMs, () => goOn("her time"));
+    });
+    workers.unshift(ann);
+    await ann.done;
+    await workers[1]?.done;
+  } finally {
+    cancel();
+    signal?.removeEventListener("abort", end);
+    end();
+    signal?.throwIfAborted();
+  }
+  const times = { beganMs, endedMs: monoMs(), pause, ttlMs };
+  return judged(
+    side,
+    evidenceOf(side, workers, times, await balanceIn(url, side)),
+    pause.toMs - pause.fromMs,
+  );
+}
+
+/** What is in the account in the end. */
+async function balanceIn(url: string, side: Side): Promise<number> {
+  const redis = new Redis(url);
+  try {
+    const found =
+      side === "naive"
+        ? await redis.get("naive:balance")
+        : await redis.hget("holdfast:{holdfast:balance}:record", "value");
+    return Number(found);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function judged(side: Side, evidence: ReturnType<typeof evidenceOf>, stopMs: number): TrialOutcome {
+  const found = checks.map(({ title: looked, find }) => ({ title: looked, findings: find(evidence) }));
+  const verdict = found.some(({ findings }) => findings.length > 0) ? "fails" : "holds";
+  const { confirmed, balance, missing, refusals } = evidence.account;
+  const pause = `Ann was stopped for ${seconds(stopMs)} with a lease of ${seconds(ttlMs)}.`;
+  const sentence =
+    missing > 0
+      ? `${pause} When she went on, she wrote over what Bob had written: ${confirmed} were paid in, ${balance} are in the account.`
+      : `${pause} When she went on, the storage refused her older token: ${confirmed} confirmed, ${balance} in the account.`;
+  const name = side === "naive" ? "SET NX PX, then write" : "mutex and fenced record";
+  return {
+    ...{ side, name, verdict, sentence, checks: found },
+    asExpected: verdict === (side === "naive" ? "fails" : "holds"),
+    steps:
+      side === "naive"
+        ? setNxSteps.map((step) => step.replace("10000", "2000 ").replace("10 s", "2 s"))
+        : mutexSteps,
+    figures: { "writes refused": refusals, "money lost": missing },
+    timeline: evidence.picture.timeline(`${side === "naive" ? "Naive" : "Holdfast"}: ${name}`),
+  };
+}
