@@ -14,7 +14,10 @@ export type ReleaseResult = "released" | "lapsed" | "unknown";
 export interface Lease {
   /** The name that is held. */
   readonly name: string;
-  /** The fencing token: larger than that of every earlier lease on this name. Give it to the resource. */
+  /**
+   * The fencing token: larger than that of every earlier grant of this name, and of every earlier turn on the same
+   * grant. Give it to the resource.
+   */
   readonly fence: bigint;
   /** Who holds, for resources that tell two holders of one token apart. */
   readonly id: string;
