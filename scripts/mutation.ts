@@ -67,7 +67,8 @@ async function run(mutants: readonly Mutant[], fates: Map<string, Fate>, setting
   const { seeds, workers } = settings;
   const known = new Map(fates);
   try {
-    await runCampaign({ mutants, known, seeds, workers, onFate, signal: controller.signal });
+    const seedsFile = settings.state.replace(/(\.json)?$/, "-seeds.json");
+    await runCampaign({ mutants, known, seedsFile, seeds, workers, onFate, signal: controller.signal });
   } finally {
     clearTimeout(timer);
     process.off("SIGINT", stop);

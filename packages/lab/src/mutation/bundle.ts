@@ -8,18 +8,19 @@ import { tmpdir } from "node:os";
 import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import type { Mutant } from "./mutant.js";
 import { compiledFolder, readSource, sourceFolder } from "./sources.js";
 
 const shared = ["errors.ts", "errors/refusals.ts"];
 const include = /^--- @include "([^"]+)"[ \t]*$/gm;
 
+type Texts = ReadonlyMap<string, string>;
+
 export class Bundles {
   readonly #folder = mkdtempSync(resolve(tmpdir(), "holdfast-mutation-"));
   #count = 0;
 
-  /** @param mutant null: nothing is changed. Returns the path of the module. */
-  async make(mutant: Pick<Mutant, "file" | "source"> | null): Promise<string> {
+  /** @param texts of the files that are changed, by their path below the sources. Returns the path of the module. */
+  async make(texts: Texts): Promise<string> {
     this.#count += 1;
     const outfile = resolve(this.#folder, `${this.#count}.mjs`);
     await build({
@@ -31,7 +32,7 @@ export class Bundles {
       target: "es2022",
       packages: "external",
       logLevel: "silent",
-      plugins: [changed(mutant)],
+      plugins: [changed(texts)],
     });
     return outfile;
   }
@@ -41,8 +42,9 @@ export class Bundles {
   }
 }
 
-function changed(mutant: Pick<Mutant, "file" | "source"> | null): Plugin {
-  const read = (file: string): string => (file === mutant?.file ? mutant.source : readSource(file));
+function changed(texts: Texts): Plugin {
+  const read = (file: string): string => texts.get(file) ?? readSource(file);
+  const isLua = [...texts.keys()].some((file) => file.endsWith(".lua"));
   return {
     name: "changed",
     setup({ onResolve, onLoad }) {
@@ -56,7 +58,7 @@ function changed(mutant: Pick<Mutant, "file" | "source"> | null): Plugin {
       });
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const name = relative(sourceFolder, path).replaceAll("\\", "/");
-        const lua = name.endsWith(".lua.ts") && mutant?.file.endsWith(".lua");
+        const lua = isLua && name.endsWith(".lua.ts");
         const contents = lua ? scriptModule(name.replace(/\.ts$/, ""), read) : read(name);
         return { contents, loader: "ts" };
       });

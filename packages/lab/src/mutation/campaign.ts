@@ -1,20 +1,23 @@
 /**
  * A campaign: every mutant against more and more seeds, until each is killed or the seeds, or the time, are used up.
- * The library as it is runs on every seed first: a seed that finds fault with it judges nobody.
+ * The library as it is runs on every seed first: that must find no fault, and says which seeds can show which mutant.
  */
 import { Bundles } from "./bundle.js";
 import { excuseOf } from "./excuses.js";
 import type { Mutant, Operator } from "./mutant.js";
 import { Runner } from "./runner.js";
+import { Seeds } from "./seeds.js";
 import type { Kill } from "./worker.js";
 
 /** What is known of a mutant so far. */
 export interface Fate {
   readonly key: string;
   readonly kill: Kill | null;
-  /** Seeds that were run on it, from the first on. */
+  /** The seeds from the first to this one were run on it, or cannot show it. */
   readonly seeds: number;
-  /** How many of those were another run than that of the library as it is. */
+  /** How many of those were run. */
+  readonly runs: number;
+  /** How many of the runs were other ones than those of the library as it is. */
   readonly different: number;
 }
 
@@ -22,6 +25,8 @@ export interface CampaignOptions {
   readonly mutants: readonly Mutant[];
   /** What an earlier campaign found. */
   readonly known: ReadonlyMap<string, Fate>;
+  /** File in which to keep what the library as it is does on each seed. */
+  readonly seedsFile: string;
   /** Most seeds for one mutant. */
   readonly seeds: number;
   readonly workers: number;
@@ -39,17 +44,14 @@ const order: readonly Operator[] = [
   "operand",
   "negated",
 ];
-
-const rounds = [2, 6, 20, 60, 200, 600, 2_000, 6_000];
+/** A mutant is run on so many seeds at most, and then the others come. */
+const rounds = [1, 3, 9, 27, 81, 243, 729, 2_187];
 
 /** Ends with the last open mutant, or when the signal aborts. @throws the library as it is fails on a seed */
 export async function runCampaign(options: CampaignOptions): Promise<void> {
   const campaign = new Campaign(options);
   try {
-    for (const round of rounds) {
-      await campaign.round(Math.min(round, options.seeds));
-      if (round >= options.seeds || options.signal.aborted) break;
-    }
+    await campaign.run();
   } finally {
     await campaign.end();
   }
@@ -60,14 +62,23 @@ class Campaign {
   readonly #fates: Map<string, Fate>;
   readonly #bundles = new Bundles();
   readonly #runners: readonly Runner[];
-  /** Of the library as it is. */
-  readonly #hashes = new Map<number, string>();
-  #asItIs: Promise<string> | null = null;
+  readonly #seeds: Seeds;
 
   constructor(options: CampaignOptions) {
     this.#options = options;
     this.#fates = new Map(options.known);
     this.#runners = Array.from({ length: options.workers }, () => new Runner());
+    this.#seeds = new Seeds(options.seedsFile);
+  }
+
+  async run(): Promise<void> {
+    const { seeds, signal } = this.#options;
+    await this.#seeds.explore(seeds, this.#bundles, this.#runners, signal);
+    for (const round of rounds) {
+      if (signal.aborted) return;
+      await this.#round(round);
+      if (round >= seeds) return;
+    }
   }
 
   async end(): Promise<void> {
@@ -75,49 +86,48 @@ class Campaign {
     this.#bundles.remove();
   }
 
-  /** Every open mutant, up to that many seeds. */
-  async round(seeds: number): Promise<void> {
-    const queue = this.#open
-      .filter((mutant) => !excuseOf(mutant) && (this.#fates.get(mutant.key)?.seeds ?? 0) < seeds)
+  async #round(most: number): Promise<void> {
+    const { mutants, signal } = this.#options;
+    const queue = mutants
+      .filter((mutant) => this.#isOpen(mutant) && !excuseOf(mutant))
       .sort((a, b) => order.indexOf(a.operator) - order.indexOf(b.operator));
     const work = async (runner: Runner): Promise<void> => {
       for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-        if (this.#options.signal.aborted) return;
-        await this.#try(runner, mutant, seeds);
+        if (signal.aborted) return;
+        await this.#try(runner, mutant, most);
       }
     };
     await Promise.all(this.#runners.map(work));
   }
 
-  get #open(): Mutant[] {
-    return this.#options.mutants.filter(({ key }) => !this.#fates.get(key)?.kill);
+  #isOpen({ key }: Mutant): boolean {
+    return !this.#fates.get(key)?.kill;
   }
 
-  async #try(runner: Runner, mutant: Mutant, upTo: number): Promise<void> {
-    const { seeds: done, different } = this.#fates.get(mutant.key) ?? { seeds: 0, different: 0 };
-    const seeds = Array.from({ length: upTo - done }, (_, place) => done + place + 1);
-    const library = await this.#bundles.make(mutant);
-    const { kill, hashes } = await runner.try({ library, seeds });
-    await this.#compareWith(runner, [...hashes.keys(), ...(kill ? [kill.seed] : [])]);
-    const others = [...hashes].filter(([seed, hash]) => this.#hashes.get(seed) !== hash).length;
+  /** Runs it, until it was run on `most` seeds. */
+  async #try(runner: Runner, mutant: Mutant, most: number): Promise<void> {
+    const before = this.#fates.get(mutant.key) ?? { seeds: 0, runs: 0, different: 0 };
+    const candidates = this.#seeds.forMutant(mutant, before.seeds + 1, this.#options.seeds);
+    const seeds = candidates.slice(0, Math.max(0, most - before.runs));
+    if (seeds.length === 0 && (candidates.length > 0 || before.seeds >= this.#options.seeds)) return;
+    const { kill, hashes } =
+      seeds.length === 0
+        ? { kill: null, hashes: new Map<number, string>() }
+        : await runner.try({
+            library: await this.#bundles.make(new Map([[mutant.file, mutant.source]])),
+            seeds,
+          });
+    const others = [...hashes].filter(([seed, hash]) => this.#seeds.hash(seed) !== hash).length;
+    const next = candidates[seeds.length];
     const fate: Fate = {
       key: mutant.key,
       kill,
-      seeds: kill ? kill.seed : upTo,
-      different: different + others + (kill ? 1 : 0),
+      seeds: kill ? kill.seed : next === undefined ? this.#options.seeds : next - 1,
+      runs: before.runs + hashes.size + (kill ? 1 : 0),
+      different: before.different + others + (kill ? 1 : 0),
     };
     this.#fates.set(mutant.key, fate);
-    this.#options.onFate(fate, this.#open.length);
-  }
-
-  /** Sees to it that the runs of the library as it is are known. */
-  async #compareWith(runner: Runner, seeds: readonly number[]): Promise<void> {
-    const missing = seeds.filter((seed) => !this.#hashes.has(seed));
-    if (missing.length === 0) return;
-    this.#asItIs ??= this.#bundles.make(null);
-    const { kill, hashes } = await runner.try({ library: await this.#asItIs, seeds: missing });
-    if (kill)
-      throw new Error(`seed ${kill.seed} fails on the library as it is: ${kill.property}: ${kill.message}`);
-    for (const [seed, hash] of hashes) this.#hashes.set(seed, hash);
+    const open = this.#options.mutants.filter((each) => this.#isOpen(each) && !excuseOf(each)).length;
+    this.#options.onFate(fate, open);
   }
 }

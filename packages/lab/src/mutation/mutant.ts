@@ -17,6 +17,8 @@ export interface Mutant {
   /** Path below the sources of the library. */
   readonly file: string;
   readonly line: number;
+  readonly start: number;
+  readonly end: number;
   readonly operator: Operator;
   readonly before: string;
   readonly after: string;
@@ -41,6 +43,8 @@ export function mutantsOf(file: string, source: string, changes: readonly Change
       key: nth === 1 ? name : `${name} (${nth})`,
       file,
       line: source.slice(0, start).split("\n").length,
+      start,
+      end,
       operator,
       before: oneLine(before),
       after: oneLine(after),

@@ -81,7 +81,7 @@ export class Report {
     ];
     for (const { mutant, fate } of this.survivors) {
       const tried = fate
-        ? `alive after ${fate.seeds} seeds, ${fate.different} of them another run`
+        ? `alive after ${fate.seeds} seeds: ${fate.runs} could show it, ${fate.different} were other runs`
         : "not tried";
       lines.push(`${mutant.file}:${mutant.line}: ${mutant.before} → ${mutant.after} (${tried})`);
     }

@@ -6,6 +6,8 @@ export interface Tried {
   readonly kill: Kill | null;
   /** Of the runs of each seed that showed nothing. */
   readonly hashes: ReadonlyMap<number, string>;
+  /** What each came by, where the library reports it. */
+  readonly reaches: ReadonlyMap<number, string>;
 }
 
 /** A run takes a fraction of a second; one that takes so long goes round in circles. */
@@ -55,10 +57,11 @@ export class Runner {
 
   #ask(worker: Worker, trial: Trial): Promise<Tried> {
     const hashes = new Map<number, string>();
+    const reaches = new Map<number, string>();
     return new Promise((resolve) => {
       const settle = (kill: Omit<Kill, "seed"> | null): void => {
         clearTimeout(watch);
-        resolve({ kill: kill && { ...kill, seed: trial.seeds[hashes.size] ?? 0 }, hashes });
+        resolve({ kill: kill && { ...kill, seed: trial.seeds[hashes.size] ?? 0 }, hashes, reaches });
       };
       const look = (): NodeJS.Timeout =>
         setTimeout(
@@ -71,6 +74,7 @@ export class Runner {
         else if (word.kind === "over") settle(word.kill);
         else {
           hashes.set(word.seed, word.hash);
+          if (word.reach !== undefined) reaches.set(word.seed, word.reach);
           clearTimeout(watch);
           watch = look();
         }

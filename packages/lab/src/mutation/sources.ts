@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { luaChanges } from "./lua-changes.js";
-import { type Mutant, mutantsOf } from "./mutant.js";
+import { type Change, type Mutant, mutantsOf } from "./mutant.js";
 import { typescriptChanges } from "./typescript-changes.js";
 
 /** Where the library is: its compiled form, and its sources beside. */
@@ -30,13 +30,16 @@ export function readSource(file: string): string {
   return readFileSync(resolve(sourceFolder, file), "utf8").replaceAll("\r\n", "\n");
 }
 
+export function changesOf(file: string, source: string): Change[] {
+  return file.endsWith(".lua") ? luaChanges(source) : typescriptChanges(file, source);
+}
+
 /** Every mutant of every file whose path contains `only`. */
 export function allMutants(only = ""): Mutant[] {
   return changedFiles()
     .filter((file) => file.includes(only))
     .flatMap((file) => {
       const source = readSource(file);
-      const changes = file.endsWith(".lua") ? luaChanges(source) : typescriptChanges(file, source);
-      return mutantsOf(file, source, changes);
+      return mutantsOf(file, source, changesOf(file, source));
     });
 }

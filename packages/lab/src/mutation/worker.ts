@@ -3,11 +3,14 @@ import { pathToFileURL } from "node:url";
 import { parentPort } from "node:worker_threads";
 import type { Holdfast } from "holdfast";
 import { planOf, runPlan } from "../sim/swarm/run.js";
+import { Reach, reporter } from "./reach.js";
 
 export interface Trial {
   /** Path of a bundle. */
   readonly library: string;
   readonly seeds: readonly number[];
+  /** How many places of it report that they are met. @default 0 */
+  readonly places?: number;
 }
 
 /** What showed a mutant. */
@@ -20,7 +23,7 @@ export interface Kill {
 
 /** After every seed, and at the end of a trial. */
 export type Word =
-  | { readonly kind: "ran"; readonly seed: number; readonly hash: string }
+  | { readonly kind: "ran"; readonly seed: number; readonly hash: string; readonly reach?: string }
   | { readonly kind: "over"; readonly kill: Kill | null };
 
 interface Library {
@@ -28,14 +31,17 @@ interface Library {
   readonly preload: () => Promise<void>;
 }
 
-async function run({ library, seeds }: Trial): Promise<Kill | null> {
+async function run({ library, seeds, places = 0 }: Trial): Promise<Kill | null> {
+  const reach = places > 0 ? new Reach(places) : null;
+  if (reach) Object.assign(globalThis, { [reporter]: reach.report });
   const { Holdfast: holdfast, preload } = (await import(pathToFileURL(library).href)) as Library;
   await preload();
+  reach?.take();
   for (const seed of seeds) {
     const { failures, hash } = await runPlan(planOf(seed), { holdfast });
     const [failure] = failures;
     if (failure) return { seed, property: failure.property, message: failure.message };
-    say({ kind: "ran", seed, hash });
+    say({ kind: "ran", seed, hash, ...(reach ? { reach: reach.take() } : {}) });
   }
   return null;
 }

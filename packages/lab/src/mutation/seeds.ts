@@ -1,0 +1,100 @@
+/** What the library as it is does on each seed: the hash of its run, and the places it comes by. */
+import { readFileSync } from "node:fs";
+import type { Bundles } from "./bundle.js";
+import { writeWhole } from "./files.js";
+import type { Mutant } from "./mutant.js";
+import { canShow, Places } from "./reach.js";
+import type { Runner } from "./runner.js";
+import { changedFiles, changesOf, readSource } from "./sources.js";
+
+interface Run {
+  readonly hash: string;
+  readonly reach: string;
+}
+
+interface Kept {
+  readonly digest: string;
+  readonly runs: readonly (readonly [seed: number, run: Run])[];
+}
+
+const batchSeeds = 5;
+
+export class Seeds {
+  readonly #places = new Places();
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #file: string;
+  readonly #runs: Map<number, Run>;
+  readonly #outcomes = new Map<number, Uint8Array>();
+
+  /** @param file where it is kept from one call to the next */
+  constructor(file: string) {
+    const typescript = changedFiles().filter((name) => name.endsWith(".ts"));
+    this.#texts = new Map(
+      typescript.map((name) => {
+        const source = readSource(name);
+        return [name, this.#places.watch(name, source, changesOf(name, source))];
+      }),
+    );
+    this.#file = file;
+    this.#runs = new Map(keptIn(file, this.#places.digest));
+  }
+
+  /** Runs the first `count` seeds, where that was not done before. @throws one fails */
+  async explore(
+    count: number,
+    bundles: Bundles,
+    runners: readonly Runner[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const missing = Array.from({ length: count }, (_, place) => place + 1).filter(
+      (seed) => !this.#runs.has(seed),
+    );
+    if (missing.length === 0) return;
+    const library = await bundles.make(this.#texts);
+    const work = async (runner: Runner): Promise<void> => {
+      while (missing.length > 0 && !signal.aborted) {
+        const seeds = missing.splice(0, batchSeeds);
+        const { kill, hashes, reaches } = await runner.try({ library, seeds, places: this.#places.count });
+        if (kill) {
+          const { seed, property, message } = kill;
+          throw new Error(`seed ${seed} fails on the library as it is: ${property}: ${message}`);
+        }
+        for (const [seed, hash] of hashes) this.#runs.set(seed, { hash, reach: reaches.get(seed) ?? "" });
+        const kept: Kept = { digest: this.#places.digest, runs: [...this.#runs] };
+        writeWhole(this.#file, JSON.stringify(kept));
+      }
+    };
+    await Promise.all(runners.map(work));
+  }
+
+  /** Of the seeds from `from` to `to`, those that can show it. */
+  forMutant(mutant: Mutant, from: number, to: number): number[] {
+    const place = this.#places.of(mutant);
+    const seeds: number[] = [];
+    for (let seed = from; seed <= to; seed++)
+      if (canShow(mutant, place, this.#outcomesOf(seed))) seeds.push(seed);
+    return seeds;
+  }
+
+  hash(seed: number): string | undefined {
+    return this.#runs.get(seed)?.hash;
+  }
+
+  #outcomesOf(seed: number): Uint8Array {
+    let outcomes = this.#outcomes.get(seed);
+    if (!outcomes) {
+      outcomes = Buffer.from(this.#runs.get(seed)?.reach ?? "", "base64");
+      this.#outcomes.set(seed, outcomes);
+    }
+    return outcomes;
+  }
+}
+
+function keptIn(file: string, digest: string): Kept["runs"] {
+  try {
+    const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
+    return kept.digest === digest ? kept.runs : [];
+  } catch {
+    return []; // never written, or half
+  }
+}
