@@ -4,7 +4,9 @@ import { checkIntervals } from "../../history/intervals.js";
 import type { Operation } from "../../history/operation.js";
 import { checkTokens } from "../../history/tokens.js";
 import type { Violation } from "../../history/violation.js";
-import { checkWaiting } from "../../history/waiting.js";
+import { checkTurns, checkWaiting } from "../../history/waiting.js";
+import type { ProcessPlan } from "./plan.js";
+import type { QueueWatch } from "./queue-watch.js";
 import { holderAt, type Scene } from "./scene.js";
 
 /** How soon a free lock is granted to whoever waits where nothing fails: two round trips and the waiting for a turn. */
@@ -13,22 +15,35 @@ const promptMs = 30;
 const fewestGrants = 3;
 
 /** Adds to the failures of the scene. Call it when the run is over. */
-export function judge(scene: Scene, endMs: number): void {
+export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
   const { operations } = scene.history;
-  const { exceptions, deathsMs, plan } = scene;
+  const { exceptions, plan } = scene;
   const found = [
     ...tokenSpans(grantsOfTheNode(scene), scene.tokenCutsMs).flatMap((span) => checkTokens(span)),
     ...checkIntervals(operations, { exceptions }),
     ...checkFence(operations, { placeOf }),
   ];
-  if (plan.faults.length === 0) {
-    const ttlMs = scene.longestTtlMs;
-    // A lease that was ended by its limit is given back when its holder notices.
-    if (plan.processes.every(({ lockDelayMs, maxHoldMs }) => lockDelayMs === 0 && maxHoldMs === null))
-      found.push(...checkWaiting(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs }));
-  }
+  if (plan.faults.length === 0) found.push(...ofCalm(scene, endMs, queue));
   for (const violation of found) report(scene, violation);
   checkEnd(scene);
+}
+
+/** Where nothing fails, what is free is granted at once, and the line is served in order. */
+function ofCalm(
+  { history, plan, deathsMs, longestTtlMs: ttlMs }: Scene,
+  endMs: number,
+  queue: QueueWatch,
+): Violation[] {
+  const { operations } = history;
+  const found: Violation[] = [];
+  const all = (holds: (process: ProcessPlan) => boolean): boolean => plan.processes.every(holds);
+  // A lease that was ended by its limit is given back when its holder notices.
+  if (all(({ lockDelayMs, maxHoldMs }) => lockDelayMs === 0 && maxHoldMs === null))
+    found.push(...checkWaiting(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs }));
+  // Turns inside a process go before the line outside, and who barges before all.
+  if (all(({ callers, barging }) => callers === 1 && !barging))
+    found.push(...checkTurns(operations, { queuedMs: (operation) => queue.queuedMs(operation) }));
+  return found;
 }
 
 function report(scene: Scene, { property, message, atMs, operations }: Violation): void {

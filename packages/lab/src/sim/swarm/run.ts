@@ -14,6 +14,7 @@ import { copyingKinds } from "./faults/node.js";
 import { judge } from "./judge.js";
 import { beginLife } from "./life.js";
 import { drawPlan, type Fault, type Plan } from "./plan.js";
+import { QueueWatch } from "./queue-watch.js";
 import { Register } from "./register.js";
 import { type Failure, Scene } from "./scene.js";
 
@@ -69,6 +70,7 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   const world = new World({ seed: plan.seed, module: await compileValkey(), realClients });
   const scene = new Scene(world, plan);
   const beliefs = new Beliefs(scene);
+  const queue = new QueueWatch(world);
   const coverage = new Coverage(scene, beliefs);
   const registers = new Map(plan.locks.map((lock) => [lock, new Register(world, lock)]));
   scene.spawn = (life) => beginLife({ scene, beliefs, registers, holdfast, libraries }, life);
@@ -80,7 +82,8 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   world.at(world.nowMs, () => heal(scene, ends));
   const endMs = await finish(scene);
   beliefs.bury();
-  judge(scene, endMs);
+  queue.stop();
+  judge(scene, endMs, queue);
   const { operations } = scene.history;
   return {
     plan,

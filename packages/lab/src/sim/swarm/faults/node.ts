@@ -70,7 +70,7 @@ function stepOf(dice: Dice): number {
   return dice.chance(0.5) ? size : -size;
 }
 
-export function stepClock(scene: Scene, deltaMs: number): void {
+function stepClock(scene: Scene, deltaMs: number): void {
   if (deltaMs > 0) scene.excuseOverlap();
   // Everything of a day ago is forgotten, the tokens as well.
   if (deltaMs > dayMs / 2) scene.tokensLost();
