@@ -118,8 +118,8 @@ async function overlap(
     const fromMs = a.nowMs;
     let lastMs = fromMs;
     a.link().block("toNode"); // no renewal gets through
-    for (let looks = 0; looks < 60; looks++) {
-      await a.sleep(100);
+    for (let looks = 0; looks < 2_000; looks++) {
+      await a.sleep(2);
       if (valid()) lastMs = a.nowMs;
     }
     hold(a, fromMs, lastMs);
@@ -127,8 +127,8 @@ async function overlap(
   b.run(async () => {
     await b.sleep(50);
     await new NaiveLock(b, { key: "it" }).client.call("PING");
-    while (scene.node.peek("PTTL", "it") !== -2) await b.sleep(20);
-    while (Number(scene.node.peek("PTTL", STATE)) > 86_400_000) await b.sleep(20);
+    while (scene.node.peek("PTTL", "it") !== -2) await b.sleep(2);
+    while (Number(scene.node.peek("PTTL", STATE)) > 86_400_000) await b.sleep(2);
     hold(b, b.nowMs, b.nowMs + 10_000);
   });
   scene.world.at(500, () => fault(a, scene));

@@ -243,14 +243,17 @@ test("commands per hand-over are the same for 10 waiters and for 100", async () 
 });
 
 /** `b` waits and dies, `c` stands behind it. After how much time it had the lock that `a` gave back. */
-async function behindTheDead(waitOf: (program: Program) => Promise<unknown>): Promise<number> {
+async function behindTheDead(
+  waitOf: (program: Program) => Promise<unknown>,
+  releaseMs = 1_000,
+): Promise<number> {
   const scene = await Scene.open();
   const [a, b, c] = [scene.program("a"), scene.program("b"), scene.program("c")];
   let hadMs = Number.POSITIVE_INFINITY;
   const atMs = async (program: Program, ms: number): Promise<void> => program.sleep(ms - program.nowMs);
   a.run(async () => {
     const held = (await waitOf(a)) as { release(): Promise<unknown> };
-    await atMs(a, 1_000);
+    await atMs(a, releaseMs);
     await held.release();
   });
   b.run(async () => {
@@ -264,7 +267,7 @@ async function behindTheDead(waitOf: (program: Program) => Promise<unknown>): Pr
   });
   scene.world.at(500, () => b.process.kill("vanish"));
   await scene.until(60_000);
-  return hadMs - 1_000;
+  return hadMs - releaseMs;
 }
 
 test("a line without signs of life stands still behind a dead waiter", async () => {
@@ -281,6 +284,7 @@ test("a dead waiter delays the next by its ttl at most", async () => {
   const wait = (program: Program) =>
     program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire({ waitMs: 50_000 });
   expect(await behindTheDead(wait)).toBeLessThan(TTL_MS + 100);
+  expect(await behindTheDead(wait, 3_000)).toBeLessThan(100); // by then it is known to be dead
 });
 
 test("a renewal that nothing ends keeps the lock of work that failed", async () => {

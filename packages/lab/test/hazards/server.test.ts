@@ -38,6 +38,7 @@ test("after a restart without memory the next token is larger, and the old holde
   expect(lease?.signal.reason).toMatchObject({ code: "LEASE_LOST", reason: "forgotten" });
   expect(forgot).toContainEqual({ what: "lock", lock: "it" });
   await twoLeases(restart);
+  await twoLeases(restart, undefined, 1n);
 });
 
 test("a counter of tokens falls back with the append-only file", async () => {

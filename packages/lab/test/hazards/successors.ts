@@ -18,9 +18,9 @@ export async function countedToken(program: Program): Promise<void> {
   program.note({ f: "acquire", key: "it", invMs, retMs: program.nowMs, token });
 }
 
-export async function leaseOf(program: Program, leases: Lease[], waitMs = 30_000): Promise<Lease> {
+export async function leaseOf(program: Program, leases: Lease[], floor?: bigint): Promise<Lease> {
   const invMs = program.nowMs;
-  const lease = await program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire({ waitMs });
+  const lease = await program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire({ waitMs: 30_000, floor });
   program.note({ f: "acquire", key: "it", invMs, retMs: program.nowMs, token: lease.fence });
   leases.push(lease);
   return lease;
@@ -50,8 +50,11 @@ export async function twoCounters(fault: Fault, prepare: Fault = () => {}): Prom
   return scene;
 }
 
-/** The same with holdfast: and `a` still writes when `b` has been there. */
-export async function twoLeases(fault: Fault, prepare: Fault = () => {}) {
+/**
+ * The same with holdfast: and `a` still writes when `b` has been there.
+ * @param floor of `b`: where there is one, another script grants
+ */
+export async function twoLeases(fault: Fault, prepare: Fault = () => {}, floor?: bigint) {
   const scene = await Scene.open();
   const [old, a, b] = [scene.program("old"), scene.program("a"), scene.program("b")];
   const leases: Lease[] = [];
@@ -69,7 +72,7 @@ export async function twoLeases(fault: Fault, prepare: Fault = () => {}) {
   });
   b.run(async () => {
     await b.sleep(2_000);
-    const lease = await leaseOf(b, leases);
+    const lease = await leaseOf(b, leases, floor);
     await b.holdfast().fencedRecord("it").write(lease, "b");
   });
   scene.world.at(1_000, () => fault(scene));
