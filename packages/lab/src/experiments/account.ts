@@ -2,7 +2,7 @@
  * Account: what the lock is there to protect. A balance on a server of its own; whoever pays in reads it, works, and
  * writes the sum. Two at a time, and a payment is lost: that can be counted, whatever anybody believes of the lock.
  */
-import { type Lease, StaleTokenError } from "holdfast";
+import { type Fenced, StaleTokenError } from "holdfast";
 import type { Node } from "../sim/node.js";
 import type { Actor } from "./actor.js";
 import type { Check } from "./check.js";
@@ -90,7 +90,7 @@ export class Account {
   }
 
   /** holdfast's fenced record. @param enters raises the fence before the first read, as it should */
-  fenced(actor: Actor, lease: Lease, enters = true): Door {
+  fenced(actor: Actor, lease: Fenced, enters = true): Door {
     this.#isFenced = true;
     const record = actor.holdfast(this.node).fencedRecord("balance");
     return {

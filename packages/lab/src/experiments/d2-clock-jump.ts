@@ -6,7 +6,7 @@ import { notYet, splitRecipes } from "./split-quorum.js";
 
 const jumpMs = 30_000;
 
-const [naive, holdfast] = splitRecipes({
+const [naive, holdfast, quorum] = splitRecipes({
   atMs: 1_000,
   strike: (trial, node) => {
     node.valkey.clock.step(jumpMs);
@@ -25,6 +25,7 @@ export const clockJump = experiment({
   recipes: [
     { ...naive!, checks: [exclusion, noneMissing, fence] },
     { ...holdfast!, checks: [noneMissing, fence, tokens] },
+    { ...quorum!, checks: [noneMissing, fence, tokens] },
   ],
   checks: [],
   remark: notYet,

@@ -6,7 +6,7 @@ import { notYet, splitRecipes } from "./split-quorum.js";
 
 const downMs = 300;
 
-const [naive, holdfast] = splitRecipes({
+const [naive, holdfast, quorum] = splitRecipes({
   atMs: 1_000,
   strike: (trial, node) => {
     trial.mark(node.name, "crash", `${node.name} crashes; what it knew was not on its disk`);
@@ -29,6 +29,7 @@ export const amnesia = experiment({
   recipes: [
     { ...naive!, checks: [exclusion, noneMissing, fence] },
     { ...holdfast!, checks: [noneMissing, fence, tokens] },
+    { ...quorum!, checks: [noneMissing, fence, tokens] },
   ],
   checks: [],
   remark: notYet,

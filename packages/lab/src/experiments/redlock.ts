@@ -5,7 +5,7 @@ import type { Possession } from "./possession.js";
 
 /** Longest wait for one server. */
 const PATIENCE_MS = 50;
-const RETRY_MS = 200;
+export const RETRY_MS = 200;
 
 const deleteIfOwn = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
 
@@ -65,7 +65,7 @@ async function vote(actor: Actor, node: Node, key: string, ttlMs: number): Promi
 }
 
 /** undefined: no answer in time. */
-function inTime<Value>(actor: Actor, call: Promise<Value>): Promise<Value | undefined> {
+export function inTime<Value>(actor: Actor, call: Promise<Value>): Promise<Value | undefined> {
   return new Promise((resolve) => {
     const cancel = actor.process.after(PATIENCE_MS, () => resolve(undefined));
     const settle = (value: Value | undefined): void => {
