@@ -35,6 +35,8 @@ export class Process implements Owner {
   readonly random: Random;
   /** The ends of its connections. */
   readonly wires = new Set<{ close(): void }>();
+  /** True time at which its wall clock was last stepped. */
+  steppedMs = Number.NEGATIVE_INFINITY;
   #state: "running" | "paused" | "dead" = "running";
   #rate: number;
   /** Where its monotonic clock stood, and when that was. */
@@ -193,6 +195,7 @@ export class Process implements Owner {
 
   /** Steps its wall clock. The monotonic one does not notice. */
   stepWall(deltaMs: number): void {
+    this.steppedMs = this.nowMs;
     this.#wallOffsetMs += deltaMs;
   }
 

@@ -31,6 +31,8 @@ export interface CallerParts {
 const slackMs = 60;
 /** A signal may be late by this much: a step of the wall clock is looked for once a second. */
 const signalSlackMs = 1_100;
+/** By then every connection is back. */
+const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
 /** How soon everybody must have had every lock once after the last fault, beyond the longest ttl and delay. */
 export const settleMs = 11_000;
@@ -59,6 +61,7 @@ export class Caller {
       await this.#once(this.#dice.pick(locks));
     }
     for (const lock of locks) await this.#last(lock);
+    if (this.name === `${process.name}.1` && process === scene.steady) await this.#steady(locks[0] as string);
   }
 
   #mutex(lock: string): Mutex {
@@ -101,6 +104,29 @@ export class Caller {
     }
     await this.#parts.process.sleep(1);
     await this.#release(lock, this.#begin(lock, lease));
+  }
+
+  /** Nothing fails any more: a lease lasts for longer than its ttl, and goes back as what it is. */
+  async #steady(lock: string): Promise<void> {
+    const { scene, process, plan, beliefs } = this.#parts;
+    if (plan.maxHoldMs !== null) return;
+    await process.sleep(quietMs);
+    const lease = await this.#mutex(lock)
+      .acquire({ waitMs: settleMs })
+      .catch(() => null);
+    if (!lease) {
+      scene.fail("P1", `${this.name} did not get "${lock}" within ${settleMs} ms, long after all faults`);
+      return;
+    }
+    const heldUpMs = process.heldUpMs;
+    const belief = this.#begin(lock, lease);
+    await process.sleep(plan.ttlMs * 1.6);
+    const isKept = lease.valid && !lease.signal.aborted;
+    beliefs.end(belief);
+    const result = await lease.release();
+    if (process.heldUpMs > heldUpMs) return;
+    if (!isKept || result !== "released")
+      scene.fail("steady", `${this.name} lost "${lock}" without any fault; its release said "${result}"`);
   }
 
   /** @param limitMs how long the call may take on the caller's clock */
@@ -154,7 +180,9 @@ export class Caller {
     const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
     const isLong = this.#dice.chance(0.15) && !scene.isHealed;
     const restMs = this.#dice.between(0, isLong ? plan.ttlMs * 2.5 : 40);
-    const steps = isLong ? 5 : 2;
+    // Some look at nothing for long, and rely on the signal.
+    const isBlind = isLong && scene.world.dice(`blind ${this.name} ${lease.fence}`).chance(0.4);
+    const steps = isBlind ? 1 : isLong ? 5 : 2;
     for (let step = 0; step < steps; step++) {
       await process.sleep(restMs / steps);
       if (!beliefs.look(belief) || scene.isHealed) break;
@@ -216,6 +244,7 @@ export class Caller {
       if (dueMs <= 0) return;
       process.after(dueMs + signalSlackMs, () => {
         if (signal.aborted || belief.isOver || process.heldUpMs > heldUpMs) return;
+        if (process.nowMs - process.steppedMs < signalSlackMs) return; // it has not looked since
         if (lease.remainingMs > 0) watch();
         else scene.fail("L6", `the signal of ${this.name} did not say in time that its lease was over`);
       });

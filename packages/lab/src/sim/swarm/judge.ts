@@ -5,6 +5,7 @@ import type { Operation } from "../../history/operation.js";
 import { checkTokens } from "../../history/tokens.js";
 import type { Violation } from "../../history/violation.js";
 import { checkTurns, checkWaiting } from "../../history/waiting.js";
+import { judgeKept } from "./kept.js";
 import type { ProcessPlan } from "./plan.js";
 import type { QueueWatch } from "./queue-watch.js";
 import { holderAt, type Scene } from "./scene.js";
@@ -23,7 +24,10 @@ export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
     ...checkIntervals(operations, { exceptions }),
     ...checkFence(operations, { placeOf }),
   ];
-  if (plan.faults.length === 0) found.push(...ofCalm(scene, endMs, queue));
+  if (plan.faults.length === 0) {
+    found.push(...ofCalm(scene, endMs, queue));
+    judgeKept(scene);
+  }
   for (const violation of found) report(scene, violation);
   checkEnd(scene);
 }

@@ -37,6 +37,11 @@ export class Scene {
   readonly lives = new Map<string, Life>();
   /** What the node was when the faults that fall back to it said. */
   readonly copies = new Map<Fault, NodeCopy>();
+  /** The process that holds once more when everybody has had every lock after the last fault. */
+  get steady(): Process | undefined {
+    return this.lives.get(this.plan.processes[0]?.name ?? "")?.process;
+  }
+
   /** Processes whose program has ended as it should. */
   readonly finished = new Set<string>();
   /** Faults are over; callers do one last thing. */
