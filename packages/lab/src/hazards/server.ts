@@ -104,7 +104,7 @@ export const serverHazards: readonly Hazard[] = [
     concerns: ["servers"],
     answer: "the doctor says that older servers are not tested on",
     red: [lab("pressure", "a ttl that counts from its arrival at the replica ends later than the primary's")],
-    green: [unit("doctor", "docs/guides/doctor.md lists every code, and no other")],
+    green: [unit("doctor", "Redis %s")],
   },
   {
     id: "H47",
@@ -118,7 +118,7 @@ export const serverHazards: readonly Hazard[] = [
         "pressure",
         "an evicted lock: its holder hears that it was forgotten, and the next token is larger",
       ),
-      unit("doctor", "one that is almost full"),
+      unit("doctor", "one that %s"),
     ],
   },
   {
