@@ -31,6 +31,7 @@ export class Link implements Way {
   readonly #dice: Dice;
   readonly #blocked: Record<Direction, (() => void)[] | null> = { toNode: null, toProcess: null };
   readonly #losses: Loss[] = [];
+  readonly #usualDelayMs: readonly [shortest: number, longest: number];
 
   /** Made by `world.link(process, node)`. */
   constructor(stage: Stage, process: Process, node: Node, { delayMs = usualDelayMs }: LinkOptions = {}) {
@@ -38,6 +39,7 @@ export class Link implements Way {
     this.process = process;
     this.node = node;
     this.delayMs = delayMs;
+    this.#usualDelayMs = delayMs;
     this.#dice = this.stage.dice(`link ${process.name} ${node.name}`);
   }
 
@@ -71,6 +73,7 @@ export class Link implements Way {
   heal(): void {
     this.#losses.length = 0;
     this.spikes = null;
+    this.delayMs = this.#usualDelayMs;
     this.unblock("toNode");
     this.unblock("toProcess");
   }
