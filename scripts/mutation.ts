@@ -15,7 +15,7 @@
  *
  * Exit code 1: a mutant lives that is not known to be none. 64 when it was called wrongly.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { allMutants, type Fate, type Mutant, Report, runCampaign } from "@holdfast/lab/mutation";
@@ -40,7 +40,8 @@ function readState(file: string): Map<string, Fate> {
 
 function writeState(file: string, fates: ReadonlyMap<string, Fate>): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify([...fates.values()], null, 1)}\n`);
+  writeFileSync(`${file}.new`, `${JSON.stringify([...fates.values()], null, 1)}\n`);
+  renameSync(`${file}.new`, file); // whole, or not at all
 }
 
 interface Settings {

@@ -19,6 +19,8 @@ export interface Fate {
   readonly runs: number;
   /** How many of the runs were other ones than those of the library as it is. */
   readonly different: number;
+  /** Of the library and the simulator that were run: one that others did not kill is tried anew. */
+  readonly digest: string;
 }
 
 export interface CampaignOptions {
@@ -66,9 +68,10 @@ class Campaign {
 
   constructor(options: CampaignOptions) {
     this.#options = options;
-    this.#fates = new Map(options.known);
     this.#runners = Array.from({ length: options.workers }, () => new Runner());
     this.#seeds = new Seeds(options.seedsFile);
+    const { digest } = this.#seeds;
+    this.#fates = new Map([...options.known].filter(([, fate]) => fate.kill || fate.digest === digest));
   }
 
   async run(): Promise<void> {
@@ -125,6 +128,7 @@ class Campaign {
       seeds: kill ? kill.seed : next === undefined ? this.#options.seeds : next - 1,
       runs: before.runs + hashes.size + (kill ? 1 : 0),
       different: before.different + others + (kill ? 1 : 0),
+      digest: this.#seeds.digest,
     };
     this.#fates.set(mutant.key, fate);
     const open = this.#options.mutants.filter((each) => this.#isOpen(each) && !excuseOf(each)).length;

@@ -2,7 +2,6 @@
  * Which seeds come by which places of the library, and with what outcome: a condition that was never false cannot show
  * that it was replaced by true. So a mutant is run only on seeds that can show it.
  */
-import { createHash } from "node:crypto";
 import type { Change, Mutant } from "./mutant.js";
 
 /** Name under which a library that is watched reports where it is. */
@@ -14,13 +13,6 @@ export class Places {
 
   get count(): number {
     return this.#numbers.size;
-  }
-
-  /** Of the places themselves: what was found out about others is of no use. */
-  get digest(): string {
-    return createHash("sha1")
-      .update([...this.#numbers.keys()].join("\n"))
-      .digest("hex");
   }
 
   of({ file, start, end }: Pick<Mutant, "file" | "start" | "end">): number | undefined {

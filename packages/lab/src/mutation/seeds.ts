@@ -1,5 +1,8 @@
 /** What the library as it is does on each seed: the hash of its run, and the places it comes by. */
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Bundles } from "./bundle.js";
 import { writeWhole } from "./files.js";
 import type { Mutant } from "./mutant.js";
@@ -20,6 +23,8 @@ interface Kept {
 const batchSeeds = 5;
 
 export class Seeds {
+  /** Of the library and the simulator: what was found out about others is of no use. */
+  readonly digest: string;
   readonly #places = new Places();
   readonly #texts: ReadonlyMap<string, string>;
   readonly #file: string;
@@ -36,7 +41,8 @@ export class Seeds {
       }),
     );
     this.#file = file;
-    this.#runs = new Map(keptIn(file, this.#places.digest));
+    this.digest = digestOf(this.#texts);
+    this.#runs = new Map(keptIn(file, this.digest));
   }
 
   /** Runs the first `count` seeds, where that was not done before. @throws one fails */
@@ -60,7 +66,7 @@ export class Seeds {
           throw new Error(`seed ${seed} fails on the library as it is: ${property}: ${message}`);
         }
         for (const [seed, hash] of hashes) this.#runs.set(seed, { hash, reach: reaches.get(seed) ?? "" });
-        const kept: Kept = { digest: this.#places.digest, runs: [...this.#runs] };
+        const kept: Kept = { digest: this.digest, runs: [...this.#runs] };
         writeWhole(this.#file, JSON.stringify(kept));
       }
     };
@@ -88,6 +94,16 @@ export class Seeds {
     }
     return outcomes;
   }
+}
+
+function digestOf(texts: ReadonlyMap<string, string>): string {
+  const digest = createHash("sha1");
+  for (const text of texts.values()) digest.update(text);
+  for (const file of changedFiles()) digest.update(readSource(file));
+  const simulator = fileURLToPath(new URL("../sim/", import.meta.url));
+  for (const file of readdirSync(simulator, { recursive: true, encoding: "utf8" }).sort())
+    if (file.endsWith(".js")) digest.update(readFileSync(resolve(simulator, file)));
+  return digest.digest("hex");
 }
 
 function keptIn(file: string, digest: string): Kept["runs"] {
