@@ -63,7 +63,7 @@ function playNaive(trial: Trial): void {
     await ann.sleep(1_000);
     const pending = ann.recorder.begin("acquire", "lock");
     const fromMs = ann.nowMs;
-    ann.drawCall("Redis", fromMs, "SET lock NX PX 30000: in the queue of the client");
+    trial.mark("Ann", "note", "SET lock NX PX 30000 goes into the queue of Ann's client", fromMs);
     let isGivenUp = false;
     // What comes of it then, nobody looks at.
     void ann
@@ -113,7 +113,8 @@ function playMutex(trial: Trial): void {
 
 async function giveUp(trial: Trial, ann: Actor, redis: Node, acquire: () => Promise<unknown>): Promise<void> {
   const pending = ann.recorder.begin("acquire", "lock");
-  ann.drawCall(redis.name, ann.nowMs, "acquire lock: no answer");
+  const call = { from: ann.name, to: redis.name, sentMs: ann.nowMs, receivedMs: null };
+  trial.picture.arrows.push({ ...call, label: "acquire lock" });
   try {
     await acquire();
     pending.ok();

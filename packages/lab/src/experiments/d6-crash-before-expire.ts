@@ -37,7 +37,7 @@ function naive(name: string, steps: readonly string[], words: readonly string[],
         actor.takes("lock", async () => {
           const attempt = async (): Promise<boolean> =>
             (await actor.ask(redis, words, { label: "" })) === taken;
-          await poll(actor, redis, words.slice(0, 3).join(" "), attempt, everyMs);
+          await poll(actor, redis, words.join(" "), attempt, everyMs);
           return {};
         });
       ann.run(async () => {
