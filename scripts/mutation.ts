@@ -6,6 +6,7 @@
  *   npm run mutation -- --list             what would be changed
  *   npm run mutation -- --report           what is known so far, and runs nothing
  *
+ *   --changes KINDS    negated, always, never, operand, boundary, arithmetic, later  [all]
  *   --budget SECONDS   of this call                               [60]
  *   --seeds N          most seeds for one mutant                  [60]
  *   --workers N        threads                                    [2]
@@ -80,6 +81,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       only: { type: "string", default: "" },
+      changes: { type: "string", default: "" },
       budget: { type: "string", default: "60" },
       seeds: { type: "string", default: "60" },
       workers: { type: "string", default: "2" },
@@ -90,8 +92,11 @@ async function main(): Promise<void> {
       json: { type: "boolean", default: false },
     },
   });
-  const mutants = allMutants(values.only);
-  if (mutants.length === 0) throw new Misuse(`no file that is changed has "${values.only}" in its path`);
+  const kinds = values.changes.split(",").filter((kind) => kind !== "");
+  const mutants = allMutants(values.only).filter(
+    ({ operator }) => kinds.length === 0 || kinds.includes(operator),
+  );
+  if (mutants.length === 0) throw new Misuse(`nothing of "${values.only} ${values.changes}" is changed`);
   if (values.list) {
     for (const { key, line } of mutants) console.log(`${String(line).padStart(4)}  ${key}`);
     return;

@@ -47,7 +47,7 @@ const order: readonly Operator[] = [
   "negated",
 ];
 /** A mutant is run on so many seeds at most, and then the others come. */
-const rounds = [1, 3, 9, 27, 81, 243, 729, 2_187];
+const rounds = [3, 10, 30, 100, 300, 1_000, 3_000];
 
 /** Ends with the last open mutant, or when the signal aborts. @throws the library as it is fails on a seed */
 export async function runCampaign(options: CampaignOptions): Promise<void> {
