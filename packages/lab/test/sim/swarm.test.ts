@@ -3,7 +3,7 @@ import { type Clock, Holdfast, type HoldfastOptions, type RedisClientLike } from
 import { describe, expect, it } from "vitest";
 
 const seeds = 300;
-const twice = 24;
+const twice = 12;
 const longMs = 240_000;
 
 describe("the mutex under faults", () => {
