@@ -17,6 +17,7 @@ import type { Belief, Beliefs } from "./beliefs.js";
 import type { ProcessPlan } from "./plan.js";
 import type { Register } from "./register.js";
 import type { Scene } from "./scene.js";
+import { watchSignal } from "./signal-watch.js";
 
 export interface CallerParts {
   readonly scene: Scene;
@@ -29,8 +30,6 @@ export interface CallerParts {
 
 /** Slower than this on its own clock, besides the time in which the process stood still, a call breaks P3. */
 const slackMs = 60;
-/** A signal may be late by this much: a step of the wall clock is looked for once a second. */
-const signalSlackMs = 1_100;
 /** By then every connection is back. */
 const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
@@ -174,7 +173,7 @@ export class Caller {
     const belief = this.#begin(lock, lease);
     const pending = this.#recorder.begin("hold", lock, { token: lease.fence, nonce: lease.id });
     belief.hold = pending;
-    this.#watchSignal(belief);
+    watchSignal(scene, belief);
     const holder = { token: lease.fence, nonce: lease.id };
     const goesToRegister = this.#dice.chance(0.5) && !scene.isHealed;
     const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
@@ -229,27 +228,6 @@ export class Caller {
     pending.ok({ value });
     if (verdict.value !== next - 1)
       this.#parts.scene.fail("L3", `${this.name} overwrote an update of "${lock}" that it had not read`);
-  }
-
-  /** L6: the signal aborts when the lease is over, whatever the process waits for. */
-  #watchSignal(belief: Belief): void {
-    const { process, scene } = this.#parts;
-    const { lease } = belief;
-    const { signal } = lease;
-    const watch = (): void => {
-      if (signal.aborted) return;
-      const heldUpMs = process.heldUpMs;
-      const dueMs = lease.remainingMs;
-      // Given back, or seen to be over this moment: a look makes it known.
-      if (dueMs <= 0) return;
-      process.after(dueMs + signalSlackMs, () => {
-        if (signal.aborted || belief.isOver || process.heldUpMs > heldUpMs) return;
-        if (process.nowMs - process.steppedMs < signalSlackMs) return; // it has not looked since
-        if (lease.remainingMs > 0) watch();
-        else scene.fail("L6", `the signal of ${this.name} did not say in time that its lease was over`);
-      });
-    };
-    watch();
   }
 
   /** P3: a call settles in its time, whatever the server does. Returns what to call when it has. */

@@ -1,0 +1,46 @@
+/** L6: the signal of a lease aborts when the lease is over, whatever its holder waits for, and not before. */
+import { LeaseLostError } from "holdfast";
+import type { Belief } from "./beliefs.js";
+import type { Scene } from "./scene.js";
+
+/** A signal may be late by this much: whether a clock was set, or stood still, is looked for once a second. */
+const lateMs = 1_100;
+/** Clocks are compared to the millisecond. */
+const earlyMs = 2;
+
+/** Watches until the lease is given back. */
+export function watchSignal(scene: Scene, belief: Belief): void {
+  const { process, lease, caller } = belief;
+  const { signal } = lease;
+  let heldUpMs = process.heldUpMs;
+  let look = { leftMs: 0, atMs: 0, monoMs: 0, heldUpMs };
+  const again = (inMs: number): void => {
+    const about = { owner: process, kind: "other", quiet: false } as const;
+    scene.world.events.add(process.nowMs + inMs, check, about);
+  };
+  const watch = (): void => {
+    if (signal.aborted) return;
+    heldUpMs = process.heldUpMs;
+    const leftMs = lease.remainingMs;
+    // Given back, or seen to be over this moment: a look makes it known.
+    if (leftMs <= 0) return;
+    look = { leftMs, atMs: process.nowMs, monoMs: process.monoMs, heldUpMs };
+    again(leftMs + lateMs);
+  };
+  const check = (): void => {
+    if (signal.aborted || belief.isOver) return;
+    if (process.heldUpMs > heldUpMs || process.nowMs - process.steppedMs < lateMs) {
+      heldUpMs = process.heldUpMs;
+      again(lateMs); // it has not looked since
+    } else if (lease.remainingMs > 0) watch();
+    else scene.fail("L6", `the signal of ${caller} did not say in time that its lease was over`);
+  };
+  signal.addEventListener("abort", () => {
+    if (!(signal.reason instanceof LeaseLostError) || signal.reason.reason !== "expired") return;
+    if (process.heldUpMs > look.heldUpMs || process.steppedMs >= look.atMs) return;
+    const leftMs = look.leftMs - (process.monoMs - look.monoMs);
+    if (leftMs > earlyMs)
+      scene.fail("L6", `the lease of ${caller} expired ${leftMs.toFixed(1)} ms before its time`);
+  });
+  watch();
+}
