@@ -30,6 +30,8 @@ export interface CallerParts {
 
 /** Slower than this on its own clock, besides the time in which the process stood still, a call breaks P3. */
 const slackMs = 60;
+/** So many holds compute for longer than their lease. */
+const busyShare = 0.03;
 /** By then every connection is back. */
 const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
@@ -176,6 +178,9 @@ export class Caller {
     watchSignal(scene, belief);
     const holder = { token: lease.fence, nonce: lease.id };
     const goesToRegister = this.#dice.chance(0.5) && !scene.isHealed;
+    const isCareful = scene.isHealed || scene.plan.faults.length === 0;
+    if (!isCareful && scene.world.dice(`busy ${this.name} ${lease.fence}`).chance(busyShare))
+      this.#computeTooLong(lease);
     const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
     const isLong = this.#dice.chance(0.15) && !scene.isHealed;
     const restMs = this.#dice.between(0, isLong ? plan.ttlMs * 2.5 : 40);
@@ -190,6 +195,16 @@ export class Caller {
     beliefs.look(belief);
     pending.ok({ endMs: belief.validMs });
     await this.#release(lock, belief);
+  }
+
+  /** Past the end of the lease without a turn of the event loop: no timer could say so, a look at the clock does. */
+  #computeTooLong(lease: Lease): void {
+    const { process, scene } = this.#parts;
+    const leftMs = lease.remainingMs;
+    if (leftMs <= 0) return;
+    process.stall((leftMs + 1) / process.rate);
+    if (lease.valid)
+      scene.fail("L6", `${this.name} computed for ${leftMs + 1} ms, and its lease is still valid`);
   }
 
   async #release(lock: string, belief: Belief): Promise<void> {
