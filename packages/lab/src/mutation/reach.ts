@@ -49,6 +49,8 @@ const wasFalse = 2;
 /** What a watched library reports to. */
 export class Reach {
   #outcomes: Uint8Array;
+  /** What was met while the library was loaded: its constants. */
+  #loaded = new Uint8Array();
 
   constructor(places: number) {
     this.#outcomes = new Uint8Array(places);
@@ -59,10 +61,15 @@ export class Reach {
     return value;
   };
 
+  loaded(): void {
+    this.#loaded = this.#outcomes.slice();
+  }
+
   /** Of each place since the last call, in letters. */
   take(): string {
     const taken = Buffer.from(this.#outcomes).toString("base64");
     this.#outcomes.fill(0);
+    this.#outcomes.set(this.#loaded);
     return taken;
   }
 }

@@ -36,7 +36,7 @@ async function run({ library, seeds, places = 0 }: Trial): Promise<Kill | null> 
   if (reach) Object.assign(globalThis, { [reporter]: reach.report });
   const { Holdfast: holdfast, preload } = (await import(pathToFileURL(library).href)) as Library;
   await preload();
-  reach?.take();
+  reach?.loaded();
   for (const seed of seeds) {
     const { failures, hash } = await runPlan(planOf(seed), { holdfast });
     const [failure] = failures;
