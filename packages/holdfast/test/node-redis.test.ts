@@ -3,7 +3,7 @@ import { FaultProxy } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { endOf, nodeRedisClient } from "../src/redis/clients/node-redis.js";
+import { endOf, type NodeRedisLike, nodeRedisClient } from "../src/redis/clients/node-redis.js";
 
 const BACKOFF_MS = 20;
 /** Longer than a socket takes that nobody has stopped. */
@@ -21,6 +21,9 @@ describe("node-redis", () => {
     return client;
   };
 
+  // Its listeners are typed as taking anything, which is more than what is asked of them.
+  const like = (client: ReturnType<typeof open>) => client as unknown as NodeRedisLike;
+
   beforeAll(async () => {
     server = await EmbeddedValkey.start();
   });
@@ -33,7 +36,7 @@ describe("node-redis", () => {
   test("a subscription that ends as it begins leaves no connection", async () => {
     const client = open();
     await client.connect();
-    nodeRedisClient(client).subscribe("channel", inbound).close();
+    nodeRedisClient(like(client)).subscribe("channel", inbound).close();
     await quiet();
     expect(proxy.connections).toBe(1);
     client.destroy();
@@ -44,7 +47,7 @@ describe("node-redis", () => {
     async (when) => {
       const client = open();
       const connected = client.connect().catch(() => {});
-      const end = endOf(client);
+      const end = endOf(like(client));
       if (when === "in the same tick") await Promise.resolve();
       if (when === "when it is connected") await connected;
       end();
@@ -57,7 +60,7 @@ describe("node-redis", () => {
     for (const isAway of [false, true]) {
       const client = open();
       const connected = client.connect();
-      const end = endOf(client);
+      const end = endOf(like(client));
       await connected;
       const again = new Promise<void>((resolve) => client.once("reconnecting", () => resolve()));
       if (isAway) proxy.refuse();
