@@ -17,22 +17,14 @@ import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { faultKinds, jsonOf, progressLine, runChaos, summary } from "@holdfast/lab/chaos";
 import { findServers } from "./servers.ts";
-
-class Misuse extends Error {}
+import { Misuse, runScript } from "./usage.ts";
 
 const found = findServers(process.env);
 const programs = [found.HOLDFAST_REDIS_SERVER, found.HOLDFAST_VALKEY_SERVER].filter(
   (path) => path !== undefined && path !== "",
 ) as string[];
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof Misuse || (error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")))
-    throw error;
-  console.error((error as Error).message);
-  process.exitCode = 64;
-}
+await runScript(import.meta.url, main);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({

@@ -27,8 +27,7 @@ import {
   runPlan,
   shrink,
 } from "@holdfast/lab/sim";
-
-class Misuse extends Error {}
+import { Misuse, runScript } from "./usage.ts";
 
 interface Settings {
   readonly from: number;
@@ -43,14 +42,7 @@ interface Settings {
 const drawnFailures = 3;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof Misuse || (error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")))
-    throw error;
-  console.error((error as Error).message);
-  process.exitCode = 64;
-}
+await runScript(import.meta.url, main);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({

@@ -21,8 +21,7 @@ import {
   type Progress,
   traceText,
 } from "@holdfast/lab/model";
-
-class Misuse extends Error {}
+import { Misuse, runScript } from "./usage.ts";
 
 interface Options {
   readonly json: boolean;
@@ -87,7 +86,7 @@ function number(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
-function main(): void {
+function main(): number {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -102,18 +101,11 @@ function main(): void {
   if (values.list) {
     for (const { name, title, expect, long } of entries)
       console.log(`${name.padEnd(26)} ${title}: ${expect}${long ? " (long)" : ""}`);
-    return;
+    return 0;
   }
   const steps = values.steps || positionals.length > 0;
   const bad = entries.filter((entry) => !run(entry, { json: values.json, steps }));
-  if (bad.length > 0) process.exitCode = 1;
+  return bad.length > 0 ? 1 : 0;
 }
 
-try {
-  main();
-} catch (error) {
-  if (!(error instanceof Misuse || (error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")))
-    throw error;
-  console.error((error as Error).message);
-  process.exitCode = 64;
-}
+await runScript(import.meta.url, main);

@@ -20,8 +20,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { allMutants, type Fate, type Mutant, Report, runCampaign } from "@holdfast/lab/mutation";
-
-class Misuse extends Error {}
+import { Misuse, runScript } from "./usage.ts";
 
 function whole(name: string, text: string): number {
   const value = Number(text);
@@ -77,7 +76,7 @@ async function run(mutants: readonly Mutant[], fates: Map<string, Fate>, setting
   }
 }
 
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       only: { type: "string", default: "" },
@@ -99,7 +98,7 @@ async function main(): Promise<void> {
   if (mutants.length === 0) throw new Misuse(`nothing of "${values.only} ${values.changes}" is changed`);
   if (values.list) {
     for (const { key, line } of mutants) console.log(`${String(line).padStart(4)}  ${key}`);
-    return;
+    return 0;
   }
   const fates = values.fresh ? new Map<string, Fate>() : readState(values.state);
   if (!values.report) {
@@ -113,14 +112,7 @@ async function main(): Promise<void> {
   }
   const report = new Report(mutants, fates);
   console.log(values.json ? JSON.stringify(report.data, null, 2) : report.text);
-  if (report.survivors.length > 0) process.exitCode = 1;
+  return report.survivors.length > 0 ? 1 : 0;
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof Misuse || (error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")))
-    throw error;
-  console.error((error as Error).message);
-  process.exitCode = 64;
-}
+await runScript(import.meta.url, main);

@@ -84,9 +84,11 @@ function hash(text) {
   return createHash("sha256").update(text).digest("hex").slice(0, 24);
 }
 
+/** The manifests too: a lock can name a package before any of them asks for it, and npm ci leaves that out. */
 function installKey() {
-  const lock = readFileSync(join(root, "package-lock.json"));
-  return `${hash(lock)} node${process.versions.node.split(".")[0]} ${process.platform}-${process.arch}`;
+  const asked = [root, ...workspaces()].map((folder) => join(folder, "package.json")).filter(existsSync);
+  const files = [join(root, "package-lock.json"), ...asked].map((file) => readFileSync(file, "utf8"));
+  return `${hash(files.join("\n"))} node${process.versions.node.split(".")[0]} ${process.platform}-${process.arch}`;
 }
 
 /** npm keeps a list of what it installed; comparing it spares a second installation to who ran `npm ci` by hand. */
@@ -217,7 +219,10 @@ async function build(stamp) {
   const since = performance.now();
   const args = ["node_modules/typescript/bin/tsc", "-b", "--pretty", String(process.stderr.isTTY ?? false)];
   const { code, output } = await run(process.execPath, force ? [...args, "--force"] : args);
-  if (code !== 0) throw new Stop(`${output.trim()}\n\ntsc -b failed.`);
+  if (code !== 0) {
+    const remedy = /\bTS(2307|7016)\b/.test(output) ? " If a package is missing: npm ci installs it." : "";
+    throw new Stop(`${output.trim()}\n\ntsc -b failed.${remedy}`);
+  }
   prune();
   stamp.built = key;
   save(stamp);
