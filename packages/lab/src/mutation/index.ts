@@ -3,5 +3,6 @@ export { type CampaignOptions, type Fate, runCampaign } from "./campaign.js";
 export { type Excuse, excuseOf } from "./excuses.js";
 export type { Mutant, Operator } from "./mutant.js";
 export { Report } from "./report.js";
+export { trySample } from "./sample.js";
 export { allMutants, changedFiles } from "./sources.js";
 export type { Kill } from "./worker.js";

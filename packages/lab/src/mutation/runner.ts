@@ -1,5 +1,6 @@
 /** A thread that tries libraries, with an eye on those that never come to an end. */
 import { Worker } from "node:worker_threads";
+import { Watchdog } from "./time/watchdog.js";
 import type { Kill, Trial, Word } from "./worker.js";
 
 export interface Tried {
@@ -60,23 +61,19 @@ export class Runner {
     const reaches = new Map<number, string>();
     return new Promise((resolve) => {
       const settle = (kill: Omit<Kill, "seed"> | null): void => {
-        clearTimeout(watch);
+        watchdog.stop();
         resolve({ kill: kill && { ...kill, seed: trial.seeds[hashes.size] ?? 0 }, hashes, reaches });
       };
-      const look = (): NodeJS.Timeout =>
-        setTimeout(
-          () => settle({ property: "hang", message: `not over after ${longestMs / 1_000} s` }),
-          longestMs,
-        );
-      let watch = look();
+      const watchdog = new Watchdog(longestMs, () =>
+        settle({ property: "hang", message: `not over after ${longestMs / 1_000} s` }),
+      );
       this.#hear = (word) => {
         if (word instanceof Error) settle({ property: "crash", message: word.message });
         else if (word.kind === "over") settle(word.kill);
         else {
           hashes.set(word.seed, word.hash);
           if (word.reach !== undefined) reaches.set(word.seed, word.reach);
-          clearTimeout(watch);
-          watch = look();
+          watchdog.feed();
         }
       };
       worker.postMessage(trial);

@@ -1,36 +1,24 @@
-/** A few mutants of every kind, each on the seed that is known to kill it: minutes of a campaign in seconds. */
+/** A few mutants on the first seeds: minutes of a campaign in seconds. */
 import { Bundles } from "./bundle.js";
-import type { Mutant } from "./mutant.js";
 import { Runner } from "./runner.js";
+import { allMutants } from "./sources.js";
 import type { Kill } from "./worker.js";
 
-export interface SampleMutant {
-  readonly key: string;
-  readonly seed: number;
-}
-
-export interface SampleResult extends SampleMutant {
-  readonly kill: Kill | null;
-}
-
-/** One after the other. @throws {RangeError} there is no such mutant any more */
-export async function trySample(
-  sample: readonly SampleMutant[],
-  mutants: readonly Mutant[],
-): Promise<readonly SampleResult[]> {
+/** One after the other, each on seeds 1 to `seeds`. @throws {RangeError} nothing is changed like that any more */
+export async function trySample(keys: readonly string[], seeds: number): Promise<readonly (Kill | null)[]> {
+  const mutants = allMutants();
   const bundles = new Bundles();
   const runner = new Runner();
   try {
-    const results: SampleResult[] = [];
-    for (const { key, seed } of sample) {
+    const kills: (Kill | null)[] = [];
+    for (const key of keys) {
       const mutant = mutants.find((each) => each.key === key);
-      if (!mutant)
-        throw new RangeError(`nothing is changed as in "${key}" any more; see npm run mutation -- --list`);
+      if (!mutant) throw new RangeError(`no mutant "${key}" any more: npm run mutation -- --list`);
       const library = await bundles.make(new Map([[mutant.file, mutant.source]]));
-      const { kill } = await runner.try({ library, seeds: [seed] });
-      results.push({ key, seed, kill });
+      const { kill } = await runner.try({ library, seeds: Array.from({ length: seeds }, (_, at) => at + 1) });
+      kills.push(kill);
     }
-    return results;
+    return kills;
   } finally {
     await runner.end();
     bundles.remove();

@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { resolve } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { luaChanges } from "../../src/mutation/lua-changes.ts";
+import { mutantsOf } from "../../src/mutation/mutant.ts";
+import { typescriptChanges } from "../../src/mutation/typescript-changes.ts";
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, "../../../..");
+const seeds = 4;
+
+/** One of each kind, and of each layer. */
+const sample = [
+  "lease/hold.ts: sentAt.monoMs > this.#sentAt.monoMs → false",
+  "lease/keeper.ts: this.#holds.size > 0 → true",
+  "locks/waiters.ts: since.monoMs + waitMs → since.monoMs - waitMs",
+  "locks/backends/redis/_state.lua: state.top + 1 → state.top - 1",
+  "locks/backends/redis/_state.lua: max → min",
+  "locks/backends/redis/redis-locks.ts: KEEP_MS + storeTtlMs → KEEP_MS - storeTtlMs",
+];
+
+describe("mutants", () => {
+  it("are made of the conditions, limits and sums of a TypeScript source", () => {
+    const source =
+      "if (a.leftMs <= limitMs && b) endMs = sentMs + 1;\nfor (const x of y) z(x === 1 ? 2 : 3);\n";
+    const keys = mutantsOf("f.ts", source, typescriptChanges("f.ts", source)).map(({ key }) => key);
+    expect(keys).toEqual([
+      "f.ts: a.leftMs <= limitMs && b → !(a.leftMs <= limitMs && b)",
+      "f.ts: a.leftMs <= limitMs && b → true",
+      "f.ts: a.leftMs <= limitMs && b → false",
+      "f.ts: a.leftMs <= limitMs && b → (a.leftMs <= limitMs)",
+      "f.ts: a.leftMs <= limitMs && b → (b)",
+      "f.ts: a.leftMs <= limitMs → a.leftMs < limitMs",
+      "f.ts: sentMs + 1 → sentMs - 1",
+      "f.ts: x === 1 → !(x === 1)",
+      "f.ts: x === 1 → true",
+      "f.ts: x === 1 → false",
+    ]);
+  });
+
+  it("are made of those of a Lua source", () => {
+    const source = "if held and now < top then return math.max(top + 1, now) end\n";
+    const keys = mutantsOf("f.lua", source, luaChanges(source)).map(({ key }) => key);
+    expect(keys).toEqual([
+      "f.lua: held and now < top → not (held and now < top)",
+      "f.lua: held and now < top → true",
+      "f.lua: held and now < top → false",
+      "f.lua: held and now < top → (held)",
+      "f.lua: held and now < top → (now < top)",
+      "f.lua: now < top → now <= top",
+      "f.lua: max → min",
+      "f.lua: top + 1 → top - 1",
+    ]);
+  });
+
+  // In a process of its own: the worker is compiled, and its library is not the one that is tested here.
+  it(`of a sample are all killed within ${seeds} seeds`, { timeout: 120_000 }, async () => {
+    const program = `
+      import { trySample } from "@holdfast/lab/mutation";
+      console.log(JSON.stringify(await trySample(${JSON.stringify(sample)}, ${seeds})));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
+    const kills = JSON.parse(stdout) as ({ property: string } | null)[];
+    const alive = sample.filter((_, place) => kills[place] === null);
+    expect(alive).toEqual([]);
+    expect(kills.filter((kill) => kill?.property === "crash" || kill?.property === "hang")).toEqual([]);
+  });
+});
