@@ -13,7 +13,7 @@ import type { Kill } from "./worker.js";
 export interface Fate {
   readonly key: string;
   readonly kill: Kill | null;
-  /** The seeds from the first to this one were run on it, or cannot show it. */
+  /** So many seeds, in their order, were run on it or cannot show it. */
   readonly seeds: number;
   /** How many of those were run. */
   readonly runs: number;
@@ -110,8 +110,8 @@ class Campaign {
   /** Runs it, until it was run on `most` seeds. */
   async #try(runner: Runner, mutant: Mutant, most: number): Promise<void> {
     const before = this.#fates.get(mutant.key) ?? { seeds: 0, runs: 0, different: 0 };
-    const candidates = this.#seeds.forMutant(mutant, before.seeds + 1, this.#options.seeds);
-    const seeds = candidates.slice(0, Math.max(0, most - before.runs));
+    const candidates = this.#seeds.forMutant(mutant, before.seeds, this.#options.seeds);
+    const seeds = candidates.slice(0, Math.max(0, most - before.runs)).map(({ seed }) => seed);
     if (seeds.length === 0 && (candidates.length > 0 || before.seeds >= this.#options.seeds)) return;
     const { kill, hashes } =
       seeds.length === 0
@@ -125,7 +125,9 @@ class Campaign {
     const fate: Fate = {
       key: mutant.key,
       kill,
-      seeds: kill ? kill.seed : next === undefined ? this.#options.seeds : next - 1,
+      seeds:
+        (kill ? candidates[hashes.size] : next ? { place: next.place - 1 } : undefined)?.place ??
+        this.#options.seeds,
       runs: before.runs + hashes.size + (kill ? 1 : 0),
       different: before.different + others + (kill ? 1 : 0),
       digest: this.#seeds.digest,

@@ -101,7 +101,7 @@ function killers(entries: readonly Entry[]): string[] {
 }
 
 function rowOf(file: string, entries: readonly Entry[]): FileRow {
-  const kills = entries.flatMap(({ fate }) => (fate?.kill ? [fate.kill.seed] : [])).sort((a, b) => a - b);
+  const kills = entries.flatMap(({ fate }) => (fate?.kill ? [fate.seeds] : [])).sort((a, b) => a - b);
   const alive = entries.filter(({ fate, excuse }) => !fate?.kill && !excuse).length;
   return {
     file,
