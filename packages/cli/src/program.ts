@@ -171,7 +171,9 @@ function addLab(program: Command, finish: (exitCode: number) => void): void {
     .action(async (name: string | undefined, _: unknown, self: Command) => {
       const { all, real, naiveOnly, seed, out, json } = self.optsWithGlobals();
       if (real && !/^[dD]?0?1$/.test(name ?? "")) self.error("error: --real is for experiment 1");
-      if (all && name !== undefined) self.error("error: give an experiment, or --all");
+      const runs = ["seed", "out", "naiveOnly"].some((option) => self.getOptionValueSource(option) === "cli");
+      if (all ? name !== undefined : runs && name === undefined)
+        self.error("error: give an experiment, or --all");
       const { lab } = await import("./commands/lab.js");
       const flags = {
         real: real === true,

@@ -58,14 +58,19 @@ test.each([
   { args: ["lab", "2", "--real"], says: "--real is for experiment 1" },
   { args: ["lab", "99"], says: "there is no experiment 99; there are D1, D2" },
   { args: ["lab", "1", "--all"], says: "give an experiment, or --all" },
+  { args: ["lab", "--seed", "3"], says: "give an experiment, or --all" },
+  { args: ["lab", "--naive-only"], says: "give an experiment, or --all" },
 ])("$args: exit code 64", async ({ args, says }) => {
   const { exitCode, stdout, stderr } = await run(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
   expect(stderr).toContain(says);
 });
 
-test("a folder that cannot be made is exit code 74", async () => {
-  const { exitCode, stderr } = await run(["lab", "1", "--out", "/dev/null/pages"]);
+/** In /proc nothing can be made, and the system says of it that there is no such file. */
+const nowhere = ["/dev/null/pages", ...(existsSync("/proc/self") ? ["/proc/pages", "/proc/more/pages"] : [])];
+
+test.each(nowhere)("a folder that cannot be made is exit code 74: %s", async (out) => {
+  const { exitCode, stderr } = await run(["lab", "1", "--out", out]);
   expect(exitCode).toBe(74);
   expect(stderr).toMatch(/^holdfast: --out: .*\n$/);
 });

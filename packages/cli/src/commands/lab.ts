@@ -1,7 +1,8 @@
 /** `holdfast lab`: experiments that show what goes wrong with locks, and what holdfast does about it. */
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { access, constants, mkdir, mkdtemp, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Experiment, Outcome, Paint } from "@holdfast/lab/experiments";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";
@@ -98,11 +99,26 @@ async function folderFor({ out, json }: LabTerms): Promise<string | null> {
   if (out === undefined) return json ? null : mkdtemp(join(tmpdir(), "holdfast-lab-"));
   const folder = resolve(out);
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
+    await access(folder, constants.W_OK);
   } catch (error) {
     throw new Failure("OUTPUT", EXIT.output, `--out: ${(error as Error).message}`, { cause: error });
   }
   return folder;
+}
+
+/** Not by mkdir's `recursive`: where a system says "no such file" of a folder that is there (/proc), it tries for ever. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    const parent = dirname(folder);
+    if (code !== "ENOENT" || existsSync(parent)) throw error;
+    await makeFolder(parent);
+    await mkdir(folder);
+  }
 }
 
 /** The page, and its pictures as files of their own. Returns the page. */

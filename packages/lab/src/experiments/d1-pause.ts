@@ -8,7 +8,7 @@ import { seconds } from "./words.js";
 
 const ttlMs = 10_000;
 const lastsMs = 30_000;
-const why = "a pause of its runtime, or of its machine";
+const why = "a pause of the runtime, or of the machine";
 
 function play(trial: Trial, pay: typeof payUnderMutex): void {
   const [ann, bob, redis] = [trial.actor("Ann"), trial.actor("Bob"), trial.server("Redis")];
@@ -17,7 +17,7 @@ function play(trial: Trial, pay: typeof payUnderMutex): void {
   pay(ann, redis, account, {
     ...{ ttlMs, amount: 10 },
     work: () => ann.sleep(500),
-    afterCheck: () => ann.freeze(pauseMs, `${why}, after its last look at the lease`),
+    afterCheck: () => ann.freeze(pauseMs, `${why}, after her last look at the lease`),
   });
   pay(bob, redis, account, { ttlMs, amount: 20, atMs: 1_000, work: () => bob.sleep(500) });
   trial.tell = () => told(trial, account, pauseMs);

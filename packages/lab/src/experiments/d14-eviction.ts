@@ -136,6 +136,7 @@ export const eviction = experiment({
       ...{ side: "holdfast", name: "doctor, mutex and fenced record", lastsMs, play: playMutex },
       steps: ["report = await hf.doctor()               says what puts locks at risk here", ...mutexSteps],
       checks: [warned, tokens, fence, noneMissing],
+      notPromised: [exclusion],
     },
   ],
   checks: [],

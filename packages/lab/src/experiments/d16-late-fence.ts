@@ -15,7 +15,7 @@ function play(trial: Trial, enters: boolean): void {
   payUnderMutex(ann, redis, account, {
     ...{ ttlMs, amount: 10, enters },
     work: () => ann.sleep(500),
-    afterCheck: () => ann.freeze(pauseMs, "a pause, after its last look at the lease"),
+    afterCheck: () => ann.freeze(pauseMs, "a pause, after her last look at the lease"),
   });
   // Bob reads before Ann writes, and writes after her.
   payUnderMutex(bob, redis, account, {

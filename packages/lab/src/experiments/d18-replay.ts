@@ -12,7 +12,7 @@ import {
   type TrialOutcome,
 } from "./experiment.js";
 import { type Guard, holdfastWithout } from "./guardless.js";
-import { counted, seconds } from "./words.js";
+import { counted, rounded, seconds } from "./words.js";
 
 const guard: Guard = {
   name: "a token is larger than the last one",
@@ -36,7 +36,6 @@ const checkTitle = "the properties of the lock hold in every run (L1 to L9, W1, 
 
 interface Found {
   readonly seed: number;
-  readonly seeds: number;
   readonly outcome: SwarmOutcome;
   readonly small: SwarmOutcome;
   readonly shrinkRuns: number;
@@ -61,17 +60,17 @@ async function run(seed: number, options: RunOptions = {}): Promise<Outcome> {
     tried.push(next);
     const outcome = await runPlan(durablePlan(next), { holdfast: library });
     if (outcome.failures.length === 0) continue;
-    tell(`seed ${next}: ${outcome.failures[0]?.property} is broken, after ${counted(tried.length, "seed")}`);
+    tell(`seed ${next}: ${outcome.failures[0]?.property} is broken (played from seed ${tried[0]} on)`);
     const again = await runPlan(durablePlan(next), { holdfast: library });
     tell(`seed ${next} again: ${outcome.hash} and ${again.hash}`);
     const { outcome: small, runs: shrinkRuns } = await shrink(outcome, { holdfast: library });
     tell(`made small in ${counted(shrinkRuns, "run")}: ${sizeOf(outcome.plan)} → ${sizeOf(small.plan)}`);
     const isSame = again.hash === outcome.hash;
-    found = { seed: next, seeds: tried.length, outcome, small, shrinkRuns, isSame };
+    found = { seed: next, outcome, small, shrinkRuns, isSame };
   }
   if (changes() === 0)
     throw new Error(`no script has the line "${guard.line}": the guard is not where it was`);
-  const trials = [naiveTrial(found, tried.length)];
+  const trials = [naiveTrial(found, tried)];
   if (!naiveOnly) trials.push(await withGuard(found, tried));
   const asExpected = trials.every((trial) => trial.asExpected);
   return {
@@ -86,14 +85,17 @@ async function run(seed: number, options: RunOptions = {}): Promise<Outcome> {
   };
 }
 
-function naiveTrial(found: Found | null, seeds: number): TrialOutcome {
+function naiveTrial(found: Found | null, tried: readonly number[]): TrialOutcome {
   const common = {
     side: "naive",
     name: `holdfast without a guard: ${guard.name}`,
     steps: [`token = ${guard.line}`, `→ token = ${guard.without}`],
   } as const;
-  const findings = (found?.small.failures ?? []).map(({ property, message, atMs }) => ({
-    message: `${property}: ${message}`,
+  const seeds = tried.length;
+  const drawn = found && failureOf(found.small);
+  const others = (found?.small.failures ?? []).filter((failure) => failure !== drawn);
+  const findings = [...(drawn ? [drawn] : []), ...others].map(({ property, message, atMs }) => ({
+    message: `${property}: ${rounded(message)}`,
     atMs,
   }));
   const checks = [{ title: checkTitle, findings }];
@@ -104,14 +106,13 @@ function naiveTrial(found: Found | null, seeds: number): TrialOutcome {
   }
   const { seed, outcome, small, shrinkRuns, isSame } = found;
   const sentence =
-    `It took ${counted(seeds, "seed")} to break a property. Seed ${seed} played again went ` +
+    `${triedText(tried)}, and ${seed} broke a property. Played again, it went ` +
     `${isSame ? "the same way to the byte" : "ANOTHER WAY"} (${outcome.hash}). With everything left out that it does not ` +
     `need, ${sizeOf(outcome.plan)} became ${sizeOf(small.plan)}, in ${counted(shrinkRuns, "run")}.${leftOf(small.plan)}`;
   const figures = {
     "seeds until found": seeds,
     faults: `${outcome.plan.faults.length} → ${small.plan.faults.length}`,
     processes: `${outcome.plan.processes.length} → ${small.plan.processes.length}`,
-    operations: `${outcome.operations.length} → ${small.operations.length}`,
   };
   const timeline = drawingOf(small, lockOf(small), "The smallest run that fails");
   return { ...common, checks, sentence, figures, timeline, verdict: "fails", asExpected: isSame };
@@ -124,7 +125,7 @@ async function withGuard(found: Found | null, tried: readonly number[]): Promise
   for (const plan of plans) outcomes.push(await runPlan(plan));
   const findings = outcomes.flatMap(({ plan, failures }) =>
     failures.map(({ property, message, atMs }) => ({
-      message: `seed ${plan.seed}: ${property}: ${message}`,
+      message: `seed ${plan.seed}: ${property}: ${rounded(message)}`,
       atMs,
     })),
   );
@@ -170,7 +171,8 @@ function drawingOf(outcome: SwarmOutcome, lock: string, title: string): Timeline
   const faultsMs = plan.faults.map(({ atMs }) => atMs);
   const begunMs = failure.operations.map(({ invMs }) => invMs);
   const span = { fromMs: Math.min(failure.atMs, ...faultsMs, ...begunMs) - 10, toMs: failure.atMs + afterMs };
-  return timelineOf(shown, { title, span, deathsMs, violations: [violationOf(failure, lock)] });
+  const violations = [violationOf(failure, lock)];
+  return timelineOf(shown, { title, caption: castOf(failure, lock), span, deathsMs, violations });
 }
 
 /** What the same faults did to the library as it is: some turns before and after the first one. */
@@ -190,7 +192,20 @@ function calmDrawingOf({ operations, deathsMs, plan }: SwarmOutcome, lock: strin
 
 function violationOf({ property, message, atMs, operations }: Failure, key: string): Violation {
   const known = property in properties ? (property as Property) : "mutex";
-  return { property: known, verdict: "broken", key, operations, message, atMs };
+  return { property: known, verdict: "broken", key, operations, message: rounded(message), atMs };
+}
+
+/** Who is who in the drawing. */
+function castOf({ operations }: Failure, lock: string): string {
+  const { process = "" } = operations[0] ?? {};
+  const [, place, caller] = /^p(\d+)\.(\d+)$/.exec(process) ?? [];
+  const who = place ? `${process} is process ${place}, caller ${caller}. ` : "";
+  return `${who}"${lock}" is a lock, and "${lock} register" the storage that it guards, which asks for the token.`;
+}
+
+function triedText(tried: readonly number[]): string {
+  const [first, last] = [tried[0], tried.at(-1)];
+  return tried.length === 1 ? `Seed ${first} was played` : `The seeds ${first} to ${last} were played`;
 }
 
 function lockOf(outcome: SwarmOutcome): string {

@@ -24,8 +24,8 @@ export const clockJump = experiment({
     "one of five servers forward by half a minute. Does a majority still mean that nobody else has the lock?",
   recipes: [
     { ...naive!, checks: [exclusion, noneMissing, fence] },
-    { ...holdfast!, checks: [noneMissing, fence, tokens] },
-    { ...quorum!, checks: [noneMissing, fence, tokens] },
+    { ...holdfast!, checks: [noneMissing, fence, tokens], notPromised: [exclusion] },
+    { ...quorum!, checks: [noneMissing, fence, tokens], notPromised: [exclusion] },
   ],
   checks: [],
   remark: notYet,

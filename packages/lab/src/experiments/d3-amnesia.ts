@@ -28,8 +28,8 @@ export const amnesia = experiment({
     "on its disk. Bob asks the other two, and the one that has forgotten. Is that a majority?",
   recipes: [
     { ...naive!, checks: [exclusion, noneMissing, fence] },
-    { ...holdfast!, checks: [noneMissing, fence, tokens] },
-    { ...quorum!, checks: [noneMissing, fence, tokens] },
+    { ...holdfast!, checks: [noneMissing, fence, tokens], notPromised: [exclusion] },
+    { ...quorum!, checks: [noneMissing, fence, tokens], notPromised: [exclusion] },
   ],
   checks: [],
   remark: notYet,

@@ -110,6 +110,7 @@ export const failover = experiment({
     {
       ...{ side: "holdfast", name: "mutex and fenced record", steps: mutexSteps, lastsMs },
       checks: [tokens, noneMissing, fence],
+      notPromised: [exclusion],
       play: (trial) => play(trial, payWithMutex),
     },
   ],

@@ -45,7 +45,7 @@ async function payWithTimer(actor: Actor, { redis, account }: ReturnType<typeof 
   cancel = actor.process.after(ttlMs / 3, renew);
   await account.pay(account.plain(actor, held), 10, async () => {
     await actor.sleep(1_000);
-    actor.freeze(blockMs, "its event loop is busy, timers wait");
+    actor.freeze(blockMs, "the event loop is busy, timers wait");
   });
   cancel();
   held.end();
@@ -76,7 +76,7 @@ const blockedHoldfast: Recipe = {
       ...{ ttlMs, amount: 10 },
       work: async () => {
         await ann.sleep(1_000);
-        ann.freeze(workMs, "its event loop is busy, timers wait");
+        ann.freeze(workMs, "the event loop is busy, timers wait");
       },
     });
     payUnderMutex(bob, redis, account, { ttlMs, amount: 20, atMs: 1_500, work: () => bob.sleep(2_000) });

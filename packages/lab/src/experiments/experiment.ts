@@ -20,6 +20,8 @@ export interface Recipe {
   readonly lastsMs: number;
   /** @default those of the experiment */
   readonly checks?: readonly Check[];
+  /** What is not promised under these faults, and so not looked for. @default none */
+  readonly notPromised?: readonly Check[];
 }
 
 /** Which of the two: only the other one is expected to fail. */
@@ -75,6 +77,8 @@ export interface TrialOutcome extends Told {
   readonly asExpected: boolean;
   /** What was looked for, and what was found. */
   readonly checks: readonly { readonly title: string; readonly findings: readonly Finding[] }[];
+  /** Titles of checks. */
+  readonly notPromised?: readonly string[];
   readonly timeline: Timeline;
 }
 
@@ -106,7 +110,7 @@ export function commandOf(id: string, seed: number): string {
 }
 
 async function runRecipe(plot: Plot, recipe: Recipe, seed: number): Promise<TrialOutcome> {
-  const { side, name, steps } = recipe;
+  const { side, name, steps, notPromised = [] } = recipe;
   const trial = await Trial.open(seed);
   await recipe.play(trial);
   await trial.run(recipe.lastsMs);
@@ -122,6 +126,7 @@ async function runRecipe(plot: Plot, recipe: Recipe, seed: number): Promise<Tria
     sentence: trial.picture.named(sentence),
     figures,
     checks,
+    notPromised: notPromised.map(({ title }) => title),
     timeline: trial.picture.timeline(`${side === "naive" ? "Naive" : "Holdfast"}: ${name}`),
   };
 }

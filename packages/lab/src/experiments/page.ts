@@ -20,6 +20,7 @@ export function drawPage(outcome: Outcome): string {
 </header>
 ${trials.map(trialOf).join("\n")}
 ${remark === "" ? "" : `<p class="remark">${escaped(remark)}</p>`}
+<footer>L1 and the like are the properties that a lock must have: SAFETY.md of the repository names them all, and what is promised.</footer>
 </main>
 </html>
 `;
@@ -36,7 +37,8 @@ export function drawingsOf({ id, trials }: Outcome): { readonly name: string; re
 }
 
 function trialOf(trial: TrialOutcome, place: number): string {
-  const { side, name, verdict, steps, sentence, figures, checks } = trial;
+  const { side, name, verdict, steps, sentence, figures, checks, notPromised = [] } = trial;
+  const left = notPromised.map((title) => `<li class="left">– not promised here: ${escaped(title)}</li>`);
   const facts = Object.entries(figures).map(([what, value]) => {
     const shown = typeof value === "number" ? value.toLocaleString("en-US") : value;
     return `<div><dt>${escaped(what)}</dt><dd>${escaped(shown)}</dd></div>`;
@@ -47,7 +49,7 @@ function trialOf(trial: TrialOutcome, place: number): string {
 <dl>${facts.join("")}</dl>
 <pre>${escaped(steps.join("\n"))}</pre>
 <div class="picture">${pictureOf(trial, place)}</div>
-<ul>${checks.map(checkOf).join("")}</ul>
+<ul>${[...checks.map(checkOf), ...left].join("")}</ul>
 </section>`;
 }
 
@@ -87,7 +89,7 @@ const style = `
   h1 { font-size: 28px; line-height: 1.2; margin: 8px 0 12px; }
   h2 { font-size: 20px; line-height: 1.3; margin: 0 0 8px; }
   p { max-width: 46em; margin: 0 0 12px; }
-  .question { font-size: 17px; } .seed, .remark { color: var(--soft); } .seed { font-family: ui-monospace, monospace; font-size: 13px; }
+  .question { font-size: 17px; } .seed, .remark, .left, footer { color: var(--soft); } .seed { font-family: ui-monospace, monospace; font-size: 13px; }
   section { border-top: 1px solid var(--line); padding: 24px 0; }
   .sign { margin-right: 6px; } .fails .sign, .bad { color: var(--bad); } .holds .sign, .good { color: var(--good); }
   .sentence { font-weight: 500; }

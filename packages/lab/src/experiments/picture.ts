@@ -1,5 +1,6 @@
 /** What a trial shows: a timeline that grows as things happen, in which large tokens get short names. */
 import type { Arrow, Band, Bar, Lane, Mark, Timeline } from "../timeline/timeline.js";
+import { rounded } from "./words.js";
 
 /** A token in a text: its name is known only when all tokens are. */
 const QUOTED = /⟦(\d+)⟧/g;
@@ -19,6 +20,8 @@ export class Picture {
   readonly bands: Band[] = [];
   /** What is to be seen, if the sentence of the trial does not say it. */
   caption = "";
+  /** The recipe has no tokens: what stands for them is the order of its grants. */
+  isWithoutTokens = false;
   readonly #tokens = new Set<bigint>();
 
   /** A token that this trial has seen. */
@@ -45,9 +48,13 @@ export class Picture {
     return text.replaceAll(QUOTED, (_, token: string) => this.#nameOf(BigInt(token)));
   }
 
-  /** The text of a checker, which has tokens in full. */
+  /** The text of a checker, which has tokens in full and times to the thousandth. */
   shortened(text: string): string {
-    return this.#large.reduce((rest, token) => rest.replaceAll(String(token), this.#nameOf(token)), text);
+    const short = this.#large.reduce(
+      (rest, token) => rest.replaceAll(String(token), this.#nameOf(token)),
+      rounded(text),
+    );
+    return this.isWithoutTokens ? short.replaceAll(/\btoken (?=\d)/g, "grant ") : short;
   }
 
   get #large(): bigint[] {
@@ -61,6 +68,7 @@ export class Picture {
 
   /** What the names stand for. */
   #key(): string {
+    if (this.isWithoutTokens) return "No tokens here: 1 is the first grant of the lock, 2 the next.";
     const [first, ...others] = this.#large;
     if (first === undefined) return "";
     const more = others.map((token) => `${this.#nameOf(token)} = t1 + ${grouped(token - first)}`);

@@ -77,8 +77,9 @@ function figureLines({ figures }: TrialOutcome, columns: number): string[] {
   return wrapped(told.join("   "), columns).map((line) => line.trimEnd().replaceAll(NO_BREAK, " "));
 }
 
-function checkLines({ checks }: TrialOutcome, columns: number, paint: Paint): string[] {
-  return checks.flatMap(({ title, findings }) => {
+function checkLines({ checks, notPromised = [] }: TrialOutcome, columns: number, paint: Paint): string[] {
+  const left = notPromised.map((title) => paint.dim(`  – not promised here: ${title}`));
+  const looked = checks.flatMap(({ title, findings }) => {
     const sign = findings.length === 0 ? paint.good("✓") : paint.bad("✗");
     const [first = "", ...rest] = wrapped(title, columns - 4);
     const shown = findings.slice(0, MOST_FINDINGS).flatMap(({ message }) => wrapped(message, columns - 6));
@@ -90,6 +91,7 @@ function checkLines({ checks }: TrialOutcome, columns: number, paint: Paint): st
       ...(more > 0 ? [paint.dim(`      and ${more} more`)] : []),
     ];
   });
+  return [...looked, ...left];
 }
 
 /** A surprise is said aloud: the experiment, or holdfast, is not what it is said to be. */

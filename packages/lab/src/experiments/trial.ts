@@ -89,6 +89,7 @@ export class Trial implements Scene, Evidence {
 
   /** The place of a grant in the order of grants: for recipes without tokens, only the observer knows it. */
   nextGrant(): bigint {
+    this.picture.isWithoutTokens = true;
     this.#grants += 1n;
     return this.#grants;
   }

@@ -1,7 +1,12 @@
 /** Numbers as people read them. */
 
 export function seconds(timeMs: number): string {
-  return `${(timeMs / 1000).toFixed(timeMs < 100_000 ? 1 : 0)} s`;
+  return `${Number((timeMs / 1000).toFixed(timeMs < 100_000 ? 1 : 0))} s`;
+}
+
+/** Times in a checker's sentence, to the millisecond. */
+export function rounded(text: string): string {
+  return text.replaceAll(/\d+\.\d+(?= ms\b)/g, (time) => String(Math.round(Number(time))));
 }
 
 export function counted(count: number, one: string, many = `${one}s`): string {

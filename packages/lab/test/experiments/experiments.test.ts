@@ -23,12 +23,21 @@ function surprises({ id, seed, trials }: Outcome): string[] {
     );
 }
 
+function toldFirst({ trials }: Outcome): string | undefined {
+  return trials[0]?.checks[0]?.findings[0]?.message;
+}
+
+function drawn({ trials }: Outcome): string | undefined {
+  return trials[0]?.timeline.marks?.find(({ kind }) => kind === "violation")?.label;
+}
+
 describe.each(played)("$id $title", (experiment) => {
   test("the naive recipes fail, and holdfast holds", async () => {
     for (const seed of seedsOf[experiment.id] ?? seeds) {
       const outcome = await experiment.run(seed);
       expect(surprises(outcome)).toEqual([]);
       expect(new Set(outcome.trials.map(({ side }) => side))).toEqual(new Set(["naive", "holdfast"]));
+      if (experiment.id === "D18") expect(toldFirst(outcome)).toBe(`L2: ${drawn(outcome)}`);
       for (const { sentence, figures, timeline } of outcome.trials) {
         expect(sentence).not.toMatch(/[⟦⟧]|NaN|undefined/);
         expect(Object.keys(figures)).not.toEqual([]);

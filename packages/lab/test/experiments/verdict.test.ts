@@ -73,6 +73,24 @@ test("the report keeps to the columns", async () => {
   }
 });
 
+test("where there are no tokens none is told of, and times are whole milliseconds", async () => {
+  const outcome = await long.run(1);
+  const said = outcome.trials.flatMap(({ checks }) => checks).flatMap(({ findings }) => findings);
+  const text = said.map(({ message }) => message).join("\n");
+  expect(text).toMatch(/by Ann with grant 1 until \d+ ms/);
+  expect(text).not.toMatch(/token|\.\d+ ms/);
+});
+
+test("what is not promised is named, and not looked for", async () => {
+  const plot = { id: "D1", title: "A test", question: "Does it?", checks: [] };
+  const recipes = [{ ...recipe("holdfast", 4_000), notPromised: [exclusion] }];
+  const outcome = await experiment({ ...plot, recipes }).run(1);
+  expect(outcome.asExpected).toBe(true);
+  const line = `not promised here: ${exclusion.title}`;
+  expect(reportLines(outcome, { columns: 80, paint })).toContain(`  – ${line}`);
+  expect(drawPage(outcome)).toContain(line);
+});
+
 test("the page is one file, with every text escaped and every id once", async () => {
   const page = drawPage(await long.run(1));
   expect(page).toContain("&lt;work&gt; of 4000 ms");
