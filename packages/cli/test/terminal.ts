@@ -46,7 +46,10 @@ export class Terminal {
         for (const look of this.#watchers) look();
       });
     });
-    this.#ended = once(this.#child, "close").then(([code]) => code as number);
+    this.#ended = once(this.#child, "close").then(
+      // The emulator takes its time: what came last is to be seen before the end is told.
+      ([code]) => new Promise((resolve) => this.#screen.write("", () => resolve(code as number))),
+    );
     onTestFinished(() => {
       if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill("SIGKILL");
     });
