@@ -27,7 +27,6 @@ export { Node, type NodeOptions, type Refusal } from "./sim/node.js";
 export { Process, type ProcessOptions } from "./sim/process.js";
 export { type Reply, ReplyError } from "./sim/resp.js";
 export { SimClient, type SimClientOptions } from "./sim/sim-client.js";
-export { warmUp } from "./sim/warm-up.js";
 export type { Direction, Loss, Wire, WireHandlers } from "./sim/wire.js";
 export { World, type WorldError, type WorldOptions } from "./sim/world.js";
 export { type FromHistoryOptions, timelineOf } from "./timeline/from-history.js";

@@ -4,7 +4,6 @@
  * taken for granted: a naive recipe that does not fail is as much a surprise as a sound one that does not hold.
  */
 import { preload } from "holdfast";
-import { warmUp } from "../sim/warm-up.js";
 import type { Timeline } from "../timeline/timeline.js";
 import type { Check, Finding } from "./check.js";
 import { type Told, Trial } from "./trial.js";
@@ -93,7 +92,7 @@ async function runPlot(
   { naiveOnly = false, signal }: RunOptions = {},
 ): Promise<Outcome> {
   // Nothing may wait for a disk while a world runs.
-  await Promise.all([warmUp(), preload()]);
+  await preload();
   const trials: TrialOutcome[] = [];
   for (const recipe of plot.recipes) {
     if (naiveOnly && recipe.side !== "naive") continue;

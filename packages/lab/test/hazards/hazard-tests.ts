@@ -1,6 +1,6 @@
 /** Tests of one file, under the titles that src/hazards gives them. */
 
-import { warmUp } from "@holdfast/lab";
+import { preload } from "holdfast";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hazardSections } from "../../src/hazards/hazards.js";
 
@@ -12,7 +12,7 @@ export function hazardTests(file: string): (title: string, run: () => Promise<vo
   );
   const named = new Set(places.filter((place) => place.file === path).map(({ title }) => title));
   const here: string[] = [];
-  beforeAll(warmUp);
+  beforeAll(preload);
   afterAll(() => expect(here.sort()).toEqual([...named].sort()));
   return (title, run) => {
     here.push(title);

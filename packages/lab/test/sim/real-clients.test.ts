@@ -1,11 +1,11 @@
-import { World, warmUp } from "@holdfast/lab";
-import { Holdfast } from "holdfast";
+import { World } from "@holdfast/lab";
+import { Holdfast, preload } from "holdfast";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient } from "redis";
 import { beforeAll, describe, expect, it } from "vitest";
 
-beforeAll(warmUp);
+beforeAll(preload);
 
 interface Disposable {
   readonly client: ConstructorParameters<typeof Holdfast>[0];

@@ -1,8 +1,8 @@
-import { holdfastOn, type Process, World, warmUp } from "@holdfast/lab";
-import { AcquireTimeoutError, LeaseLostError } from "holdfast";
+import { holdfastOn, type Process, World } from "@holdfast/lab";
+import { AcquireTimeoutError, LeaseLostError, preload } from "holdfast";
 import { beforeAll, describe, expect, it } from "vitest";
 
-beforeAll(warmUp);
+beforeAll(preload);
 
 interface Section {
   readonly process: string;

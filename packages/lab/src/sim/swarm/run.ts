@@ -1,10 +1,9 @@
 /** A run: what a plan says, in a world, and what was seen. Chaos first; then everything is healed, and all must end well. */
 import { compileValkey } from "@holdfast/embedded";
-import { Holdfast } from "holdfast";
+import { Holdfast, preload } from "holdfast";
 import type { Operation } from "../../history/operation.js";
 import type { Recorder } from "../../history/recorder.js";
 import { loadRealClients, type OpenReal } from "../real-clients.js";
-import { warmUp } from "../warm-up.js";
 import { World } from "../world.js";
 import { Beliefs } from "./beliefs.js";
 import { settleMs } from "./caller.js";
@@ -53,7 +52,7 @@ const longestHoldMs = 15_000;
 const stepMs = 2_000;
 
 export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Outcome> {
-  await warmUp();
+  await preload(); // nothing may wait for a disk while a world runs
   // Thousands of errors are made and looked at by their code alone.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = options.stacks ? stackTraceLimit : 0;

@@ -10,11 +10,7 @@ interface Immediate {
 }
 
 /** Taken before anybody could replace them. */
-const {
-  setImmediate: realSetImmediate,
-  clearImmediate: realClearImmediate,
-  setTimeout: realSetTimeout,
-} = globalThis;
+const { setImmediate: realSetImmediate, clearImmediate: realClearImmediate } = globalThis;
 
 /**
  * Node calls this itself between two callbacks of one phase. It is not documented, but has been there since the first
@@ -29,11 +25,6 @@ let immediates: Immediate[] = [];
 export function inNewTurn(run: () => void): void {
   if (runQueues === undefined) throw new Error("this version of Node has no process._tickCallback");
   realSetImmediate(run);
-}
-
-/** Lets the real time pass, and what waits for it happen. */
-export function realMillisecond(): Promise<void> {
-  return new Promise((resolve) => realSetTimeout(resolve, 1));
 }
 
 /** Runs everything that is queued, and what it queues, until nothing is left. */
