@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ServerProcess } from "@holdfast/conformance";
-import { checkIntervals } from "@holdfast/lab";
+import { checkIntervals, type Operation } from "@holdfast/lab";
 import { type Lease, StaleTokenError } from "holdfast";
 import { Redis } from "ioredis";
 import { expect } from "vitest";
@@ -105,20 +105,25 @@ test("a server's clock set back: a dead holder's lock is granted a ttl after som
   expect(grantedMs).toBeLessThan(31_000);
 });
 
-/** `a` believes in its lease as `lease` says; whoever else asks is granted when the server says so. */
-async function overlap(
-  fault: (a: Program, scene: Scene) => void,
-  believes: (a: Program, ttlMs: number) => Promise<() => boolean>,
-  rate = 1,
-) {
+interface Overlap {
+  readonly believes: (a: Program, ttlMs: number) => Promise<() => boolean>;
+  /** What happens to `a` at 500 ms. */
+  readonly fault?: (a: Program, scene: Scene) => void;
+  /** Seconds of its clocks in a true second. */
+  readonly rate?: number;
+  readonly ttlMs?: number;
+}
+
+/** `a` holds for as long as it believes, and no renewal gets through; `b` holds from when the server's lease is over. */
+async function overlap({ believes, fault = () => {}, rate = 1, ttlMs = TTL_MS }: Overlap) {
   const scene = await Scene.open(5);
   const [a, b] = [scene.program("a", { rate }), scene.program("b")];
   a.run(async () => {
-    const valid = await believes(a, TTL_MS);
+    const valid = await believes(a, ttlMs);
+    a.link().block("toNode");
     const fromMs = a.nowMs;
     let lastMs = fromMs;
-    a.link().block("toNode"); // no renewal gets through
-    for (let looks = 0; looks < 2_000; looks++) {
+    while (a.nowMs < fromMs + 4 * ttlMs) {
       await a.sleep(2);
       if (valid()) lastMs = a.nowMs;
     }
@@ -126,18 +131,25 @@ async function overlap(
   });
   b.run(async () => {
     await b.sleep(50);
-    await new NaiveLock(b, { key: "it" }).client.call("PING");
-    while (scene.node.peek("PTTL", "it") !== -2) await b.sleep(2);
-    while (Number(scene.node.peek("PTTL", STATE)) > 86_400_000) await b.sleep(2);
-    hold(b, b.nowMs, b.nowMs + 10_000);
+    for (let leftMs = leftAtServer(scene); leftMs > 0; leftMs = leftAtServer(scene)) await b.sleep(leftMs);
+    hold(b, b.nowMs, b.nowMs + 10 * ttlMs);
   });
   scene.world.at(500, () => fault(a, scene));
-  await scene.until(30_000);
-  return checkIntervals(scene.operations);
+  await scene.until(6 * ttlMs);
+  const [first, second] = ["a", "b"].map((name) =>
+    scene.operations.find(({ process }) => process === name),
+  ) as [Operation, Operation];
+  const believedMs = Number(first.endMs) - first.invMs;
+  return { violations: checkIntervals(scene.operations), believedMs, heldMs: second.invMs - first.invMs };
 }
 
-async function ofHoldfast(a: Program): Promise<() => boolean> {
-  const lease = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+/** What is left of the lease, or of the naive lock, by the server's own clock, which is true. */
+function leftAtServer({ node }: Scene): number {
+  return Math.max(Number(node.peek("PTTL", "it")), Number(node.peek("PTTL", STATE)) - 86_400_000);
+}
+
+async function ofHoldfast(a: Program, ttlMs: number): Promise<() => boolean> {
+  const lease = await a.holdfast().mutex("it", { ttlMs }).acquire();
   return () => lease.valid;
 }
 
@@ -160,27 +172,43 @@ const suspend = (a: Program, { world }: Scene): void => {
 };
 
 test("a lease that is measured by the wall clock outlives the server's", async () => {
-  expect(await overlap(setBack, counted(wall))).toMatchObject([{ property: "L4" }]);
+  const { violations } = await overlap({ fault: setBack, believes: counted(wall) });
+  expect(violations).toMatchObject([{ property: "L4" }]);
 });
 
 test("a wall clock that is set back leaves the lease where it is", async () => {
-  expect(await overlap(setBack, ofHoldfast)).toEqual([]);
+  const { violations, believedMs } = await overlap({ fault: setBack, believes: ofHoldfast });
+  expect(violations).toEqual([]);
+  expect(believedMs).toBeGreaterThan(TTL_MS * 0.98);
 });
 
 test("a lease that is measured by the monotonic clock alone survives a suspension", async () => {
-  expect(await overlap(suspend, counted(mono))).toMatchObject([{ property: "L4" }]);
+  const { violations } = await overlap({ fault: suspend, believes: counted(mono) });
+  expect(violations).toMatchObject([{ property: "L4" }]);
 });
 
 test("a lease is over at the resume", async () => {
-  expect(await overlap(suspend, ofHoldfast)).toEqual([]);
+  const { violations, believedMs } = await overlap({ fault: suspend, believes: ofHoldfast });
+  expect(violations).toEqual([]);
+  expect(believedMs).toBeGreaterThan(490);
+  expect(believedMs).toBeLessThan(500);
 });
 
+/** As slow as a clock may be; and 1 % of so long a ttl is much more than whatever else is between a lease and its end. */
+const SLOW = { rate: 0.99, ttlMs: 30_000 } as const;
+
 test("a lease that is counted to its full ttl on a slow clock outlives the server's", async () => {
-  expect(await overlap(() => {}, counted(mono), 0.8)).toMatchObject([{ property: "L4" }]);
+  const { violations, believedMs, heldMs } = await overlap({ ...SLOW, believes: counted(mono) });
+  expect(violations).toMatchObject([{ property: "L4" }]);
+  expect(believedMs).toBeGreaterThan(heldMs + 290);
 });
 
 test("on a clock that is 1 % slow the lease ends before the server's", async () => {
-  expect(await overlap(() => {}, ofHoldfast, 0.99)).toEqual([]);
+  const { violations, believedMs, heldMs } = await overlap({ ...SLOW, believes: ofHoldfast });
+  expect(violations).toEqual([]);
+  expect(believedMs).toBeLessThan(heldMs);
+  expect(believedMs).toBeGreaterThan(SLOW.ttlMs * 0.999); // it was neither cut short nor renewed
+  expect(heldMs).toBeLessThan(SLOW.ttlMs + 5);
 });
 
 test("setTimeout of more than 2^31 ms fires at once", async () => {
