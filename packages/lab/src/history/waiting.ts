@@ -43,6 +43,29 @@ export function checkWaiting(operations: Iterable<Operation>, options: WaitingOp
   });
 }
 
+/** W1 of those who do not wait: "busy" is not the answer while nobody holds it, wants it, or may have held it still. */
+export function checkTries(operations: Iterable<Operation>, options: WaitingOptions): Violation[] {
+  return [...byKey(operations)].flatMap(([key, all]) => {
+    const acquires = all.filter(({ f }) => f === "acquire");
+    const asked = acquires.filter((one) => !isBusy(one)).map((one) => waitOf(one, options));
+    const inUse = union([...(options.faults ?? []), ...asked, ...takenSpans(all, options)]);
+    return acquires.filter(isBusy).flatMap((one): Violation[] => {
+      const { process, invMs } = one;
+      // It may be known at once.
+      const retMs = Math.max(one.retMs ?? options.endMs, invMs + instantMs);
+      if (lengthOutside({ fromMs: invMs, toMs: retMs }, inUse) < retMs - invMs) return [];
+      const message = `${process} was told at ${ms(retMs)} that "${key}" is busy, and nobody held it or asked for it`;
+      return [broken("W1", [one], retMs, message)];
+    });
+  });
+}
+
+function isBusy({ type, error }: Operation): boolean {
+  return type === "fail" && error === "busy";
+}
+
+const instantMs = 0.001;
+
 const NEVER: Span = { fromMs: 0, toMs: 0 };
 
 /** A call that ended with an unknown outcome may have been given up by the client long before. */

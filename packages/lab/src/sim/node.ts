@@ -20,12 +20,22 @@ export interface NodeOptions {
   readonly config?: string;
 }
 
-/** Answers a share of the scripts with an error, and does not run them. */
+/** Answers a share of the commands with an error, and does not run them. */
 export interface Refusal {
-  /** As the server would say it: "LOADING …". */
+  /** As the server would say it: "LOADING …". Its first word decides which commands are refused: scripts always. */
   readonly error: string;
   readonly share: number;
+  /** Called whenever a command was refused. */
+  readonly struck?: () => void;
 }
+
+/** What a real server refuses with these words besides scripts, of all that clients send here. */
+const alsoRefused: ReadonlyMap<string, readonly string[]> = new Map([
+  ["NOPERM", ["SUBSCRIBE", "PING"]],
+  ["BUSY", ["SUBSCRIBE", "PING"]],
+  ["LOADING", ["PING"]],
+  ["MISCONF", ["PING"]],
+]);
 
 /** How often the engine looks at its own timers. */
 const tickMs = 100;
@@ -121,11 +131,14 @@ export class Node {
   inspect(bytes: Uint8Array): Uint8Array {
     const { refusal } = this;
     if (!refusal) return bytes;
+    const others = alsoRefused.get(refusal.error.split(" ", 1)[0] ?? "") ?? [];
     const parts = [...commandsIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))].map(
-      (command) =>
-        command.word.startsWith("EVAL") && this.#dice.chance(refusal.share)
-          ? encode(["EVAL", "return redis.error_reply(ARGV[1])", "0", refusal.error])
-          : command.bytes,
+      (command) => {
+        const isMeant = command.word.startsWith("EVAL") || others.includes(command.word);
+        if (!isMeant || !this.#dice.chance(refusal.share)) return command.bytes;
+        refusal.struck?.();
+        return encode(["EVAL", "return redis.error_reply(ARGV[1])", "0", refusal.error]);
+      },
     );
     return Buffer.concat(parts);
   }

@@ -199,6 +199,11 @@ export class Process implements Owner {
     this.#wallOffsetMs += deltaMs;
   }
 
+  /** No stall is still to come. */
+  heal(): void {
+    this.#pending.length = 0;
+  }
+
   /** Whether the event may run now. What may not is kept until it may. Called by the world. */
   admits(event: Event): boolean {
     if (this.#state === "dead") return false;

@@ -5,7 +5,7 @@
 import type { Lease } from "holdfast";
 import type { Pending } from "../../history/recorder.js";
 import type { Process } from "../process.js";
-import { holderAt, type Scene } from "./scene.js";
+import { holderAt, planned, type Scene } from "./scene.js";
 
 export interface Belief {
   readonly lock: string;
@@ -52,8 +52,10 @@ export class Beliefs {
       live = new Set();
       this.#live.set(belief.lock, live);
     }
-    for (const other of live)
+    for (const other of live) {
       if (other.process.isAwake && belief.process.isAwake) this.#compare(belief, other);
+      this.#keepDistance(belief, other);
+    }
     live.add(belief);
     this.look(belief);
   }
@@ -79,7 +81,7 @@ export class Beliefs {
     belief.validMs = askedMs;
     const { node, world } = this.#scene;
     if (!process.isAwake || !node.isUp || node.valkey.clock.busyMs > 0) return true;
-    if (this.#scene.mayOverlap()) return true;
+    if (this.#scene.mayOverlap(planned(process.name))) return true;
     const holder = holderAt(node, lock);
     if (holder?.id !== lease.id) {
       const who = holder ? `${holder.id}, for another ${holder.leftMs} ms` : "nobody";
@@ -90,10 +92,29 @@ export class Beliefs {
   }
 
   #compare(belief: Belief, other: Belief): void {
-    if (!other.lease.valid || this.#scene.mayOverlap()) return;
+    if (!other.lease.valid || this.#mayOverlap(belief, other)) return;
     const message =
       `${belief.caller} was granted "${belief.lock}" with token ${belief.lease.fence}, while ${other.caller} held it ` +
       `with token ${other.lease.fence} for another ${other.lease.remainingMs.toFixed(1)} ms`;
     this.#scene.fail("L4", message);
+  }
+
+  /** A lease that ran out, and was not given back, is nobody's for as long as its holder had asked for. */
+  #keepDistance(belief: Belief, other: Belief): void {
+    const { lockDelayMs = 0, maxHoldMs = null } =
+      this.#scene.lives.get(planned(other.process.name))?.plan ?? {};
+    // A lease that is ended by its limit is given back.
+    if (lockDelayMs === 0 || maxHoldMs !== null || this.#mayOverlap(belief, other)) return;
+    if (belief.lease.id === other.lease.id) return;
+    const leftMs = other.validMs + lockDelayMs - belief.process.nowMs;
+    if (leftMs <= 0) return;
+    const message =
+      `${belief.caller} was granted "${belief.lock}" ${(lockDelayMs - leftMs).toFixed(1)} ms after ${other.caller} was ` +
+      `last seen to hold it, who had asked for ${lockDelayMs} ms between them`;
+    this.#scene.fail("L4", message);
+  }
+
+  #mayOverlap(one: Belief, other: Belief): boolean {
+    return [one, other].some(({ process }) => this.#scene.mayOverlap(planned(process.name)));
   }
 }

@@ -4,11 +4,11 @@ import { checkIntervals } from "../../history/intervals.js";
 import type { Operation } from "../../history/operation.js";
 import { checkTokens } from "../../history/tokens.js";
 import type { Violation } from "../../history/violation.js";
-import { checkTurns, checkWaiting } from "../../history/waiting.js";
+import { checkTries, checkTurns, checkWaiting } from "../../history/waiting.js";
 import { judgeKept } from "./kept.js";
 import type { ProcessPlan } from "./plan.js";
 import type { QueueWatch } from "./queue-watch.js";
-import { holderAt, type Scene } from "./scene.js";
+import { holderAt, planned, type Scene } from "./scene.js";
 
 /** How soon a free lock is granted to whoever waits where nothing fails: two round trips and the waiting for a turn. */
 const promptMs = 30;
@@ -18,13 +18,13 @@ const fewestGrants = 3;
 /** Adds to the failures of the scene. Call it when the run is over. */
 export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
   const { operations } = scene.history;
-  const { exceptions, plan } = scene;
+  const { exceptions } = scene;
   const found = [
     ...tokenSpans(grantsOfTheNode(scene), scene.tokenCutsMs).flatMap((span) => checkTokens(span)),
-    ...checkIntervals(operations, { exceptions }),
+    ...checkIntervals(operations, { exceptions }).filter((violation) => !isExcused(scene, violation)),
     ...checkFence(operations, { placeOf }),
   ];
-  if (plan.faults.length === 0) {
+  if (scene.calmFromMs < endMs) {
     found.push(...ofCalm(scene, endMs, queue));
     judgeKept(scene);
   }
@@ -34,20 +34,41 @@ export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
 
 /** Where nothing fails, what is free is granted at once, and the line is served in order. */
 function ofCalm(
-  { history, plan, deathsMs, longestTtlMs: ttlMs }: Scene,
+  { history, plan, deathsMs: diedMs, calmFromMs, keptMs: ttlMs }: Scene,
   endMs: number,
   queue: QueueWatch,
 ): Violation[] {
   const { operations } = history;
   const found: Violation[] = [];
+  const deathsMs = new Map(
+    operations.map(({ process }) => [process, diedMs.get(lifeOf(process)) ?? Infinity]),
+  );
+  const faults = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: calmFromMs }];
   const all = (holds: (process: ProcessPlan) => boolean): boolean => plan.processes.every(holds);
   // A lease that was ended by its limit is given back when its holder notices.
-  if (all(({ lockDelayMs, maxHoldMs }) => lockDelayMs === 0 && maxHoldMs === null))
-    found.push(...checkWaiting(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs }));
+  if (all(({ maxHoldMs }) => maxHoldMs === null)) {
+    found.push(...checkWaiting(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs, faults }));
+    found.push(...checkTries(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs, faults }));
+  }
   // Turns inside a process go before the line outside, and who barges before all.
   if (all(({ callers, barging }) => callers === 1 && !barging))
-    found.push(...checkTurns(operations, { queuedMs: (operation) => queue.queuedMs(operation) }));
+    found.push(
+      ...checkTurns(
+        operations.filter(({ invMs }) => invMs >= calmFromMs),
+        { queuedMs: (operation) => queue.queuedMs(operation) },
+      ),
+    );
   return found;
+}
+
+/** The process of a caller, in that life: "p1#2" of "p1#2.1". */
+function lifeOf(caller: string): string {
+  return caller.slice(0, caller.lastIndexOf("."));
+}
+
+/** One of those who held at one time had a clock of its own. */
+function isExcused(scene: Scene, { operations, atMs }: Violation): boolean {
+  return operations.some(({ process }) => scene.mayOverlap(planned(process), atMs));
 }
 
 function report(scene: Scene, { property, message, atMs, operations }: Violation): void {
@@ -69,13 +90,17 @@ function tokenSpans(operations: readonly Operation[], cutsMs: readonly number[])
  */
 function grantsOfTheNode(scene: Scene): Operation[] {
   const known = new Set<string | undefined>();
-  const solo = new Set(scene.plan.processes.filter(({ callers }) => callers === 1).map(({ name }) => name));
+  const solo = new Set(
+    scene.plan.processes
+      .filter(({ callers, localTurns }) => callers === 1 || localTurns === 1)
+      .map(({ name }) => name),
+  );
   return scene.history.operations.filter(({ f, type, nonce, retMs, process }) => {
     if (f !== "acquire" || type !== "ok") return false;
     const isFirst = !known.has(nonce);
     known.add(nonce);
-    const [name = ""] = process.split(/[#.]/);
-    return (isFirst && solo.has(name)) || !scene.mayOverlap(retMs ?? 0);
+    const name = planned(process);
+    return (isFirst && solo.has(name)) || !scene.mayOverlap(name, retMs ?? 0);
   });
 }
 
@@ -83,9 +108,17 @@ function placeOf({ value }: Operation): number | undefined {
   return (value as { place?: number } | undefined)?.place;
 }
 
+/** L9: what nobody wants any more is free. */
+export function judgeLeft(scene: Scene): void {
+  for (const lock of scene.plan.locks) {
+    const holder = holderAt(scene.node, lock);
+    if (holder) scene.fail("L9", `"${lock}" is still held by ${holder.id}, which nobody wants`);
+  }
+}
+
 /** P2: nothing is left: no key without an end, no timer, no connection, no error that nobody caught. */
 function checkEnd(scene: Scene): void {
-  const { world, node, plan, lives } = scene;
+  const { world, node, lives } = scene;
   for (const { error, process, atMs } of world.errors) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     scene.fail("P2", `nobody caught an error of ${process ?? "the world"}: ${text}`, atMs);
@@ -99,10 +132,6 @@ function checkEnd(scene: Scene): void {
   const keys = node.peek("KEYS", "*");
   for (const key of Array.isArray(keys) ? keys : []) {
     if (node.peek("PTTL", String(key)) === -1) scene.fail("P2", `the key ${String(key)} never expires`);
-  }
-  for (const lock of plan.locks) {
-    const holder = holderAt(node, lock);
-    if (holder) scene.fail("L9", `"${lock}" is still held by ${holder.id}, which nobody wants`);
   }
   const grants = scene.history.operations.filter(({ f, type }) => f === "acquire" && type === "ok");
   if (grants.length < fewestGrants) scene.fail("progress", `only ${grants.length} tokens were issued`);

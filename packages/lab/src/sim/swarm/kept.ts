@@ -1,16 +1,18 @@
 /** What must be where nothing fails: a lease lasts until it is given back, and that has an answer. */
-import type { Scene } from "./scene.js";
+import { nextReleases } from "../../history/hold.js";
+import { planned, type Scene } from "./scene.js";
 
-/** Adds to the failures of the scene. Call it for a plan without faults. */
+/** Adds to the failures of the scene, of what was granted when nothing failed any more. */
 export function judgeKept(scene: Scene): void {
   // A hold that is ended by its limit is lost, as it should be.
   const limited = scene.plan.processes.filter(({ maxHoldMs }) => maxHoldMs !== null).map(({ name }) => name);
-  for (const { f, type, process, key, retMs, error } of scene.history.operations) {
-    if (f !== "release" || type === "ok" || limited.includes(process.split(/[#.]/, 1)[0] ?? "")) continue;
-    scene.fail(
-      "steady",
-      `release of "${key}" by ${process}, without any fault: ${error}`,
-      retMs ?? undefined,
-    );
-  }
+  const { operations } = scene.history;
+  for (const lock of scene.plan.locks)
+    for (const [grant, release] of nextReleases(operations.filter(({ key }) => key === lock))) {
+      const { type, process, retMs, error } = release;
+      if (grant.type !== "ok" || (grant.retMs ?? 0) < scene.calmFromMs || type === "ok") continue;
+      if (limited.includes(planned(process))) continue;
+      const message = `release of "${lock}" by ${process}, without any fault: ${error}`;
+      scene.fail("steady", message, retMs ?? undefined);
+    }
 }

@@ -34,6 +34,11 @@ export interface Plan {
   readonly seed: number;
   /** The faults begin and end within this time; then everything is healed. */
   readonly chaosMs: number;
+  /**
+   * How long everybody goes on when what the faults left behind is over: there the rules for undisturbed time hold. 0:
+   * all come to their end at once.
+   */
+  readonly calmMs: number;
   readonly locks: readonly string[];
   /** Mean time between two operations of a caller. */
   readonly thinkMs: number;
@@ -57,6 +62,8 @@ const locks = ["account:13", "stock:7"] as const;
 const ttlsMs = [500, 1_000, 1_000, 2_000, 3_000] as const;
 /** This share of the seeds has no fault at all: there the strictest rules hold. */
 const calmShare = 0.08;
+/** And this share of the others goes on undisturbed after their faults. */
+const calmAfterShare = 0.25;
 
 export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const dice = diceFor(seed, "plan");
@@ -65,9 +72,11 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const processes = Array.from({ length: dice.whole(3, 5) }, (_, place) =>
     processPlan(dice, place, isOrderly),
   );
+  const calm = diceFor(seed, "calm");
   return {
     seed,
     chaosMs,
+    calmMs: calm.chance(calmAfterShare) ? calm.whole(1_500, 4_000) : 0,
     locks: locks.slice(0, dice.chance(0.7) ? 1 : 2),
     thinkMs: dice.pick([60, 150, 300]),
     processes,
@@ -83,7 +92,7 @@ function processPlan(dice: Dice, place: number, isOrderly: boolean): ProcessPlan
     lockDelayMs: dice.chance(0.15) ? dice.whole(1, 1_000) : 0,
     localTurns: dice.pick([1, 1, 2, 16]),
     barging: !isOrderly && dice.chance(0.3),
-    maxHoldMs: dice.chance(0.1) ? ttlMs * 2 : null,
+    maxHoldMs: dice.chance(0.1) ? ttlMs * dice.pick([1.2, 2]) : null,
     callTimeoutMs: dice.pick([100, 300, 1_000]),
     client: {
       unanswered: dice.pick(["resend", "resend", "reject", "forget"]),

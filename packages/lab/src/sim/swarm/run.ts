@@ -10,7 +10,7 @@ import { settleMs } from "./caller.js";
 import { Coverage } from "./coverage.js";
 import { faultKinds, kindOf } from "./faults/kinds.js";
 import { copyingKinds } from "./faults/node.js";
-import { judge } from "./judge.js";
+import { judge, judgeLeft } from "./judge.js";
 import { beginLife } from "./life.js";
 import { drawPlan, type Fault, type Plan } from "./plan.js";
 import { QueueWatch } from "./queue-watch.js";
@@ -49,7 +49,11 @@ export function planOf(seed: number): Plan {
 
 /** The longest section, and what its register takes. */
 const longestHoldMs = 15_000;
-const stepMs = 2_000;
+const stepMs = 100;
+/** And after what is left has run out. */
+const restMs = 2_000;
+/** By then after the last fault every connection is back. */
+const backMs = 2_500;
 
 export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Outcome> {
   await preload(); // nothing may wait for a disk while a world runs
@@ -71,6 +75,7 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   const beliefs = new Beliefs(scene);
   const queue = new QueueWatch(world);
   const coverage = new Coverage(scene, beliefs);
+  scene.struck = (fault) => coverage.note(fault);
   const registers = new Map(plan.locks.map((lock) => [lock, new Register(world, lock)]));
   scene.spawn = (life) => beginLife({ scene, beliefs, registers, holdfast, libraries }, life);
   for (const life of plan.processes) scene.spawn(life);
@@ -79,6 +84,13 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   for (const fault of plan.faults) setFault(scene, fault, { ends, coverage, nemesis });
   await world.run(plan.chaosMs);
   world.at(world.nowMs, () => heal(scene, ends));
+  if (plan.calmMs > 0 && plan.faults.length > 0) {
+    scene.calmFromMs = world.nowMs + scene.keptMs + backMs;
+    await world.run(scene.calmFromMs + plan.calmMs);
+  }
+  world.at(world.nowMs, () => {
+    scene.isEnding = true;
+  });
   const endMs = await finish(scene);
   beliefs.bury();
   queue.stop();
@@ -114,7 +126,7 @@ function setFault(scene: Scene, fault: Fault, { ends, coverage, nemesis }: Chaos
     });
   world.at(fault.atMs, () => {
     world.note(fault.kind);
-    coverage.note(fault);
+    if (!kind.strikesLater) coverage.note(fault);
     const pending = nemesis.begin(fault.kind, fault.target, fault.value === 0 ? {} : { value: fault.value });
     const end = kind.begin(scene, fault);
     if (!end) {
@@ -136,6 +148,7 @@ function heal(scene: Scene, ends: Set<() => void>): void {
   for (const end of ends) end();
   ends.clear();
   for (const link of scene.world.links) link.heal();
+  for (const process of scene.world.processes.values()) process.heal();
   scene.node.peek("CONFIG", "SET", "maxmemory", "0"); // a node that stood still did not hear it
   scene.isHealed = true;
 }
@@ -143,13 +156,14 @@ function heal(scene: Scene, ends: Set<() => void>): void {
 /** Lets everybody finish, as long as it may take; and then what is left behind run out. Returns when that was. */
 async function finish(scene: Scene): Promise<number> {
   const { world, plan } = scene;
-  const { locks, processes } = plan;
-  const delayMs = Math.max(...processes.map(({ lockDelayMs }) => lockDelayMs));
-  const keptMs = scene.longestTtlMs + delayMs;
-  const lastMs = world.nowMs + longestHoldMs + (keptMs + settleMs) * (locks.length + 1);
+  const { keptMs } = scene;
+  const lastMs = world.nowMs + longestHoldMs + (keptMs + settleMs) * (plan.locks.length + 1);
   const isDone = (): boolean =>
     [...scene.lives.values()].every(({ process }) => scene.finished.has(process.name));
   while (!isDone() && world.nowMs < lastMs) await world.run(world.nowMs + stepMs);
-  await world.run(world.nowMs + keptMs + stepMs);
+  // Where nothing failed, all that was taken was given back.
+  if (scene.calmFromMs < world.nowMs) judgeLeft(scene);
+  await world.run(world.nowMs + keptMs + restMs);
+  judgeLeft(scene);
   return world.nowMs;
 }

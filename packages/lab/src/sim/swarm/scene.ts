@@ -44,22 +44,35 @@ export class Scene {
 
   /** Processes whose program has ended as it should. */
   readonly finished = new Set<string>();
-  /** Faults are over; callers do one last thing. */
+  /** Faults are over. */
   isHealed = false;
+  /** Callers do one last thing. */
+  isEnding = false;
+  /** From when on nothing is left of any fault: what holds where nothing fails holds from here. */
+  calmFromMs = Number.POSITIVE_INFINITY;
+  /** A fault that waits to be met has been. Set by the run. */
+  struck: (fault: Fault) => void = () => {};
   /** Begins a life of a process. Set by the run. */
   spawn: (plan: ProcessPlan) => void = () => {};
-  readonly #exceptions: Span[] = [];
+  readonly #excuses: Excuse[] = [];
   readonly #tokenCutsMs: number[] = [];
-  #lostTokens = 0;
+  /** The highest token that the node may have forgotten, by lock. */
+  readonly #lostTokens = new Map<string, number>();
 
   constructor(world: World, plan: Plan) {
     this.world = world;
     this.plan = plan;
     this.node = world.node(nodeName);
+    if (plan.faults.length === 0) this.calmFromMs = 0;
   }
 
   get longestTtlMs(): number {
     return Math.max(...this.plan.processes.map(({ ttlMs }) => ttlMs));
+  }
+
+  /** For how long a lease may be kept whose holder is gone. */
+  get keptMs(): number {
+    return this.longestTtlMs + Math.max(...this.plan.processes.map(({ lockDelayMs }) => lockDelayMs));
   }
 
   link(process: Process): Link {
@@ -77,19 +90,27 @@ export class Scene {
 
   /**
    * From `fromMs` until `forMs` from now, clocks are wrong or a state is lost: until the leases of that time are over,
-   * they may overlap.
+   * they may overlap. Where it is the clock of one process (`of`), only its own may last for too long.
    */
-  excuseOverlap(forMs = 0, fromMs = this.world.nowMs): void {
-    this.#exceptions.push({ fromMs, toMs: this.world.nowMs + forMs + this.longestTtlMs });
+  excuseOverlap({ forMs = 0, fromMs = this.world.nowMs, of = null }: ExcuseOptions = {}): void {
+    this.#excuses.push({ fromMs, toMs: this.world.nowMs + forMs + this.longestTtlMs, of });
   }
 
-  /** When leases may overlap. */
+  /** When any leases may overlap. */
   get exceptions(): readonly Span[] {
-    return this.#exceptions;
+    return this.#excuses.filter(({ of }) => of === null);
   }
 
-  mayOverlap(atMs = this.world.nowMs): boolean {
-    return this.#exceptions.some(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
+  /** Whether a lease of this process, or of any, may last for too long. */
+  mayOverlap(process: string | null, atMs = this.world.nowMs): boolean {
+    return this.#excuses.some(
+      ({ fromMs, toMs, of }) => fromMs <= atMs && atMs < toMs && (of === null || of === process),
+    );
+  }
+
+  /** Whether leases of whomever may last for too long. */
+  mayAnyOverlap(atMs = this.world.nowMs): boolean {
+    return this.#excuses.some(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
   }
 
   /** When tokens may begin anew: see `tokensLost`. */
@@ -102,23 +123,44 @@ export class Scene {
    * that was ever given out: to be looked at whenever the clock is set.
    */
   tokensLost(): void {
-    this.#lostTokens = Math.max(this.#lostTokens, ...this.plan.locks.map((lock) => this.#highestToken(lock)));
+    for (const lock of this.plan.locks) {
+      const before = this.#lostTokens.get(lock) ?? 0;
+      this.#lostTokens.set(lock, Math.max(before, this.#highestToken(lock)));
+    }
   }
 
   clockWasSet(): void {
-    if (this.node.valkey.clock.realUs() > this.#lostTokens) return;
-    this.#tokenCutsMs.push(this.world.nowMs);
-    this.#lostTokens = 0;
+    for (const [lock, token] of this.#lostTokens) {
+      // It was given a token above those that it forgot, and counts on from there.
+      const isKnownAgain = this.#storedToken(lock) > token;
+      if (!isKnownAgain && this.node.valkey.clock.realUs() > token) continue;
+      if (!isKnownAgain) this.#tokenCutsMs.push(this.world.nowMs);
+      this.#lostTokens.delete(lock);
+    }
+  }
+
+  #storedToken(lock: string): number {
+    const state = this.node.peek("GET", stateKey(lock));
+    return typeof state === "string" ? Number(state.slice(0, 16)) : 0;
   }
 
   #highestToken(lock: string): number {
-    const state = this.node.peek("GET", stateKey(lock));
-    const stored = typeof state === "string" ? Number(state.slice(0, 16)) : 0;
-    let highest = stored;
+    let highest = this.#storedToken(lock);
     for (const { key, token } of this.history.operations)
       if (key === lock && token !== undefined) highest = Math.max(highest, Number(token));
     return highest;
   }
+}
+
+interface Excuse extends Span {
+  /** Whose leases: a process of the plan, in any of its lives; null: anybody's. */
+  readonly of: string | null;
+}
+
+interface ExcuseOptions {
+  readonly forMs?: number;
+  readonly fromMs?: number;
+  readonly of?: string | null;
 }
 
 export const prefix = "holdfast";
@@ -127,11 +169,27 @@ export function stateKey(lock: string): string {
   return `${prefix}:{${lock}}:lock`;
 }
 
-/** Who holds a lock at the node, and for how long from now on; null: nobody. */
-export function holderAt(node: Node, lock: string): { readonly id: string; readonly leftMs: number } | null {
+interface Holder {
+  readonly id: string;
+  /** Not above 0: its lease is over, and nobody has taken it since. */
+  readonly leftMs: number;
+}
+
+/** Whom the node names, whether or not the lease is over. */
+export function namedAt(node: Node, lock: string): Holder | null {
   const state = node.peek("GET", stateKey(lock));
   if (typeof state !== "string" || state.length === 17) return null;
   const [id = "", , , keepMs] = state.slice(17).split(" ");
-  const leftMs = Number(node.peek("PTTL", stateKey(lock))) - Number(keepMs);
-  return leftMs > 0 ? { id, leftMs } : null;
+  return { id, leftMs: Number(node.peek("PTTL", stateKey(lock))) - Number(keepMs) };
+}
+
+/** Who holds a lock at the node, and for how long from now on; null: nobody. */
+export function holderAt(node: Node, lock: string): Holder | null {
+  const named = namedAt(node, lock);
+  return named && named.leftMs > 0 ? named : null;
+}
+
+/** The process of the plan whose caller, or whose later life, this is: "p1" of "p1#2.1". */
+export function planned(name: string): string {
+  return name.split(/[#.]/, 1)[0] ?? "";
 }

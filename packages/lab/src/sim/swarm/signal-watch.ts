@@ -3,7 +3,9 @@ import { LeaseLostError } from "holdfast";
 import type { Belief } from "./beliefs.js";
 import type { Scene } from "./scene.js";
 
-/** A signal may be late by this much: whether a clock was set, or stood still, is looked for once a second. */
+/** A signal may be late by this much. */
+const promptMs = 20;
+/** And by this where a clock was set, or stood still, while it lasted: that is looked for once a second. */
 const lateMs = 1_100;
 /** Clocks are compared to the millisecond. */
 const earlyMs = 2;
@@ -25,7 +27,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     // Given back, or seen to be over this moment: a look makes it known.
     if (leftMs <= 0) return;
     look = { leftMs, atMs: process.nowMs, monoMs: process.monoMs, heldUpMs };
-    again(leftMs + lateMs);
+    again(leftMs / Math.min(1, process.rate) + promptMs);
   };
   const check = (): void => {
     if (signal.aborted || belief.isOver) return;

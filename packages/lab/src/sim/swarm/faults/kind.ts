@@ -4,6 +4,8 @@ import type { Draw, Fault } from "../plan.js";
 import type { Life, Scene } from "../scene.js";
 
 export interface Kind extends Draw {
+  /** It strikes when something meets it, and says so by `scene.struck`. @default it strikes when it begins */
+  readonly strikesLater?: boolean;
   /** Returns how to end it, where it lasts. What is still on at the healing is ended then. */
   begin(scene: Scene, fault: Fault): (() => void) | undefined;
 }

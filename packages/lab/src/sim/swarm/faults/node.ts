@@ -24,19 +24,25 @@ function onNode(
 }
 
 function refuse(error: string): Kind {
-  const kind = `${error.split(" ", 1)[0]} answers`;
-  return onNode(
-    kind,
-    1,
-    lasting(50, 3_000),
-    (dice) => dice.pick([0.3, 1]),
-    (scene, share) => {
-      scene.node.refusal = { error, share };
+  return {
+    kind: `${error.split(" ", 1)[0]} answers`,
+    on: "node",
+    most: 1,
+    strikesLater: true,
+    forMs: lasting(50, 3_000),
+    value: (dice) => dice.pick([0.3, 1]),
+    begin(scene, fault) {
+      let isMet = false;
+      const struck = (): void => {
+        if (!isMet) scene.struck(fault);
+        isMet = true;
+      };
+      scene.node.refusal = { error, share: fault.value, struck };
       return () => {
         scene.node.refusal = null;
       };
     },
-  );
+  };
 }
 
 /** Its data is lost, or as good as. */
@@ -94,7 +100,7 @@ export const nodeKinds: readonly Kind[] = [
       const { node } = scene;
       if (!node.isUp) return undefined;
       scene.tokensLost();
-      scene.excuseOverlap(forMs);
+      scene.excuseOverlap({ forMs });
       node.crash(isSilent ? "silent" : "loud");
       return () => {
         node.restart();
@@ -118,7 +124,7 @@ export const nodeKinds: readonly Kind[] = [
     (dice) => dice.pick([0.5, 0.9, 0.995, 1.005, 1.1, 2]),
     (scene, rate, forMs) => {
       const { clock } = scene.node.valkey;
-      if (rate > 1.009) scene.excuseOverlap(forMs);
+      if (rate > 1.009) scene.excuseOverlap({ forMs });
       clock.rate = rate;
       return () => {
         clock.rate = 1;
@@ -132,9 +138,12 @@ export const nodeKinds: readonly Kind[] = [
     (dice) => dice.whole(0, 3),
     (scene, which) => {
       const part = ["lock", "line", "waiters", "gone"][which] as string;
-      lose(scene, () => {
+      const evict = (): void => {
         for (const lock of scene.plan.locks) scene.node.peek("DEL", stateKey(lock).replace(/lock$/, part));
-      });
+      };
+      // Who holds and what was granted stands in the first alone.
+      if (part === "lock") lose(scene, evict);
+      else evict();
       return undefined;
     },
   ),

@@ -64,7 +64,8 @@ const wallStep: Kind = {
     const suspension = fault.value < 0 ? suspensionOf(scene, fault.target) : undefined;
     if (suspension) {
       const { atMs, forMs } = suspension;
-      scene.excuseOverlap(Math.max(0, atMs + forMs - scene.world.nowMs), atMs);
+      const lastsMs = Math.max(0, atMs + forMs - scene.world.nowMs);
+      scene.excuseOverlap({ forMs: lastsMs, fromMs: atMs, of: fault.target });
     }
     lifeOf(scene, fault)?.process.stepWall(fault.value);
     return undefined;
@@ -89,7 +90,7 @@ const rate: Kind = {
     const life = lifeOf(scene, fault);
     if (!life) return undefined;
     // The allowance for drift is one in a hundred.
-    if (fault.value < 0.991) scene.excuseOverlap(fault.forMs);
+    if (fault.value < 0.991) scene.excuseOverlap({ forMs: fault.forMs, of: fault.target });
     life.process.rate = fault.value;
     return () => {
       life.process.rate = 1;
