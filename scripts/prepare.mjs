@@ -171,7 +171,7 @@ function buildKey(/** @type {string} */ installed) {
     join(folder, "tsconfig.json"),
     ...(existsSync(join(folder, "src")) ? filesBelow(join(folder, "src")) : []),
   ]);
-  const settings = ["tsconfig.json", "tsconfig.base.json"].map((name) => join(root, name));
+  const settings = ["tsconfig.json", "tsconfig.base.json", "scripts/bundle.ts"].map((name) => join(root, name));
   return `${fingerprint([...sources, ...settings])} ${installed}`;
 }
 
@@ -223,6 +223,8 @@ async function build(stamp) {
     const remedy = /\bTS(2307|7016)\b/.test(output) ? " If a package is missing: npm ci installs it." : "";
     throw new Stop(`${output.trim()}\n\ntsc -b failed.${remedy}`);
   }
+  const bundle = await run(process.execPath, ["--import", "tsx", "scripts/bundle.ts"]);
+  if (bundle.code !== 0) throw new Stop(bundle.output.trim());
   prune();
   stamp.built = key;
   save(stamp);

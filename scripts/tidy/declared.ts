@@ -16,10 +16,14 @@ export interface Manifest {
   readonly devDependencies?: Dependencies;
 }
 
+/** What these take from others is in what they publish (scripts/bundle.ts): nobody installs it beside them. */
+const bundled = new Set(["@holdfast/cli"]);
+
 /** `root` lends its development tools (vitest, fast-check) to tests, never to what ships. */
 export function checkDeclared(source: Source, folder: string, manifest: Manifest, root: Manifest): Finding[] {
   const isTest = !source.file.startsWith(`${folder}/src/`);
   const lists = [manifest.dependencies, manifest.peerDependencies];
+  if (bundled.has(manifest.name)) lists.push(manifest.devDependencies);
   if (isTest)
     lists.push(manifest.devDependencies, root.dependencies, root.devDependencies, { [manifest.name]: "" });
   return source.imports.flatMap(({ specifier, line }) => {

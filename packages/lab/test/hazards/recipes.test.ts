@@ -22,6 +22,7 @@ test("SETNX and EXPIRE: a crash in between locks for ever", async () => {
 });
 
 test("a holder that dies at any moment of its acquire leaves nothing for ever", async () => {
+  const died = { asHolder: 0, before: 0 };
   for (let killMs = 0; killMs < 9; killMs += 0.9) {
     const scene = await Scene.open(Math.round(killMs * 10));
     const [a, b] = [scene.program("a"), scene.program("b")];
@@ -37,12 +38,15 @@ test("a holder that dies at any moment of its acquire leaves nothing for ever", 
     });
     await scene.until(5_000);
     expect(hadMs).toBeLessThan(killMs + TTL_MS + 100);
+    died[hadMs > TTL_MS / 2 ? "asHolder" : "before"] += 1;
     const keys = scene.node.peek("KEYS", "*") as string[];
     expect(keys.length).toBeGreaterThan(0);
     for (const key of keys)
       expect([key, Number(scene.node.peek("PTTL", key))]).toEqual([key, expect.any(Number)]);
     for (const key of keys) expect(Number(scene.node.peek("PTTL", key))).toBeGreaterThan(0);
   }
+  expect(died).toEqual({ asHolder: expect.any(Number), before: expect.any(Number) });
+  expect(Math.min(died.asHolder, died.before)).toBeGreaterThan(0);
 });
 
 /** `a` is late with its release: `b` holds by then. What the server says of the lock afterwards. */
@@ -98,6 +102,7 @@ test("a late release says lapsed, and the next holder keeps the lock", async () 
   await scene.until(10_000);
   expect(released).toBe("lapsed");
   expect(lease?.valid).toBe(true);
+  expect(scene.node.peek("GET", "holdfast:{it}:lock")).toContain(lease?.id);
 });
 
 /** GETSET of the time at which the lock ends, as the documentation of SETNX once had it. */
@@ -172,7 +177,34 @@ test("a renewal of a lost lock writes nothing, and the lease is lost", async () 
   await scene.until(900);
   expect(lease?.signal.reason).toMatchObject({ code: "LEASE_LOST", reason: "forgotten" });
   expect(scene.node.peek("KEYS", "*")).toEqual([]);
+  await late();
 });
+
+/** As with the recipe: the renewal comes when another holds. */
+async function late(): Promise<void> {
+  const scene = await Scene.open();
+  const [a, b] = [scene.program("a"), scene.program("b")];
+  const leases: Lease[] = [];
+  a.run(async () => {
+    leases.push(await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire());
+    a.link().block("toNode");
+  });
+  b.run(async () => {
+    await b.sleep(1_500);
+    leases.push(await b.holdfast().mutex("it", { ttlMs: 60_000 }).acquire());
+  });
+  const held = (): Reply | undefined => scene.node.peek("GET", "holdfast:{it}:lock");
+  const leftMs = (): number => Number(scene.node.peek("PTTL", "holdfast:{it}:lock")) - 86_400_000;
+  await scene.until(2_000);
+  const [before, ran] = [held(), scene.scriptsRun];
+  a.link().unblock("toNode");
+  await scene.until(2_500);
+  expect(scene.scriptsRun).toBeGreaterThan(ran); // it came
+  expect(leases.map(({ valid }) => valid)).toEqual([false, true]);
+  expect(before).toContain(leases[1]?.id);
+  expect(held()).toBe(before);
+  expect(leftMs()).toBeLessThan(59_500);
+}
 
 /** Commands per hand-over, with so many who wait. */
 async function commandsPerHandOver(
@@ -283,7 +315,9 @@ test("a line without signs of life stands still behind a dead waiter", async () 
 test("a dead waiter delays the next by its ttl at most", async () => {
   const wait = (program: Program) =>
     program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire({ waitMs: 50_000 });
-  expect(await behindTheDead(wait)).toBeLessThan(TTL_MS + 100);
+  const delayMs = await behindTheDead(wait);
+  expect(delayMs).toBeGreaterThan(TTL_MS * 0.3); // it was still taken for alive
+  expect(delayMs).toBeLessThan(TTL_MS + 100);
   expect(await behindTheDead(wait, 3_000)).toBeLessThan(100); // by then it is known to be dead
 });
 

@@ -47,6 +47,13 @@ export class Scene {
   get operations(): readonly Operation[] {
     return this.history.operations;
   }
+
+  /** How many scripts the server has run for its clients since it started. */
+  get scriptsRun(): number {
+    const stats = String(this.node.peek("INFO", "commandstats"));
+    const calls = [...stats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+).*?failed_calls=(\d+)/gm)];
+    return calls.reduce((sum, [, all, failed]) => sum + Number(all) - Number(failed), 0);
+  }
 }
 
 export class Program {

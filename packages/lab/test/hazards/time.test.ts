@@ -209,21 +209,36 @@ test("asking the server before each write does not help: the pause comes in betw
 });
 
 test("a pause between the check and the write, wherever it falls, never overwrites the next holder", async () => {
+  // What became of the write of `a`: it was in time, it was refused, or `a` had not come so far.
+  const outcomes: string[] = [];
   for (let pausedAtMs = 90; pausedAtMs < 110; pausedAtMs += 3.3) {
-    const scene = await Scene.open(Math.round(pausedAtMs * 10));
-    const [a, b] = [scene.program("a"), scene.program("b")];
-    a.run(async () => {
-      const hf = a.holdfast();
-      const record = hf.fencedRecord("it");
-      const lease = await hf.mutex("it", { ttlMs: TTL_MS }).acquire();
-      await record.enter(lease);
-      await a.sleep(95);
-      if (lease.valid) await record.write(lease, "a").catch(() => {});
-    });
-    next(b);
-    scene.world.at(pausedAtMs, () => a.process.pause());
-    scene.world.at(3_000, () => a.process.resume());
-    await scene.until(6_000);
-    expect(scene.node.peek("HGET", "holdfast:{it}:record", "value")).toBe("b");
+    for (const inBetween of [false, true]) {
+      const scene = await Scene.open(Math.round(pausedAtMs * 10));
+      const [a, b] = [scene.program("a"), scene.program("b")];
+      let outcome = "not sent";
+      a.run(async () => {
+        const hf = a.holdfast();
+        const record = hf.fencedRecord("it");
+        const lease = await hf.mutex("it", { ttlMs: TTL_MS }).acquire();
+        await record.enter(lease);
+        await a.sleep(95);
+        if (!lease.valid) return;
+        if (inBetween) a.process.stall(3_000); // as in the recipe
+        outcome = await record.write(lease, "a").then(
+          () => "in time",
+          ({ code }) => code,
+        );
+      });
+      next(b);
+      if (!inBetween) {
+        scene.world.at(pausedAtMs, () => a.process.pause());
+        scene.world.at(3_000, () => a.process.resume());
+      }
+      await scene.until(6_000);
+      expect(scene.node.peek("HGET", "holdfast:{it}:record", "value")).toBe("b");
+      if (inBetween) expect(outcome).toBe("STALE_TOKEN");
+      outcomes.push(outcome);
+    }
   }
+  expect([...new Set(outcomes)].sort()).toEqual(["STALE_TOKEN", "in time", "not sent"]);
 });

@@ -2,7 +2,7 @@
  * Beliefs: who thinks that he holds what. Looked at when it matters: at every step of a holder, and of all holders
  * whenever somebody else is granted the same lock. A process that stands still cannot act, so it is not asked.
  */
-import type { Lease } from "holdfast";
+import { type Lease, LeaseLostError } from "holdfast";
 import type { Pending } from "../../history/recorder.js";
 import type { Process } from "../process.js";
 import { holderAt, planned, type Scene } from "./scene.js";
@@ -16,6 +16,8 @@ export interface Belief {
   validMs: number;
   /** Given back. */
   isOver: boolean;
+  /** Seen to be over. */
+  isLost: boolean;
   /** Its place in the history. */
   hold: Pending | null;
 }
@@ -23,6 +25,7 @@ export interface Belief {
 export class Beliefs {
   readonly #scene: Scene;
   readonly #live = new Map<string, Set<Belief>>();
+  #looks = 0;
   readonly #asking = new Set<{ readonly lock: string; readonly process: Process }>();
 
   constructor(scene: Scene) {
@@ -77,7 +80,11 @@ export class Beliefs {
   look(belief: Belief): boolean {
     const { lease, process, lock } = belief;
     const askedMs = process.nowMs; // it may stall while it asks
-    if (!lease.valid) return false;
+    if (!this.#isValid(belief)) {
+      belief.isLost = true;
+      return false;
+    }
+    if (belief.isLost) this.#scene.fail("L8", `the lease of ${belief.caller} was over, and is valid again`);
     belief.validMs = askedMs;
     const { node, world } = this.#scene;
     if (!process.isAwake || !node.isUp || node.valkey.clock.busyMs > 0) return true;
@@ -89,6 +96,20 @@ export class Beliefs {
       this.#scene.fail("L5", message, world.nowMs);
     }
     return true;
+  }
+
+  /** Each time by the other of the two ways to ask. */
+  #isValid({ lease, caller }: Belief): boolean {
+    this.#looks += 1;
+    if (this.#looks % 2 === 0) return lease.valid;
+    try {
+      lease.check();
+      return true;
+    } catch (error) {
+      if (!(error instanceof LeaseLostError))
+        this.#scene.fail("error", `check() of ${caller} threw ${String(error)}`);
+      return false;
+    }
   }
 
   #compare(belief: Belief, other: Belief): void {

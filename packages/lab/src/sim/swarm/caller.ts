@@ -169,6 +169,7 @@ export class Caller {
       lease,
       validMs: process.nowMs,
       isOver: false,
+      isLost: false,
       hold: null,
     };
     beliefs.begin(belief);
@@ -223,6 +224,10 @@ export class Caller {
     const result = await belief.lease.release();
     timed.settled();
     answered(result);
+    const { lease } = belief;
+    if (lease.valid) scene.fail("L8", `${this.name} gave "${lock}" back, and its lease is valid`);
+    if ((await lease.release()) !== result)
+      scene.fail("L8", `${this.name} was told twice how "${lock}" ended`);
     if (result === "unknown") pending.info(result);
     else if (result === "lapsed") pending.fail(result);
     else pending.ok();
