@@ -54,9 +54,11 @@ export class Turn implements Lease {
 
   get remainingMs(): number {
     if (this.#released || this.#loss) return 0;
-    this.#noticeExpiry();
+    // One look: a process that stalls between two would find no time left, and no loss to tell.
+    const now = this.#clock.now();
+    this.#noticeExpiry(now);
     if (this.#loss) return 0;
-    return Math.min(this.#hold.remainingMs, this.#maxHoldMs - elapsedMs(this.#clock, this.since));
+    return Math.min(this.#hold.leftMs(now), this.#maxHoldMs - agedMs(now, this.since));
   }
 
   check(): void {
@@ -107,9 +109,8 @@ export class Turn implements Lease {
   }
 
   /** The clock may know of the end before any timer could fire. */
-  #noticeExpiry(): void {
+  #noticeExpiry(now = this.#clock.now()): void {
     if (this.#loss || this.#released) return;
-    const now = this.#clock.now();
     if (this.#hold.leftMs(now) <= 0) this.lose("expired");
     else if (agedMs(now, this.since) >= this.#maxHoldMs) this.lose("max-hold");
   }

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { LeaseLostError } from "../src/errors.js";
+import { Hold } from "../src/lease/hold.js";
+import { Turn } from "../src/lease/turn.js";
+import type { Clock } from "../src/time/clock.js";
+
+describe("a lease whose process stalls whenever it looks at the clock", () => {
+  it("is valid, or lost, and never given back by itself", () => {
+    const stallMs = 300;
+    const ttlMs = 1_000;
+    let nowMs = 0;
+    const clock: Clock = {
+      now() {
+        nowMs += stallMs;
+        return { monoMs: nowMs, wallMs: nowMs };
+      },
+      setTimer: () => () => {},
+    };
+    const hold = new Hold(
+      clock,
+      { name: "account:13", id: "a", ttlMs, turns: 1 },
+      { token: 1n, sentAt: { monoMs: 0, wallMs: 0 } },
+    );
+    const turn = new Turn(clock, hold, Number.POSITIVE_INFINITY, () => {});
+    const told: string[] = [];
+    for (let look = 0; look < 4; look++) {
+      try {
+        turn.check();
+        told.push("valid");
+      } catch (error) {
+        expect(error).toBeInstanceOf(LeaseLostError);
+        told.push((error as LeaseLostError).reason);
+      }
+    }
+    expect(told).toEqual(["valid", "valid", "expired", "expired"]);
+  });
+});
