@@ -44,3 +44,13 @@ export class NaiveLock {
     return (await this.client.call("GET", this.#key)) === this.nonce;
   }
 }
+
+/** GETSET of the time at which the lock ends, as the documentation of SETNX once had it. */
+export async function getsetLock(program: Program, ttlMs: number): Promise<boolean> {
+  const client = program.client();
+  const nowMs = program.process.clock.now().wallMs;
+  const endMs = String(nowMs + ttlMs);
+  if ((await client.call("SETNX", "it", endMs)) === 1) return true;
+  if (Number(await client.call("GET", "it")) > nowMs) return false;
+  return Number(await client.call("GETSET", "it", endMs)) <= nowMs;
+}
