@@ -28,6 +28,8 @@ export class Link implements Way {
   readonly wires = new Set<Wire>();
   delayMs: readonly [shortest: number, longest: number];
   spikes: Spikes | null = null;
+  /** What the process has sent so far. */
+  packets = 0;
   readonly #dice: Dice;
   readonly #blocked: Record<Direction, (() => void)[] | null> = { toNode: null, toProcess: null };
   readonly #losses: Loss[] = [];
@@ -90,6 +92,7 @@ export class Link implements Way {
 
   /** Sends: `arrive` runs when it is there. What is blocked leaves when the way is free again. */
   carry(direction: Direction, lane: Lane, sentMs: number, arrive: () => void): void {
+    if (direction === "toNode") this.packets += 1;
     const waiting = this.#blocked[direction];
     if (waiting) waiting.push(() => this.#set(direction, lane, this.stage.nowMs, arrive));
     else this.#set(direction, lane, sentMs, arrive);

@@ -34,6 +34,8 @@ const busyShare = 0.03;
 /** By then every connection is back. */
 const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
+/** One in each third of the ttl, one more for each end, and what was left to clean up. */
+const mostRenewals = 8;
 /** How soon everybody must have had every lock once after the last fault, beyond the longest ttl and delay. */
 export const settleMs = 11_000;
 
@@ -120,13 +122,18 @@ export class Caller {
     }
     const heldUpMs = process.heldUpMs;
     const belief = this.#begin(lock, lease);
+    const link = scene.link(process);
+    const packets = link.packets;
     await process.sleep(plan.ttlMs * 1.6);
+    const renewals = link.packets - packets;
     const isKept = lease.valid && !lease.signal.aborted;
     beliefs.end(belief);
     const result = await lease.release();
     if (process.heldUpMs > heldUpMs) return;
     if (!isKept || result !== "released")
       scene.fail("steady", `${this.name} lost "${lock}" without any fault; its release said "${result}"`);
+    if (plan.callers === 1 && renewals > mostRenewals)
+      scene.fail("P4", `${this.name} sent ${renewals} packets to keep one lease for 1.6 times its ttl`);
   }
 
   /** @param limitMs how long the call may take on the caller's clock */

@@ -5,6 +5,7 @@ import type { Operation } from "../../history/operation.js";
 import { checkTokens } from "../../history/tokens.js";
 import type { Violation } from "../../history/violation.js";
 import { checkTries, checkTurns, checkWaiting } from "../../history/waiting.js";
+import { judgeCost } from "./cost.js";
 import { judgeKept } from "./kept.js";
 import type { ProcessPlan } from "./plan.js";
 import type { QueueWatch } from "./queue-watch.js";
@@ -28,6 +29,7 @@ export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
     found.push(...ofCalm(scene, endMs, queue));
     judgeKept(scene);
   }
+  if (scene.plan.faults.length === 0) judgeCost(scene);
   for (const violation of found) report(scene, violation);
   checkEnd(scene);
 }

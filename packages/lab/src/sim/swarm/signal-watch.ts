@@ -1,7 +1,7 @@
 /** L6: the signal of a lease aborts when the lease is over, whatever its holder waits for, and not before. */
 import { LeaseLostError } from "holdfast";
 import type { Belief } from "./beliefs.js";
-import type { Scene } from "./scene.js";
+import { planned, type Scene } from "./scene.js";
 
 /** A signal may be late by this much. */
 const promptMs = 20;
@@ -14,6 +14,8 @@ const earlyMs = 2;
 export function watchSignal(scene: Scene, belief: Belief): void {
   const { process, lease, caller } = belief;
   const { signal } = lease;
+  const sinceMs = process.monoMs;
+  const maxHoldMs = scene.lives.get(planned(process.name))?.plan.maxHoldMs ?? Number.POSITIVE_INFINITY;
   let heldUpMs = process.heldUpMs;
   let look = { leftMs: 0, atMs: 0, monoMs: 0, heldUpMs };
   const again = (inMs: number): void => {
@@ -35,7 +37,14 @@ export function watchSignal(scene: Scene, belief: Belief): void {
       heldUpMs = process.heldUpMs;
       again(lateMs); // it has not looked since
     } else if (lease.remainingMs > 0) watch();
-    else scene.fail("L6", `the signal of ${caller} did not say in time that its lease was over`);
+    else if (lateBy() > promptMs)
+      scene.fail("L6", `the signal of ${caller} did not say in time that its lease was over`);
+  };
+  /** A look at the lease made it known: for how long was that due? */
+  const lateBy = (): number => {
+    const { reason } = signal;
+    if (!(reason instanceof LeaseLostError)) return Number.POSITIVE_INFINITY;
+    return reason.reason === "max-hold" ? process.monoMs - sinceMs - maxHoldMs : reason.lateMs;
   };
   signal.addEventListener("abort", () => {
     if (!(signal.reason instanceof LeaseLostError) || signal.reason.reason !== "expired") return;
