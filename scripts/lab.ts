@@ -125,13 +125,19 @@ async function twice(settings: Settings): Promise<number> {
 
 async function fleet({ from, seeds, workers, json, clients }: Settings): Promise<FleetReport> {
   const shows = !json && process.stderr.isTTY;
+  let toldTenths = 0;
   const report = await runFleet({
     from,
     seeds,
     clients,
     ...(workers === undefined ? {} : { workers }),
     onProgress(done, failed) {
-      if (shows) process.stderr.write(`\r\x1b[K  ${bar(done / seeds)} ${done} of ${seeds}, ${failed} failed`);
+      const text = `${done} of ${seeds}, ${failed} failed`;
+      if (shows) process.stderr.write(`\r\x1b[K  ${bar(done / seeds)} ${text}`);
+      const tenths = Math.floor((10 * done) / seeds);
+      if (shows || json || tenths === toldTenths) return;
+      toldTenths = tenths;
+      console.error(text); // a log has no bar
     },
   });
   if (shows) process.stderr.write("\r\x1b[K");

@@ -14,6 +14,7 @@ export { checkTokens, type TokenOptions } from "./history/tokens.js";
 export { type Property, properties, type Violation } from "./history/violation.js";
 export {
   checkSettling,
+  checkTries,
   checkTurns,
   checkWaiting,
   type SettlingOptions,

@@ -7,6 +7,7 @@ import {
   checkSettling,
   checkTokenColumns,
   checkTokens,
+  checkTries,
   checkWaiting,
   type Operation,
 } from "../../src/index.ts";
@@ -161,6 +162,20 @@ describe("waiting", () => {
     expect(checkWaiting(lost, terms)).toEqual([]);
     expect(checkWaiting([op("b acquire 1-")], terms)).toHaveLength(1);
     expect(checkWaiting([op("b acquire 1-")], { ...terms, deathsMs: new Map([["b", 4]]) })).toEqual([]);
+  });
+
+  test("is what a try does not do, and it may be told busy only where somebody has it or wants it", () => {
+    const told = op("b acquire 6-7", { type: "fail", error: "busy" });
+    const atOnce = { ...told, retMs: told.invMs };
+    for (const busy of [told, atOnce]) {
+      const broken = `W1: b was told at ${busy.retMs} ms that "k" is busy, and nobody held it or asked for it`;
+      expect(said(checkTries([busy], terms))).toEqual([broken]);
+      expect(said(checkTries([op("a acquire 0-1"), op("a release 2-3"), busy], terms))).toEqual([broken]);
+      expect(checkTries([op("a acquire 0-1"), op("a release 8-9"), busy], terms)).toEqual([]);
+      expect(checkTries([op("a acquire 5-8"), busy], terms)).toEqual([]);
+      expect(checkTries([op("a acquire 0-"), busy], terms)).toEqual([]);
+      expect(checkTries([busy], { ...terms, faults: [{ fromMs: 0, toMs: 7 }] })).toEqual([]);
+    }
   });
 
   test("for an answer counts outside faults", () => {
