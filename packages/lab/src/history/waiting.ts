@@ -51,9 +51,9 @@ export function checkTries(operations: Iterable<Operation>, options: WaitingOpti
     const inUse = union([...(options.faults ?? []), ...asked, ...takenSpans(all, options)]);
     return acquires.filter(isBusy).flatMap((one): Violation[] => {
       const { process, invMs } = one;
-      // It may be known at once.
-      const retMs = Math.max(one.retMs ?? options.endMs, invMs + instantMs);
-      if (lengthOutside({ fromMs: invMs, toMs: retMs }, inUse) < retMs - invMs) return [];
+      const retMs = one.retMs ?? options.endMs;
+      const asks = { fromMs: invMs, toMs: Math.max(retMs, invMs + instantMs) };
+      if (lengthOutside(asks, inUse) < asks.toMs - asks.fromMs) return [];
       const message = `${process} was told at ${ms(retMs)} that "${key}" is busy, and nobody held it or asked for it`;
       return [broken("W1", [one], retMs, message)];
     });
@@ -64,6 +64,7 @@ function isBusy({ type, error }: Operation): boolean {
   return type === "fail" && error === "busy";
 }
 
+/** It may be known at once. */
 const instantMs = 0.001;
 
 const NEVER: Span = { fromMs: 0, toMs: 0 };
