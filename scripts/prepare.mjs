@@ -171,7 +171,9 @@ function buildKey(/** @type {string} */ installed) {
     join(folder, "tsconfig.json"),
     ...(existsSync(join(folder, "src")) ? filesBelow(join(folder, "src")) : []),
   ]);
-  const settings = ["tsconfig.json", "tsconfig.base.json", "scripts/bundle.ts"].map((name) => join(root, name));
+  const settings = ["tsconfig.json", "tsconfig.base.json", "scripts/bundle.ts"].map((name) =>
+    join(root, name),
+  );
   return `${fingerprint([...sources, ...settings])} ${installed}`;
 }
 

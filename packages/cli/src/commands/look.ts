@@ -2,7 +2,7 @@
 import type { LockState } from "holdfast";
 import { EXIT } from "../exit-codes.js";
 import { interruptible } from "../interrupt.js";
-import { lockDetails, lockTable } from "../output/locks.js";
+import { lockDetails, lockTable, rulerForLocks } from "../output/locks.js";
 import { colorsFor, jsonOf, note, printLine } from "../output/output.js";
 import { newSession } from "../session.js";
 import type { Settings } from "../settings.js";
@@ -28,8 +28,11 @@ export async function list({ pattern, all }: ListTerms, settings: Settings): Pro
     });
     if (settings.json) printLine(jsonOf({ locks }));
     else if (locks.length === 0) note("no lock is held or waited for");
-    else
-      for (const line of lockTable(locks, roomIn(process.stdout), colorsFor(process.stdout))) printLine(line);
+    else {
+      const ruler = await rulerForLocks(locks);
+      const lines = lockTable(locks, roomIn(process.stdout), colorsFor(process.stdout), ruler);
+      for (const line of lines) printLine(line);
+    }
     return EXIT.ok;
   } finally {
     await session.close();
@@ -44,9 +47,11 @@ export async function show(name: string, settings: Settings): Promise<number> {
       return (await session.hf.inspector()).lock(name);
     });
     if (settings.json) printLine(jsonOf(lock));
-    else
-      for (const line of lockDetails(lock, roomIn(process.stdout), colorsFor(process.stdout)))
-        printLine(line);
+    else {
+      const ruler = await rulerForLocks([lock]);
+      const lines = lockDetails(lock, roomIn(process.stdout), colorsFor(process.stdout), ruler);
+      for (const line of lines) printLine(line);
+    }
     return EXIT.ok;
   } finally {
     await session.close();

@@ -8,7 +8,7 @@ import { colorsFor, jsonOf, note, noteEvent, printLine } from "../output/output.
 import { ownerText } from "../output/owner.js";
 import { Screen } from "../output/screen.js";
 import { printable } from "../output/text.js";
-import { clipped, padded } from "../output/width.js";
+import { type Ruler, rulerFor } from "../output/width.js";
 import { newSession } from "../session.js";
 import type { Settings } from "../settings.js";
 import { clockText, nowText, pause } from "../time.js";
@@ -24,7 +24,7 @@ export interface WatchTerms {
 type View = { readonly locks: readonly LockState[] } | { readonly error: unknown };
 
 interface Display {
-  show(view: View): void;
+  show(view: View): Promise<void>;
   end(): void;
 }
 
@@ -37,11 +37,11 @@ export async function watch(terms: WatchTerms, settings: Settings): Promise<numb
       signal.addEventListener("abort", () => end.abort(), { once: true });
       await session.connect(signal);
       const inspector = await session.hf.inspector();
-      const display = displayFor(terms, settings, () => end.abort());
+      const display = await displayFor(terms, settings, () => end.abort());
       try {
         while (!end.signal.aborted) {
           const view = await viewOf(inspector, terms.pattern);
-          if (!end.signal.aborted) display.show(view);
+          if (!end.signal.aborted) await display.show(view);
           await pause(terms.intervalMs, end.signal);
         }
       } finally {
@@ -70,21 +70,25 @@ function isPattern(text: string): boolean {
   return /[*?[\\]/.test(text);
 }
 
-function displayFor(terms: WatchTerms, settings: Settings, onEnd: () => void): Display {
+async function displayFor(terms: WatchTerms, settings: Settings, onEnd: () => void): Promise<Display> {
   const onTerminal = process.stdout.isTTY && !settings.json;
-  return onTerminal ? new Picture(terms.pattern, onEnd) : new Changes(settings.json);
+  if (!onTerminal) return new Changes(settings.json);
+  return new Picture(terms.pattern, await rulerFor(terms.pattern), onEnd);
 }
 
 class Picture implements Display {
   readonly #pattern: string;
   readonly #screen: Screen;
   readonly #colors = colorsFor(process.stdout);
+  /** For all that is shown. */
+  #ruler: Ruler;
   #locks: readonly LockState[] = [];
   #trouble = "";
   #seenAt = "";
 
-  constructor(pattern: string, onEnd: () => void) {
+  constructor(pattern: string, ruler: Ruler, onEnd: () => void) {
     this.#pattern = pattern;
+    this.#ruler = ruler;
     this.#screen = new Screen(
       process.stdout,
       process.stdin,
@@ -94,12 +98,13 @@ class Picture implements Display {
     this.#screen.open();
   }
 
-  show(view: View): void {
-    if ("locks" in view) {
-      this.#locks = view.locks;
-      this.#trouble = "";
-      this.#seenAt = clockText();
-    } else this.#trouble = toldOf(view.error);
+  async show(view: View): Promise<void> {
+    const locks = "locks" in view ? view.locks : this.#locks;
+    const trouble = "locks" in view ? "" : toldOf(view.error);
+    this.#ruler = await rulerFor(this.#pattern + trouble + jsonOf(locks));
+    this.#locks = locks;
+    this.#trouble = trouble;
+    if ("locks" in view) this.#seenAt = clockText();
     this.#screen.draw();
   }
 
@@ -108,16 +113,17 @@ class Picture implements Display {
   }
 
   #lines(columns: number, rows: number): readonly string[] {
-    const colors = this.#colors;
+    const [colors, ruler] = [this.#colors, this.#ruler];
     const [left, right] = [`holdfast watch ${printable(this.#pattern)}`, `${this.#seenAt}  q ends`];
-    const title = padded(clipped(left, columns - right.length - 1), columns - right.length, "left");
+    const room = columns - right.length;
+    const title = ruler.padded(ruler.clipped(left, room - 1), room, "left");
     const body = isPattern(this.#pattern)
       ? this.#table(columns, rows - 3)
-      : this.#locks.flatMap((lock) => lockDetails(lock, columns, colors));
+      : this.#locks.flatMap((lock) => lockDetails(lock, columns, colors, ruler));
     const state =
       this.#trouble === ""
-        ? colors.dim(clipped(isPattern(this.#pattern) ? this.#sum() : "", columns))
-        : colors.red(clipped(printable(this.#trouble), columns));
+        ? colors.dim(ruler.clipped(isPattern(this.#pattern) ? this.#sum() : "", columns))
+        : colors.red(ruler.clipped(printable(this.#trouble), columns));
     return [colors.inverse(title + right), state, ...body];
   }
 
@@ -131,7 +137,7 @@ class Picture implements Display {
     if (this.#locks.length === 0) return ["no lock is held or waited for"];
     const shown = this.#locks.slice(0, Math.max(rows, 1));
     const more = this.#locks.length - shown.length;
-    const lines = lockTable(shown, columns, this.#colors);
+    const lines = lockTable(shown, columns, this.#colors, this.#ruler);
     return more > 0 ? [...lines.slice(0, -1), this.#colors.dim(`and ${more + 1} more`)] : lines;
   }
 }
@@ -145,7 +151,7 @@ class Changes implements Display {
     this.#json = json;
   }
 
-  show(view: View): void {
+  async show(view: View): Promise<void> {
     if ("error" in view) this.#tellTrouble(view.error);
     else {
       this.#trouble = "";

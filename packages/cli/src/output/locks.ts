@@ -1,11 +1,11 @@
 /** What is to be seen of locks, as lines for people. */
 import type { LockState } from "holdfast";
 import { showDuration } from "../duration.js";
-import type { Colors } from "./output.js";
+import { type Colors, jsonOf } from "./output.js";
 import { ownerCell, ownerText } from "./owner.js";
 import { type Column, tableOf } from "./table.js";
 import { printable } from "./text.js";
-import { clipped, padded } from "./width.js";
+import { type Ruler, rulerFor } from "./width.js";
 
 const COLUMNS: readonly Column[] = [
   { head: "LOCK", align: "left", shrinks: true, rank: 6 },
@@ -16,8 +16,18 @@ const COLUMNS: readonly Column[] = [
   { head: "WAITING", align: "right", shrinks: false, rank: 3 },
 ];
 
+/** For what the functions below say of these locks. */
+export function rulerForLocks(locks: readonly LockState[]): Promise<Ruler> {
+  return rulerFor(jsonOf(locks));
+}
+
 /** One line a lock, under a head. */
-export function lockTable(locks: readonly LockState[], width: number, colors: Colors): string[] {
+export function lockTable(
+  locks: readonly LockState[],
+  width: number,
+  colors: Colors,
+  ruler: Ruler,
+): string[] {
   const rows = locks.map(({ name, holder, waiting }) => [
     printable(name),
     holder ? ownerCell(holder.process) : "free",
@@ -26,18 +36,18 @@ export function lockTable(locks: readonly LockState[], width: number, colors: Co
     holder ? showDuration(holder.leftMs) : "",
     waiting > 0 ? String(waiting) : "",
   ]);
-  const [head = "", ...lines] = tableOf(COLUMNS, rows, width);
+  const [head = "", ...lines] = tableOf(COLUMNS, rows, width, ruler);
   return [colors.dim(head), ...lines.map((line, at) => (locks[at]?.holder ? line : colors.dim(line)))];
 }
 
 const HEADING_WIDTH = 12;
 
 /** Everything about one lock. */
-export function lockDetails(lock: LockState, width: number, colors: Colors): string[] {
+export function lockDetails(lock: LockState, width: number, colors: Colors, ruler: Ruler): string[] {
   const { name, holder, waiters, waiting, lastFence } = lock;
   const row = (heading: string, text: string): string =>
-    `  ${colors.dim(padded(heading, HEADING_WIDTH, "left"))}${clipped(text, width - HEADING_WIDTH - 2)}`;
-  const lines = [colors.bold(clipped(printable(name), width))];
+    `  ${colors.dim(heading.padEnd(HEADING_WIDTH))}${ruler.clipped(text, width - HEADING_WIDTH - 2)}`;
+  const lines = [colors.bold(ruler.clipped(printable(name), width))];
   if (holder) {
     lines.push(
       row("held by", ownerText(holder.process)),
@@ -52,7 +62,7 @@ export function lockDetails(lock: LockState, width: number, colors: Colors): str
   lines.push(row("waiting", String(waiting)));
   const numberWidth = String(waiting).length;
   for (const [place, { process, silentMs }] of waiters.entries()) {
-    const number = padded(String(place + 1), numberWidth, "right");
+    const number = String(place + 1).padStart(numberWidth);
     lines.push(row("", `${number}  ${ownerText(process)}, heard of ${showDuration(silentMs)} ago`));
   }
   if (waiting > waiters.length) lines.push(row("", `and ${waiting - waiters.length} more`));

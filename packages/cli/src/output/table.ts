@@ -1,5 +1,5 @@
 /** A table as wide as there is room: long texts are cut first, then the least important columns go. */
-import { clipped, padded, widthOf } from "./width.js";
+import type { Ruler } from "./width.js";
 
 export interface Column {
   readonly head: string;
@@ -18,14 +18,16 @@ export function tableOf(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   width: number,
+  ruler: Ruler,
 ): string[] {
-  const places = placesThatFit(columns, rows, width);
-  const widths = shrunk(columns, places, rows, width);
+  const naturals = columns.map((_, place) => naturalWidth(columns, place, rows, ruler));
+  const places = placesThatFit(columns, naturals, width);
+  const widths = shrunk(columns, places, naturals, width);
   const line = (cells: readonly string[]): string =>
     places
       .map((place, at) => {
         const room = widths[at] as number;
-        return padded(clipped(cells[place] ?? "", room), room, (columns[place] as Column).align);
+        return ruler.padded(ruler.clipped(cells[place] ?? "", room), room, (columns[place] as Column).align);
       })
       .join(" ".repeat(GAP))
       .trimEnd();
@@ -36,17 +38,19 @@ function naturalWidth(
   columns: readonly Column[],
   place: number,
   rows: readonly (readonly string[])[],
+  ruler: Ruler,
 ): number {
-  return Math.max(widthOf(columns[place]?.head ?? ""), ...rows.map((row) => widthOf(row[place] ?? "")));
+  const texts = [columns[place]?.head ?? "", ...rows.map((row) => row[place] ?? "")];
+  return Math.max(...texts.map((text) => ruler.widthOf(text)));
 }
 
 function placesThatFit(
   columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  naturals: readonly number[],
   width: number,
 ): readonly number[] {
   const least = (place: number): number => {
-    const natural = naturalWidth(columns, place, rows);
+    const natural = naturals[place] as number;
     return columns[place]?.shrinks ? Math.min(natural, LEAST_SHRUNK) : natural;
   };
   const byRank = columns.map((_, place) => place).sort((a, b) => rankOf(columns, a) - rankOf(columns, b));
@@ -65,10 +69,10 @@ function rankOf(columns: readonly Column[], place: number): number {
 function shrunk(
   columns: readonly Column[],
   places: readonly number[],
-  rows: readonly (readonly string[])[],
+  naturals: readonly number[],
   width: number,
 ): readonly number[] {
-  const widths = places.map((place) => naturalWidth(columns, place, rows));
+  const widths = places.map((place) => naturals[place] as number);
   const over = (): number => widths.reduce((sum, each) => sum + each, GAP * (widths.length - 1)) - width;
   while (over() > 0) {
     const widest = places
