@@ -6,6 +6,8 @@
  *   npm run mutation -- --list             what would be changed
  *   npm run mutation -- --report           what is known so far, and runs nothing
  *
+ *   --guards           only what decides: guards removed or inverted in the scripts, in lease/ and in the line inside a
+ *                      process, deadlines that count from now, and the arithmetic of lease/deadline.ts
  *   --changes KINDS    negated, always, never, operand, boundary, arithmetic, later  [all]
  *   --budget SECONDS   of this call                               [60]
  *   --seeds N          most seeds for one mutant                  [60]
@@ -19,7 +21,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { allMutants, type Fate, type Mutant, Report, runCampaign } from "@holdfast/lab/mutation";
+import { allMutants, type Fate, isGuard, type Mutant, Report, runCampaign } from "@holdfast/lab/mutation";
 import { Misuse, runScript } from "./usage.ts";
 
 function whole(name: string, text: string): number {
@@ -80,6 +82,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       only: { type: "string", default: "" },
+      guards: { type: "boolean", default: false },
       changes: { type: "string", default: "" },
       budget: { type: "string", default: "60" },
       seeds: { type: "string", default: "60" },
@@ -93,7 +96,8 @@ async function main(): Promise<number> {
   });
   const kinds = values.changes.split(",").filter((kind) => kind !== "");
   const mutants = allMutants(values.only).filter(
-    ({ operator }) => kinds.length === 0 || kinds.includes(operator),
+    (mutant) =>
+      (kinds.length === 0 || kinds.includes(mutant.operator)) && (!values.guards || isGuard(mutant)),
   );
   if (mutants.length === 0) throw new Misuse(`nothing of "${values.only} ${values.changes}" is changed`);
   if (values.list) {

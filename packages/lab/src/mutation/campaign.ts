@@ -68,7 +68,7 @@ class Campaign {
 
   constructor(options: CampaignOptions) {
     this.#options = options;
-    this.#runners = Array.from({ length: options.workers }, () => new Runner());
+    this.#runners = Array.from({ length: options.workers }, () => new Runner(options.workers));
     this.#seeds = new Seeds(options.seedsFile);
     const { digest } = this.#seeds;
     this.#fates = new Map([...options.known].filter(([, fate]) => fate.kill || fate.digest === digest));

@@ -4,5 +4,5 @@ export { type Excuse, excuseOf } from "./excuses.js";
 export type { Mutant, Operator } from "./mutant.js";
 export { Report } from "./report.js";
 export { trySample } from "./sample.js";
-export { allMutants, changedFiles } from "./sources.js";
+export { allMutants, changedFiles, isGuard } from "./sources.js";
 export type { Kill } from "./worker.js";

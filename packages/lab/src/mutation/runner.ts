@@ -11,7 +11,7 @@ export interface Tried {
   readonly reaches: ReadonlyMap<number, string>;
 }
 
-/** A run takes a fraction of a second; one that takes so long goes round in circles. */
+/** A run takes a fraction of a second of a processor; one that takes so long goes round in circles. */
 const longestMs = 20_000;
 const heapMb = 768;
 /** Modules are never unloaded. */
@@ -22,8 +22,14 @@ const ends = ["hang", "crash"];
 export class Runner {
   #worker: Worker | null = null;
   #trials = 0;
+  readonly #limitMs: number;
   /** What the thread says goes here; it listens from its beginning to its end. */
   #hear: (word: Word | Error) => void = () => {};
+
+  /** @param threads how many of them compute side by side */
+  constructor(threads = 1) {
+    this.#limitMs = longestMs * threads;
+  }
 
   async try(trial: Trial): Promise<Tried> {
     if (this.#trials >= mostTrials) await this.end();
@@ -64,8 +70,8 @@ export class Runner {
         watchdog.stop();
         resolve({ kill: kill && { ...kill, seed: trial.seeds[hashes.size] ?? 0 }, hashes, reaches });
       };
-      const watchdog = new Watchdog(longestMs, () =>
-        settle({ property: "hang", message: `not over after ${longestMs / 1_000} s` }),
+      const watchdog = new Watchdog(this.#limitMs, () =>
+        settle({ property: "hang", message: `not over after ${longestMs / 1_000} s of a processor` }),
       );
       this.#hear = (word) => {
         if (word instanceof Error) settle({ property: "crash", message: word.message });

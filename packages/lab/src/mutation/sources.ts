@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { luaChanges } from "./lua-changes.js";
-import { type Change, type Mutant, mutantsOf } from "./mutant.js";
+import { type Change, type Mutant, mutantsOf, type Operator } from "./mutant.js";
 import { typescriptChanges } from "./typescript-changes.js";
 
 /** Where the library is: its compiled form, and its sources beside. */
@@ -42,4 +42,17 @@ export function allMutants(only = ""): Mutant[] {
       const source = readSource(file);
       return mutantsOf(file, source, changesOf(file, source));
     });
+}
+
+const guardOperators: readonly Operator[] = ["negated", "always", "never"];
+
+/**
+ * A guard that is gone, or the other way round, in a script, in the code of leases, or in the line inside a process; and a
+ * deadline that is another one.
+ */
+export function isGuard({ file, operator }: Pick<Mutant, "file" | "operator">): boolean {
+  if (operator === "later") return true;
+  if (file === "lease/deadline.ts") return true;
+  const isCore = file.endsWith(".lua") || file.startsWith("lease/") || /^locks\/[^/]+$/.test(file);
+  return isCore && guardOperators.includes(operator);
 }

@@ -117,7 +117,8 @@ class Walk {
   /** `{ sentAt }` in a value. */
   #sentAtProperty(node: Node): void {
     const { shorthand, key, value } = node as Node & { shorthand?: boolean; key: Node; value: Node };
-    if (!this.#clock || this.#text(key) !== "sentAt" || value.type === "AssignmentPattern") return;
+    if (!this.#clock || this.#text(key) !== "sentAt") return;
+    if (value.type === "AssignmentPattern" || value.type === "NewExpression") return;
     if (shorthand) {
       if (!this.#isPattern(node)) this.#add(node, "later", `sentAt: ${this.#clock}.now()`);
     } else this.#add(value, "later", `${this.#clock}.now()`);
