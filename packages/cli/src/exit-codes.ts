@@ -5,6 +5,8 @@ export const EXIT = {
   broken: 1,
   /** `holdfast doctor` found something that puts locks at risk; `holdfast show`: the name is free. */
   no: 1,
+  /** `holdfast lab`: a run in which nothing could be shown; as `npm run chaos` has it. */
+  void: 2,
   /** Wrong arguments. */
   usage: 64,
   /** Redis is not to be had, or refused; a port is not free. */

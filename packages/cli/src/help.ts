@@ -100,8 +100,9 @@ Examples:
   holdfast lab 1 --real                 with real processes and SIGSTOP
   holdfast lab --all --json | jq '.experiments[].asExpected'
 
-Exit codes: 0 the naive recipes failed and holdfast held; 1 not so; 64; 69 the
-package @holdfast/lab is not installed; 74.
+Exit codes: 0 the naive recipes failed and holdfast held; 1 not so; 2 a run
+showed nothing: what had to happen first did not; 64; 69 the package
+@holdfast/lab is not installed; 74.
 `,
   embedded: `
 Examples:

@@ -45,6 +45,20 @@ test("--json is one document, and writes nothing", async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+test("a library that grants nothing shows nothing: exit code 2", async () => {
+  const library = new URL("../../holdfast/dist/index.js", import.meta.url);
+  const idle = `import { Holdfast } from "${library}";
+    const { mutex } = Holdfast.prototype;
+    Holdfast.prototype.mutex = function (...terms) {
+      return Object.assign(mutex.apply(this, terms), { acquire: () => new Promise(() => {}) });
+    };`;
+  const options = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(idle)}` };
+  const { exitCode, stdout, stderr } = await run(["lab", "5", "--out", folder()], options);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: "" });
+  expect(stdout).toContain("✗ naive");
+  expect(stdout).toMatch(/\? holdfast .*\n(.*\n)+? +This run shows nothing.* Grants: 0 of/);
+});
+
 test("--real stops a process, and leaves none behind", async () => {
   const { exitCode, stdout } = await run(["lab", "1", "--real", "--json"]);
   expect(JSON.parse(stdout).trials).toMatchObject([

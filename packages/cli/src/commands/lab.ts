@@ -57,7 +57,13 @@ export async function lab(terms: LabTerms): Promise<number> {
     if (!terms.json) print(parts, outcome, page, terms.all);
   }
   if (terms.json) printLine(jsonOf(terms.all ? { experiments: outcomes } : outcomes[0]));
-  return outcomes.every(({ asExpected }) => asExpected) ? EXIT.ok : EXIT.no;
+  return exitCodeOf(outcomes.flatMap(({ trials }) => trials));
+}
+
+function exitCodeOf(trials: Outcome["trials"]): number {
+  const surprises = trials.filter(({ asExpected }) => !asExpected);
+  if (surprises.length === 0) return EXIT.ok;
+  return surprises.every(({ verdict }) => verdict === "void") ? EXIT.void : EXIT.no;
 }
 
 /** A simulation leaves nothing behind when it is ended; real processes have to be ended in order. */

@@ -18,6 +18,8 @@ export interface Evidence {
   readonly counts: Readonly<Record<string, number>>;
   /** What the experiment itself found wrong, by looking. */
   readonly faults: readonly string[];
+  /** Errors of the library that nobody expected, with whom they stopped. */
+  readonly errors: readonly string[];
 }
 
 /** Something whose loss can be counted. */
@@ -25,6 +27,10 @@ export interface Guarded {
   readonly confirmed: number;
   readonly balance: number;
   readonly missing: number;
+  /** How often a payment was confirmed. */
+  readonly payments: number;
+  /** How often the fence refused. */
+  readonly refusals: number;
 }
 
 export interface Check {

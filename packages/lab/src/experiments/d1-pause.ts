@@ -2,6 +2,7 @@
 import { Account, noneMissing } from "./account.js";
 import { exclusion, fence, sharedMs } from "./check.js";
 import { experiment } from "./experiment.js";
+import { grants, overtaken, payments, stopped } from "./need.js";
 import { mutexSteps, payUnderMutex, payUnderSetNx, setNxSteps } from "./payer.js";
 import type { Told, Trial } from "./trial.js";
 import { seconds } from "./words.js";
@@ -53,6 +54,7 @@ export const pause = experiment({
       name: "SET NX PX, then write",
       steps: setNxSteps,
       lastsMs,
+      needs: [grants(2), overtaken, payments(2)],
       play: (trial) => play(trial, payUnderSetNx),
     },
     {
@@ -60,6 +62,7 @@ export const pause = experiment({
       name: "mutex and fenced record",
       steps: mutexSteps,
       lastsMs,
+      needs: [grants(2), overtaken, payments(1), stopped(1)],
       play: (trial) => play(trial, payUnderMutex),
     },
   ],

@@ -2,12 +2,15 @@
 import type { Node } from "../sim/node.js";
 import type { Actor } from "./actor.js";
 import type { Check } from "./check.js";
+import { commandsRun } from "./commands.js";
 import { experiment, type Recipe } from "./experiment.js";
+import { grants, happened } from "./need.js";
 import type { Told } from "./trial.js";
 import { counted, seconds } from "./words.js";
 
 const ttlMs = 10_000;
 const lastsMs = 20_000;
+const ranTwice = "requests that were carried out twice";
 
 /** What is counted: each thing that was wanted once happened once. */
 const once: Check = {
@@ -20,8 +23,11 @@ async function askTwice(actor: Actor, node: Node, words: readonly string[]): Pro
   const { picture, world } = actor.trial;
   const sentMs = actor.nowMs;
   const text = words.join(" ");
+  const [command = ""] = words;
+  const before = commandsRun(node, command);
   world.link(actor.process, node).loseNext("after");
   const reply = await actor.client(node).call(...words);
+  if (commandsRun(node, command) - before === 2) actor.trial.count(ranTwice);
   picture.arrows.push({ from: actor.name, to: node.name, sentMs, receivedMs: sentMs + 1, label: text });
   picture.arrows.push({
     from: node.name,
@@ -38,6 +44,7 @@ async function askTwice(actor: Actor, node: Node, words: readonly string[]): Pro
 
 const naiveLock: Recipe = {
   ...{ side: "naive", name: "SET NX PX, sent again by the client", lastsMs },
+  needs: [happened(ranTwice)],
   steps: ["SET lock <me> NX PX 10000               OK: mine; nil: somebody has it"],
   play: (trial) => {
     const [ann, redis] = [trial.actor("Ann"), trial.server("Redis")];
@@ -64,6 +71,7 @@ const naiveLock: Recipe = {
 
 const naiveRest: Recipe = {
   ...{ side: "naive", name: "INCR, RPUSH, LPOP, sent again by the client", lastsMs },
+  needs: [happened(ranTwice, 3)],
   steps: [
     "INCR permits                            one permit",
     "RPUSH jobs <job>                        one job",
@@ -93,6 +101,7 @@ const naiveRest: Recipe = {
 
 const holdfast: Recipe = {
   ...{ side: "holdfast", name: "mutex: a request that is sent again is known by its id", lastsMs },
+  needs: [grants(2), happened(ranTwice)],
   steps: ['lease = await hf.mutex("lock").acquire()', "await lease.release()"],
   play: (trial) => {
     const [ann, redis] = [trial.actor("Ann"), trial.server("Redis")];
@@ -103,6 +112,8 @@ const holdfast: Recipe = {
       const warm = await ann.acquire(mutex, redis);
       await ann.release(warm, redis);
       const sentMs = ann.nowMs;
+      const before = commandsRun(redis, "eval", "evalsha");
+      const pending = ann.recorder.begin("acquire", "lock");
       world.link(ann.process, redis).loseNext("after");
       picture.arrows.push({
         from: "Ann",
@@ -119,6 +130,8 @@ const holdfast: Recipe = {
         label: "its answer",
       });
       const lease = await mutex.acquire({ waitMs: ttlMs });
+      pending.ok({ token: lease.fence, nonce: lease.id });
+      if (commandsRun(redis, "eval", "evalsha") - before > 1) trial.count(ranTwice);
       waitedMs = ann.nowMs - sentMs;
       const held = ann.possess({ key: "lock", lease });
       const label = `acquire lock, sent again → already yours, token ${picture.saw(lease.fence)}`;

@@ -7,6 +7,7 @@ import type { Node } from "../sim/node.js";
 import type { Actor } from "./actor.js";
 import { type Check, holdsIn } from "./check.js";
 import { experiment, type Recipe } from "./experiment.js";
+import { grants, happened } from "./need.js";
 import { poll } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
 import { seconds } from "./words.js";
@@ -15,6 +16,7 @@ const ttlMs = 30_000;
 const lastsMs = 60_000;
 const patienceMs = 2_000;
 const withinMs = 1_000;
+const gaveUp = "callers who gave up while Redis was away";
 
 /** L9: nobody waits for a lock that nobody has. Leases without a holder do not excuse. */
 const noGhost: Check = {
@@ -76,6 +78,7 @@ function playNaive(trial: Trial): void {
     await ann.sleep(patienceMs);
     isGivenUp = true;
     pending.info("timeout");
+    if (!redis.isUp) trial.count(gaveUp);
     trial.mark("Ann", "note", `Ann gives up after ${seconds(patienceMs)}`, ann.nowMs);
   });
   bob.run(async () => {
@@ -121,6 +124,7 @@ async function giveUp(trial: Trial, ann: Actor, redis: Node, acquire: () => Prom
   } catch (error) {
     if (!(error instanceof IndeterminateError || error instanceof AcquireTimeoutError)) throw error;
     pending.info(error.code);
+    if (!redis.isUp) trial.count(gaveUp);
     const text = `Ann gives up: ${error.code}; her Holdfast cleans up as soon as it can`;
     trial.mark("Ann", "note", text, ann.nowMs);
   }
@@ -141,6 +145,7 @@ function told(trial: Trial): Told {
 const recipes: Recipe[] = [
   {
     ...{ side: "naive", name: "SET NX PX with a timeout around it", lastsMs, play: playNaive },
+    needs: [happened(gaveUp)],
     steps: [
       "Promise.race([redis.set(lock, me, NX, PX, 30000), timeout(2000)])",
       "timeout: give up, report an error",
@@ -148,6 +153,7 @@ const recipes: Recipe[] = [
   },
   {
     ...{ side: "holdfast", name: "mutex, waitMs", lastsMs, play: playMutex },
+    needs: [grants(2), happened(gaveUp)],
     steps: [
       'lease = await hf.mutex("lock").acquire({ waitMs: "2s" })',
       "rejects: IndeterminateError, cleaned up in the background",

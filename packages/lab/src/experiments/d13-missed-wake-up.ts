@@ -3,6 +3,7 @@ import type { Node } from "../sim/node.js";
 import { SimClient } from "../sim/sim-client.js";
 import type { Actor } from "./actor.js";
 import { experiment } from "./experiment.js";
+import { contended, grants, happened } from "./need.js";
 import { deleteOwn, setNx } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
 import { freeIsGranted } from "./waiting.js";
@@ -33,6 +34,7 @@ function playNaive(trial: Trial): void {
     held.end();
     await deleteOwn(ann, redis, "lock");
     const heard = await ann.ask(redis, ["PUBLISH", channel, "free"], { label: "" });
+    if (heard === 0) trial.count("messages that nobody heard");
     ann.drawCall("Redis", ann.nowMs - 1, `PUBLISH ${channel} → heard by ${heard}`);
   });
   bob.run(() => waitForMessage(bob, redis));
@@ -76,6 +78,8 @@ function playMutex(trial: Trial): void {
     const held = ann.possess({ key: "lock", lease });
     await ann.sleep(releaseMs - ann.nowMs);
     held.end();
+    const { wires } = trial.world.link(bob.process, redis);
+    if (![...wires].some(({ isConnected }) => isConnected)) trial.count("releases while Bob was cut off");
     await ann.release(lease, redis);
   });
   bob.run(async () => {
@@ -109,6 +113,7 @@ export const missedWakeUp = experiment({
   recipes: [
     {
       ...{ side: "naive", name: "SET NX PX, woken by PUBLISH", lastsMs, play: playNaive },
+      needs: [grants(1), contended, happened("messages that nobody heard")],
       steps: [
         "SUBSCRIBE lock:free",
         "SET lock <me> NX PX 10000; nil: sleep until a message, then again",
@@ -122,6 +127,7 @@ export const missedWakeUp = experiment({
         lastsMs,
         play: playMutex,
       },
+      needs: [grants(2), contended, happened("releases while Bob was cut off")],
       steps: ['lease = await hf.mutex("lock").acquire({ waitMs: "2m" })', "…", "await lease.release()"],
     },
   ],

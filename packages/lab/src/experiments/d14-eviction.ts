@@ -5,6 +5,7 @@ import { Account, noneMissing } from "./account.js";
 import type { Actor } from "./actor.js";
 import { type Check, exclusion, fence, sharedMs, tokens } from "./check.js";
 import { experiment } from "./experiment.js";
+import { grants, happened, overtaken, payments } from "./need.js";
 import { mutexSteps, payUnderMutex } from "./payer.js";
 import { deleteOwn, setNx } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
@@ -30,22 +31,28 @@ function castOf(trial: Trial) {
   redis.peek("CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory-samples", "64");
   redis.peek("CONFIG", "SET", "maxmemory", String(used + room));
   const size = trial.between(900, 1_300, "page");
-  cache.run(() => flood(cache, redis, size, () => trial.forget()));
+  const evicted = (): void => {
+    trial.forget();
+    trial.count("locks evicted");
+  };
+  cache.run(() => flood(cache, redis, size, evicted));
   trial.tell = () => told(trial, account);
   return { ann, bob, redis, account };
 }
 
 /** Another application on the same server fills its cache. */
-async function flood(cache: Actor, redis: Node, size: number, forget: () => void): Promise<void> {
+async function flood(cache: Actor, redis: Node, size: number, evicted: () => void): Promise<void> {
   await cache.sleep(floodMs);
+  const locks = ["EXISTS", "lock", "holdfast:{lock}:lock"];
+  const wasHeld = redis.peek(...locks) === 1;
   const client = cache.client(redis);
   const page = "x".repeat(size);
   const sentMs = cache.nowMs;
   await Promise.all(Array.from({ length: pages }, (_, at) => client.call("SET", `page:${at}`, page)));
   cache.drawCall("Redis", sentMs, `SET page:0 … page:${pages - 1}`);
-  const evicted = /evicted_keys:(\d+)/.exec(String(redis.peek("INFO", "stats")))?.[1];
-  if (redis.peek("EXISTS", "lock", "holdfast:{lock}:lock") === 0) forget();
-  cache.trial.mark("Redis", "note", `${Number(evicted).toLocaleString("en-US")} keys evicted`, cache.nowMs);
+  const keys = /evicted_keys:(\d+)/.exec(String(redis.peek("INFO", "stats")))?.[1];
+  if (wasHeld && redis.peek(...locks) === 0) evicted();
+  cache.trial.mark("Redis", "note", `${Number(keys).toLocaleString("en-US")} keys evicted`, cache.nowMs);
 }
 
 function playNaive(trial: Trial): void {
@@ -130,11 +137,13 @@ export const eviction = experiment({
         "GET balance … write(sum, token)",
         "if GET lock is <me> then DEL lock",
       ],
+      needs: [grants(2), happened("locks evicted"), overtaken, payments(1)],
       checks: [exclusion, tokens],
     },
     {
       ...{ side: "holdfast", name: "doctor, mutex and fenced record", lastsMs, play: playMutex },
       steps: ["report = await hf.doctor()               says what puts locks at risk here", ...mutexSteps],
+      needs: [grants(2), happened("locks evicted"), overtaken, payments(1)],
       checks: [warned, tokens, fence, noneMissing],
       notPromised: [exclusion],
     },

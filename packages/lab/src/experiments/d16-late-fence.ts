@@ -2,6 +2,7 @@
 import { Account, noneMissing } from "./account.js";
 import { fence, tokens } from "./check.js";
 import { experiment } from "./experiment.js";
+import { grants, overtaken, payments, stopped } from "./need.js";
 import { mutexSteps, payUnderMutex } from "./payer.js";
 import type { Told, Trial } from "./trial.js";
 
@@ -53,10 +54,12 @@ export const lateFence = experiment({
         "balance = GET balance                   no token goes along",
         "write(sum, lease.fence)                 refused, if a larger one was seen",
       ],
+      needs: [grants(2), overtaken, payments(2)],
       play: (trial) => play(trial, false),
     },
     {
       ...{ side: "holdfast", name: "enter, then read, then write", steps: mutexSteps, lastsMs },
+      needs: [grants(2), overtaken, payments(1), stopped(1)],
       play: (trial) => play(trial, true),
     },
   ],

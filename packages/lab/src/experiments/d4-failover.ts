@@ -4,6 +4,7 @@ import { Account, noneMissing } from "./account.js";
 import type { Actor } from "./actor.js";
 import { exclusion, fence, sharedMs, tokens } from "./check.js";
 import { experiment } from "./experiment.js";
+import { grants, overtaken, payments, stopped } from "./need.js";
 import { mutexSteps, payUnderMutex } from "./payer.js";
 import { deleteOwn, setNx } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
@@ -104,11 +105,13 @@ export const failover = experiment({
         "GET balance … write(sum, token)         refused, if a larger one was seen",
         "if GET lock is <me> then DEL lock",
       ],
+      needs: [grants(3), overtaken, payments(3)],
       checks: [tokens, exclusion, noneMissing, fence],
       play: (trial) => play(trial, payWithCounter),
     },
     {
       ...{ side: "holdfast", name: "mutex and fenced record", steps: mutexSteps, lastsMs },
+      needs: [grants(3), overtaken, payments(2), stopped(1)],
       checks: [tokens, noneMissing, fence],
       notPromised: [exclusion],
       play: (trial) => play(trial, payWithMutex),

@@ -2,6 +2,7 @@
 import { Account, noneMissing } from "./account.js";
 import { exclusion, fence, holdsIn, sharedMs } from "./check.js";
 import { experiment, type Recipe } from "./experiment.js";
+import { grants, overtaken, payments } from "./need.js";
 import { mutexSteps, payUnderMutex } from "./payer.js";
 import { deleteAny, setNx } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
@@ -24,6 +25,7 @@ const naive: Recipe = {
   name: "SET NX PX, released by DEL",
   steps: ["SET lock <me> NX PX 10000", "GET balance … SET balance <sum>", "DEL lock"],
   lastsMs: 40_000,
+  needs: [grants(3), overtaken, payments(2)],
   play: (trial) => {
     const { ann, bob, cleo, redis, account, lateMs } = castOf(trial);
     // Ann is careful: she stops to pay in when her time is over. She only tidies up, as the recipe says.
@@ -51,6 +53,7 @@ const holdfast: Recipe = {
   name: "mutex",
   steps: mutexSteps,
   lastsMs: 40_000,
+  needs: [grants(3), overtaken, payments(2)],
   play: (trial) => {
     const { ann, bob, cleo, redis, account, lateMs } = castOf(trial);
     ann.run(async () => {

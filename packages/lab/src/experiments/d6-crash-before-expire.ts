@@ -2,6 +2,7 @@
 import type { Node } from "../sim/node.js";
 import type { Actor } from "./actor.js";
 import { experiment, type Recipe } from "./experiment.js";
+import { deaths, grants } from "./need.js";
 import { deleteAny, poll } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
 import { freeIsGranted } from "./waiting.js";
@@ -31,6 +32,7 @@ function naive(name: string, steps: readonly string[], words: readonly string[],
     name,
     steps,
     lastsMs,
+    needs: [grants(1), deaths],
     play: (trial) => {
       const { ann, bob, redis, startMs } = castOf(trial);
       const take = (actor: Actor) =>
@@ -68,6 +70,7 @@ const holdfast: Recipe = {
   name: "mutex: the grant and its end are one script",
   steps: ['lease = await hf.mutex("lock", { ttlMs: "10s" }).acquire()', "…", "await lease.release()"],
   lastsMs,
+  needs: [grants(2), deaths],
   play: (trial) => {
     const { ann, bob, redis, startMs } = castOf(trial);
     ann.run(async () => {

@@ -4,6 +4,7 @@ import { Account, noneMissing } from "./account.js";
 import type { Actor } from "./actor.js";
 import { exclusion, fence, sharedMs } from "./check.js";
 import { experiment } from "./experiment.js";
+import { contended, grants, overtaken, payments } from "./need.js";
 import { mutexSteps, payUnderMutex } from "./payer.js";
 import { poll } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
@@ -93,9 +94,14 @@ export const getset = experiment({
         "GET balance … SET balance <sum>",
         "if now < my time then DEL lock",
       ],
+      needs: [grants(2), overtaken, payments(2)],
       play: playNaive,
     },
-    { ...{ side: "holdfast", name: "mutex and fenced record", steps: mutexSteps, lastsMs }, play: playMutex },
+    {
+      ...{ side: "holdfast", name: "mutex and fenced record", steps: mutexSteps, lastsMs },
+      needs: [grants(2), contended, payments(2)],
+      play: playMutex,
+    },
   ],
   checks: [exclusion, noneMissing, fence],
 });

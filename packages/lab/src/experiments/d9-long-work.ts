@@ -3,6 +3,7 @@ import { Account, noneMissing } from "./account.js";
 import type { Actor } from "./actor.js";
 import { exclusion, fence, sharedMs } from "./check.js";
 import { experiment, type Recipe } from "./experiment.js";
+import { contended, grants, heldFor, overtaken, payments, stopped } from "./need.js";
 import { mutexSteps, payUnderMutex, payUnderSetNx, setNxSteps } from "./payer.js";
 import { deleteOwn, setNx } from "./recipes.js";
 import type { Told, Trial } from "./trial.js";
@@ -23,6 +24,7 @@ function castOf(trial: Trial, course: string) {
 const longWork = (side: Recipe["side"], name: string, pay: typeof payUnderMutex): Recipe => ({
   ...{ side, name, lastsMs },
   steps: side === "naive" ? setNxSteps : mutexSteps,
+  needs: [grants(2), payments(2), heldFor(ttlMs), side === "naive" ? overtaken : contended],
   play: (trial) => {
     const { ann, bob, redis, account, workMs } = castOf(trial, "Ann's work took longer than a lease");
     pay(ann, redis, account, { ttlMs, amount: 10, work: () => ann.sleep(workMs) });
@@ -60,6 +62,7 @@ const blockedRenewal: Recipe = {
     "GET balance … SET balance <sum>         no pause for timers in the work",
     "clearInterval; if GET lock is <me> then DEL lock",
   ],
+  needs: [grants(2), overtaken, payments(2)],
   play: (trial) => {
     const cast = castOf(trial, blocked);
     const { ann, bob, redis, account, workMs } = cast;
@@ -70,6 +73,7 @@ const blockedRenewal: Recipe = {
 
 const blockedHoldfast: Recipe = {
   ...{ side: "holdfast", name: "mutex, the event loop blocked", steps: mutexSteps, lastsMs },
+  needs: [grants(2), overtaken, payments(1), stopped(1)],
   play: (trial) => {
     const { ann, bob, redis, account, workMs } = castOf(trial, blocked);
     payUnderMutex(ann, redis, account, {

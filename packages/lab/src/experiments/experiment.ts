@@ -1,12 +1,15 @@
 /**
  * Experiment: one way in which locks go wrong, played in virtual time, once by a recipe that many use and once by
  * holdfast, under the same faults from the same seed. What went wrong is found by checkers and by counting, never
- * taken for granted: a naive recipe that does not fail is as much a surprise as a sound one that does not hold.
+ * taken for granted: a naive recipe that does not fail is as much a surprise as a sound one that does not hold, and a
+ * run in which the thing did not happen shows nothing.
  */
 import { preload } from "holdfast";
 import type { Timeline } from "../timeline/timeline.js";
-import type { Check, Finding } from "./check.js";
+import type { Check } from "./check.js";
+import type { Need } from "./need.js";
 import { type Told, Trial } from "./trial.js";
+import { type Judgement, judge, type Side, voidSentence } from "./verdict.js";
 
 export interface Recipe {
   readonly side: Side;
@@ -17,14 +20,13 @@ export interface Recipe {
   /** Sets the cast, its faults, and what is told of it; then the world runs for `lastsMs`. */
   readonly play: (trial: Trial) => void | Promise<void>;
   readonly lastsMs: number;
+  /** What must have happened for the run to show anything. */
+  readonly needs: readonly Need[];
   /** @default those of the experiment */
   readonly checks?: readonly Check[];
   /** What is not promised under these faults, and so not looked for. @default none */
   readonly notPromised?: readonly Check[];
 }
-
-/** Which of the two: only the other one is expected to fail. */
-export type Side = "naive" | "holdfast";
 
 export interface Plot {
   /** "D1" */
@@ -68,14 +70,10 @@ export interface Outcome {
   readonly asExpected: boolean;
 }
 
-export interface TrialOutcome extends Told {
+export interface TrialOutcome extends Told, Judgement {
   readonly side: Side;
   readonly name: string;
   readonly steps: readonly string[];
-  readonly verdict: "fails" | "holds";
-  readonly asExpected: boolean;
-  /** What was looked for, and what was found. */
-  readonly checks: readonly { readonly title: string; readonly findings: readonly Finding[] }[];
   /** Titles of checks. */
   readonly notPromised?: readonly string[];
   readonly timeline: Timeline;
@@ -109,22 +107,19 @@ export function commandOf(id: string, seed: number): string {
 }
 
 async function runRecipe(plot: Plot, recipe: Recipe, seed: number): Promise<TrialOutcome> {
-  const { side, name, steps, notPromised = [] } = recipe;
+  const { side, name, steps, needs, checks = plot.checks, notPromised = [] } = recipe;
   const trial = await Trial.open(seed);
   await recipe.play(trial);
   await trial.run(recipe.lastsMs);
-  const checks = (recipe.checks ?? plot.checks).map(({ title, find }) => ({ title, findings: find(trial) }));
-  const verdict = checks.some(({ findings }) => findings.length > 0) ? "fails" : "holds";
+  const judgement = judge({ side, checks, needs }, trial);
   const { sentence, figures } = trial.tell();
   return {
     side,
     name,
     steps,
-    verdict,
-    asExpected: verdict === (side === "naive" ? "fails" : "holds"),
-    sentence: trial.picture.named(sentence),
+    ...judgement,
+    sentence: judgement.verdict === "void" ? voidSentence(judgement.unmet) : trial.picture.named(sentence),
     figures,
-    checks,
     notPromised: notPromised.map(({ title }) => title),
     timeline: trial.picture.timeline(`${side === "naive" ? "Naive" : "Holdfast"}: ${name}`),
   };

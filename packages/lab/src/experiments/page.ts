@@ -1,6 +1,7 @@
 /** An outcome as a page of its own, which loads nothing; light or dark as the reader has it. */
 import { drawSvg } from "../timeline/svg.js";
 import type { Outcome, TrialOutcome } from "./experiment.js";
+import { signOf } from "./report.js";
 
 export function drawPage(outcome: Outcome): string {
   const { id, title, question, remark, command, trials } = outcome;
@@ -18,7 +19,7 @@ export function drawPage(outcome: Outcome): string {
 <p class="question">${escaped(question)}</p>
 <p class="seed">${escaped(command)}</p>
 </header>
-${trials.map(trialOf).join("\n")}
+${trials.map((trial, place) => trialOf(trial, place, trials.find(isDrawn) === trial)).join("\n")}
 ${remark === "" ? "" : `<p class="remark">${escaped(remark)}</p>`}
 <footer>L1 and the like are the properties that a lock must have: SAFETY.md of the repository names them all, and what is promised.</footer>
 </main>
@@ -36,7 +37,11 @@ export function drawingsOf({ id, trials }: Outcome): { readonly name: string; re
   });
 }
 
-function trialOf(trial: TrialOutcome, place: number): string {
+function isDrawn({ timeline }: TrialOutcome): boolean {
+  return timeline.lanes.length > 0;
+}
+
+function trialOf(trial: TrialOutcome, place: number, isFirstDrawn: boolean): string {
   const { side, name, verdict, steps, sentence, figures, checks, notPromised = [] } = trial;
   const left = notPromised.map((title) => `<li class="left">– not promised here: ${escaped(title)}</li>`);
   const facts = Object.entries(figures).map(([what, value]) => {
@@ -44,11 +49,11 @@ function trialOf(trial: TrialOutcome, place: number): string {
     return `<div><dt>${escaped(what)}</dt><dd>${escaped(shown)}</dd></div>`;
   });
   return `<section class="${verdict}">
-<h2><span class="sign">${verdict === "fails" ? "✗" : "✓"} ${side}</span> ${escaped(name)}</h2>
+<h2><span class="sign">${signOf(verdict)} ${side}</span> ${escaped(name)}</h2>
 <p class="sentence">${escaped(sentence)}</p>
 <dl>${facts.join("")}</dl>
 <pre>${escaped(steps.join("\n"))}</pre>
-<div class="picture">${pictureOf(trial, place)}</div>
+${isDrawn(trial) ? `<div class="picture">${pictureOf(trial, place, isFirstDrawn)}</div>` : ""}
 <ul>${[...checks.map(checkOf), ...left].join("")}</ul>
 </section>`;
 }
@@ -60,12 +65,12 @@ function checkOf({ title, findings }: TrialOutcome["checks"][number]): string {
 }
 
 /** Several drawings in one page: each id once, and the style of the first is that of all. */
-function pictureOf({ timeline }: TrialOutcome, place: number): string {
+function pictureOf({ timeline }: TrialOutcome, place: number, isFirst: boolean): string {
   const svg = drawSvg(timeline)
     .replace('id="title"', `id="title-${place}"`)
     .replace('id="story"', `id="story-${place}"`)
     .replace('aria-labelledby="title story"', `aria-labelledby="title-${place} story-${place}"`);
-  return place === 0
+  return isFirst
     ? svg
     : svg.replace(/<style>[\s\S]*?<\/style>\n?/, "").replace(/<defs>[\s\S]*?<\/defs>\n?/, "");
 }

@@ -55,6 +55,7 @@ export function payUnderMutex(actor: Actor, redis: Node, account: Account, payme
       });
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
+      actor.trial.count("checks that threw");
       actor.trial.mark(
         actor.name,
         "note",

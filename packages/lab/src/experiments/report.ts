@@ -1,6 +1,7 @@
 /** An outcome for a terminal: what was asked, what happened to each recipe, how that was found out. */
 import { drawText } from "../timeline/text.js";
 import type { Experiment, Outcome, TrialOutcome } from "./experiment.js";
+import type { Verdict } from "./verdict.js";
 import { wrapped } from "./words.js";
 
 /** How a terminal shows that something matters; without colour the signs say it. */
@@ -45,8 +46,8 @@ export function reportLines(outcome: Outcome, options: ReportOptions): string[] 
 
 function trialLines(trial: TrialOutcome, { columns, paint, brief = false }: ReportOptions): string[] {
   const fails = trial.verdict === "fails";
-  const colour = fails ? paint.bad : paint.good;
-  const head = `${fails ? "✗" : "✓"} ${trial.side}`;
+  const colour = { fails: paint.bad, holds: paint.good, void: paint.bold }[trial.verdict];
+  const head = `${signOf(trial.verdict)} ${trial.side}`;
   const lines = [
     `${colour(paint.bold(head))}  ${trial.name}`,
     ...wrapped(trial.sentence, columns - 2).map((line) => `  ${line}`),
@@ -54,18 +55,24 @@ function trialLines(trial: TrialOutcome, { columns, paint, brief = false }: Repo
   ];
   if (brief) return lines;
   const steps = trial.steps.map((step) => paint.dim(`    ${step}`));
-  const drawing = drawText({ ...trial.timeline, title: "" }, { columns })
-    .replace(/^\n+|\s+$/g, "")
-    .split("\n");
   return [
     lines[0] as string,
     ...steps,
     ...lines.slice(1),
     "",
-    ...drawing,
-    "",
+    ...drawingLines(trial, columns),
     ...checkLines(trial, columns, paint),
   ];
+}
+
+function drawingLines({ timeline }: TrialOutcome, columns: number): string[] {
+  if (timeline.lanes.length === 0) return [];
+  const drawing = drawText({ ...timeline, title: "" }, { columns }).replace(/^\n+|\s+$/g, "");
+  return [...drawing.split("\n"), ""];
+}
+
+export function signOf(verdict: Verdict): string {
+  return { fails: "✗", holds: "✓", void: "?" }[verdict];
 }
 
 /** As many figures in a line as there is room for. */
@@ -98,10 +105,11 @@ function checkLines({ checks, notPromised = [] }: TrialOutcome, columns: number,
 function surpriseOf(trials: readonly TrialOutcome[]): string {
   return trials
     .filter(({ asExpected }) => !asExpected)
-    .map(({ side, name, verdict }) =>
-      side === "naive"
+    .map(({ side, name, verdict }) => {
+      if (verdict === "void") return `Void: the run of "${name}" (${side}) shows nothing.`;
+      return side === "naive"
         ? `Unexpected: the naive recipe "${name}" did not fail.`
-        : `Unexpected: holdfast ${verdict === "fails" ? "did not hold" : "held"} ("${name}").`,
-    )
+        : `Unexpected: holdfast did not hold ("${name}").`;
+    })
     .join(" ");
 }

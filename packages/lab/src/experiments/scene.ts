@@ -13,6 +13,8 @@ export interface Scene {
   /** When actors died, by name. */
   readonly deathsMs: Map<string, number>;
   readonly nowMs: number;
+  /** For what the experiment counts by itself. */
+  count(what: string, by?: number): void;
   mark(lane: string, kind: Mark["kind"], label: string, atMs?: number): void;
   /** Calls back after a time of the world. Returns the cancellation. */
   afterTrue(delayMs: number, run: () => void): () => void;

@@ -4,6 +4,7 @@ import { Account } from "./account.js";
 import type { Actor } from "./actor.js";
 import { sharedMs } from "./check.js";
 import type { Recipe } from "./experiment.js";
+import { grants, overtaken, payments, stopped } from "./need.js";
 import { mutexSteps, payUnderMutex } from "./payer.js";
 import { quorumG, quorumSteps, releaseG } from "./quorum-g.js";
 import { redlock, redlockSteps, releaseAll } from "./redlock.js";
@@ -25,10 +26,12 @@ export function splitRecipes(fault: SplitFault): Recipe[] {
   return [
     {
       ...{ side: "naive", name: "Redlock over five servers, no fence", steps: redlockSteps, lastsMs },
+      needs: [grants(2), overtaken, payments(2)],
       play: (trial) => playRedlock(trial, fault),
     },
     {
       ...{ side: "holdfast", name: "mutex on one server, fenced record", steps: mutexSteps, lastsMs },
+      needs: [grants(2), overtaken, payments(1), stopped(1)],
       play: (trial) => playMutex(trial, fault),
     },
     {
@@ -38,6 +41,7 @@ export function splitRecipes(fault: SplitFault): Recipe[] {
         steps: quorumSteps,
         lastsMs,
       },
+      needs: [grants(2), overtaken, payments(1), stopped(1)],
       play: (trial) => playQuorum(trial, fault),
     },
   ];

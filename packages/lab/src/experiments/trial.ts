@@ -1,4 +1,5 @@
 /** One recipe in one world: who takes part, what they did, and what of it is drawn. */
+import { HoldfastError } from "holdfast";
 import { History } from "../history/history.js";
 import type { Operation } from "../history/operation.js";
 import type { Node, NodeOptions } from "../sim/node.js";
@@ -29,6 +30,7 @@ export class Trial implements Scene, Evidence {
   readonly faults: string[] = [];
   /** What the experiment counts by itself. */
   readonly counts: Record<string, number> = {};
+  readonly errors: string[] = [];
   #grants = 0n;
 
   static async open(seed: number): Promise<Trial> {
@@ -105,9 +107,11 @@ export class Trial implements Scene, Evidence {
   async run(untilMs: number): Promise<void> {
     await this.world.run(untilMs);
     for (const { possessions } of this.actors) for (const possession of possessions) possession.finish();
-    const [first] = this.world.errors;
-    if (!first) return;
-    const { process, atMs, error } = first;
-    throw new Error(`seed ${this.world.seed}: ${process} failed at ${atMs} ms`, { cause: error });
+    for (const { process, atMs, error } of this.world.errors) {
+      // Anything else is a mistake in the experiment.
+      if (!(error instanceof HoldfastError))
+        throw new Error(`seed ${this.world.seed}: ${process} failed at ${atMs} ms`, { cause: error });
+      this.errors.push(`${process} was stopped at ${Math.round(atMs)} ms by ${error.code}: ${error.message}`);
+    }
   }
 }

@@ -4,6 +4,7 @@ import { Account, noneMissing } from "../../src/experiments/account.js";
 import { exclusion, fence, tokens } from "../../src/experiments/check.js";
 import { experiment, type Recipe } from "../../src/experiments/experiment.js";
 import { findExperiment } from "../../src/experiments/list.js";
+import { contended, grants, heldFor, overtaken, payments, stopped } from "../../src/experiments/need.js";
 import { drawPage } from "../../src/experiments/page.js";
 import { payUnderSetNx, setNxSteps } from "../../src/experiments/payer.js";
 import { reportLines } from "../../src/experiments/report.js";
@@ -12,9 +13,9 @@ const plain = (text: string): string => text;
 const paint = { bold: plain, dim: plain, good: plain, bad: plain };
 
 /** Two pay in; Ann works for so long, with a ttl of 2 s. */
-function recipe(side: Recipe["side"], workMs: number): Recipe {
+function recipe(side: Recipe["side"], workMs: number, needs = [grants(2), payments(2)]): Recipe {
   return {
-    ...{ side, name: `<work> of ${workMs} ms`, steps: setNxSteps, lastsMs: 20_000 },
+    ...{ side, name: `<work> of ${workMs} ms`, steps: setNxSteps, lastsMs: 20_000, needs },
     play: (trial) => {
       const [ann, bob, redis] = [trial.actor("Ann"), trial.actor("Bob"), trial.server("Redis")];
       const account = new Account(trial);
@@ -50,6 +51,46 @@ test("so is a library that does not hold", async () => {
   const findings = outcome.trials[1]?.checks.flatMap((check) => check.findings) ?? [];
   expect(findings.map(({ message }) => message)).toContain("30 were paid in, the balance is 10");
   expect(reportLines(outcome, { columns: 80, paint }).join("\n")).toContain("holdfast did not hold");
+});
+
+test("a run in which what had to happen did not shows nothing, on either side, and says so", async () => {
+  const plot = { id: "D1", title: "A test", question: "Does it?", checks: [noneMissing, exclusion, fence] };
+  const needs = [grants(2), payments(3)];
+  for (const workMs of [500, 4_000]) {
+    const recipes = [recipe("naive", workMs, needs), recipe("holdfast", 500, needs)];
+    const outcome = await experiment({ ...plot, recipes }).run(1);
+    expect(outcome.trials.map(({ verdict, unmet }) => ({ verdict, unmet }))).toEqual([
+      { verdict: "void", unmet: ["payments confirmed: 2 of at least 3"] },
+      { verdict: "void", unmet: ["payments confirmed: 2 of at least 3"] },
+    ]);
+    expect(outcome.asExpected).toBe(false);
+    const lines = reportLines(outcome, { columns: 100, paint });
+    expect(lines).toContain(`? naive  <work> of ${workMs} ms`);
+    expect(lines.join("\n")).toContain("This run shows nothing");
+    expect(lines.at(-1)).toMatch(/^Void: .* \(naive\) .* Void: .* \(holdfast\) shows nothing\.$/);
+    expect(drawPage(outcome)).toContain('<section class="void">');
+  }
+});
+
+test("a library that breaks has broken, whatever else did not happen", async () => {
+  const plot = { id: "D1", title: "A test", question: "Does it?", checks: [exclusion] };
+  const outcome = await experiment({ ...plot, recipes: [recipe("holdfast", 4_000, [grants(9)])] }).run(1);
+  expect(outcome.trials).toMatchObject([{ verdict: "fails", unmet: ["grants: 2 of at least 9"] }]);
+});
+
+test("needs count what happened: who asked while another held, who was given the lock while another went on", async () => {
+  const all = [overtaken, contended, heldFor(3_000), stopped(1)];
+  const unmetOf = async (workMs: number): Promise<readonly string[] | undefined> => {
+    const plot = { id: "D1", title: "A test", question: "Does it?", checks: [] };
+    return (await experiment({ ...plot, recipes: [recipe("naive", workMs, all)] }).run(1)).trials[0]?.unmet;
+  };
+  const none = "late holders stopped before they wrote: 0 of at least 1";
+  expect(await unmetOf(4_000)).toEqual([none]);
+  expect(await unmetOf(500)).toEqual([
+    "grants while a holder before still went on: 0 of at least 1",
+    "holds of more than 3 s: 0 of at least 1",
+    none,
+  ]);
 });
 
 test("an error of a recipe is no verdict", async () => {

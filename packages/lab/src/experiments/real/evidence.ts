@@ -2,9 +2,9 @@
 import { History } from "../../history/history.js";
 import type { Operation } from "../../history/operation.js";
 import type { Span } from "../../history/span.js";
-import type { Evidence } from "../check.js";
-import type { Side } from "../experiment.js";
+import type { Evidence, Guarded } from "../check.js";
 import { Picture } from "../picture.js";
+import type { Side } from "../verdict.js";
 import type { WorkerEvent } from "./task.js";
 import type { WorkerProcess } from "./worker-process.js";
 
@@ -18,12 +18,7 @@ export interface RealTimes {
 
 interface RealEvidence extends Evidence {
   readonly picture: Picture;
-  readonly account: {
-    readonly confirmed: number;
-    readonly balance: number;
-    readonly missing: number;
-    readonly refusals: number;
-  };
+  readonly account: Guarded;
 }
 
 const lock = "lock";
@@ -96,11 +91,10 @@ class Telling {
     const all = workers.flatMap(({ task, events }) =>
       events.map((event) => ({ ...event, amount: task.amount })),
     );
-    const confirmed = all
-      .filter(({ event }) => event === "written")
-      .reduce((sum, { amount }) => sum + amount, 0);
+    const written = all.filter(({ event }) => event === "written");
+    const confirmed = written.reduce((sum, { amount }) => sum + amount, 0);
     const refusals = all.filter(({ event }) => event === "refused").length;
-    const account = { confirmed, balance, missing: confirmed - balance, refusals };
+    const account = { confirmed, balance, missing: confirmed - balance, payments: written.length, refusals };
     for (const [id, kind] of [
       ["Redis", "server"],
       ["storage", "resource"],
@@ -115,7 +109,7 @@ class Telling {
       picture: this.#picture,
       accounts: [account],
       account,
-      ...{ nowMs: this.#ms(endedMs), counts: {}, faults: [], deathsMs: new Map() },
+      ...{ nowMs: this.#ms(endedMs), counts: {}, faults: [], errors: [], deathsMs: new Map() },
     };
   }
 

@@ -5,8 +5,10 @@ import { afterMs, monoMs } from "../../chaos/time.js";
 import { diceFor } from "../../sim/chance.js";
 import { noneMissing } from "../account.js";
 import { exclusion, fence } from "../check.js";
-import { commandOf, type Outcome, type RunOptions, type Side, type TrialOutcome } from "../experiment.js";
+import { commandOf, type Outcome, type RunOptions, type TrialOutcome } from "../experiment.js";
+import { grants, overtaken, payments, stopped } from "../need.js";
 import { mutexSteps, setNxSteps } from "../payer.js";
+import { judge, type Side, voidSentence } from "../verdict.js";
 import { seconds } from "../words.js";
 import { evidenceOf } from "./evidence.js";
 import { WorkerProcess } from "./worker-process.js";
@@ -18,6 +20,10 @@ const question =
   "Ann and Bob are processes of this machine. In the middle of her work Ann gets SIGSTOP, and SIGCONT when her lease has " +
   "long been over: as a debugger, a hypervisor or a laptop's lid may stop any process. May she go on writing?";
 const checks = [noneMissing, fence, exclusion];
+const needs = {
+  naive: [grants(2), overtaken, payments(2)],
+  holdfast: [grants(2), overtaken, payments(1), stopped(1)],
+};
 
 export async function pauseForReal(seed: number, options: RunOptions = {}): Promise<Outcome> {
   const { naiveOnly = false, signal, tell = () => {} } = options;
@@ -86,11 +92,7 @@ async function play(side: Side, url: string, stopMs: number, signal?: AbortSigna
     signal?.throwIfAborted();
   }
   const times = { beganMs, endedMs: monoMs(), pause, ttlMs };
-  return judged(
-    side,
-    evidenceOf(side, workers, times, await balanceIn(url, side)),
-    pause.toMs - pause.fromMs,
-  );
+  return told(side, evidenceOf(side, workers, times, await balanceIn(url, side)), pause.toMs - pause.fromMs);
 }
 
 /** What is in the account in the end. */
@@ -107,9 +109,8 @@ async function balanceIn(url: string, side: Side): Promise<number> {
   }
 }
 
-function judged(side: Side, evidence: ReturnType<typeof evidenceOf>, stopMs: number): TrialOutcome {
-  const found = checks.map(({ title: looked, find }) => ({ title: looked, findings: find(evidence) }));
-  const verdict = found.some(({ findings }) => findings.length > 0) ? "fails" : "holds";
+function told(side: Side, evidence: ReturnType<typeof evidenceOf>, stopMs: number): TrialOutcome {
+  const judgement = judge({ side, checks, needs: needs[side] }, evidence);
   const { confirmed, balance, missing, refusals } = evidence.account;
   const pause = `Ann was stopped for ${seconds(stopMs)} with a lease of ${seconds(ttlMs)}.`;
   const sentence =
@@ -118,8 +119,8 @@ function judged(side: Side, evidence: ReturnType<typeof evidenceOf>, stopMs: num
       : `${pause} When she went on, the storage refused her older token: ${confirmed} confirmed, ${balance} in the account.`;
   const name = side === "naive" ? "SET NX PX, then write" : "mutex and fenced record";
   return {
-    ...{ side, name, verdict, sentence, checks: found },
-    asExpected: verdict === (side === "naive" ? "fails" : "holds"),
+    ...{ side, name, ...judgement },
+    sentence: judgement.verdict === "void" ? voidSentence(judgement.unmet) : sentence,
     steps:
       side === "naive"
         ? setNxSteps.map((step) => step.replace("10000", "2000 ").replace("10 s", "2 s"))

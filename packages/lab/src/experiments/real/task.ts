@@ -1,5 +1,5 @@
 /** What a worker of D1 with real processes is told, and what it tells. */
-import type { Side } from "../experiment.js";
+import type { Side } from "../verdict.js";
 
 export interface WorkerTask {
   readonly side: Side;

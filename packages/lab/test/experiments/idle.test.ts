@@ -1,0 +1,40 @@
+/** With a library that does nothing no experiment says that it holds. */
+import { AcquireTimeoutError, Holdfast, IndeterminateError, type Mutex } from "holdfast";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { waitersBy } from "../../src/experiments/d10-crowd.js";
+import { experiments } from "../../src/experiments/list.js";
+import { drawPage } from "../../src/experiments/page.js";
+import { reportLines } from "../../src/experiments/report.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+afterEach(() => vi.restoreAllMocks());
+
+const plain = (text: string): string => text;
+const paint = { bold: plain, dim: plain, good: plain, bad: plain };
+const played = experiments.map((experiment) => (experiment.id === "D10" ? waitersBy(30) : experiment));
+
+const idle: Readonly<Record<string, (mutex: Mutex) => Promise<never>>> = {
+  "always says busy": ({ name }) => Promise.reject(new AcquireTimeoutError(name, 0, null)),
+  "never settles": () => new Promise(() => {}),
+  "always fails": () => Promise.reject(new IndeterminateError("there is no answer")),
+};
+
+describe.each(Object.entries(idle))("an acquire that %s", (_, acquire) => {
+  test.each(played)("$id shows nothing, or breaks, and never holds", async (experiment) => {
+    const mutexOf = Holdfast.prototype.mutex;
+    vi.spyOn(Holdfast.prototype, "mutex").mockImplementation(function (this: Holdfast, ...terms) {
+      const mutex = mutexOf.apply(this, terms);
+      return Object.assign(mutex, { acquire: () => acquire(mutex), tryAcquire: () => acquire(mutex) });
+    });
+    const outcome = await experiment.run(2);
+    const sound = outcome.trials.filter(({ side }) => side === "holdfast");
+    // What holdfast does not have yet is played without it.
+    const verdicts = sound.filter(({ name }) => !name.startsWith("to come")).map(({ verdict }) => verdict);
+    expect(verdicts).not.toContain("holds");
+    expect(verdicts.length).toBeGreaterThan(0);
+    expect(outcome.asExpected).toBe(false);
+    const report = reportLines(outcome, { columns: 100, paint }).join("\n");
+    expect(report).not.toMatch(/NaN|undefined/);
+    expect(drawPage(outcome)).not.toMatch(/NaN|undefined/);
+  });
+});
