@@ -143,4 +143,18 @@ describe("release", () => {
     expect((await ask("b", { wait: true, barging: true }))[0]).toBe(1);
     expect(await redis.exists(...keys.slice(1))).toBe(0);
   });
+
+  test("who leaves a line that was woken wakes the next", async () => {
+    await ask("a", { barging: true });
+    await ask("b", { wait: true, barging: true });
+    await ask("c", { wait: true, barging: true });
+    await free("a", 0, true);
+    expect(await free("b", 0, true)).toEqual([3]);
+    expect(await heard()).toEqual(["wake b", "wake c"]);
+    // While somebody holds, there is nothing to come for.
+    await ask("d", { barging: true });
+    await ask("e", { wait: true, barging: true });
+    expect(await free("c", 0, true)).toEqual([3]);
+    expect(await heard()).toEqual(["wake b", "wake c"]);
+  });
 });

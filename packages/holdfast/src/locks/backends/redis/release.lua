@@ -12,7 +12,7 @@ ARGV[3]  barging  0 or 1   1: leave the lock free and wake the first in line, in
 
 Returns  {1}       the lease ended; the lock is free
          {2, id}   the lease ended; the lock now belongs to that waiter, who has been told
-         {3}       was in line, and left it
+         {3}       was in line, and left it; where the lock is free the next one is woken
          {0}       neither: the lease ended before, or another holds the lock
 Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was written
 
@@ -66,6 +66,13 @@ end
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local state = read_lock(lock, held)
 
+-- The lock is left free: the first in line hears of it.
+local function wake()
+  first_waiter(keys, now, id, function(waiter)
+    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+  end)
+end
+
 if ban_ms > 0 then
   check_line(keys, id)
   redis.call('ZCARD', gone)
@@ -81,9 +88,7 @@ end
 if state.id == id then
   local lived = state.left_ms > 0
   if barging then
-    first_waiter(keys, now, id, function(waiter)
-      return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
-    end)
+    wake()
   else
     local next_id = hand_over(keys, state, now, id)
     if next_id then return lived and {2, next_id} or {0} end
@@ -95,4 +100,6 @@ end
 check_line(keys, id)
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
+-- It may be the one that was woken, and that gave up at the same moment.
+if left > 0 and not state.id then wake() end
 return {left > 0 and 3 or 0}

@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "ac68ec15b4057f5b9e7bd16de3160bfffeb28aef",
+  sha1: "7082c62dbd7514bab13520dd3210a3622e003bd8",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
@@ -172,6 +172,11 @@ local function hand_over(keys, state, now, self_id)
 end
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local state = read_lock(lock, held)
+local function wake()
+  first_waiter(keys, now, id, function(waiter)
+    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+  end)
+end
 if ban_ms > 0 then
   check_line(keys, id)
   redis.call('ZCARD', gone)
@@ -186,9 +191,7 @@ end
 if state.id == id then
   local lived = state.left_ms > 0
   if barging then
-    first_waiter(keys, now, id, function(waiter)
-      return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
-    end)
+    wake()
   else
     local next_id = hand_over(keys, state, now, id)
     if next_id then return lived and {2, next_id} or {0} end
@@ -199,6 +202,7 @@ end
 check_line(keys, id)
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
+if left > 0 and not state.id then wake() end
 return {left > 0 and 3 or 0}
 `,
 };
