@@ -1,6 +1,6 @@
 /** How a client of each family is opened, used and closed, whatever its options. */
 import type { OpenClient } from "@holdfast/conformance";
-import { GlideClient, type GlideClientConfiguration, Logger } from "@valkey/valkey-glide";
+import type { GlideClientConfiguration } from "@valkey/valkey-glide";
 
 export interface Opened extends OpenClient {
   send(...words: string[]): Promise<unknown>;
@@ -57,8 +57,9 @@ export function openNodeRedis(make: (url: string) => NodeRedisLike): Open {
 }
 
 export function openGlide(options: Partial<GlideClientConfiguration> = {}): Open {
-  Logger.init("off");
   return async (url) => {
+    const { GlideClient, Logger } = await import("@valkey/valkey-glide");
+    Logger.init("off");
     const { hostname, port, username, password } = new URL(url);
     const client = await GlideClient.createClient({
       addresses: [{ host: hostname, port: Number(port) }],
