@@ -11,7 +11,7 @@
  *   --json         the result for a program
  *
  * Exit code 1 when a rule was broken: what happened is then in a folder that it names. 2 when nothing was shown, because
- * no canary was caught. 64 when it was called wrongly.
+ * no canary was caught, no fault struck that could catch one, or hardly anything was granted. 64 when it was called wrongly.
  */
 import { basename } from "node:path";
 import { parseArgs } from "node:util";

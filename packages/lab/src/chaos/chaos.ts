@@ -6,6 +6,7 @@ import { ClockShim } from "./clock-shim.js";
 import { Dice } from "./dice.js";
 import { keepEvidence } from "./evidence.js";
 import { judge } from "./judge.js";
+import { mayBite } from "./nemeses/roster.js";
 import { playRound, type RoundTerms } from "./round.js";
 import { Tally } from "./tally.js";
 import { monoMs, settledIn } from "./time.js";
@@ -47,7 +48,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const workshop = mkdtempSync(join(tmpdir(), "holdfast-shim-"));
   const shim = ClockShim.compile(workshop);
   const dice = new Dice(seed);
-  const tally = new Tally();
+  const tally = new Tally({ mayBite: mayBite(only) });
   const startMs = monoMs();
   try {
     for (let roundSeed = seed; ; roundSeed = dice.seed()) {

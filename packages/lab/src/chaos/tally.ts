@@ -14,6 +14,8 @@ export interface FaultCount {
 
 /** A class of faults that needs a canary, when it struck this often, for the run to have shown anything. */
 const ENOUGH = 6;
+/** Of holdfast in each round, as in virtual time: with fewer there is nothing to judge. */
+const FEWEST_GRANTS = 3;
 const BITES: readonly Bite[] = ["pause", "loss", "clock"];
 
 export class Tally {
@@ -24,17 +26,28 @@ export class Tally {
   readonly faults = new Map<string, FaultCount>();
   readonly off = new Map<string, string>();
   readonly violations: Violation[] = [];
+  readonly #mayBite: boolean;
+  /** The round with the fewest grants. */
+  #poorest: { readonly seed: number; readonly grants: number } | null = null;
   readonly #caught = new Map<string, number>();
   readonly #bitten = new Map<Bite, number>();
+
+  /** @param mayBite whether any fault was asked for that a recipe without a fence does not survive */
+  constructor({ mayBite = true }: { readonly mayBite?: boolean } = {}) {
+    this.#mayBite = mayBite;
+  }
 
   add(round: Round, { violations, caught }: Verdict): void {
     this.rounds += 1;
     this.skipped += round.skipped;
+    const grantsBefore = this.grants;
     for (const { key, f, type } of round.history.operations) {
       if (key === "" || key.startsWith("canary:")) continue;
       this.operations += 1;
       if (f === "acquire" && type === "ok") this.grants += 1;
     }
+    const grants = this.grants - grantsBefore;
+    if (!this.#poorest || grants < this.#poorest.grants) this.#poorest = { seed: round.seed, grants };
     for (const { kind, bites = null, error } of round.faults) {
       const count = this.faults.get(kind) ?? { kind, bites, times: 0, failed: 0 };
       count.times += 1;
@@ -71,16 +84,20 @@ export class Tally {
   get bites(): { readonly bite: Bite; readonly struck: number; readonly caught: number }[] {
     return BITES.map((bite) => {
       let struck = 0;
-      for (const { bites, times } of this.faults.values()) if (bites === bite) struck += times;
+      for (const { bites, times, failed } of this.faults.values())
+        if (bites === bite) struck += times - failed;
       return { bite, struck, caught: this.#bitten.get(bite) ?? 0 };
     });
   }
 
   /** Why nothing has been shown; null when something has. */
   get void(): string | null {
+    const { seed, grants } = this.#poorest ?? { seed: 0, grants: 0 };
     if (this.grants === 0) return "holdfast granted nothing";
+    if (grants < FEWEST_GRANTS)
+      return `holdfast granted ${grants} times in the round with seed ${seed}, of at least ${FEWEST_GRANTS}`;
     const bites = this.bites.filter(({ struck }) => struck > 0);
-    if (bites.length === 0) return null;
+    if (bites.length === 0) return this.#mayBite ? "no fault struck that canaries do not survive" : null;
     if (this.allCaught === 0) return "no canary was caught";
     const tame = bites.filter(({ struck, caught }) => struck >= ENOUGH && caught === 0);
     return tame.length === 0

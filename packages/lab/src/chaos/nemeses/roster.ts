@@ -20,6 +20,13 @@ export const roster: readonly Nemesis[] = [
   ...[flushAll, serverAmnesia, powerLoss, eviction, serverClock],
 ];
 
+/** Whether there are faults among these kinds, or among all where none is named, that a canary may not survive. */
+export function mayBite(kinds: readonly string[]): boolean {
+  return roster.some(
+    ({ kind, bites }) => bites !== undefined && (kinds.length === 0 || kinds.includes(kind)),
+  );
+}
+
 export function faultKinds(): string[] {
   return roster.map(({ kind }) => kind);
 }
