@@ -10,6 +10,10 @@ import { FencedRecord } from "./fencing/redis/fenced-record.js";
 import type { Inspector } from "./inspect/inspector.js";
 import { Keeper } from "./lease/keeper.js";
 import type { Renew } from "./lease/renewals.js";
+import type { Desk } from "./limits/desk.js";
+import { Limit } from "./limits/limit.js";
+import { Limits } from "./limits/limits.js";
+import type { LimitOptions } from "./limits/terms.js";
 import { checkLockName, checkOptions } from "./locks/arguments.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
@@ -44,6 +48,7 @@ export interface HoldfastOptions {
 /** What a process that only takes free locks does without. */
 export const later = new Part(() => import("./later.js"));
 export const inspection = new Part(() => import("./inspect/inspector.js"));
+export const limitation = new Part(() => import("./limits/desk.js"));
 export const examination = new Part(() => import("./doctor/doctor.js"));
 
 const DEFAULT_PREFIX = "holdfast";
@@ -57,6 +62,9 @@ export class Holdfast {
   readonly #prefix: string;
   readonly #callTimeoutMs: number;
   readonly #patient: Patient;
+  /** Several limits at once. */
+  readonly limits: Limits;
+  readonly #desk: Part<Desk>;
   #closed: Promise<void> | null = null;
 
   /**
@@ -73,6 +81,10 @@ export class Holdfast {
     const found = opened ? openClient(client) : detectClient(client);
     this.#connection = new Connection(found, opened, schedule, later);
     this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
+    this.#desk = limitation.made(
+      ({ Desk }) => new Desk({ port: this.#connection, schedule, prefix, callTimeoutMs }),
+    );
+    this.limits = new Limits(this.#desk);
     const id = random.id();
     const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
@@ -103,6 +115,12 @@ export class Holdfast {
   /** A lock on `name`. Cheap; mutexes of one name and the same options share their place in line. */
   mutex(name: string, options?: MutexOptions): Mutex {
     return new Mutex(this.#registry, name, options);
+  }
+
+  /** How often something may be done for each target, counted for all processes together. */
+  limit(name: string, options: LimitOptions): Limit {
+    this.#registry.assertOpen("limit()");
+    return new Limit(this.#desk, name, options);
   }
 
   /** A value in Redis that refuses holders who were overtaken. */
@@ -147,7 +165,7 @@ export class Holdfast {
 
   async #end(): Promise<void> {
     await Promise.all([...this.#registry.lines.values()].map((line) => line.close()));
-    await this.#locks.close();
+    await Promise.all([this.#locks.close(), this.#desk.begun?.then((desk) => desk.close())]);
     await this.#connection.close();
   }
 }

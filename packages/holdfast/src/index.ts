@@ -35,6 +35,10 @@ export type {
 } from "./inspect/inspector.js";
 export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
+export type { Limit, LimitTarget, TakeOptions } from "./limits/limit.js";
+export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
+export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
+export type { LimitOptions, LimitPolicy, LimitType, Outage } from "./limits/terms.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
 export { preload } from "./preload.js";
 export type { LockEvents } from "./telemetry/events.js";

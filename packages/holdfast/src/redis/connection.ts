@@ -69,6 +69,10 @@ export class Connection implements RedisPort {
       });
   }
 
+  get trouble(): string | null {
+    return this.#client?.trouble()?.text ?? null;
+  }
+
   get disruptions(): number {
     return this.#disruptions;
   }

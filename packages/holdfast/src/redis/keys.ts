@@ -2,6 +2,7 @@
  * Every key and channel that holdfast uses. The keys of one object share a hash tag, so that a cluster
  * keeps them in one slot.
  */
+import type { LimitPolicy } from "../limits/terms.js";
 
 /** The state of a lock: its lease and its last token. */
 export function lockKey(prefix: string, name: string): string {
@@ -21,6 +22,11 @@ export function lockNameOf(prefix: string, key: string): string | null {
   const start = key.indexOf(before);
   if (start < 0 || !key.endsWith(after)) return null;
   return key.slice(start + before.length, -after.length);
+}
+
+/** The state of a limit for a target. All limits of one target are in one slot of a cluster. */
+export function limitKey(prefix: string, { type, name }: LimitPolicy, target: string): string {
+  return `${prefix}:{${target}}:limit:${type}:${name}`;
 }
 
 /** The key of a fenced record. */

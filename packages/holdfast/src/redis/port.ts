@@ -25,6 +25,8 @@ export interface Subscription {
 }
 
 export interface RedisPort {
+  /** Why Redis cannot be reached just now, as far as the client knows; null: it is connected, or does not say. */
+  readonly trouble: string | null;
   /** How often the connection broke: a call under way at that moment may have been carried out twice. */
   readonly disruptions: number;
   /** Runs a script atomically. @throws {ServerError} not carried out. @throws {IndeterminateError} unknown. */

@@ -4,6 +4,7 @@
  */
 import { type Channel, channel } from "node:diagnostics_channel";
 import type { LossReason } from "../errors.js";
+import type { Outage } from "../limits/terms.js";
 
 interface LockEvent {
   /** Name of the lock, as the caller gave it. */
@@ -48,6 +49,8 @@ export interface LockEvents {
    * alone may have lost no data; `lock` has, and the lease on it is over.
    */
   "holdfast:server:forgot": { readonly what: "scripts" } | { readonly what: "lock"; readonly lock: string };
+  /** A limit could not be asked for a charge, and `outage` decided. */
+  "holdfast:limit:outage": { readonly limit: string; readonly outage: Outage; readonly error: Error };
   /** The server's clock went this much further than ours since we last looked: it was set, or is another server's. */
   "holdfast:server:clock-jump": { readonly jumpMs: number };
 }

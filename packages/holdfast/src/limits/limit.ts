@@ -1,0 +1,111 @@
+/** Limit: how often something may be done for each target, counted in Redis for all processes together. */
+
+import { InvalidArgumentError } from "../errors.js";
+import type { Part } from "../part.js";
+import type { Desk } from "./desk.js";
+import type { LimitResult, Reservation } from "./result.js";
+import { checkCost, type LimitOptions, type LimitPolicy, type Terms, termsOf } from "./terms.js";
+
+export interface TakeOptions {
+  /**
+   * When it happened, in ms since 1970 by the server's clock, for `rolling` and `gcra`: what has regenerated since is
+   * not counted. Later than now is now. @default now
+   */
+  readonly atMs?: number | undefined;
+}
+
+/** A limit and whom it is for: what a group is made of. */
+export interface LimitTarget {
+  readonly limit: Limit;
+  readonly target: string;
+}
+
+const LONGEST = 512;
+
+export class Limit {
+  readonly name: string;
+  readonly #terms: Terms;
+  readonly #desk: Part<Desk>;
+
+  /** Made by `hf.limit(name, options)`. */
+  constructor(desk: Part<Desk>, name: string, options: LimitOptions) {
+    this.name = checkWord("name", name);
+    this.#terms = termsOf(name, options);
+    this.#desk = desk;
+  }
+
+  get policy(): LimitPolicy {
+    return this.#terms.policy;
+  }
+
+  /** For groups, and whatever else needs both. */
+  get terms(): Terms {
+    return this.#terms;
+  }
+
+  of(target: string): LimitTarget {
+    return { limit: this, target: checkWord("target", target) };
+  }
+
+  /**
+   * Takes `cost` for `target`, or nothing. Where no answer came (`outage`), it may have been taken all the same.
+   * @throws {InvalidArgumentError} @throws {ClosedError}
+   * @throws {IndeterminateError} @throws {ServerError} only with `outage: "error"`
+   */
+  async take(target: string, cost = 1, options: TakeOptions = {}): Promise<LimitResult> {
+    const charge = {
+      target: checkWord("target", target),
+      cost: checkCost("cost", cost),
+      atMs: momentOf(options),
+    };
+    return (this.#desk.value ?? (await this.#desk.load())).take(this.#terms, charge);
+  }
+
+  /** What `take` would say now, without taking. Errors as for `take`. */
+  async peek(target: string, cost = 1): Promise<LimitResult> {
+    const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
+    return (await this.#desk.load()).peek(this.#terms, charge);
+  }
+
+  /** Gives back what was taken, never more than is used. Rejects with what went wrong, whatever `outage` says. */
+  async refund(target: string, cost = 1, options: TakeOptions = {}): Promise<LimitResult> {
+    const charge = {
+      target: checkWord("target", target),
+      cost: checkCost("cost", cost),
+      atMs: momentOf(options),
+    };
+    return (await this.#desk.load()).refund(this.#terms, charge);
+  }
+
+  /** Takes `cost` now, and learns later how much it was: see Reservation. Errors as for `take`. */
+  async reserve(target: string, cost = 1): Promise<Reservation> {
+    const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
+    return (await this.#desk.load()).reserve(this.#terms, charge);
+  }
+
+  /** From now on so much is used, at most what fits. Errors as for `refund`. */
+  async set(target: string, used: number): Promise<LimitResult> {
+    const charge = { target: checkWord("target", target), cost: checkCost("used", used), atMs: null };
+    return (await this.#desk.load()).set(this.#terms, charge);
+  }
+
+  /** From now on nothing is used. Errors as for `refund`. */
+  async reset(target: string): Promise<void> {
+    await (await this.#desk.load()).reset(this.#terms, checkWord("target", target));
+  }
+}
+
+function momentOf(options: TakeOptions): number | null {
+  const { atMs = null } = options;
+  if (atMs === null || (Number.isFinite(atMs) && atMs >= 0)) return atMs;
+  throw new InvalidArgumentError("atMs", "must be milliseconds since 1970");
+}
+
+/** Names and targets stand in keys; a target is the tag by which a cluster finds them. */
+function checkWord(argument: string, word: unknown): string {
+  if (typeof word !== "string" || word === "" || word.length > LONGEST)
+    throw new InvalidArgumentError(argument, `must be text of 1 to ${LONGEST} characters`);
+  if (word.startsWith("}")) throw new InvalidArgumentError(argument, "must not begin with }");
+  if (/\p{Surrogate}/u.test(word)) throw new InvalidArgumentError(argument, "must be well-formed Unicode");
+  return word;
+}

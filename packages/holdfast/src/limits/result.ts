@@ -1,0 +1,48 @@
+/** What a check says. */
+import type { LimitPolicy } from "./terms.js";
+
+/**
+ * - `redis`: it was asked
+ * - `cache`: it had refused before, and cannot have changed its mind
+ * - `block`: taken from what this process had taken before
+ * - `outage`: it could not be asked, and the limit's `outage` decided
+ */
+export type LimitSource = "redis" | "cache" | "block" | "outage";
+
+export interface LimitResult {
+  /** Whether it was taken. For `peek()`, whether it could be. */
+  readonly ok: boolean;
+  /** What is free now. */
+  readonly remaining: number;
+  /** Until as much fits, if nobody else takes it; 0 where it was taken; null: never. */
+  readonly retryAfterMs: number | null;
+  /** Until nothing is used any more; null: never. */
+  readonly resetMs: number | null;
+  readonly policy: LimitPolicy;
+  readonly source: LimitSource;
+}
+
+export interface GroupResult {
+  /** Whether every one was taken: otherwise none was. */
+  readonly ok: boolean;
+  /** Of the one with the least. */
+  readonly remaining: number;
+  /** Until as much fits in every one; null: never. */
+  readonly retryAfterMs: number | null;
+  readonly resetMs: number | null;
+  /** All that refused, in their order. */
+  readonly violated: readonly LimitPolicy[];
+  readonly results: readonly LimitResult[];
+  readonly source: LimitSource;
+}
+
+/** What was taken before it was known how much it would be. */
+export interface Reservation extends LimitResult {
+  /**
+   * Gives back what was not used. What has regenerated meanwhile is given back already. Once: a repeat has the first
+   * call's result.
+   * @param actual from 0 to what was reserved
+   * @throws {InvalidArgumentError}
+   */
+  settle(actual: number): Promise<LimitResult>;
+}

@@ -1,0 +1,154 @@
+/** Terms: what a limit was told, checked once. */
+import { InvalidArgumentError } from "../errors.js";
+import { checkOptions } from "../locks/arguments.js";
+import { type Duration, durationMs } from "../time/duration.js";
+
+/**
+ * - `rolling`: a bucket of `max` that regenerates evenly; in any window of `per` less than twice `max` is admitted
+ * - `gcra`: the same with a `burst` of its own; in any window of `per` at most `burst` + `max`
+ * - `window`: a count that begins anew `per` after its first; in any window of `per` at most twice `max`
+ * - `sliding`: in any window of `per` at most `max`; keeps one entry for each charge of the last `per`
+ * - `lifetime`: a count that never begins anew
+ */
+export type LimitType = "rolling" | "gcra" | "window" | "sliding" | "lifetime";
+
+/**
+ * What a check says while Redis cannot be asked:
+ *
+ * - `error`: it rejects
+ * - `open`: yes
+ * - `closed`: no
+ * - `local`: what this process counts by itself, up to `localShare` of the limit
+ */
+export type Outage = "error" | "open" | "closed" | "local";
+
+export interface LimitOptions {
+  /** So much in each `per`; 0 admits nothing. A whole number. */
+  readonly max: number;
+  /** Not for `lifetime`. */
+  readonly per?: Duration | undefined;
+  /** @default "rolling" */
+  readonly type?: LimitType | undefined;
+  /** Only for `gcra`: so much fits at once. @default `max` */
+  readonly burst?: number | undefined;
+  /** @default "error" */
+  readonly outage?: Outage | undefined;
+  /** Only with `outage: "local"`: the share of `max` that each process may admit by itself, above 0 to 1. @default 0.1 */
+  readonly localShare?: number | undefined;
+  /** The limit of one call to Redis, after which `outage` decides. @default that of the Holdfast */
+  readonly timeoutMs?: Duration | undefined;
+  /** Remembers refusals in this process until they may change. @default true */
+  readonly cache?: boolean | undefined;
+  /**
+   * Takes so much at once from Redis, and deals it out in this process: quicker, never more than the limit, and less
+   * where a process takes what it does not use. Not for `sliding`. @default 0, each charge by itself
+   */
+  readonly block?: number | undefined;
+}
+
+/** What a limit is called and says, as results name it. */
+export interface LimitPolicy {
+  readonly name: string;
+  readonly type: LimitType;
+  readonly max: number;
+  /** null: for ever. */
+  readonly perMs: number | null;
+}
+
+export interface Terms {
+  readonly policy: LimitPolicy;
+  /** So much fits at once. */
+  readonly room: number;
+  readonly perUs: number;
+  /** In what time a bucket counts. */
+  readonly unitUs: number;
+  readonly outage: Outage;
+  readonly localShare: number;
+  readonly timeoutMs: number | null;
+  readonly cache: boolean;
+  readonly block: number;
+}
+
+const types: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
+const outages: readonly Outage[] = ["error", "open", "closed", "local"];
+const MOST = 1_000_000_000;
+const MOST_PER_MS = 366 * 86_400_000;
+const DEFAULT_LOCAL_SHARE = 0.1;
+/** The most that Lua counts exactly. */
+const EXACT = 2 ** 52;
+const known = ["max", "per", "type", "burst", "outage", "localShare", "timeoutMs", "cache", "block"] as const;
+
+/** @throws {InvalidArgumentError} */
+export function termsOf(name: string, options: LimitOptions): Terms {
+  checkOptions("options", options, known);
+  const { max, type = "rolling", burst = max, outage = "error", cache = true, block = 0 } = options;
+  oneOf("type", type, types);
+  oneOf("outage", outage, outages);
+  whole("max", max, 0);
+  if (options.burst !== undefined && type !== "gcra")
+    throw new InvalidArgumentError("burst", 'is for type "gcra"');
+  whole("burst", burst, max === 0 ? 0 : 1);
+  whole("block", block, 0);
+  if (block > 0 && type === "sliding")
+    throw new InvalidArgumentError("block", 'cannot be exact in type "sliding": leave it out');
+  if (typeof cache !== "boolean") throw new InvalidArgumentError("cache", "must be true or false");
+  const perMs = perOf(type, options.per);
+  const perUs = (perMs ?? 0) * 1_000;
+  const bounds = { minMs: 1, maxMs: 600_000 };
+  return {
+    policy: { name, type, max, perMs },
+    room: burst,
+    perUs,
+    unitUs: unitOf(burst, perUs),
+    outage,
+    localShare: shareOf(options),
+    timeoutMs: options.timeoutMs === undefined ? null : durationMs("timeoutMs", options.timeoutMs, bounds),
+    cache,
+    block: Math.min(block, max),
+  };
+}
+
+function perOf(type: LimitType, per: Duration | undefined): number | null {
+  if (type !== "lifetime") return durationMs("per", per, { minMs: 1, maxMs: MOST_PER_MS });
+  if (per !== undefined)
+    throw new InvalidArgumentError("per", 'is not for type "lifetime", which has no end');
+  return null;
+}
+
+function shareOf(options: LimitOptions): number {
+  const { outage, localShare = DEFAULT_LOCAL_SHARE } = options;
+  if (options.localShare !== undefined && outage !== "local")
+    throw new InvalidArgumentError("localShare", 'is for outage "local"');
+  if (typeof localShare !== "number" || !(localShare > 0 && localShare <= 1))
+    throw new InvalidArgumentError("localShare", "must be above 0, and at most 1");
+  return localShare;
+}
+
+/** The shortest in which a full bucket is a number that Lua counts exactly. */
+function unitOf(room: number, perUs: number): number {
+  const unitUs = [1, 1_000, 1_000_000].find((us) => (room * perUs) / us <= EXACT && perUs % us === 0);
+  if (unitUs !== undefined) return unitUs;
+  throw new InvalidArgumentError(
+    "max",
+    `is too many for so long a time: what fits, times the seconds, is above ${EXACT}`,
+  );
+}
+
+function oneOf<Value>(argument: string, value: Value, values: readonly Value[]): void {
+  if (!values.includes(value))
+    throw new InvalidArgumentError(argument, `must be one of ${values.join(", ")}, not ${String(value)}`);
+}
+
+function whole(argument: string, value: unknown, least: number): void {
+  if (!Number.isInteger(value) || (value as number) < least || (value as number) > MOST)
+    throw new InvalidArgumentError(
+      argument,
+      `must be a whole number from ${least} to ${MOST}, not ${String(value)}`,
+    );
+}
+
+/** What one call takes or gives back. @throws {InvalidArgumentError} */
+export function checkCost(argument: string, cost: unknown): number {
+  whole(argument, cost, 0);
+  return cost as number;
+}
