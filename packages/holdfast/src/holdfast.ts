@@ -3,6 +3,7 @@
  * it runs.
  */
 import { hostname } from "node:os";
+import { checkLockName, checkOptions } from "./arguments.js";
 import type { Patient } from "./doctor/doctor.js";
 import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
@@ -14,7 +15,6 @@ import type { Desk } from "./limits/desk.js";
 import { Limit } from "./limits/limit.js";
 import { Limits } from "./limits/limits.js";
 import type { LimitOptions } from "./limits/terms.js";
-import { checkLockName, checkOptions } from "./locks/arguments.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";

@@ -1,7 +1,8 @@
 /** Inspector: looks at locks from outside, and takes one from its holder when somebody must. */
+
+import { checkLockName, checkOptions } from "../arguments.js";
 import { ServerError } from "../errors/refusals.js";
 import { InvalidArgumentError } from "../errors.js";
-import { checkLockName, checkOptions } from "../locks/arguments.js";
 import { inboxChannel, lockKeys, lockNameOf } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";

@@ -122,7 +122,7 @@ export class Desk {
 
   async reset(terms: Terms, target: string): Promise<void> {
     const { prefix, callTimeoutMs, port } = this.#options;
-    const key = limitKey(prefix, terms.policy, target);
+    const key = limitKey(prefix, terms.policy.type, terms.policy.name, target);
     this.#forget(key);
     await tellCaller(port.command(["DEL", key], terms.timeoutMs ?? callTimeoutMs));
   }
@@ -197,7 +197,12 @@ export class Desk {
 
   #askOf(terms: Terms, { target, atMs }: Charge, cost: number): Ask {
     const atUs = atMs === null ? null : Math.round(atMs * 1_000);
-    return { terms, key: limitKey(this.#options.prefix, terms.policy, target), cost, atUs };
+    return {
+      terms,
+      key: limitKey(this.#options.prefix, terms.policy.type, terms.policy.name, target),
+      cost,
+      atUs,
+    };
   }
 
   #takeOfBlock(ask: Ask): Promise<LimitResult> {

@@ -1,6 +1,7 @@
 /** Terms: what a limit was told, checked once. */
+
+import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { checkOptions } from "../locks/arguments.js";
 import { type Duration, durationMs } from "../time/duration.js";
 
 /**

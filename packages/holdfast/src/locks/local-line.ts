@@ -366,7 +366,9 @@ export class LocalLine {
 
   #whyNot({ since, waitMs }: Waiter): HoldfastError {
     if (this.#trouble) return this.#trouble;
-    if (this.#possession || this.#heardMs >= since.monoMs) return this.busyError(waitMs);
+    // In line, the process asks once in a while, and not for each of its callers.
+    const isInLine = (this.#busy?.ahead ?? null) !== null;
+    if (this.#possession || isInLine || this.#heardMs >= since.monoMs) return this.busyError(waitMs);
     return new IndeterminateError(`'${this.#terms.name}': no answer from the store within ${waitMs} ms`);
   }
 }

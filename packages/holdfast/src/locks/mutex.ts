@@ -6,10 +6,11 @@
  * Time      a lease is renewed until it is released, lost or `maxHoldMs` old; see lease/lease.ts.
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
+
+import { checkLockName, checkOptions } from "../arguments.js";
 import { fromCaller, InvalidArgumentError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { type Duration, durationMs } from "../time/duration.js";
-import { checkLockName, checkOptions } from "./arguments.js";
 import { type LineParts, type LineTerms, LocalLine } from "./local-line.js";
 
 export interface MutexOptions {

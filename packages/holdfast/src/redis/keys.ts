@@ -2,7 +2,6 @@
  * Every key and channel that holdfast uses. The keys of one object share a hash tag, so that a cluster
  * keeps them in one slot.
  */
-import type { LimitPolicy } from "../limits/terms.js";
 
 /** The state of a lock: its lease and its last token. */
 export function lockKey(prefix: string, name: string): string {
@@ -25,7 +24,7 @@ export function lockNameOf(prefix: string, key: string): string | null {
 }
 
 /** The state of a limit for a target. All limits of one target are in one slot of a cluster. */
-export function limitKey(prefix: string, { type, name }: LimitPolicy, target: string): string {
+export function limitKey(prefix: string, type: string, name: string, target: string): string {
   return `${prefix}:{${target}}:limit:${type}:${name}`;
 }
 

@@ -4,7 +4,6 @@
  */
 import { type Channel, channel } from "node:diagnostics_channel";
 import type { LossReason } from "../errors.js";
-import type { Outage } from "../limits/terms.js";
 
 interface LockEvent {
   /** Name of the lock, as the caller gave it. */
@@ -50,7 +49,11 @@ export interface LockEvents {
    */
   "holdfast:server:forgot": { readonly what: "scripts" } | { readonly what: "lock"; readonly lock: string };
   /** A limit could not be asked for a charge, and `outage` decided. */
-  "holdfast:limit:outage": { readonly limit: string; readonly outage: Outage; readonly error: Error };
+  "holdfast:limit:outage": {
+    readonly limit: string;
+    readonly outage: "error" | "open" | "closed" | "local";
+    readonly error: Error;
+  };
   /** The server's clock went this much further than ours since we last looked: it was set, or is another server's. */
   "holdfast:server:clock-jump": { readonly jumpMs: number };
 }

@@ -2,9 +2,10 @@
  * Backend: one MasterLock with settings of its own, over Holdfast's mutex: the line of waiters, the fences,
  * and a lease that is renewed on its own schedule for as long as the block runs.
  */
+
+import { checkOptions } from "../../arguments.js";
 import { InvalidArgumentError } from "../../errors.js";
 import type { Lease } from "../../lease/lease.js";
-import { checkOptions } from "../../locks/arguments.js";
 import { closeHoldfasts } from "../holdfasts.js";
 import { type Config, defaultConfig, type Logger } from "./config.js";
 import { LockNotAcquiredError, NotStartedError, UnconfiguredError } from "./errors.js";

@@ -5,10 +5,10 @@
  * never wait for each other; whatever was taken is given back when one of them cannot be had.
  */
 import { EventEmitter } from "node:events";
+import { checkLockName } from "../../arguments.js";
 import { AcquireTimeoutError, InvalidArgumentError } from "../../errors.js";
 import type { RedisClientLike } from "../../holdfast.js";
 import type { Lease } from "../../lease/lease.js";
-import { checkLockName } from "../../locks/arguments.js";
 import { elapsedMs } from "../../time/clock.js";
 import { NotPortedError } from "../errors.js";
 import { closeHoldfasts, type Ground, groundOf } from "../holdfasts.js";

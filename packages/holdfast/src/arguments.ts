@@ -1,5 +1,5 @@
 /** Arguments are checked once, where they come in; whatever is further inside may rely on them. */
-import { InvalidArgumentError } from "../errors.js";
+import { InvalidArgumentError } from "./errors.js";
 
 const LONGEST_NAME = 512;
 
