@@ -213,3 +213,14 @@ test("what is left of a lease that the store has given away is looked after: a c
   expect(await lease.release()).toBe("lapsed");
   expect([abandoned, released]).toEqual([["id0"], []]);
 });
+
+test("who joins others of its process in line, and leaves before the next sign of life, is told that it is held", async () => {
+  const first = mutex.acquire({ waitMs: 1_000 });
+  stands[0]?.candidate.waiting({ owner: null, ahead: 2 });
+  clock.advance(100);
+  const second = mutex.acquire({ waitMs: 50 });
+  clock.advance(50);
+  await expect(second).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
+  clock.advance(1_000);
+  await expect(first).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
+});

@@ -74,6 +74,7 @@ export class LocalLine {
   readonly #candidate: Candidate = {
     granted: (grant) => {
       this.#giveUp = null;
+      this.#busy = null;
       if (this.#possess(this.#asked as LockRequest, grant)) this.#serve(false);
       else this.#stand();
     },
@@ -83,6 +84,7 @@ export class LocalLine {
     },
     refused: (error) => {
       this.#giveUp = null;
+      this.#busy = null;
       this.#waiters.refuse(error);
       this.#stand();
     },
