@@ -30,6 +30,8 @@ export class Link implements Way {
   spikes: Spikes | null = null;
   /** What the process has sent so far. */
   packets = 0;
+  /** What has reached it so far. */
+  heard = 0;
   readonly #dice: Dice;
   readonly #blocked: Record<Direction, (() => void)[] | null> = { toNode: null, toProcess: null };
   readonly #losses: Loss[] = [];
@@ -103,7 +105,11 @@ export class Link implements Way {
     lane.arrivesMs = Math.max(lane.arrivesMs, sentMs + this.#dice.between(shortest, longest));
     const isForNode = direction === "toNode";
     const about = { owner: isForNode ? null : this.process, kind: "input", quiet: isForNode } as const;
-    this.stage.events.add(lane.arrivesMs, arrive, about);
+    const arrived = (): void => {
+      if (!isForNode) this.heard += 1;
+      arrive();
+    };
+    this.stage.events.add(lane.arrivesMs, arrived, about);
   }
 
   #isSpike(): boolean {

@@ -37,6 +37,8 @@ export class Process implements Owner {
   readonly wires = new Set<{ close(): void }>();
   /** True time at which its wall clock was last stepped. */
   steppedMs = Number.NEGATIVE_INFINITY;
+  /** True time at which it last went on, after it stood still or was busy. */
+  wokenMs = Number.NEGATIVE_INFINITY;
   #state: "running" | "paused" | "dead" = "running";
   #rate: number;
   /** Where its monotonic clock stood, and when that was. */
@@ -141,6 +143,7 @@ export class Process implements Owner {
   stall(forMs: number): void {
     if (this.#state === "dead") return;
     this.#aheadMs = this.nowMs + forMs;
+    this.wokenMs = this.#aheadMs;
     this.#heldUpMs += forMs;
     this.#stage.events.add(this.#aheadMs, () => this.#release(), { owner: null, kind: "other", quiet: true });
   }
@@ -164,6 +167,7 @@ export class Process implements Owner {
     if (this.#state !== "paused") return;
     this.#state = "running";
     this.#heldUpMs += this.nowMs - this.#pausedMs;
+    this.wokenMs = this.nowMs;
     if (this.#isSuspended) {
       this.#isSuspended = false;
       this.#wallOffsetMs += (this.nowMs - this.#sinceMs) * this.#rate;

@@ -1,5 +1,5 @@
 /** Answers: what a call says must be so, and comes neither late nor early on the clock of whoever called. */
-import type { Lease, ReleaseResult } from "holdfast";
+import { HoldfastError, type Lease, LeaseReleasedError, type ReleaseResult } from "holdfast";
 import type { Process } from "../process.js";
 import type { Belief } from "./beliefs.js";
 import { holderAt, namedAt, planned, type Scene } from "./scene.js";
@@ -15,7 +15,12 @@ export class Timed {
   readonly #process: Process;
   readonly #what: string;
   readonly #limitMs: number;
-  readonly #since: { readonly monoMs: number; readonly heldUpMs: number; readonly atMs: number };
+  readonly #since: {
+    readonly monoMs: number;
+    readonly heldUpMs: number;
+    readonly atMs: number;
+    readonly heard: number;
+  };
   /** When its caller had enough of it. */
   #abortedMs: number | null = null;
 
@@ -25,7 +30,8 @@ export class Timed {
     this.#process = process;
     this.#what = what;
     this.#limitMs = limitMs;
-    this.#since = { monoMs: process.monoMs, heldUpMs: process.heldUpMs, atMs: process.nowMs };
+    const { monoMs, heldUpMs, nowMs: atMs } = process;
+    this.#since = { monoMs, heldUpMs, atMs, heard: scene.link(process).heard };
   }
 
   aborted(): void {
@@ -46,6 +52,10 @@ export class Timed {
     const tookMs = this.#tookMs();
     if (!wasDisturbed && tookMs < this.#limitMs - earlyMs)
       this.#fail(`gave up after ${tookMs.toFixed(1)} ms, of ${this.#limitMs}`);
+    // Others of its own process may be who holds it.
+    const isAlone = this.#scene.lives.get(planned(this.#process.name))?.plan.callers === 1;
+    if (isAlone && this.#scene.link(this.#process).heard === this.#since.heard)
+      this.#fail("says that it is held, and has heard nothing of the node");
   }
 
   /** Without the time in which the process stood still. */
@@ -75,6 +85,20 @@ export function judgeLimit(
 export function judgeFloor(scene: Scene, caller: string, lease: Lease, floor: bigint | undefined): void {
   if (floor !== undefined && lease.fence <= floor)
     scene.fail("L3", `${caller} asked for more than ${floor}, and was granted ${lease.fence}`);
+}
+
+/** L8: what check() says of a lease that was given back. */
+export function judgeOver(scene: Scene, { caller, lease, lock }: Belief, result: ReleaseResult): void {
+  try {
+    lease.check();
+  } catch (error) {
+    const isToldApart =
+      result === "released" ? error instanceof LeaseReleasedError : error instanceof HoldfastError;
+    if (!isToldApart)
+      scene.fail("L8", `${caller} gave "${lock}" back (${result}), and its check() threw ${String(error)}`);
+    return;
+  }
+  scene.fail("L8", `${caller} gave "${lock}" back, and its check() says that it holds`);
 }
 
 /** Looks at whom the node names, now and when the release is answered. Returns what to call with the answer. */

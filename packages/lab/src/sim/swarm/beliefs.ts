@@ -5,6 +5,7 @@
 import { type Lease, LeaseLostError } from "holdfast";
 import type { Pending } from "../../history/recorder.js";
 import type { Process } from "../process.js";
+import { judgeDeadline } from "./deadline.js";
 import { holderAt, planned, type Scene } from "./scene.js";
 
 export interface Belief {
@@ -12,6 +13,8 @@ export interface Belief {
   readonly caller: string;
   readonly process: Process;
   readonly lease: Lease;
+  /** The first that it gave, once somebody listens to it. */
+  signal: AbortSignal | null;
   /** True time at which it was last seen to be valid. */
   validMs: number;
   /** Given back. */
@@ -85,6 +88,8 @@ export class Beliefs {
       return false;
     }
     if (belief.isLost) this.#scene.fail("L8", `the lease of ${belief.caller} was over, and is valid again`);
+    if (belief.signal && (belief.signal !== lease.signal || belief.signal.aborted))
+      this.#scene.fail("L6", `the signal of ${belief.caller} is another one than its lease`);
     belief.validMs = askedMs;
     const { node, world } = this.#scene;
     if (!process.isAwake || !node.isUp || node.valkey.clock.busyMs > 0) return true;
@@ -94,7 +99,7 @@ export class Beliefs {
       const who = holder ? `${holder.id}, for another ${holder.leftMs} ms` : "nobody";
       const message = `${belief.caller} believes that it holds "${lock}" by ${lease.id}, at the node ${who} does`;
       this.#scene.fail("L5", message, world.nowMs);
-    }
+    } else judgeDeadline(this.#scene, belief, holder.leftMs);
     return true;
   }
 

@@ -13,7 +13,7 @@ import {
 import type { Dice } from "../../chaos/dice.js";
 import type { Recorder } from "../../history/recorder.js";
 import type { Process } from "../process.js";
-import { judgeFloor, judgeLimit, Timed, watchRelease } from "./answers.js";
+import { judgeFloor, judgeLimit, judgeOver, Timed, watchRelease } from "./answers.js";
 import type { Belief, Beliefs } from "./beliefs.js";
 import type { ProcessPlan } from "./plan.js";
 import type { Register } from "./register.js";
@@ -177,6 +177,7 @@ export class Caller {
       validMs: process.nowMs,
       isOver: false,
       isLost: false,
+      signal: null,
       hold: null,
     };
     beliefs.begin(belief);
@@ -232,7 +233,7 @@ export class Caller {
     timed.settled();
     answered(result);
     const { lease } = belief;
-    if (lease.valid) scene.fail("L8", `${this.name} gave "${lock}" back, and its lease is valid`);
+    judgeOver(scene, belief, result);
     if ((await lease.release()) !== result)
       scene.fail("L8", `${this.name} was told twice how "${lock}" ended`);
     if (result === "unknown") pending.info(result);

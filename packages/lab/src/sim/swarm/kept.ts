@@ -2,11 +2,23 @@
 import { nextReleases } from "../../history/hold.js";
 import { planned, type Scene } from "./scene.js";
 
+/** By then the node has answered. */
+const promptMs = 30;
+
 /** Adds to the failures of the scene, of what was granted when nothing failed any more. */
 export function judgeKept(scene: Scene): void {
   // A hold that is ended by its limit is lost, as it should be.
   const limited = scene.plan.processes.filter(({ maxHoldMs }) => maxHoldMs !== null).map(({ name }) => name);
   const { operations } = scene.history;
+  for (const { f, type, invMs, retMs, process, key, error } of operations)
+    if (
+      f === "acquire" &&
+      type === "info" &&
+      retMs !== null &&
+      invMs >= scene.calmFromMs &&
+      retMs - invMs > promptMs
+    )
+      scene.fail("steady", `acquire of "${key}" by ${process}, without any fault: ${error}`, retMs);
   for (const lock of scene.plan.locks)
     for (const [grant, release] of nextReleases(operations.filter(({ key }) => key === lock))) {
       const { type, process, retMs, error } = release;

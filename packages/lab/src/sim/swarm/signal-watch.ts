@@ -14,10 +14,11 @@ const earlyMs = 2;
 export function watchSignal(scene: Scene, belief: Belief): void {
   const { process, lease, caller } = belief;
   const { signal } = lease;
+  belief.signal = signal;
   const sinceMs = process.monoMs;
   const maxHoldMs = scene.lives.get(planned(process.name))?.plan.maxHoldMs ?? Number.POSITIVE_INFINITY;
   let heldUpMs = process.heldUpMs;
-  let look = { leftMs: 0, atMs: 0, monoMs: 0, heldUpMs };
+  let look = { leftMs: 0, monoMs: 0, wallMs: 0 };
   const again = (inMs: number): void => {
     const about = { owner: process, kind: "other", quiet: false } as const;
     scene.world.events.add(process.nowMs + inMs, check, about);
@@ -28,7 +29,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     const leftMs = lease.remainingMs;
     // Given back, or seen to be over this moment: a look makes it known.
     if (leftMs <= 0) return;
-    look = { leftMs, atMs: process.nowMs, monoMs: process.monoMs, heldUpMs };
+    look = { leftMs, monoMs: process.monoMs, wallMs: process.wallMs };
     again(leftMs / Math.min(1, process.rate) + promptMs);
   };
   const check = (): void => {
@@ -48,10 +49,20 @@ export function watchSignal(scene: Scene, belief: Belief): void {
   };
   signal.addEventListener("abort", () => {
     if (!(signal.reason instanceof LeaseLostError) || signal.reason.reason !== "expired") return;
-    if (process.heldUpMs > look.heldUpMs || process.steppedMs >= look.atMs) return;
-    const leftMs = look.leftMs - (process.monoMs - look.monoMs);
+    // A lease counts by the clock of its process that has gone further.
+    const agedMs = Math.max(process.monoMs - look.monoMs, process.wallMs - look.wallMs);
+    const leftMs = look.leftMs - agedMs;
     if (leftMs > earlyMs)
       scene.fail("L6", `the lease of ${caller} expired ${leftMs.toFixed(1)} ms before its time`);
+    const overdueMs = Math.min(
+      signal.reason.lateMs,
+      process.nowMs - Math.max(process.steppedMs, process.wokenMs),
+    );
+    if (overdueMs > lateMs)
+      scene.fail(
+        "L6",
+        `the signal of ${caller} said ${overdueMs.toFixed(1)} ms late that its lease was over`,
+      );
   });
   watch();
 }

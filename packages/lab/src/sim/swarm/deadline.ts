@@ -1,0 +1,33 @@
+/** L5 of every moment, not only of the last: a lease ends for its holder before it ends at the node. */
+import type { Belief } from "./beliefs.js";
+import { planned, type Scene } from "./scene.js";
+
+/** What is allowed for clocks at different rates: 1 % of the ttl, and 2 ms. */
+const driftShare = 0.01;
+const driftMs = 2;
+/** The server counts whole milliseconds, from and to. */
+const wholeMs = 1.5;
+
+/** @param keptMs for how long the node will keep it from now on */
+export function judgeDeadline(scene: Scene, belief: Belief, keptMs: number): void {
+  const { lease, process, caller } = belief;
+  const leftMs = lease.remainingMs;
+  const plan = scene.lives.get(planned(process.name))?.plan;
+  // A look at the clock may stall, and the node goes on.
+  if (!plan || !process.isAwake || leftMs <= 0) return;
+  const allowedMs = plan.ttlMs * driftShare + driftMs;
+  const aheadMs = keptMs - plan.lockDelayMs - leftMs;
+  const atLeastMs = (isUneven(scene, plan.name, plan.ttlMs) ? 0 : allowedMs) - wholeMs;
+  if (aheadMs < atLeastMs)
+    scene.fail("L5", `the lease of ${caller} ends ${aheadMs.toFixed(1)} ms before that of the node`);
+}
+
+/** Its clock, or the node's, had another rate while the lease lasted. */
+function isUneven({ plan, world: { nowMs } }: Scene, name: string, ttlMs: number): boolean {
+  return plan.faults.some(
+    ({ kind, target, atMs, forMs }) =>
+      (kind === "clock rate" || (kind === "rate of a process" && target === name)) &&
+      atMs <= nowMs &&
+      nowMs <= atMs + forMs + ttlMs,
+  );
+}
