@@ -61,7 +61,11 @@ test("a library that grants nothing shows nothing: exit code 2", async () => {
 
 test("--real stops a process, and leaves none behind", async () => {
   const { exitCode, stdout } = await run(["lab", "1", "--real", "--json"]);
-  expect(JSON.parse(stdout).trials).toMatchObject([
+  const { trials } = JSON.parse(stdout);
+  const labels = trials[0].timeline.arrows.map(({ label }: { label: string }) => label);
+  expect(labels).toContain("asks for the lock → has it");
+  expect(labels.join("\n")).not.toContain("token"); // the recipe has none
+  expect(trials).toMatchObject([
     { side: "naive", verdict: "fails", figures: { "money lost": 20 } },
     { side: "holdfast", verdict: "holds", figures: { "writes refused": 1 } },
   ]);

@@ -98,7 +98,8 @@ function list({ experiments, listLines }: Lab, json: boolean): void {
     return;
   }
   for (const line of listLines(experiments, { paint: paintFor() })) printLine(line);
-  printLine("\nholdfast lab 1 runs one of them, holdfast lab --all every one.");
+  printLine("\nEach plays naive recipes, and then holdfast, under the same faults, in a simulation.");
+  printLine("holdfast lab 1 runs one of them, holdfast lab --all every one.");
 }
 
 async function folderFor({ out, json }: LabTerms): Promise<string | null> {

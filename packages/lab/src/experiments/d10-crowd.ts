@@ -52,6 +52,10 @@ function play(trial: Trial, crowd: number, take: Take): void {
     kind: "process",
   });
   const redis = trial.server("Redis");
+  trial.picture.labels = "with the number of the worker";
+  trial.picture.caption =
+    "Worker 1 asks first, worker 2 a moment later, and so on. Their requests reach Redis in nearly that order: one that was " +
+    "faster on its way may be a place or two ahead.";
   const turns: string[] = [];
   for (let place = 1; place <= crowd; place++) {
     const actor = trial.extra(`w${place}`);
@@ -99,7 +103,7 @@ function told(trial: Trial, crowd: number, turns: readonly string[]): Told {
   const isOrderly = inOrder.find(trial).length === 0;
   const order = isOrderly
     ? "first come, first served"
-    : `served as it came: ${turns.slice(0, drawn).join(", ")}, …`;
+    : `served as it came: ${turns.slice(0, drawn).join(", ")} and so on`;
   const sentence =
     `${crowd.toLocaleString("en-US")} workers asked, and in 1.5 seconds the lock went through ${turns.length} hands: ` +
     `${each.toFixed(1)} commands for each, ${order}.`;

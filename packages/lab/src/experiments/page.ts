@@ -11,7 +11,7 @@ export function drawPage(outcome: Outcome): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(name)}</title>
+<title>${escaped(name)} · holdfast lab</title>
 <style>${style}</style>
 <main>
 <header>

@@ -20,6 +20,8 @@ export class Picture {
   readonly bands: Band[] = [];
   /** What is to be seen, if the sentence of the trial does not say it. */
   caption = "";
+  /** What the labels of holds are, where they are no tokens. */
+  labels: string | null = null;
   /** The recipe has no tokens: what stands for them is the order of its grants. */
   isWithoutTokens = false;
   readonly #tokens = new Set<bigint>();
@@ -32,8 +34,10 @@ export class Picture {
 
   timeline(title: string): Timeline {
     const captions = [this.caption, this.#key()].filter((text) => text !== "");
+    const labels = this.labels ?? (this.isWithoutTokens ? "" : null);
     return {
       title,
+      ...(labels === null ? {} : { labels }),
       ...(captions.length === 0 ? {} : { caption: captions.join(" ") }),
       lanes: this.lanes,
       bars: this.bars.map((bar) => this.#allNamed(bar)),

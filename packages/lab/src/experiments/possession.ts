@@ -102,7 +102,7 @@ export class Possession implements Held {
   #bar(kind: Bar["kind"], fromMs: number, toMs: number, endNote?: string): Bar {
     const lane = this.#actor.name;
     if (kind === "stale")
-      return { lane, fromMs, toMs, kind, note: `${lane} still believes to have the lock` };
+      return { lane, fromMs, toMs, kind, note: `${lane} still believes that the lock is held` };
     const label = this.#actor.trial.picture.saw(this.token);
     return { lane, fromMs, toMs, kind, label, note: "", endNote: endNote ?? "" };
   }

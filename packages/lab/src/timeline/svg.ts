@@ -169,7 +169,9 @@ class SvgDrawing {
     const box = (kind: string) => (x: number, y: number) =>
       `<rect class="${kind}" x="${x - 11}" y="${y - 9}" width="22" height="18" rx="4"/>`;
     const samples: Sample[] = [];
-    if (kinds.has("hold")) samples.push({ sample: box("hold"), meaning: "has the lock, with this token" });
+    const { labels = "with this token" } = this.#timeline;
+    const held = labels === "" ? "has the lock" : `has the lock, ${labels}`;
+    if (kinds.has("hold")) samples.push({ sample: box("hold"), meaning: held });
     if (kinds.has("stale")) samples.push({ sample: box("stale"), meaning: "only believes that it has it" });
     if (kinds.has("wait")) samples.push({ sample: box("wait"), meaning: "waits" });
     if (kinds.has("pause")) samples.push({ sample: box("pause"), meaning: "stands still" });

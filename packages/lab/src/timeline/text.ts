@@ -43,6 +43,8 @@ const meanings = {
   },
   "!": "a rule is broken",
 } as const;
+/** Where no rule is broken, or none is known to be. */
+const MERE_DANGER = "here it can go wrong";
 
 export function drawText(timeline: Timeline, options: TextOptions = {}): string {
   const drawing = new TextDrawing(timeline, Math.max(60, options.columns ?? 100));
@@ -197,12 +199,22 @@ class TextDrawing {
     return this.#timeline.lanes.findIndex(({ id }) => id === lane) * this.#laneWidth;
   }
 
+  get #isBroken(): boolean {
+    const { marks = [], bands = [] } = this.#timeline;
+    return [...marks, ...bands].some(({ kind }) => kind === "violation");
+  }
+
   /** What was drawn, and no more. */
   #legend(lines: readonly string[]): string[] {
     const text = lines.slice(1).join("");
     const used = Object.entries(meanings).filter(([glyph]) => text.includes(glyph));
     return wrap(
-      used.map(([glyph, meaning]) => `${glyph} ${meaning}`.replaceAll(" ", NO_BREAK)).join("  "),
+      used
+        .map(([glyph, meaning]) =>
+          glyph === "!" && !this.#isBroken ? [glyph, MERE_DANGER] : [glyph, meaning],
+        )
+        .map((row) => row.join(" ").replaceAll(" ", NO_BREAK))
+        .join("  "),
       this.#columns,
     );
   }

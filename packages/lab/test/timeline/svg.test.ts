@@ -31,6 +31,16 @@ describe("a timeline as SVG", () => {
     }
   });
 
+  test("its key says what the labels of holds are", () => {
+    const keyOf = (labels?: string): string[] =>
+      textsOf(drawSvg({ ...pause, ...(labels === undefined ? {} : { labels }) })).map(
+        ({ content }) => content,
+      );
+    expect(keyOf()).toContain("has the lock, with this token");
+    expect(keyOf("with its number")).toContain("has the lock, with its number");
+    expect(keyOf("")).toContain("has the lock");
+  });
+
   test("shows what happened", () => {
     const svg = drawSvg(pause);
     const texts = textsOf(svg).map(({ content }) => content);

@@ -74,6 +74,15 @@ describe("a timeline as text", () => {
     `);
   });
 
+  test("says that a rule is broken where one is", () => {
+    const lanes = [{ id: "a", kind: "process" }] as const;
+    const bars = [{ lane: "a", fromMs: 1, toMs: 3, kind: "stale" }] as const;
+    const drawn = drawText({ title: "", lanes, bars });
+    expect(drawn).toContain("! here it can go wrong");
+    const marks = [{ lane: "a", atMs: 2, kind: "violation", label: "L4" }] as const;
+    expect(drawText({ title: "", lanes, bars, marks })).toContain("! a rule is broken");
+  });
+
   test("keeps to its columns with up to ten lanes", () => {
     for (let seed = 1; seed <= 100; seed++) {
       const dice = new Dice(seed);

@@ -30,7 +30,12 @@ export function evidenceOf(
   times: RealTimes,
   balance: number,
 ): RealEvidence {
-  const telling = new Telling(side, times);
+  const granted = workers.flatMap(({ events }) => events.filter(({ event }) => event === "granted"));
+  const telling = new Telling(
+    side,
+    times,
+    granted.map(({ atMs }) => atMs),
+  );
   for (const worker of workers) telling.add(worker);
   return telling.evidence(workers, balance);
 }
@@ -40,11 +45,15 @@ class Telling {
   readonly #times: RealTimes;
   readonly #history = new History();
   readonly #picture = new Picture();
+  readonly #grantedMs: readonly number[];
   #grants = 0n;
 
-  constructor(side: Side, times: RealTimes) {
+  /** @param grantedMs when anybody was granted the lock */
+  constructor(side: Side, times: RealTimes, grantedMs: readonly number[]) {
+    this.#grantedMs = grantedMs;
     this.#side = side;
     this.#times = times;
+    this.#picture.isWithoutTokens = side === "naive";
   }
 
   add({ task: { name }, events }: WorkerProcess): void {
@@ -64,7 +73,9 @@ class Telling {
       asked,
       granted,
       "Redis",
-      `asks for the lock → has it, token ${this.#picture.saw(token)}`,
+      this.#side === "naive"
+        ? "asks for the lock → has it"
+        : `asks for the lock → has it, token ${this.#picture.saw(token)}`,
     );
     const read = at("read");
     const entrance = this.#side === "naive" ? "read" : "enter";
@@ -117,7 +128,10 @@ class Telling {
     const last = events.find(({ event }) => event === "written" || event === "refused") ?? granted;
     const believedMs =
       events.findLast(({ validUntilMs }) => validUntilMs !== undefined)?.validUntilMs ?? Infinity;
-    const leaseMs = this.#side === "naive" ? granted.atMs + this.#times.ttlMs : believedMs;
+    // A recipe does not know when its lease began at the server; over it is when the next one has it.
+    const nextMs = this.#grantedMs.filter((atMs) => atMs > granted.atMs);
+    const mostMs = Math.min(granted.atMs + this.#times.ttlMs, ...nextMs);
+    const leaseMs = this.#side === "naive" ? mostMs : believedMs;
     const endMs = Math.min(last.atMs, believedMs);
     this.#record(name, 1, "hold", lock, granted, last, { token, endMs: this.#ms(endMs) });
     const overMs = Math.min(last.atMs, leaseMs);
@@ -133,7 +147,7 @@ class Telling {
       endNote,
     });
     if (overMs >= endMs) return;
-    const note = `${name} still believes to have the lock`;
+    const note = `${name} still believes that the lock is held`;
     this.#picture.bars.push({ lane: name, fromMs: toMs, toMs: this.#ms(endMs), kind: "stale", note });
   }
 

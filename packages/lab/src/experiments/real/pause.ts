@@ -57,7 +57,6 @@ async function play(side: Side, url: string, stopMs: number, signal?: AbortSigna
   };
   const cancel = afterMs(limitMs, end);
   signal?.addEventListener("abort", end, { once: true });
-  const beganMs = monoMs();
   const pause = { fromMs: Number.NaN, toMs: Number.NaN };
   const common = { side, url, ttlMs };
   // Ann goes on when Bob has written, and not before her time.
@@ -91,7 +90,8 @@ async function play(side: Side, url: string, stopMs: number, signal?: AbortSigna
     end();
     signal?.throwIfAborted();
   }
-  const times = { beganMs, endedMs: monoMs(), pause, ttlMs };
+  const firstMs = Math.min(...workers.flatMap(({ events }) => events).map(({ atMs }) => atMs));
+  const times = { beganMs: Math.min(firstMs, monoMs()), endedMs: monoMs(), pause, ttlMs };
   return told(side, evidenceOf(side, workers, times, await balanceIn(url, side)), pause.toMs - pause.fromMs);
 }
 
