@@ -61,6 +61,7 @@ export class World implements Stage {
   readonly #links = new Map<string, Link>();
   readonly #options: WorldOptions;
   #nowMs = 0;
+  #untilMs = 0;
   #wires = 0;
 
   /** A world with the engine compiled. */
@@ -127,12 +128,18 @@ export class World implements Stage {
     return this.events.add(Math.max(timeMs, this.#nowMs), run, { owner: null, kind: "other", quiet: false });
   }
 
-  /** Lets the world run until then. @throws what an event threw */
+  /** Ends `run` after the present event. */
+  stop(): void {
+    this.#untilMs = this.#nowMs;
+  }
+
+  /** Lets the world run until then, or until `stop`. @throws what an event threw */
   run(untilMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       inNewTurn(() => {
         try {
-          this.#runUntil(untilMs);
+          this.#untilMs = untilMs;
+          this.#run();
           resolve();
         } catch (error) {
           reject(error);
@@ -164,7 +171,7 @@ export class World implements Stage {
     this.errors.push({ error, process: owner?.name ?? null, atMs: this.#nowMs });
   }
 
-  #runUntil(untilMs: number): void {
+  #run(): void {
     const giveBack = [takeImmediates(), takeMachine()];
     if (this.#options.realClients) {
       giveBack.push(
@@ -175,11 +182,11 @@ export class World implements Stage {
     const onRejection = (error: unknown): void => this.fail(error, this.current);
     process.on("unhandledRejection", onRejection);
     try {
-      for (let event = this.events.first; event && event.timeMs <= untilMs; event = this.events.first) {
+      for (let event = this.events.first; event && event.timeMs <= this.#untilMs; event = this.events.first) {
         this.events.take();
         if (event.run) this.#happen(event, event.run);
       }
-      this.#nowMs = Math.max(this.#nowMs, untilMs);
+      this.#nowMs = Math.max(this.#nowMs, this.#untilMs);
     } finally {
       this.current = null;
       for (const give of giveBack) give();

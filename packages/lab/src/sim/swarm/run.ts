@@ -160,7 +160,12 @@ async function finish(scene: Scene): Promise<number> {
   const lastMs = world.nowMs + longestHoldMs + (keptMs + settleMs) * (plan.locks.length + 1);
   const isDone = (): boolean =>
     [...scene.lives.values()].every(({ process }) => scene.finished.has(process.name));
-  while (!isDone() && world.nowMs < lastMs) await world.run(world.nowMs + stepMs);
+  const look = (): void => {
+    if (isDone()) world.stop();
+    else world.at(world.nowMs + stepMs, look);
+  };
+  world.at(world.nowMs, look);
+  await world.run(lastMs);
   // Where nothing failed, all that was taken was given back.
   if (scene.calmFromMs < world.nowMs) judgeLeft(scene);
   await world.run(world.nowMs + keptMs + restMs);
