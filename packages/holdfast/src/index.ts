@@ -31,8 +31,10 @@ export type {
   ForceReleaseOutcome,
   ForceReleaseResult,
   Inspector,
+  LimitsOptions,
   LocksOptions,
 } from "./inspect/inspector.js";
+export type { LimitState } from "./inspect/limit-state.js";
 export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { Limit, LimitTarget, TakeOptions } from "./limits/limit.js";

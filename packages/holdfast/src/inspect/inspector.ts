@@ -1,20 +1,32 @@
-/** Inspector: looks at locks from outside, and takes one from its holder when somebody must. */
+/** Inspector: looks at locks and limits from outside, and takes a lock from its holder when somebody must. */
 
 import { checkLockName, checkOptions } from "../arguments.js";
 import { ServerError } from "../errors/refusals.js";
 import { InvalidArgumentError } from "../errors.js";
-import { inboxChannel, lockKeys, lockNameOf } from "../redis/keys.js";
-import type { RedisPort, Reply } from "../redis/port.js";
+import { checkWord } from "../limits/limit.js";
+import { limitTypes } from "../limits/terms.js";
+import { inboxChannel, limitKey, lockKeys, lockNameOf } from "../redis/keys.js";
+import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { script as forceReleaseScript } from "./force-release.lua.js";
+import { type LimitName, type LimitState, limitNameOf, limitStateOf } from "./limit-state.js";
 import { holderOf, type LockHolder, type LockState, lastFenceOf, stateOf } from "./lock-state.js";
 import { script as lookScript } from "./look.lua.js";
+import { script as lookLimitsScript } from "./look-limits.lua.js";
+import { escaped, matcherOf } from "./pattern.js";
 
 export interface LocksOptions {
   /** Which names, as Redis matches them: `*` anything, `?` one character, `[ab]` one of these. @default "*" */
   readonly pattern?: string | undefined;
   /** Also those that nobody holds or waits for, but somebody held in the last 24 hours. @default false */
   readonly free?: boolean | undefined;
+}
+
+export interface LimitsOptions {
+  /** Which names, as Redis matches them. @default "*" */
+  readonly pattern?: string | undefined;
+  /** Which targets, likewise. @default "*" */
+  readonly target?: string | undefined;
 }
 
 export interface ForceReleaseOptions {
@@ -80,10 +92,9 @@ export class Inspector {
   async *locks(options: LocksOptions = {}): AsyncGenerator<LockState, void, undefined> {
     checkOptions("options", options, ["pattern", "free"]);
     const { pattern = "*", free = false } = options;
-    if (typeof pattern !== "string" || pattern === "") {
-      throw new InvalidArgumentError("pattern", "must be text, such as deploy*");
-    }
-    for await (const names of this.#names(pattern)) {
+    checkPattern("pattern", pattern);
+    const match = `${escaped(this.#prefix)}:{${pattern}}:lock`;
+    for await (const names of this.#found(match, (key) => lockNameOf(this.#prefix, key))) {
       for (let start = 0; start < names.length; start += CHUNK) {
         const states = await this.#look(names.slice(start, start + CHUNK), MOST_WAITERS_IN_LIST);
         for (const state of states) {
@@ -122,6 +133,48 @@ export class Inspector {
     };
   }
 
+  /**
+   * What is used of a limit by one target: one state for each type that the name has been used with, none where
+   * nothing is used.
+   * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
+   */
+  async limit(name: string, target: string): Promise<LimitState[]> {
+    checkWord("name", name);
+    checkWord("target", target);
+    return this.#lookAtLimits(limitTypes.map((type) => ({ type, name, target })));
+  }
+
+  /**
+   * Every limit and target of which something is used, in no order, found as `locks` finds them.
+   * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
+   */
+  async *limits(options: LimitsOptions = {}): AsyncGenerator<LimitState, void, undefined> {
+    checkOptions("options", options, ["pattern", "target"]);
+    const { pattern = "*", target = "*" } = options;
+    checkPattern("pattern", pattern);
+    checkPattern("target", target);
+    const match = `${escaped(this.#prefix)}:{${target}}:limit:*:${pattern}`;
+    const [isNamed, isTarget] = [matcherOf(pattern), matcherOf(target)];
+    for await (const found of this.#found(match, (key) => limitNameOf(this.#prefix, key))) {
+      const meant = found.filter((limit) => isNamed(limit.name) && isTarget(limit.target));
+      for (let start = 0; start < meant.length; start += CHUNK)
+        yield* await this.#lookAtLimits(meant.slice(start, start + CHUNK));
+    }
+  }
+
+  /**
+   * From now on the target has used nothing of the limit, whatever its type. A process that remembers a refusal goes on
+   * refusing until it would have changed by itself.
+   * @returns what was used before
+   * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
+   */
+  async resetLimit(name: string, target: string): Promise<LimitState[]> {
+    const states = await this.limit(name, target);
+    const keys = limitTypes.map((type) => limitKey(this.#prefix, type, name, target));
+    await this.#port.command(["DEL", ...keys], this.#callTimeoutMs);
+    return states;
+  }
+
   async #look(names: readonly string[], most: number): Promise<(LockState | null)[]> {
     const keys = names.flatMap((name) => lockKeys(this.#prefix, name));
     const reply = await this.#port.script(lookScript, keys, [String(most)], this.#callTimeoutMs);
@@ -129,33 +182,34 @@ export class Inspector {
     return names.map((name, place) => stateOf(name, rows[place], Number(now)));
   }
 
-  /** The names of the locks that may match, each once. */
-  async *#names(pattern: string): AsyncGenerator<string[], void, undefined> {
-    // The client may put a prefix of its own before every key; the look tells whose keys they are.
-    const match = `*${escaped(this.#prefix)}:{${pattern}}:lock`;
+  async #lookAtLimits(limits: readonly LimitName[]): Promise<LimitState[]> {
+    const keys = limits.map(({ type, name, target }) => limitKey(this.#prefix, type, name, target));
+    const reply = await this.#port.script(lookLimitsScript, keys, [], this.#callTimeoutMs);
+    const [now, ...rows] = replyRow(reply, limits.length + 1);
+    return limits
+      .map((limit, place) => limitStateOf(limit, rows[place], Number(now)))
+      .filter((state) => state !== null);
+  }
+
+  /** What the keys that match are, each once. `null` of `nameOf`: not ours. */
+  async *#found<Name>(match: string, nameOf: (key: string) => Name | null): AsyncGenerator<Name[], void> {
     const found = new Set<string>();
     let cursor = "0";
     do {
-      const args = ["SCAN", cursor, "MATCH", match, "COUNT", String(SCAN_COUNT)];
-      const [next, keys] = replyRow(await this.#port.command(args, this.#callTimeoutMs), 2);
+      // The client may put a prefix of its own before every key; the look tells whose keys they are.
+      const args = ["SCAN", cursor, "MATCH", `*${match}`, "COUNT", String(SCAN_COUNT)];
+      const [next, reply] = replyRow(await this.#port.command(args, this.#callTimeoutMs), 2);
       cursor = String(next);
-      const fresh = this.#freshNames(keys, found);
-      if (fresh.length > 0) yield fresh;
+      const keys = Array.isArray(reply) ? reply.map(String) : [];
+      // SCAN may tell of a key twice.
+      const fresh = keys.filter((key) => !found.has(key) && found.add(key));
+      const names = fresh.map(nameOf).filter((name) => name !== null);
+      if (names.length > 0) yield names;
     } while (cursor !== "0");
-  }
-
-  /** SCAN may tell of a key twice. */
-  #freshNames(keys: Reply | undefined, found: Set<string>): string[] {
-    const names = Array.isArray(keys) ? keys.map((key) => lockNameOf(this.#prefix, String(key))) : [];
-    return names.filter((name): name is string => {
-      if (!name || found.has(name)) return false;
-      found.add(name);
-      return true;
-    });
   }
 }
 
-/** What means something in a pattern stands for itself. */
-function escaped(text: string): string {
-  return text.replaceAll(/[*?[\]\\^]/g, "\\$&");
+function checkPattern(argument: string, pattern: unknown): void {
+  if (typeof pattern !== "string" || pattern === "")
+    throw new InvalidArgumentError(argument, "must be text, such as deploy*");
 }

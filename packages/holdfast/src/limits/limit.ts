@@ -102,7 +102,7 @@ function momentOf(options: TakeOptions): number | null {
 }
 
 /** Names and targets stand in keys; a target is the tag by which a cluster finds them. */
-function checkWord(argument: string, word: unknown): string {
+export function checkWord(argument: string, word: unknown): string {
   if (typeof word !== "string" || word === "" || word.length > LONGEST)
     throw new InvalidArgumentError(argument, `must be text of 1 to ${LONGEST} characters`);
   if (word.startsWith("}")) throw new InvalidArgumentError(argument, "must not begin with }");

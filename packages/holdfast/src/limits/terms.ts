@@ -70,7 +70,7 @@ export interface Terms {
   readonly block: number;
 }
 
-const types: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
+export const limitTypes: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
 const outages: readonly Outage[] = ["error", "open", "closed", "local"];
 const MOST = 1_000_000_000;
 const MOST_PER_MS = 366 * 86_400_000;
@@ -83,7 +83,7 @@ const known = ["max", "per", "type", "burst", "outage", "localShare", "timeoutMs
 export function termsOf(name: string, options: LimitOptions): Terms {
   checkOptions("options", options, known);
   const { max, type = "rolling", burst = max, outage = "error", cache = true, block = 0 } = options;
-  oneOf("type", type, types);
+  oneOf("type", type, limitTypes);
   oneOf("outage", outage, outages);
   whole("max", max, 0);
   if (options.burst !== undefined && type !== "gcra")

@@ -28,6 +28,19 @@ export function limitKey(prefix: string, type: string, name: string, target: str
   return `${prefix}:{${target}}:limit:${type}:${name}`;
 }
 
+/** What the key of a limit names; null for other keys. As in `lockNameOf`, a client may have put a prefix before it. */
+export function limitOf(
+  prefix: string,
+  key: string,
+): { readonly type: string; readonly name: string; readonly target: string } | null {
+  const before = `${prefix}:{`;
+  const start = key.indexOf(before);
+  if (start < 0) return null;
+  // Names are the program's own, targets may be anybody's: the last that reads so is the separator.
+  const [, target, type, name] = /^(.+)\}:limit:([a-z]+):(.+)$/s.exec(key.slice(start + before.length)) ?? [];
+  return target && type && name ? { type, name, target } : null;
+}
+
 /** The key of a fenced record. */
 export function recordKey(prefix: string, name: string): string {
   return `${prefix}:{${name}}:record`;

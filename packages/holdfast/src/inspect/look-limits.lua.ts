@@ -1,0 +1,39 @@
+// Generated from look-limits.lua by scripts/generate.ts; do not edit.
+export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
+  name: "inspect/look-limits",
+  sha1: "4c02d01e364a7de0bb1f7fef37ed4587ca6ca950",
+  source: `local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local chunk = 100
+local function parts(item)
+  local at, n, sum = string.match(item, '^(%d+) (%d+) (%d+)$')
+  return tonumber(at), tonumber(n), tonumber(sum)
+end
+local function used_of(key, ttl_ms)
+  local newest_at, _, newest_sum = parts(redis.call('LINDEX', key, -1))
+  if not newest_at then return nil end
+  local ended_at = ttl_ms < 0 and -1 or newest_at - ttl_ms * 1000
+  local place = 0
+  repeat
+    local items = redis.call('LRANGE', key, place, place + chunk - 1)
+    for _, item in ipairs(items) do
+      local at, n, sum = parts(item)
+      if at and at > ended_at then return newest_sum - sum + n end
+    end
+    place = place + chunk
+  until #items < chunk
+  return 0
+end
+local function look(key)
+  local kind, ttl_ms = redis.call('TYPE', key).ok, redis.call('PTTL', key)
+  if kind == 'string' then return { ttl_ms, redis.call('GET', key) } end
+  if kind == 'list' then return { ttl_ms, used_of(key, ttl_ms) } end
+  return {}
+end
+local rows = { now }
+for place, key in ipairs(KEYS) do
+  rows[place + 1] = look(key)
+end
+return rows
+`,
+};
