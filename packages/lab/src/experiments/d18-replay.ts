@@ -24,7 +24,7 @@ const mostSeeds = 200;
 /** Of each run. */
 const fewestGrants = 3;
 /** After so many without any grant there will be none. */
-const idleSeeds = 10;
+const idleSeeds = 4;
 /** What loses the server's data excuses a token that falls, and would hide the mistake. */
 const losing = ["node crash", "rollback", "failover", "eviction", "flushall"];
 const longestStepMs = 43_200_000;

@@ -1,10 +1,13 @@
-/** With a library that does nothing no experiment says that it holds. */
+/** With a library that does nothing no experiment says that it holds, and without its fault none says anything. */
 import { AcquireTimeoutError, Holdfast, IndeterminateError, type Mutex } from "holdfast";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { Actor } from "../../src/experiments/actor.js";
 import { waitersBy } from "../../src/experiments/d10-crowd.js";
 import { experiments } from "../../src/experiments/list.js";
 import { drawPage } from "../../src/experiments/page.js";
 import { reportLines } from "../../src/experiments/report.js";
+import { Link } from "../../src/sim/link.js";
+import { Node } from "../../src/sim/node.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 afterEach(() => vi.restoreAllMocks());
@@ -37,4 +40,23 @@ describe.each(Object.entries(idle))("an acquire that %s", (_, acquire) => {
     expect(report).not.toMatch(/NaN|undefined/);
     expect(drawPage(outcome)).not.toMatch(/NaN|undefined/);
   });
+});
+
+/** Their faults are a pause, a death, a broken connection, a lost answer, or a server that is replaced. */
+const faulty = experiments.filter(({ id }) => /^D([134569]|1[1236])$/.test(id));
+
+test.each(faulty)("$id shows nothing where its fault does not strike", async (experiment) => {
+  vi.spyOn(Actor.prototype, "freeze").mockReturnValue();
+  vi.spyOn(Actor.prototype, "die").mockReturnValue();
+  for (const fault of ["cut", "loseNext"] as const) vi.spyOn(Link.prototype, fault).mockReturnValue();
+  for (const fault of ["crash", "restart", "promote"] as const)
+    vi.spyOn(Node.prototype, fault).mockReturnValue();
+  const { trials, asExpected } = await experiment.run(2);
+  // Where work only takes longer than a lease, there is no fault to leave out.
+  const withFault = trials.filter(({ name }) => !/a fixed ttl|in the background/.test(name));
+  for (const { side, verdict, unmet } of withFault) {
+    expect(verdict).not.toBe(side === "naive" ? "fails" : "holds");
+    expect(unmet).not.toEqual([]);
+  }
+  expect(asExpected).toBe(false);
 });
