@@ -25,6 +25,12 @@ export interface Belief {
   hold: Pending | null;
 }
 
+/** `close()` gives back at once. */
+function wasClosed({ signal }: Belief): boolean {
+  const reason: unknown = signal?.reason;
+  return reason instanceof LeaseLostError && reason.reason === "closed";
+}
+
 export class Beliefs {
   readonly #scene: Scene;
   readonly #live = new Map<string, Set<Belief>>();
@@ -50,6 +56,11 @@ export class Beliefs {
   /** How many hold it, as far as they know. */
   count(lock: string): number {
     return [...(this.#live.get(lock) ?? [])].filter(({ process }) => process.state !== "dead").length;
+  }
+
+  /** What this process holds, as far as it knows. */
+  of(process: Process, lock: string): readonly Belief[] {
+    return [...(this.#live.get(lock) ?? [])].filter((belief) => belief.process === process);
   }
 
   begin(belief: Belief): void {
@@ -131,7 +142,7 @@ export class Beliefs {
       this.#scene.lives.get(planned(other.process.name))?.plan ?? {};
     // A lease that is ended by its limit is given back.
     if (lockDelayMs === 0 || maxHoldMs !== null || this.#mayOverlap(belief, other)) return;
-    if (belief.lease.id === other.lease.id) return;
+    if (belief.lease.id === other.lease.id || wasClosed(other)) return;
     const leftMs = other.validMs + lockDelayMs - belief.process.nowMs;
     if (leftMs <= 0) return;
     const message =

@@ -5,9 +5,11 @@
 import {
   type AcquireOptions,
   AcquireTimeoutError,
+  ClosedError,
   type Holdfast,
   HoldfastError,
   type Lease,
+  LeaseLostError,
   type Mutex,
 } from "holdfast";
 import type { Dice } from "../../chaos/dice.js";
@@ -45,6 +47,10 @@ export class Caller {
   readonly #dice: Dice;
   readonly #recorder: Recorder;
   readonly #floors = new Map<string, bigint>();
+  /** Its Holdfast is about to be closed, or is. */
+  isClosing = false;
+  /** It waits for a lock. */
+  isAsking = false;
 
   constructor(name: string, parts: CallerParts) {
     this.name = name;
@@ -59,9 +65,10 @@ export class Caller {
     const { thinkMs, locks } = scene.plan;
     for (;;) {
       await process.sleep(this.#dice.between(0, 2 * thinkMs));
-      if (scene.isEnding) break;
+      if (scene.isEnding || this.isClosing) break;
       await this.#once(this.#dice.pick(locks));
     }
+    if (this.isClosing) return;
     for (const lock of locks) await this.#last(lock);
     if (this.name === `${process.name}.1` && process === scene.steady) await this.#steady(locks[0] as string);
   }
@@ -101,6 +108,7 @@ export class Caller {
     const waitMs = Math.round(scene.longestTtlMs + delayMs + settleMs);
     const lease = await this.#acquire(lock, waitMs, () => this.#mutex(lock).acquire({ waitMs }));
     if (!lease) {
+      if (this.isClosing) return;
       scene.fail("P1", `${this.name} did not get "${lock}" within ${waitMs} ms after all faults were over`);
       return;
     }
@@ -146,6 +154,7 @@ export class Caller {
     const pending = this.#recorder.begin("acquire", lock);
     const timed = new Timed(scene, process, `acquire of "${lock}"`, limitMs);
     const asked = beliefs.ask(lock, process);
+    this.isAsking = true;
     try {
       const lease = await call(timed);
       if (!lease) {
@@ -162,6 +171,7 @@ export class Caller {
       else pending.info(code);
       return null;
     } finally {
+      this.isAsking = false;
       asked();
       timed.settled();
     }
@@ -236,7 +246,9 @@ export class Caller {
     judgeOver(scene, belief, result);
     if ((await lease.release()) !== result)
       scene.fail("L8", `${this.name} was told twice how "${lock}" ended`);
+    const reason: unknown = belief.signal?.reason;
     if (result === "unknown") pending.info(result);
+    else if (reason instanceof LeaseLostError && reason.reason === "closed") pending.fail(reason.reason);
     else if (result === "lapsed") pending.fail(result);
     else pending.ok();
   }
@@ -269,6 +281,11 @@ export class Caller {
 
   #codeOf(error: unknown, lock: string): string {
     if (error === "had enough") return "had enough";
+    if (error instanceof ClosedError && !this.isClosing)
+      this.#parts.scene.fail(
+        "error",
+        `acquire of "${lock}" by ${this.name} was ended by a close() that nobody called`,
+      );
     if (error instanceof HoldfastError) return error.code;
     this.#parts.scene.fail("error", `acquire of "${lock}" by ${this.name} rejected with ${String(error)}`);
     return "unexpected";

@@ -1,5 +1,6 @@
 /** L5 of every moment, not only of the last: a lease ends for its holder before it ends at the node. */
-import type { Belief } from "./beliefs.js";
+import type { Lease } from "holdfast";
+import type { Process } from "../process.js";
 import { planned, type Scene } from "./scene.js";
 
 /** What is allowed for clocks at different rates: 1 % of the ttl, and 2 ms. */
@@ -8,9 +9,14 @@ const driftMs = 2;
 /** The server counts whole milliseconds, from and to. */
 const wholeMs = 1.5;
 
+interface Holding {
+  readonly caller: string;
+  readonly process: Process;
+  readonly lease: Lease;
+}
+
 /** @param keptMs for how long the node will keep it from now on */
-export function judgeDeadline(scene: Scene, belief: Belief, keptMs: number): void {
-  const { lease, process, caller } = belief;
+export function judgeDeadline(scene: Scene, { caller, process, lease }: Holding, keptMs: number): void {
   const leftMs = lease.remainingMs;
   const plan = scene.lives.get(planned(process.name))?.plan;
   // A look at the clock may stall, and the node goes on.

@@ -16,13 +16,15 @@ export function judgeKept(scene: Scene): void {
       type === "info" &&
       retMs !== null &&
       invMs >= scene.calmFromMs &&
-      retMs - invMs > promptMs
+      retMs - invMs > promptMs &&
+      error !== "CLOSED"
     )
       scene.fail("steady", `acquire of "${key}" by ${process}, without any fault: ${error}`, retMs);
   for (const lock of scene.plan.locks)
     for (const [grant, release] of nextReleases(operations.filter(({ key }) => key === lock))) {
       const { type, process, retMs, error } = release;
       if (grant.type !== "ok" || (grant.retMs ?? 0) < scene.calmFromMs || type === "ok") continue;
+      if (error === "closed") continue;
       if (limited.includes(planned(process))) continue;
       const message = `release of "${lock}" by ${process}, without any fault: ${error}`;
       scene.fail("steady", message, retMs ?? undefined);

@@ -28,6 +28,8 @@ export interface ProcessPlan {
   readonly client: Required<SimClientOptions>;
   /** Callers that work side by side. */
   readonly callers: number;
+  /** When its first life ends by `hf.close()`, whatever its callers do just then; null: with the run. */
+  readonly closesAtMs: number | null;
 }
 
 export interface Plan {
@@ -65,13 +67,15 @@ const calmShare = 0.08;
 /** And this share of the others goes on undisturbed after their faults. */
 const calmAfterShare = 0.25;
 
+const unequalShare = 0.12;
+const closeShare = 0.15;
+
 export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const dice = diceFor(seed, "plan");
   const chaosMs = dice.whole(4_000, 10_000);
   const isOrderly = dice.chance(0.5);
-  const processes = Array.from({ length: dice.whole(3, 5) }, (_, place) =>
-    processPlan(dice, place, isOrderly),
-  );
+  const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place, isOrderly));
+  const processes = withCloses(diceFor(seed, "closes"), withTtls(diceFor(seed, "ttls"), drawn), chaosMs);
   const calm = diceFor(seed, "calm");
   return {
     seed,
@@ -99,7 +103,26 @@ function processPlan(dice: Dice, place: number, isOrderly: boolean): ProcessPlan
       offlineQueue: dice.chance(0.8),
     },
     callers: dice.chance(0.3) ? 2 : 1,
+    closesAtMs: null,
   };
+}
+
+/** In some runs the longest ttl is twenty times the shortest; and there are leases that a second is little of. */
+function withTtls(dice: Dice, processes: readonly ProcessPlan[]): readonly ProcessPlan[] {
+  if (!dice.chance(unequalShare)) return processes;
+  const [short, long] = dice.shuffle(processes);
+  return processes.map((process) => {
+    const ttlMs = process === short ? 200 : process === long ? dice.pick([4_000, 9_000]) : process.ttlMs;
+    const { maxHoldMs } = process;
+    return { ...process, ttlMs, maxHoldMs: maxHoldMs && (maxHoldMs / process.ttlMs) * ttlMs };
+  });
+}
+
+function withCloses(dice: Dice, processes: readonly ProcessPlan[], chaosMs: number): readonly ProcessPlan[] {
+  if (!dice.chance(closeShare)) return processes;
+  const closing = dice.pick(processes);
+  const closesAtMs = Math.round(dice.between(200, chaosMs));
+  return processes.map((process) => (process === closing ? { ...process, closesAtMs } : process));
 }
 
 /** A random half of the kinds, each as often as its random weight says: what drowns in a mix of all is found in some. */

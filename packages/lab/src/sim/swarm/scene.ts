@@ -183,6 +183,13 @@ export function namedAt(node: Node, lock: string): Holder | null {
   return { id, leftMs: Number(node.peek("PTTL", stateKey(lock))) - Number(keepMs) };
 }
 
+/** The process that holds a lock at the node, by its label. */
+export function ownerAt(node: Node, lock: string): string | null {
+  const state = holderAt(node, lock) && node.peek("GET", stateKey(lock));
+  if (typeof state !== "string") return null;
+  return (JSON.parse(state.slice(state.indexOf("{"))) as { label?: string }).label ?? null;
+}
+
 /** Who holds a lock at the node, and for how long from now on; null: nobody. */
 export function holderAt(node: Node, lock: string): Holder | null {
   const named = namedAt(node, lock);
