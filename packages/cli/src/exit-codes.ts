@@ -15,7 +15,7 @@ export const EXIT = {
   lost: 70,
   /** The output cannot be written. */
   output: 74,
-  /** Somebody else holds the lock. */
+  /** Somebody else holds the lock; the limit is used up. */
   busy: 75,
   notExecutable: 126,
   notFound: 127,

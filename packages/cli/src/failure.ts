@@ -31,6 +31,11 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
 const FLAG_BY_ARGUMENT: Readonly<Record<string, string>> = {
   name: "NAME",
   pattern: "PATTERN",
+  target: "TARGET",
+  max: "--max",
+  per: "--per",
+  burst: "--burst",
+  cost: "--cost",
   prefix: "--prefix",
   label: "--label",
   ttlMs: "--ttl",

@@ -8,12 +8,13 @@ Examples:
   holdfast ls                                    who holds, how many wait
   holdfast watch 'deploy*'                       the same, as it changes
   holdfast release deploy --force                take it from its holder
+  holdfast limit sms user:7 --max 10 --per 1h    once more, or refused
 
 Exit codes:
   0 done; 1 no, or a defect; 64 wrong arguments; 69 Redis cannot be reached, or
-  refuses; 70 the lease was lost; 74 the output cannot be written; 75 busy; 126
-  the command cannot be executed; 127 there is no such command; 128+n ended by
-  signal n
+  refuses; 70 the lease was lost; 74 the output cannot be written; 75 busy, or
+  over the limit; 126 the command cannot be executed; 127 there is no such
+  command; 128+n ended by signal n
 
 The Redis comes from --redis or HOLDFAST_REDIS, the prefix from --prefix or
 HOLDFAST_PREFIX. NO_COLOR declines colours.
@@ -71,6 +72,57 @@ Examples:
 
 Exit codes: 0 taken, or free already; 1 you said no; 75 another holds it than was
 meant; 64, 69.
+`,
+  limit: `
+Types:
+  rolling    a bucket of --max that fills evenly, over --per
+  gcra       the same, with a --burst of its own
+  window     a count that begins anew, --per after the first
+  sliding    at most --max in any --per, exactly
+  lifetime   a count that never begins anew
+
+Examples:
+  holdfast limit sms user:7 --max 10 --per 1h && ./send-sms user:7
+  holdfast limit export user:7 --max 500 --per 1d --cost 120
+  holdfast limit sms user:7 --max 10 --per 1h --peek
+  holdfast limit trial acme --type lifetime --max 30 --json | jq .remaining
+
+Exit codes: 0 allowed, and taken; 75 refused, and nothing was taken; 69 Redis
+cannot be asked: it may have been taken; 64.
+`,
+  limits: `
+Examples:
+  holdfast limits ls
+  holdfast limits ls 'login*' --target '10.*'
+  holdfast limits show sms user:7
+  holdfast limits reset sms user:7
+`,
+  limitsLs: `
+USED is what is used now, RESET how long until nothing is. How much fits is
+known to the program that asks, not to Redis.
+
+Examples:
+  holdfast limits ls
+  holdfast limits ls 'login*' --target '10.*'
+  holdfast limits ls --json | jq -r '.limits[].target'
+
+Exit codes: 0, also when there is none; 64, 69.
+`,
+  limitsShow: `
+Examples:
+  holdfast limits show sms user:7
+  holdfast limits show sms user:7 --json | jq '.limits[0].used'
+
+Exit codes: 0, also when nothing is used; 64, 69.
+`,
+  limitsReset: `
+A process that remembers a refusal goes on refusing until that is over.
+
+Examples:
+  holdfast limits reset sms user:7
+  holdfast limits reset sms user:7 --yes
+
+Exit codes: 0 done, or nothing was used; 1 you said no; 64, 69.
 `,
   doctor: `
 Examples:

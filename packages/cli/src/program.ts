@@ -5,6 +5,7 @@ import { candidatesFor } from "./completion/candidates.js";
 import { completionScript, SHELLS, type Shell } from "./completion/scripts.js";
 import { parseDuration, parseWait } from "./duration.js";
 import { HELP } from "./help.js";
+import { addLimit, addLimits } from "./limit-program.js";
 import { printLine } from "./output/output.js";
 import { settingOptions, settingsOf } from "./settings.js";
 
@@ -19,7 +20,7 @@ export function buildProgram(
   const program = new Command("holdfast")
     .exitOverride()
     .configureOutput(json ? { writeErr: () => {} } : { outputError: (text, write) => write(named(text)) })
-    .description("Locks with leases and fencing tokens, from the command line.")
+    .description("Locks with leases and fencing tokens, and rate limits, from the command line.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this text")
     .helpCommand("help [command]", "print the help of a command")
@@ -30,6 +31,8 @@ export function buildProgram(
   addLock(program, args, finish);
   addLooks(program, finish);
   addRelease(program, finish);
+  addLimit(program, finish);
+  addLimits(program, finish);
   addDoctor(program, finish);
   addEmbedded(program, finish);
   addLab(program, finish);
@@ -201,7 +204,9 @@ function addCompletion(program: Command): void {
     .argument("[words...]", "the words up to the cursor, after --")
     .action(async (words: string[]) => {
       const { knownNames } = await import("./completion/names.js");
-      for (const { value, description } of await candidatesFor(program, words, () => knownNames(words)))
+      for (const { value, description } of await candidatesFor(program, words, (wanted) =>
+        knownNames(words, wanted),
+      ))
         printLine(`${value}\t${description}`);
     });
 }

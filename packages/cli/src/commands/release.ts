@@ -1,6 +1,6 @@
 /** `holdfast release NAME --force`: takes the lock from its holder, after asking. */
-import { createInterface } from "node:readline/promises";
 import type { ForceReleaseResult, LockHolder } from "holdfast";
+import { confirmed } from "../confirm.js";
 import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";
 import { interruptible } from "../interrupt.js";
@@ -25,7 +25,7 @@ export async function release({ name, fence, yes }: ReleaseTerms, settings: Sett
       await session.connect(signal);
       const inspector = await session.hf.inspector();
       const { holder } = await inspector.lock(name);
-      if (!yes && holder && !(await confirmed(name, holder, signal))) {
+      if (!yes && holder && !(await confirmed(questionOf(name, holder), signal))) {
         note("left as it is");
         return EXIT.no;
       }
@@ -41,24 +41,11 @@ export async function release({ name, fence, yes }: ReleaseTerms, settings: Sett
   }
 }
 
-async function confirmed(name: string, holder: LockHolder, signal: AbortSignal): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const interrupt = new AbortController();
-  terminal.once("close", () => interrupt.abort()); // Ctrl-D
-  terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
-  signal.addEventListener("abort", () => interrupt.abort(signal.reason), { once: true });
-  const question =
+function questionOf(name: string, holder: LockHolder): string {
+  return (
     `'${printable(name)}' is held by ${ownerText(holder.process)}, fence ${holder.fence}, ` +
-    `for ${showDuration(holder.heldMs)}.\nTake it away? [y/N] `;
-  try {
-    return /^y(es)?$/i.test((await terminal.question(question, { signal: interrupt.signal })).trim());
-  } catch (error) {
-    signal.throwIfAborted();
-    if (interrupt.signal.aborted) return false;
-    throw error;
-  } finally {
-    terminal.close();
-  }
+    `for ${showDuration(holder.heldMs)}.\nTake it away?`
+  );
 }
 
 function toldOf(name: string, { outcome, holder, told, next, lastFence }: ForceReleaseResult): string {

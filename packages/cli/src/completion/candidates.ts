@@ -6,11 +6,17 @@ export interface Candidate {
   readonly description: string;
 }
 
+/** Names that only Redis knows. */
+export type Wanted =
+  | { readonly of: "locks" }
+  | { readonly of: "limits" }
+  | { readonly of: "targets"; readonly limit: string };
+
 /** @param words after `holdfast`, the last one being typed, possibly empty. */
 export async function candidatesFor(
   program: Command,
   words: readonly string[],
-  names: () => Promise<readonly string[]> = async () => [],
+  names: (wanted: Wanted) => Promise<readonly string[]> = async () => [],
 ): Promise<readonly Candidate[]> {
   const typed = words.slice(0, -1);
   const current = words.at(-1) ?? "";
@@ -23,21 +29,21 @@ interface Place {
   readonly command: Command;
   /** The option whose value comes next. */
   readonly expecting: Option | null;
-  /** How many operands of the command have been typed. */
-  readonly operands: number;
+  /** The operands of the command that have been typed. */
+  readonly operands: readonly string[];
 }
 
 function placeOf(program: Command, typed: readonly string[]): Place {
   let command = program;
   let expecting: Option | null = null;
-  let operands = 0;
+  const operands: string[] = [];
   for (const word of typed) {
     if (expecting) expecting = null;
     else if (word.startsWith("-")) expecting = takesValue(command, word);
     else {
       const inner = command.commands.find((each) => each.name() === word);
-      if (inner && operands === 0) command = inner;
-      else operands += 1;
+      if (inner && operands.length === 0) command = inner;
+      else operands.push(word);
     }
   }
   return { command, expecting, operands };
@@ -50,8 +56,9 @@ function takesValue(command: Command, word: string): Option | null {
 
 /** Its own and those of the program, which it takes as well. */
 function optionsOf(command: Command): readonly Option[] {
-  const help = command.createHelp();
-  return [...help.visibleOptions(command), ...(command.parent ? command.parent.options : [])];
+  const above: Option[] = [];
+  for (let parent = command.parent; parent; parent = parent.parent) above.push(...parent.options);
+  return [...command.createHelp().visibleOptions(command), ...above];
 }
 
 function choicesOf({ argChoices }: Option): readonly Candidate[] {
@@ -61,8 +68,8 @@ function choicesOf({ argChoices }: Option): readonly Candidate[] {
 async function inPlace(
   command: Command,
   current: string,
-  operands: number,
-  names: () => Promise<readonly string[]>,
+  operands: readonly string[],
+  names: (wanted: Wanted) => Promise<readonly string[]>,
 ): Promise<readonly Candidate[]> {
   if (current.startsWith("-")) {
     return optionsOf(command).flatMap(({ long, description }) =>
@@ -72,8 +79,15 @@ async function inPlace(
   const inner = command.createHelp().visibleCommands(command);
   if (inner.length > 0)
     return inner.map((each) => ({ value: each.name(), description: each.summary() || each.description() }));
-  const argument = command.registeredArguments[operands];
+  const argument = command.registeredArguments[operands.length];
   if (argument?.argChoices) return argument.argChoices.map((value) => ({ value, description: "" }));
-  if (argument?.name() !== "name" && argument?.name() !== "pattern") return [];
-  return (await names()).map((value) => ({ value, description: "" }));
+  const wanted = wantedFor(command, argument?.name() ?? "", operands);
+  return wanted ? (await names(wanted)).map((value) => ({ value, description: "" })) : [];
+}
+
+function wantedFor(command: Command, argument: string, [limit = ""]: readonly string[]): Wanted | null {
+  if (argument === "target") return { of: "targets", limit };
+  if (argument === "limit" || (argument === "pattern" && command.parent?.name() === "limits"))
+    return { of: "limits" };
+  return argument === "name" || argument === "pattern" ? { of: "locks" } : null;
 }

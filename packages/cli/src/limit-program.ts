@@ -1,0 +1,85 @@
+/** The commands about limits, as `program.ts` has those about locks. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "./duration.js";
+import { HELP } from "./help.js";
+import { settingsOf } from "./settings.js";
+
+type Finish = (exitCode: number) => void;
+
+const TYPES = ["rolling", "gcra", "window", "sliding", "lifetime"];
+
+export function addLimit(program: Command, finish: Finish): void {
+  program
+    .command("limit")
+    .summary("take of a rate limit, or be refused")
+    .description("Takes of the limit NAME for TARGET, or is refused; counted for all processes together.")
+    .argument("<limit>", "the limit: sms, login")
+    .argument("<target>", "whom it is for: a user, an address")
+    .addOption(new Option("--max <number>", "so much in each --per").argParser(whole).makeOptionMandatory())
+    .addOption(new Option("--per <duration>", "not for lifetime").argParser(parseDuration))
+    .addOption(new Option("--type <type>", "what counts").choices(TYPES).default("rolling"))
+    .addOption(new Option("--burst <number>", "gcra: so much fits at once (default: --max)").argParser(whole))
+    .addOption(new Option("--cost <number>", "what is taken").argParser(whole).default(1))
+    .addOption(new Option("--peek", "take nothing: only say what would happen"))
+    .addOption(new Option("--refund", "give back --cost, at most what is used").conflicts("peek"))
+    .addHelpText("after", HELP.limit)
+    .action(async (name: string, target: string, _: unknown, self: Command) => {
+      const { max, per: perMs, type, burst, cost, peek, refund, ...rest } = self.optsWithGlobals();
+      if (perMs === undefined && type !== "lifetime")
+        self.error("error: --per is missing: only --type lifetime has none");
+      const doing = peek ? "peek" : refund ? "refund" : "take";
+      const { limit } = await import("./commands/limit.js");
+      finish(await limit({ name, target, max, perMs, type, burst, cost, doing }, settingsOf(rest)));
+    });
+}
+
+export function addLimits(program: Command, finish: Finish): void {
+  const limits = program
+    .command("limits")
+    .summary("look at limits, or reset one")
+    .description("Looks at limits: what is used, by whom, until when; resets one.")
+    .addHelpText("after", HELP.limits);
+  limits
+    .command("ls")
+    .summary("list the limits of which something is used")
+    .description("Lists the limits of which something is used, one line for each target.")
+    .argument("[pattern]", "names: * is anything, ? one character, [ab] one of these", "*")
+    .option("--target <pattern>", "only these targets, likewise", "*")
+    .addHelpText("after", HELP.limitsLs)
+    .action(async (pattern: string, _: unknown, self: Command) => {
+      const { target, ...rest } = self.optsWithGlobals();
+      const { list } = await import("./commands/limits.js");
+      finish(await list({ pattern, target }, settingsOf(rest)));
+    });
+  limits
+    .command("show")
+    .summary("show what one target has used of one limit")
+    .description("Shows what TARGET has used of the limit NAME.")
+    .argument("<limit>", "the limit")
+    .argument("<target>", "whom it is for")
+    .addHelpText("after", HELP.limitsShow)
+    .action(async (name: string, target: string, _: unknown, self: Command) => {
+      const { show } = await import("./commands/limits.js");
+      finish(await show(name, target, settingsOf(self.optsWithGlobals())));
+    });
+  limits
+    .command("reset")
+    .summary("forget what one target has used of one limit")
+    .description("Forgets what TARGET has used of the limit NAME, whatever its type.")
+    .argument("<limit>", "the limit")
+    .argument("<target>", "whom it is for")
+    .option("-y, --yes", "do not ask")
+    .addHelpText("after", HELP.limitsReset)
+    .action(async (name: string, target: string, _: unknown, self: Command) => {
+      const { yes, ...rest } = self.optsWithGlobals();
+      if (!yes && !process.stdin.isTTY)
+        self.error("error: nobody can be asked, because stdin is no terminal: add --yes");
+      const { reset } = await import("./commands/limits.js");
+      finish(await reset({ name, target, yes: yes === true }, settingsOf(rest)));
+    });
+}
+
+function whole(text: string): number {
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Give a whole number.");
+}
