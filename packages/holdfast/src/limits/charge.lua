@@ -17,7 +17,8 @@ ARGV[2..]           seven for each key:
             per     integer  us; for lifetime 0
             room    integer  rolling, gcra: so much fits at once
             unit    integer  us; rolling, gcra: time counts in units, so that room * per / unit is below 2^53
-            at      integer  us by the server's clock: when it happened; '' is now
+            at      integer  us by the server's clock: when it happened; sliding: when what is given back was taken;
+                             '' is now
 
 Returns  {now, ok, remaining, retry, reset, ...}  four for each key; times in us
          ok         1 or 0; where 'each' met an error, its text
@@ -29,7 +30,7 @@ Raises   with 'all', 'look' and 'set' WRONGTYPE, where a key holds something els
 Retry    a repeat charges again: for whom no answer came, it may have been charged
 Clock    the server's, read once. Where it was set back no more is admitted than was left; what lies further ahead
          than `per` counts as of now
-Cost     O(n); sliding: and of the charges that ended since the last
+Cost     O(n); sliding: and of the charges that ended since the last, of a refund with `at` of all
 ]]
 local how = ARGV[1]
 local time = redis.call('TIME')
@@ -41,13 +42,19 @@ local function ceil_div(a, b) return floor((a + b - 1) / b) end
 -- Each kind reads its state and says: ok, retry, remaining and reset if it is charged, remaining and reset if not,
 -- and how to write it.
 
+local function alien(key)
+  error({ err = 'WRONGTYPE the key of this limit holds something else: ' .. key })
+end
+
 -- state: string "<level> <since> <per> <unit>", level = used * per / unit at the time `since`
 local function bucket(key, cost, max, per, room, unit, at)
   local state = redis.call('GET', key)
   local periods = per / unit
-  local level, since = 0, now
+  local event = at and at < now and at or now
+  local level, since = 0, event
   if state then
     local was_level, was_since, was_per, was_unit = string.match(state, '^(%d+) (%d+) (%d+) (%d+)$')
+    if not was_level then alien(key) end
     level, since = tonumber(was_level), tonumber(was_since)
     if tonumber(was_per) ~= per or tonumber(was_unit) ~= unit then
       level = math.ceil(level * was_unit / was_per * periods)
@@ -56,7 +63,6 @@ local function bucket(key, cost, max, per, room, unit, at)
   local full = room * periods
   if level > full then level = full end
   if since > now + per then since = now end
-  local event = at and at < now and at or now
   local amount = cost * periods
   if event < since then
     -- What happened before the last charge has regenerated in part.
@@ -77,14 +83,19 @@ local function bucket(key, cost, max, per, room, unit, at)
   local function reset(left)
     return left == 0 and 0 or max_of(ceil_div(left, max) * unit + since - now, 1)
   end
+  local function free(used)
+    return floor((full - max_of(used - floor((now - since) / unit) * max, 0)) / periods)
+  end
   local function write()
     if charged > 0 then
-      redis.call('SET', key, format('%.0f %.0f %.0f %.0f', charged, since, per, unit), 'PX', ceil_div(reset(charged), 1000) + 1)
+      -- From now on, not from `since`: of late events the next is as late.
+      local life = ceil_div(charged, max) * unit
+      redis.call('SET', key, format('%.0f %.0f %.0f %.0f', charged, since, per, unit), 'PX', ceil_div(life, 1000) + 1)
     elseif state then
       redis.call('DEL', key)
     end
   end
-  return ok, retry, floor((full - charged) / periods), reset(charged), floor((full - level) / periods), reset(level), write
+  return ok, retry, free(charged), reset(charged), free(level), reset(level), write
 end
 
 -- state: string "<count> <start>"
@@ -93,6 +104,7 @@ local function window(key, cost, max, per, _, _, at)
   local count, start = 0, now
   if state then
     local was_count, was_start = string.match(state, '^(%d+) (%d+)$')
+    if not was_count then alien(key) end
     count, start = tonumber(was_count), tonumber(was_start)
     if start > now + per then start = now end
     if now >= start + per then count, start = 0, now end
@@ -116,7 +128,11 @@ end
 -- state: string "<count>"
 local function lifetime(key, cost, max)
   local state = redis.call('GET', key)
-  local count = tonumber(state or 0)
+  local count = 0
+  if state then
+    if not string.match(state, '^%d+$') then alien(key) end
+    count = tonumber(state)
+  end
   if how == 'set' then count, cost = max_of(cost, 0), 0 end
   local charged = max_of(count + cost, 0)
   local ok = cost < 0 or charged <= max
@@ -149,8 +165,33 @@ local function each_charge(key, place, visit)
   until #items < chunk
 end
 
+-- Of what was taken up to `at` the newest first; without it the oldest: so what is left counts for as long as it may
+-- have to, whichever it was.
+local function give_back(key, back, at)
+  local later, left = {}, back
+  if at then
+    repeat
+      local item = redis.call('RPOP', key)
+      local is_later = charge_of(item) > at
+      if is_later then later[#later + 1] = item else redis.call('RPUSH', key, item) end
+    until not is_later
+  end
+  while left > 0 do
+    local item_at, n, sum = charge_of(redis.call(at and 'RPOP' or 'LPOP', key))
+    if n > left then
+      if at then redis.call('RPUSH', key, format('%.0f %.0f %.0f', item_at, n - left, sum - left))
+      else redis.call('LPUSH', key, format('%.0f %.0f %.0f', item_at, n - left, sum)) end
+    end
+    left = left - n
+  end
+  for place = #later, 1, -1 do
+    local item_at, n, sum = charge_of(later[place])
+    redis.call('RPUSH', key, format('%.0f %.0f %.0f', item_at, n, sum - back))
+  end
+end
+
 -- state: list of "<at> <n> <sum>", oldest first; sum is of all n up to this one
-local function sliding(key, cost, max, per)
+local function sliding(key, cost, max, per, _, _, taken_at)
   local last = redis.call('LINDEX', key, -1)
   local used, ended, last_at, last_sum = 0, 0, 0, 0
   if last then
@@ -165,7 +206,18 @@ local function sliding(key, cost, max, per)
     end)
   end
   local is_ahead = last_at > now + per
-  if is_ahead then last_at = now end
+  if is_ahead then last_at, taken_at = now, nil end
+  if cost < 0 then
+    local most = used
+    if taken_at then
+      most = 0
+      each_charge(key, ended, function(at, n)
+        if at > taken_at then return true end
+        most = most + n
+      end)
+    end
+    cost = max_of(cost, -most)
+  end
   if how == 'set' then cost = min_of(max_of(cost, 0), max) - used end
   local charged = max_of(used + cost, 0)
   local ok, retry = cost <= 0 or charged <= max, 0
@@ -200,12 +252,7 @@ local function sliding(key, cost, max, per)
       if used > 0 and last_at == at then n = n + select(2, charge_of(redis.call('RPOP', key))) end
       redis.call('RPUSH', key, format('%.0f %.0f %.0f', at, n, sum))
     end
-    local back = min_of(-cost, used)
-    while back > 0 do -- the newest first
-      local item_at, n, sum = charge_of(redis.call('RPOP', key))
-      if n > back then redis.call('RPUSH', key, format('%.0f %.0f %.0f', item_at, n - back, sum - back)) end
-      back = back - n
-    end
+    if cost < 0 then give_back(key, -cost, taken_at) end
     redis.call('PEXPIRE', key, ceil_div(reset(charged, cost > 0), 1000) + 1)
   end
   return ok, retry, max_of(max - charged, 0), reset(charged, cost > 0), max_of(max - used, 0), reset(used, false), write

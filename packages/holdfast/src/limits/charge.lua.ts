@@ -1,18 +1,23 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "579cfb4ef0ee38b5371865d7a0c8651f9362dc03",
+  sha1: "4555d3db600e36b5583fdc4b1d8b662c42e3ded7",
   source: `local how = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local format, floor, max_of, min_of = string.format, math.floor, math.max, math.min
 local function ceil_div(a, b) return floor((a + b - 1) / b) end
+local function alien(key)
+  error({ err = 'WRONGTYPE the key of this limit holds something else: ' .. key })
+end
 local function bucket(key, cost, max, per, room, unit, at)
   local state = redis.call('GET', key)
   local periods = per / unit
-  local level, since = 0, now
+  local event = at and at < now and at or now
+  local level, since = 0, event
   if state then
     local was_level, was_since, was_per, was_unit = string.match(state, '^(%d+) (%d+) (%d+) (%d+)$')
+    if not was_level then alien(key) end
     level, since = tonumber(was_level), tonumber(was_since)
     if tonumber(was_per) ~= per or tonumber(was_unit) ~= unit then
       level = math.ceil(level * was_unit / was_per * periods)
@@ -21,7 +26,6 @@ local function bucket(key, cost, max, per, room, unit, at)
   local full = room * periods
   if level > full then level = full end
   if since > now + per then since = now end
-  local event = at and at < now and at or now
   local amount = cost * periods
   if event < since then
     local gone = at and floor((since - event) / unit) * max or 0
@@ -40,20 +44,25 @@ local function bucket(key, cost, max, per, room, unit, at)
   local function reset(left)
     return left == 0 and 0 or max_of(ceil_div(left, max) * unit + since - now, 1)
   end
+  local function free(used)
+    return floor((full - max_of(used - floor((now - since) / unit) * max, 0)) / periods)
+  end
   local function write()
     if charged > 0 then
-      redis.call('SET', key, format('%.0f %.0f %.0f %.0f', charged, since, per, unit), 'PX', ceil_div(reset(charged), 1000) + 1)
+      local life = ceil_div(charged, max) * unit
+      redis.call('SET', key, format('%.0f %.0f %.0f %.0f', charged, since, per, unit), 'PX', ceil_div(life, 1000) + 1)
     elseif state then
       redis.call('DEL', key)
     end
   end
-  return ok, retry, floor((full - charged) / periods), reset(charged), floor((full - level) / periods), reset(level), write
+  return ok, retry, free(charged), reset(charged), free(level), reset(level), write
 end
 local function window(key, cost, max, per, _, _, at)
   local state = redis.call('GET', key)
   local count, start = 0, now
   if state then
     local was_count, was_start = string.match(state, '^(%d+) (%d+)$')
+    if not was_count then alien(key) end
     count, start = tonumber(was_count), tonumber(was_start)
     if start > now + per then start = now end
     if now >= start + per then count, start = 0, now end
@@ -75,7 +84,11 @@ local function window(key, cost, max, per, _, _, at)
 end
 local function lifetime(key, cost, max)
   local state = redis.call('GET', key)
-  local count = tonumber(state or 0)
+  local count = 0
+  if state then
+    if not string.match(state, '^%d+$') then alien(key) end
+    count = tonumber(state)
+  end
   if how == 'set' then count, cost = max_of(cost, 0), 0 end
   local charged = max_of(count + cost, 0)
   local ok = cost < 0 or charged <= max
@@ -103,7 +116,29 @@ local function each_charge(key, place, visit)
     end
   until #items < chunk
 end
-local function sliding(key, cost, max, per)
+local function give_back(key, back, at)
+  local later, left = {}, back
+  if at then
+    repeat
+      local item = redis.call('RPOP', key)
+      local is_later = charge_of(item) > at
+      if is_later then later[#later + 1] = item else redis.call('RPUSH', key, item) end
+    until not is_later
+  end
+  while left > 0 do
+    local item_at, n, sum = charge_of(redis.call(at and 'RPOP' or 'LPOP', key))
+    if n > left then
+      if at then redis.call('RPUSH', key, format('%.0f %.0f %.0f', item_at, n - left, sum - left))
+      else redis.call('LPUSH', key, format('%.0f %.0f %.0f', item_at, n - left, sum)) end
+    end
+    left = left - n
+  end
+  for place = #later, 1, -1 do
+    local item_at, n, sum = charge_of(later[place])
+    redis.call('RPUSH', key, format('%.0f %.0f %.0f', item_at, n, sum - back))
+  end
+end
+local function sliding(key, cost, max, per, _, _, taken_at)
   local last = redis.call('LINDEX', key, -1)
   local used, ended, last_at, last_sum = 0, 0, 0, 0
   if last then
@@ -118,7 +153,18 @@ local function sliding(key, cost, max, per)
     end)
   end
   local is_ahead = last_at > now + per
-  if is_ahead then last_at = now end
+  if is_ahead then last_at, taken_at = now, nil end
+  if cost < 0 then
+    local most = used
+    if taken_at then
+      most = 0
+      each_charge(key, ended, function(at, n)
+        if at > taken_at then return true end
+        most = most + n
+      end)
+    end
+    cost = max_of(cost, -most)
+  end
   if how == 'set' then cost = min_of(max_of(cost, 0), max) - used end
   local charged = max_of(used + cost, 0)
   local ok, retry = cost <= 0 or charged <= max, 0
@@ -153,12 +199,7 @@ local function sliding(key, cost, max, per)
       if used > 0 and last_at == at then n = n + select(2, charge_of(redis.call('RPOP', key))) end
       redis.call('RPUSH', key, format('%.0f %.0f %.0f', at, n, sum))
     end
-    local back = min_of(-cost, used)
-    while back > 0 do
-      local item_at, n, sum = charge_of(redis.call('RPOP', key))
-      if n > back then redis.call('RPUSH', key, format('%.0f %.0f %.0f', item_at, n - back, sum - back)) end
-      back = back - n
-    end
+    if cost < 0 then give_back(key, -cost, taken_at) end
     redis.call('PEXPIRE', key, ceil_div(reset(charged, cost > 0), 1000) + 1)
   end
   return ok, retry, max_of(max - charged, 0), reset(charged, cost > 0), max_of(max - used, 0), reset(used, false), write

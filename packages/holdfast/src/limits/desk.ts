@@ -19,6 +19,7 @@ import { Tick } from "../time/tick.js";
 import { Blocks } from "./blocks.js";
 import { script } from "./charge.lua.js";
 import { Gate } from "./gate.js";
+import { LimitIndex } from "./limit-index.js";
 import { LocalShare } from "./local-share.js";
 import { Refusals } from "./refusals.js";
 import type { GroupResult, LimitResult, Reservation } from "./result.js";
@@ -113,6 +114,15 @@ export class Desk {
     return resultOf(terms, await this.#call(ask));
   }
 
+  /** Every one in one script, each as far as it goes. */
+  async refundAll(asked: readonly { readonly terms: Terms; readonly charge: Charge }[]): Promise<void> {
+    const asks = asked
+      .filter(({ terms }) => terms.policy.max > 0)
+      .map(({ terms, charge }) => this.#askOf(terms, charge, -charge.cost));
+    for (const { key } of asks) this.#refusals.forget(key);
+    if (asks.length > 0) await this.#script("all", asks);
+  }
+
   async set(terms: Terms, charge: Charge): Promise<LimitResult> {
     if (terms.policy.max === 0) return nothing(terms, 0);
     const ask = this.#askOf(terms, charge, charge.cost);
@@ -186,6 +196,10 @@ export class Desk {
       if (!result.ok && source === "redis" && terms.cache) this.#refusals.note(key, cost, since, result);
     }
     return groupOf(results, source);
+  }
+
+  index(name: string): LimitIndex {
+    return new LimitIndex(name, this.#options, (key) => this.#forget(key));
   }
 
   /** Gives back what is left of blocks, as far as that can be done at once. */

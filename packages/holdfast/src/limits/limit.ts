@@ -9,7 +9,7 @@ import { checkCost, type LimitOptions, type LimitPolicy, type Terms, termsOf } f
 export interface TakeOptions {
   /**
    * When it happened, in ms since 1970 by the server's clock, for `rolling` and `gcra`: what has regenerated since is
-   * not counted. Later than now is now. @default now
+   * not counted. Later than now is now. For a refund also of `window` and `sliding`: when it was taken. @default now
    */
   readonly atMs?: number | undefined;
 }
@@ -18,6 +18,14 @@ export interface TakeOptions {
 export interface LimitTarget {
   readonly limit: Limit;
   readonly target: string;
+  /** Instead of what the group is asked for. */
+  readonly cost?: number | undefined;
+  readonly atMs?: number | undefined;
+}
+
+export interface PartOptions extends TakeOptions {
+  /** What it is charged in a group, instead of what the group is asked for. */
+  readonly cost?: number | undefined;
 }
 
 const LONGEST = 512;
@@ -43,8 +51,15 @@ export class Limit {
     return this.#terms;
   }
 
-  of(target: string): LimitTarget {
-    return { limit: this, target: checkWord("target", target) };
+  /** A part of a group: `hf.limits.all([requests.of(user), bytes.of(user, { cost: 512 })])`. */
+  of(target: string, options: PartOptions = {}): LimitTarget {
+    const { cost } = options;
+    return {
+      limit: this,
+      target: checkWord("target", target),
+      cost: cost === undefined ? undefined : checkCost("cost", cost),
+      atMs: momentOf(options) ?? undefined,
+    };
   }
 
   /**

@@ -1,10 +1,11 @@
 /** Limits: several at once, charged all or none. */
 import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
-import type { Desk } from "./desk.js";
-import type { LimitTarget } from "./limit.js";
+import type { Charge, Desk } from "./desk.js";
+import { checkWord, type LimitTarget } from "./limit.js";
+import type { LimitIndex } from "./limit-index.js";
 import type { GroupResult } from "./result.js";
-import { checkCost } from "./terms.js";
+import { checkCost, type Terms } from "./terms.js";
 
 /** One limit of a group; or a group in a group. */
 export type LimitGroupPart = LimitTarget | LimitGroup;
@@ -41,9 +42,9 @@ export class LimitGroup {
     return this.#ask("look", cost);
   }
 
-  /** Gives back to every one, each for itself. */
+  /** Gives back to every one, in one script. Rejects with what went wrong, whatever `outage` says. */
   async refund(cost = 1): Promise<void> {
-    await Promise.all(this.parts.map(({ limit, target }) => limit.refund(target, cost)));
+    await (await this.#desk.load()).refundAll(this.#asked(cost));
   }
 
   async reset(): Promise<void> {
@@ -51,12 +52,15 @@ export class LimitGroup {
   }
 
   async #ask(how: "all" | "look", cost: number): Promise<GroupResult> {
-    const charge = { cost: checkCost("cost", cost), atMs: null };
-    const asked = this.parts.map(({ limit, target }) => ({
+    return (this.#desk.value ?? (await this.#desk.load())).all(this.#asked(cost), how);
+  }
+
+  #asked(costOfAll: number): { readonly terms: Terms; readonly charge: Charge }[] {
+    const ofAll = checkCost("cost", costOfAll);
+    return this.parts.map(({ limit, target, cost = ofAll, atMs = null }) => ({
       terms: limit.terms,
-      charge: { ...charge, target },
+      charge: { target, cost, atMs },
     }));
-    return (this.#desk.value ?? (await this.#desk.load())).all(asked, how);
   }
 }
 
@@ -66,6 +70,11 @@ export class Limits {
   /** Made by `hf.limits`. */
   constructor(desk: Part<Desk>) {
     this.#desk = desk;
+  }
+
+  /** A list of limits that can be reset together. */
+  async index(name: string): Promise<LimitIndex> {
+    return (await this.#desk.load()).index(checkWord("name", name));
   }
 
   /** A group of limits, each with its target: `hf.limits.all([perSecond.of(user), perDay.of(user)])`. */

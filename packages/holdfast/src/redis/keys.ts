@@ -41,6 +41,18 @@ export function limitOf(
   return target && type && name ? { type, name, target } : null;
 }
 
+/** What stands against a subject of a guard, and its hits on a route. */
+export function guardKeys(prefix: string, name: string, subject: string, route: string): [string, string] {
+  const stem = `${prefix}:{${subject}}:guard`;
+  // The length keeps ("a:b", "c") apart from ("a", "b:c").
+  return [`${stem}:strikes:${name}`, `${stem}:hits:${name.length}:${name}:${route}`];
+}
+
+/** Which limits may have something used: see limits/limit-index.ts. */
+export function limitIndexKey(prefix: string, name: string): string {
+  return `${prefix}:{${name}}:limits`;
+}
+
 /** The key of a fenced record. */
 export function recordKey(prefix: string, name: string): string {
   return `${prefix}:{${name}}:record`;

@@ -1,0 +1,101 @@
+/** LimitIndex: which limits and targets may have something used, so that all of them can be reset at once. */
+import { limitIndexKey, limitKey } from "../redis/keys.js";
+import type { RedisPort } from "../redis/port.js";
+import { replyRow } from "../redis/reply.js";
+import { agedMs, type Instant } from "../time/clock.js";
+import type { Schedule } from "../time/schedule.js";
+import type { LimitTarget } from "./limit.js";
+import { script } from "./note.lua.js";
+import type { Terms } from "./terms.js";
+
+export interface LimitIndexOptions {
+  readonly port: RedisPort;
+  readonly schedule: Schedule;
+  readonly prefix: string;
+  readonly callTimeoutMs: number;
+}
+
+/** So long a process need not note the same again. */
+const FRESH_MS = 10_000;
+/** Clocks run differently, and a state is kept a moment longer than it counts. */
+const DRIFT_SHARE = 0.01;
+const SLACK_MS = 2_000;
+const FOR_EVER_MS = 100 * 366 * 86_400_000;
+const MOST_FRESH = 10_000;
+const SCAN_COUNT = "500";
+
+export class LimitIndex {
+  readonly #key: string;
+  readonly #options: LimitIndexOptions;
+  readonly #forget: (key: string) => void;
+  readonly #noted = new Map<string, Instant>();
+
+  /** Made by `hf.limits.index(name)`. */
+  constructor(name: string, options: LimitIndexOptions, forget: (key: string) => void) {
+    this.#key = limitIndexKey(options.prefix, name);
+    this.#options = options;
+    this.#forget = forget;
+  }
+
+  /** To be called with each charge: that they may have something used. Mostly known already, and nothing is sent. */
+  async note(parts: readonly Pick<LimitTarget, "limit" | "target">[]): Promise<void> {
+    const { port, schedule, callTimeoutMs } = this.#options;
+    const now = schedule.clock.now();
+    const fresh: string[] = [];
+    const words: string[] = [];
+    for (const { limit, target } of parts) {
+      const { type, name, max } = limit.policy;
+      if (max === 0) continue;
+      const member = JSON.stringify([type, name, target]);
+      const since = this.#noted.get(member);
+      if (since && agedMs(now, since) < FRESH_MS) continue;
+      fresh.push(member);
+      words.push(member, lifeMs(limit.terms).toFixed());
+    }
+    if (fresh.length === 0) return;
+    await port.script(script, [this.#key], words, callTimeoutMs);
+    for (const member of fresh) this.#remember(member, now);
+  }
+
+  /**
+   * From now on nothing is used of any limit in the index, or of those called `name`. A process that remembers a
+   * refusal goes on refusing until it would have changed by itself.
+   * @throws {IndeterminateError} @throws {ServerError} some may have been reset
+   */
+  async reset(name: string | null = null): Promise<void> {
+    const { port, prefix, callTimeoutMs } = this.#options;
+    let cursor = "0";
+    do {
+      const scan = ["ZSCAN", this.#key, cursor, "COUNT", SCAN_COUNT];
+      const [next, reply] = replyRow(await port.command(scan, callTimeoutMs), 2);
+      cursor = String(next);
+      // Members and scores in turn; some clients give pairs.
+      const members = replyRow(reply, 0)
+        .flat()
+        .filter((_, place) => place % 2 === 0);
+      const limits = members.map((member) => JSON.parse(String(member)) as [string, string, string]);
+      const keys = limits
+        .filter(([, its]) => name === null || its === name)
+        .map(([type, its, target]) => limitKey(prefix, type, its, target));
+      for (const key of keys) this.#forget(key);
+      // Its entry stays until its time is over: somebody may be charging it just now.
+      if (keys.length > 0) await port.command(["DEL", ...keys], callTimeoutMs);
+    } while (cursor !== "0");
+  }
+
+  #remember(member: string, now: Instant): void {
+    this.#noted.delete(member); // the newest stand last
+    this.#noted.set(member, now);
+    if (this.#noted.size <= MOST_FRESH) return;
+    for (const oldest of this.#noted.keys()) {
+      this.#noted.delete(oldest);
+      break;
+    }
+  }
+}
+
+/** Until nothing is left of a charge that is made while it is fresh. */
+function lifeMs({ policy, room }: Terms): number {
+  if (policy.perMs === null) return FOR_EVER_MS;
+  return Math.ceil((policy.perMs * Math.max(1, room / policy.max) + FRESH_MS) * (1 + DRIFT_SHARE)) + SLACK_MS;
+}

@@ -1,0 +1,24 @@
+--[[
+note: keeps in an index which limits may have something used, so that they can be found without a look at every key.
+
+KEYS[1]  index    sorted set: what names a limit and target, by when nothing is left of it at the latest, in ms
+ARGV[1..]         two for each:
+         member   string
+         life     integer  ms from now on
+
+Returns  1
+
+Retry    harmless
+Clock    the server's, read once
+Cost     O(log n) for each, and for each that ended since the last call
+]]
+local index = KEYS[1]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', index, '-inf', string.format('%.0f', now))
+for place = 1, #ARGV, 2 do
+  redis.call('ZADD', index, 'GT', string.format('%.0f', now + ARGV[place + 1]), ARGV[place])
+end
+local last = redis.call('ZRANGE', index, 0, 0, 'REV', 'WITHSCORES')[2]
+redis.call('PEXPIRE', index, string.format('%.0f', last - now))
+return 1
