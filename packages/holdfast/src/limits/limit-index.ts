@@ -4,7 +4,6 @@ import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
-import type { LimitTarget } from "./limit.js";
 import { script } from "./note.lua.js";
 import type { Terms } from "./terms.js";
 
@@ -38,13 +37,15 @@ export class LimitIndex {
   }
 
   /** To be called with each charge: that they may have something used. Mostly known already, and nothing is sent. */
-  async note(parts: readonly Pick<LimitTarget, "limit" | "target">[]): Promise<void> {
+  async note(
+    parts: readonly { readonly limit: { readonly terms: Terms }; readonly target: string }[],
+  ): Promise<void> {
     const { port, schedule, callTimeoutMs } = this.#options;
     const now = schedule.clock.now();
     const fresh: string[] = [];
     const words: string[] = [];
     for (const { limit, target } of parts) {
-      const { type, name, max } = limit.policy;
+      const { type, name, max } = limit.terms.policy;
       if (max === 0) continue;
       const member = JSON.stringify([type, name, target]);
       const since = this.#noted.get(member);
