@@ -15,7 +15,7 @@ export interface BenchOptions {
   readonly out: string;
 }
 
-const IDS: readonly QuestionId[] = ["l1", "l2", "l3", "l4", "l5", "size"];
+const IDS: readonly QuestionId[] = ["l1", "l2", "l3", "l4", "l5", "r1", "r2", "size"];
 
 const DETAILS = `
 Questions (all of them without an argument):
@@ -24,6 +24,8 @@ Questions (all of them without an argument):
   l3    one hot lock, 8 callers in each of 4 processes, with a counter under it
   l4    how long a lock takes from one process to another
   l5    what 5,000 and 50,000 held leases cost
+  r1    what a check of a limit costs that admits, alone and three at once
+  r2    what a check costs that refuses
   size  what the library adds to a program, and does on import
 
 Contestants for --only:
@@ -60,7 +62,7 @@ function contestants(text: string): readonly ContestantName[] {
 /** Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code. */
 export function parseOptions(args: readonly string[]): BenchOptions {
   const command = new Command("npm run bench --")
-    .description("holdfast beside the locks that one would pick instead, and beside the floor")
+    .description("holdfast beside the locks and limits that one would pick instead, and beside the floor")
     .helpOption("-h, --help", "print this text")
     .addArgument(new Argument("[questions...]", "which of them").choices(IDS))
     .option("--rounds <count>", "slices of each contestant", between(1, 1_000, true), 5)

@@ -34,7 +34,7 @@ export interface QuestionResult {
   readonly targets: readonly Target[];
 }
 
-export type QuestionId = "l1" | "l2" | "l3" | "l4" | "l5" | "size";
+export type QuestionId = "l1" | "l2" | "l3" | "l4" | "l5" | "r1" | "r2" | "size";
 
 export interface CaseResult {
   readonly id: string;

@@ -61,6 +61,15 @@ describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)("measures on a real redis-se
     expect(run.questions[0]?.targets.find(({ text }) => text === "L3: no lost update")?.reached).toBe(true);
   });
 
+  test("a refused check is answered in memory, and ten are admitted; an admitted one is one request", async () => {
+    const run = await result("r1", "r2", "--only", "gcra,holdfast,rate-limiter-flexible-block");
+    expect(found(run, "r1", "holdfast").requestsPerCheck).toBe(1);
+    expect(found(run, "r1", "gcra")).toMatchObject({ requestsPerCheck: 1, refused: 0 });
+    for (const name of ["holdfast", "gcra", "rate-limiter-flexible-block"])
+      expect(found(run, "r2", name).admitted).toBe(10);
+    expect(found(run, "r2", "holdfast").requestsPerCheck).toBeLessThan(0.1);
+  });
+
   test("a hot lock, a hand-off and a size have figures", async () => {
     const run = await result("l2", "l4", "size", "--only", "holdfast");
     expect(found(run, "l2", "holdfast")).toMatchObject({ lostUpdates: 0, gaveUp: 0 });

@@ -38,6 +38,25 @@ export interface CyclesReport {
   readonly lastError: string | null;
 }
 
+export interface ChecksTask {
+  readonly task: "checks";
+  readonly callers: number;
+  readonly ms: number;
+  readonly targets: number;
+  readonly prefix: string;
+  readonly max: number;
+  readonly perMs: number;
+}
+
+export interface ChecksReport {
+  readonly checks: number;
+  readonly admitted: number;
+  readonly tookMs: number;
+  readonly longestMs: number;
+  readonly cpuMs: number;
+  readonly requests: number;
+}
+
 export interface AcquireTask {
   readonly task: "acquire";
   readonly name: string;
@@ -89,6 +108,7 @@ export interface LetGoTask {
 
 export interface Tasks {
   cycles: { in: CyclesTask; out: CyclesReport };
+  checks: { in: ChecksTask; out: ChecksReport };
   acquire: { in: AcquireTask; out: AcquireReport };
   release: { in: ReleaseTask; out: ReleaseReport };
   hold: { in: HoldTask; out: { readonly tookMs: number } };

@@ -1,4 +1,6 @@
-export type ContestantName =
+export type ContestantName = LockName | LimiterName;
+
+export type LockName =
   | "holdfast"
   | "floor"
   | "floor-pipelined"
@@ -10,6 +12,20 @@ export type ContestantName =
   | "redis-semaphore"
   | "redlock-universal"
   | "sesamecare-redlock";
+
+/** "holdfast" stands in both lists. */
+export type LimiterName =
+  | "holdfast"
+  | "holdfast-block"
+  | "holdfast-group"
+  | "holdfast-singles"
+  | "gcra"
+  | "gcra-pipelined"
+  | "rate-limiter-flexible"
+  | "rate-limiter-flexible-block"
+  | "rate-limiter-flexible-union"
+  | "upstash-ratelimit"
+  | "bottleneck";
 
 /**
  * Contestant: one way of taking a lock, as its own documentation shows it, behind two calls.

@@ -1,5 +1,7 @@
 /** Who takes part, and where each is found. A process loads only its own contestant. */
-import type { Contestant, ContestantName } from "./contestant.js";
+
+import type { Limiter } from "../limiters/limiter.js";
+import type { Contestant, ContestantName, LimiterName } from "./contestant.js";
 
 interface Entry {
   readonly title: string;
@@ -7,7 +9,9 @@ interface Entry {
   readonly kind: "holdfast" | "peer" | "by-hand";
   /** Of the package, for its version in the result. */
   readonly package?: string;
-  open(port: number): Promise<Contestant>;
+  /** As a lock. */
+  open?(port: number): Promise<Contestant>;
+  limiter?(port: number): Promise<Limiter>;
 }
 
 export const roster: Readonly<Record<ContestantName, Entry>> = {
@@ -16,6 +20,7 @@ export const roster: Readonly<Record<ContestantName, Entry>> = {
     kind: "holdfast",
     package: "holdfast",
     open: async (port) => (await import("./holdfast.js")).open(port),
+    limiter: async (port) => (await import("../limiters/holdfast.js")).open(port),
   },
   floor: {
     title: "by hand: SET NX + EVALSHA",
@@ -72,7 +77,66 @@ export const roster: Readonly<Record<ContestantName, Entry>> = {
     package: "@sesamecare-oss/redlock",
     open: async (port) => (await import("./sesamecare-redlock.js")).open(port),
   },
+  "holdfast-block": {
+    title: "holdfast, blocks of 100",
+    kind: "holdfast",
+    limiter: async (port) => (await import("../limiters/holdfast.js")).openBlock(port),
+  },
+  "holdfast-group": {
+    title: "holdfast, a group of three",
+    kind: "holdfast",
+    limiter: async (port) => (await import("../limiters/holdfast.js")).openGroup(port),
+  },
+  "holdfast-singles": {
+    title: "holdfast, three one by one",
+    kind: "holdfast",
+    limiter: async (port) => (await import("../limiters/holdfast.js")).openSingles(port),
+  },
+  gcra: {
+    title: "by hand: a GCRA script",
+    kind: "by-hand",
+    limiter: async (port) => (await import("../limiters/by-hand.js")).open(port),
+  },
+  "gcra-pipelined": {
+    title: "by hand, auto-pipelining",
+    kind: "by-hand",
+    limiter: async (port) => (await import("../limiters/by-hand.js")).openPipelined(port),
+  },
+  "rate-limiter-flexible": {
+    title: "rate-limiter-flexible",
+    kind: "peer",
+    package: "rate-limiter-flexible",
+    limiter: async (port) => (await import("../limiters/rate-limiter-flexible.js")).open(port),
+  },
+  "rate-limiter-flexible-block": {
+    title: "the same, memory block",
+    kind: "peer",
+    limiter: async (port) => (await import("../limiters/rate-limiter-flexible.js")).openBlock(port),
+  },
+  "rate-limiter-flexible-union": {
+    title: "the same, union of three",
+    kind: "peer",
+    limiter: async (port) => (await import("../limiters/rate-limiter-flexible.js")).openUnion(port),
+  },
+  "upstash-ratelimit": {
+    title: "@upstash/ratelimit",
+    kind: "peer",
+    package: "@upstash/ratelimit",
+    limiter: async (port) => (await import("../limiters/upstash-ratelimit.js")).open(port),
+  },
+  bottleneck: {
+    title: "bottleneck",
+    kind: "peer",
+    package: "bottleneck",
+    limiter: async (port) => (await import("../limiters/bottleneck.js")).open(port),
+  },
 };
+
+export const LIMITER_PEERS: readonly LimiterName[] = [
+  "rate-limiter-flexible",
+  "upstash-ratelimit",
+  "bottleneck",
+];
 
 export const PEERS: readonly ContestantName[] = [
   "redlock4",

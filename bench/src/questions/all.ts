@@ -3,6 +3,7 @@ import { heldLeases } from "./held-leases.js";
 import { hotLock, hotLockBetween } from "./hot-lock.js";
 import { importSize } from "./import-size.js";
 import type { Question } from "./question.js";
+import { allowing, refusing } from "./rate-limits.js";
 import { uncontended } from "./uncontended.js";
 
 export const questions: readonly Question[] = [
@@ -11,5 +12,7 @@ export const questions: readonly Question[] = [
   hotLockBetween,
   handOff,
   heldLeases,
+  allowing,
+  refusing,
   importSize,
 ];
