@@ -1,0 +1,53 @@
+/** The gem's settings: the client, the keys, and the limits that are registered. Periods are in seconds, as there. */
+import { InvalidArgumentError } from "../../errors.js";
+import type { RedisClientLike } from "../../holdfast.js";
+import { LimitNotFoundError } from "./errors.js";
+
+/** What is registered for an action. */
+export interface Registered {
+  readonly max: number;
+  /** Seconds. */
+  readonly period: number;
+}
+
+export const DEFAULT_KEY_PREFIX = "traffic_jam";
+export const DEFAULT_HASH_LENGTH = 22;
+
+export class Config {
+  /** The client. Required. */
+  redis: RedisClientLike | null = null;
+  /** Before every key: the prefix of the Holdfast underneath. */
+  keyPrefix: string = DEFAULT_KEY_PREFIX;
+  /** So many characters of a value's hash stand in its key, 1 to 43. */
+  hashLength: number = DEFAULT_HASH_LENGTH;
+  readonly #registered = new Map<string, Registered>();
+
+  /** What `limit(action, value)` makes from now on. The last call for an action counts. */
+  register(action: string, max: number, period: number): void {
+    if (typeof action !== "string" || action === "")
+      throw new InvalidArgumentError("action", "must be text, and not empty");
+    if (typeof max !== "number") throw new InvalidArgumentError("max", "must be a number");
+    if (typeof period !== "number") throw new InvalidArgumentError("period", "must be a number of seconds");
+    this.#registered.set(action, { max, period });
+  }
+
+  /** @throws {LimitNotFoundError} */
+  max(action: string): number {
+    return this.limits(action).max;
+  }
+
+  /** In seconds. @throws {LimitNotFoundError} */
+  period(action: string): number {
+    return this.limits(action).period;
+  }
+
+  /** @throws {LimitNotFoundError} */
+  limits(action: string): Registered {
+    const registered = this.#registered.get(action);
+    if (!registered) throw new LimitNotFoundError(action);
+    return registered;
+  }
+}
+
+/** What everything uses that is not told another. */
+export const configOfAll = new Config();

@@ -1,0 +1,40 @@
+/** Limiter: what the gem's limits and groups have in common. */
+import type { RateLimitValue } from "./value.js";
+
+export interface IncrementOptions {
+  /** When it happened, a Date or ms since 1970, by the server's clock. Only a `Limit` counts it. @default now */
+  readonly time?: Date | number | undefined;
+}
+
+export interface Limiter {
+  /**
+   * Counts `amount`, or nothing where that would be more than `max`; of a group, for every limit or for none.
+   * @throws {InvalidArgumentError} @throws {InvalidKeyError}
+   * @throws {IndeterminateError} no answer: it may have been counted @throws {ServerError}
+   */
+  increment(amount?: number, options?: IncrementOptions): Promise<boolean>;
+  /** Errors as for `increment`. @throws {LimitExceededError} names the limit that refused, of a group the first */
+  incrementOrThrow(amount?: number, options?: IncrementOptions): Promise<void>;
+  /** Gives back, never more than is used. Errors as for `increment`. @throws {DecrementNotSupportedError} */
+  decrement(amount?: number, options?: IncrementOptions): Promise<boolean>;
+  /** Whether `amount` would be too much now. Counts nothing. */
+  exceeded(amount?: number): Promise<boolean>;
+  /** The limit, of a group the first, for which `amount` would be too much now. */
+  limitExceeded(amount?: number): Promise<SingleLimit | null>;
+  /** Of a group: of the limit with the least; null where it is empty. */
+  remaining(): Promise<number | null>;
+  /** From now on nothing is used. */
+  reset(): Promise<void>;
+  /** The limits of all groups within, in their order. */
+  flatten(): SingleLimit[];
+}
+
+export interface SingleLimit extends Limiter {
+  readonly action: string;
+  readonly value: RateLimitValue;
+  readonly max: number;
+  /** Seconds; -1: for ever. */
+  readonly period: number;
+  used(): Promise<number>;
+  remaining(): Promise<number>;
+}
