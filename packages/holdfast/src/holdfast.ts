@@ -12,6 +12,9 @@ import type { Inspector } from "./inspect/inspector.js";
 import { Keeper } from "./lease/keeper.js";
 import type { Renew } from "./lease/renewals.js";
 import type { Desk } from "./limits/desk.js";
+import { Guard } from "./limits/guard.js";
+import type { GuardDesk } from "./limits/guard-desk.js";
+import type { GuardOptions } from "./limits/guard-terms.js";
 import { Limit } from "./limits/limit.js";
 import { Limits } from "./limits/limits.js";
 import type { LimitOptions } from "./limits/terms.js";
@@ -49,6 +52,7 @@ export interface HoldfastOptions {
 export const later = new Part(() => import("./later.js"));
 export const inspection = new Part(() => import("./inspect/inspector.js"));
 export const limitation = new Part(() => import("./limits/desk.js"));
+export const protection = new Part(() => import("./limits/guard-desk.js"));
 export const examination = new Part(() => import("./doctor/doctor.js"));
 
 const DEFAULT_PREFIX = "holdfast";
@@ -65,6 +69,7 @@ export class Holdfast {
   /** Several limits at once. */
   readonly limits: Limits;
   readonly #desk: Part<Desk>;
+  readonly #guardDesk: Part<GuardDesk>;
   #closed: Promise<void> | null = null;
 
   /**
@@ -81,9 +86,9 @@ export class Holdfast {
     const found = opened ? openClient(client) : detectClient(client);
     this.#connection = new Connection(found, opened, schedule, later);
     this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
-    this.#desk = limitation.made(
-      ({ Desk }) => new Desk({ port: this.#connection, schedule, prefix, callTimeoutMs }),
-    );
+    const desk = { port: this.#connection, schedule, prefix, callTimeoutMs };
+    this.#desk = limitation.made(({ Desk }) => new Desk(desk));
+    this.#guardDesk = protection.made(({ GuardDesk }) => new GuardDesk(desk));
     this.limits = new Limits(this.#desk);
     const id = random.id();
     const self = { host: hostname(), pid: process.pid, label };
@@ -121,6 +126,15 @@ export class Holdfast {
   limit(name: string, options: LimitOptions): Limit {
     this.#registry.assertOpen("limit()");
     return new Limit(this.#desk, name, options);
+  }
+
+  /**
+   * Counts the hits of each subject on each route, and punishes who goes over, more with each strike. Make it once:
+   * its lists are its own.
+   */
+  guard(name: string, options: GuardOptions): Guard {
+    this.#registry.assertOpen("guard()");
+    return new Guard(this.#guardDesk, name, options);
   }
 
   /** A value in Redis that refuses holders who were overtaken. */
@@ -165,7 +179,11 @@ export class Holdfast {
 
   async #end(): Promise<void> {
     await Promise.all([...this.#registry.lines.values()].map((line) => line.close()));
-    await Promise.all([this.#locks.close(), this.#desk.begun?.then((desk) => desk.close())]);
+    await Promise.all([
+      this.#locks.close(),
+      this.#desk.begun?.then((desk) => desk.close()),
+      this.#guardDesk.begun?.then((desk) => desk.close()),
+    ]);
     await this.#connection.close();
   }
 }

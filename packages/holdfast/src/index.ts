@@ -37,6 +37,16 @@ export type {
 export type { LimitState } from "./inspect/limit-state.js";
 export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
+export type { Guard } from "./limits/guard.js";
+export type {
+  GuardOptions,
+  Penalty,
+  PenaltyKind,
+  PenaltyRule,
+  SubjectList,
+  SubjectSet,
+} from "./limits/guard-terms.js";
+export type { GuardVerdict } from "./limits/guard-verdict.js";
 export type { Limit, LimitTarget, TakeOptions } from "./limits/limit.js";
 export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
 export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";

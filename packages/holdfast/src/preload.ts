@@ -1,6 +1,6 @@
 /** All code that a Holdfast loads when it is first needed, at once. */
 import { recordCalls } from "./fencing/redis/fenced-record.js";
-import { examination, inspection, later, limitation } from "./holdfast.js";
+import { examination, inspection, later, limitation, protection } from "./holdfast.js";
 import { adapters } from "./redis/clients/detect.js";
 import { opener } from "./redis/clients/url.js";
 
@@ -10,6 +10,15 @@ import { opener } from "./redis/clients/url.js";
  * @throws {NotLoadedError}
  */
 export async function preload(): Promise<void> {
-  const parts = [later, recordCalls, inspection, examination, limitation, opener, ...Object.values(adapters)];
+  const parts = [
+    later,
+    recordCalls,
+    inspection,
+    examination,
+    limitation,
+    protection,
+    opener,
+    ...Object.values(adapters),
+  ];
   await Promise.all(parts.map((part) => part.load()));
 }

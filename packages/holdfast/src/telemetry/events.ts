@@ -54,6 +54,27 @@ export interface LockEvents {
     readonly outage: "error" | "open" | "closed" | "local";
     readonly error: Error;
   };
+  /** A hit went over, and brought its subject a penalty. */
+  "holdfast:guard:punished": {
+    readonly guard: string;
+    readonly subject: string;
+    readonly route: string;
+    readonly strikes: number;
+    readonly kind: string;
+    readonly forMs: number;
+  };
+  /** A guard could not be asked for a hit, and `outage` decided. */
+  "holdfast:guard:outage": {
+    readonly guard: string;
+    readonly outage: "error" | "open" | "closed" | "local";
+    readonly error: Error;
+  };
+  /** A list of a guard could not be loaded: the one before it is used, or none. */
+  "holdfast:guard:list-failed": {
+    readonly guard: string;
+    readonly list: "allow" | "deny";
+    readonly error: unknown;
+  };
   /** The server's clock went this much further than ours since we last looked: it was set, or is another server's. */
   "holdfast:server:clock-jump": { readonly jumpMs: number };
 }

@@ -1,0 +1,167 @@
+/** Guard terms: what a guard was told, checked once. */
+import { checkOptions } from "../arguments.js";
+import { InvalidArgumentError } from "../errors.js";
+import { type Duration, durationMs } from "../time/duration.js";
+import { type Outage, type Terms, termsOf } from "./terms.js";
+
+/**
+ * What is done with who went over. The guard says which; what it means is the caller's, and for the middleware:
+ *
+ * - `postpone`: come later; answered with a problem document
+ * - `busy`: the same, and people see the busy page
+ * - `refuse`: go away; answered with a problem document
+ */
+export type PenaltyKind = "postpone" | "busy" | "refuse";
+
+export interface PenaltyRule {
+  readonly kind: PenaltyKind;
+  readonly forMs: Duration;
+  /** A hit during the penalty lets it begin anew. Such hits are counted in Redis, each of them. @default false */
+  readonly prolong?: boolean | undefined;
+}
+
+export interface Penalty {
+  readonly kind: PenaltyKind;
+  readonly forMs: number;
+  readonly prolong: boolean;
+}
+
+/** Whom a list names: an array, a Set, or whatever else can say whether it has a subject. */
+export type SubjectSet = readonly string[] | { has(subject: string): boolean };
+
+/**
+ * A list as it is, or a function that loads it: when it is first needed, and again in the background once `listsMs` have
+ * passed, one load at a time.
+ */
+export type SubjectList = SubjectSet | (() => SubjectSet | Promise<SubjectSet>);
+
+export interface GuardOptions {
+  /** So many hits of one subject on one route are free in each `per`; the next one is punished. At least 1. */
+  readonly hits: number;
+  /** From the first hit in it. */
+  readonly per: Duration;
+  /** The n-th strike has the n-th penalty, those beyond have the last. At least one. */
+  readonly penalties: readonly PenaltyRule[];
+  /** So long after the last penalty ended, the strikes of a subject are forgotten. @default "1h" */
+  readonly decayMs?: Duration | undefined;
+  /** Never counted, whatever `deny` says. */
+  readonly allow?: SubjectList | undefined;
+  /** Never let in. */
+  readonly deny?: SubjectList | undefined;
+  /** How old a list that is loaded may become. @default "1m" */
+  readonly listsMs?: Duration | undefined;
+  /**
+   * What a hit says while Redis cannot be asked. Penalties that this process knows of stand all the same; `local`
+   * counts here, up to `localShare` of the hits, and has the first penalty for who goes over.
+   * @default "error"
+   */
+  readonly outage?: Outage | undefined;
+  /** Only with `outage: "local"`, above 0 to 1; one hit is always free. @default 0.1 */
+  readonly localShare?: number | undefined;
+  /** The limit of one call to Redis, after which `outage` decides. @default that of the Holdfast */
+  readonly timeoutMs?: Duration | undefined;
+  /** Answers who is punished from this process, without Redis, until the penalty ends. @default true */
+  readonly cache?: boolean | undefined;
+}
+
+export interface GuardTerms {
+  readonly name: string;
+  readonly hits: number;
+  readonly penalties: readonly Penalty[];
+  /** What every call of the script says of the terms. */
+  readonly words: readonly string[];
+  readonly perUs: number;
+  readonly allow: SubjectList;
+  readonly deny: SubjectList;
+  readonly listsMs: number;
+  readonly outage: Outage;
+  /** For what this process counts by itself. */
+  readonly share: Terms;
+  readonly timeoutMs: number | null;
+  readonly cache: boolean;
+}
+
+const known = [
+  "hits",
+  "per",
+  "penalties",
+  "decayMs",
+  "allow",
+  "deny",
+  "listsMs",
+  "outage",
+  "localShare",
+  "timeoutMs",
+  "cache",
+] as const;
+const kinds: readonly PenaltyKind[] = ["postpone", "busy", "refuse"];
+const LONGEST_MS = 366 * 86_400_000;
+const MOST_PENALTIES = 100;
+const DEFAULT_DECAY = "1h";
+const DEFAULT_LISTS = "1m";
+
+/** @throws {InvalidArgumentError} */
+export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
+  checkOptions("options", options, known);
+  const { hits, per, outage, localShare, timeoutMs, cache, allow = [], deny = [] } = options;
+  if (!Number.isInteger(hits) || hits < 1)
+    throw new InvalidArgumentError("hits", `must be a whole number from 1, not ${String(hits)}`);
+  const counted = termsOf(name, { type: "window", max: hits, per, outage, localShare, timeoutMs, cache });
+  const { decayMs = DEFAULT_DECAY, listsMs = DEFAULT_LISTS } = options;
+  const decay = durationMs("decayMs", decayMs, { minMs: 0, maxMs: LONGEST_MS });
+  const penalties = penaltiesOf(options.penalties);
+  return Object.freeze({
+    name,
+    hits,
+    penalties,
+    words: [
+      `${hits}`,
+      `${counted.perUs}`,
+      `${decay * 1_000}`,
+      ...penalties.flatMap(({ forMs, prolong }) => [`${forMs * 1_000}`, prolong ? "1" : "0"]),
+    ],
+    perUs: counted.perUs,
+    allow: checkList("allow", allow),
+    deny: checkList("deny", deny),
+    listsMs: durationMs("listsMs", listsMs, { minMs: 1, maxMs: LONGEST_MS }),
+    outage: counted.outage,
+    share: { ...counted, localShare: Math.max(counted.localShare, 1 / hits) },
+    timeoutMs: counted.timeoutMs,
+    cache: counted.cache,
+  });
+}
+
+function penaltiesOf(rules: unknown): Penalty[] {
+  if (!Array.isArray(rules) || rules.length === 0 || rules.length > MOST_PENALTIES)
+    throw new InvalidArgumentError("penalties", `must be an array of 1 to ${MOST_PENALTIES} rules`);
+  return rules.map((rule: PenaltyRule, place) => {
+    const argument = `penalties[${place}]`;
+    checkOptions(argument, rule, ["kind", "forMs", "prolong"]);
+    const { kind, forMs, prolong = false } = rule;
+    if (!kinds.includes(kind))
+      throw new InvalidArgumentError(
+        `${argument}.kind`,
+        `must be one of ${kinds.join(", ")}, not ${String(kind)}`,
+      );
+    if (typeof prolong !== "boolean")
+      throw new InvalidArgumentError(`${argument}.prolong`, "must be true or false");
+    const bounds = { minMs: 1, maxMs: LONGEST_MS };
+    return Object.freeze({ kind, forMs: durationMs(`${argument}.forMs`, forMs, bounds), prolong });
+  });
+}
+
+function checkList(argument: string, list: unknown): SubjectList {
+  if (typeof list !== "function") checkSubjects(argument, list);
+  return list as SubjectList;
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkSubjects(argument: string, list: unknown): SubjectSet {
+  const isSet = typeof (list as { has?: unknown } | null)?.has === "function";
+  if (isSet || (Array.isArray(list) && list.every((subject) => typeof subject === "string")))
+    return list as SubjectSet;
+  throw new InvalidArgumentError(
+    argument,
+    "must be an array of text, something that has(subject), or a function for it",
+  );
+}

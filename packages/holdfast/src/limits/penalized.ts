@@ -1,0 +1,64 @@
+/** Penalties that stand: who hits again meanwhile has his answer here. Bounded: the oldest go, and Redis is asked. */
+import { agedMs, type Clock, type Instant } from "../time/clock.js";
+import type { GuardVerdict } from "./guard-verdict.js";
+
+interface Standing {
+  readonly since: Instant;
+  readonly forMs: number;
+  readonly verdict: GuardVerdict;
+}
+
+/** Clocks may differ by so much: rather a call too many than a penalty too long. */
+const DRIFT_SHARE = 0.01;
+
+export class Penalized {
+  readonly #clock: Clock;
+  readonly #most: number;
+  readonly #byKey = new Map<string, Standing>();
+  #pardons = 0;
+
+  constructor(clock: Clock, most: number) {
+    this.#clock = clock;
+    this.#most = most;
+  }
+
+  /** How often somebody was pardoned: an answer from before a pardon is not believed. */
+  get pardons(): number {
+    return this.#pardons;
+  }
+
+  /**
+   * @param since before it was asked for
+   * @param pardons how many there had been then
+   */
+  note(key: string, since: Instant, pardons: number, verdict: GuardVerdict): void {
+    const { penalty, retryAfterMs } = verdict;
+    if (penalty === null || penalty.prolong || retryAfterMs === null || pardons !== this.#pardons) return;
+    this.#byKey.delete(key); // the newest stand last
+    this.#byKey.set(key, { since, forMs: retryAfterMs * (1 - DRIFT_SHARE), verdict });
+    if (this.#byKey.size <= this.#most) return;
+    for (const oldest of this.#byKey.keys()) {
+      this.#byKey.delete(oldest);
+      break;
+    }
+  }
+
+  standing(key: string): GuardVerdict | null {
+    const found = this.#byKey.get(key);
+    if (!found) return null;
+    const agoMs = agedMs(this.#clock.now(), found.since);
+    if (agoMs >= found.forMs) {
+      this.#byKey.delete(key);
+      return null;
+    }
+    const { verdict } = found;
+    const retryAfterMs = Math.max(1, Math.ceil((verdict.retryAfterMs as number) - agoMs));
+    return { ...verdict, retryAfterMs, source: "cache" };
+  }
+
+  /** Before a pardon is asked for, and after. */
+  pardon(key: string): void {
+    this.#pardons += 1;
+    this.#byKey.delete(key);
+  }
+}
