@@ -7,6 +7,7 @@ export {
   ServerError,
   StaleHolderError,
   StaleTokenError,
+  UnavailableError,
 } from "./errors/public.js";
 export {
   AcquireTimeoutError,

@@ -8,6 +8,7 @@ const SAMPLES: holdfast.HoldfastError[] = [
   new holdfast.UnsupportedClientError("x"),
   new holdfast.ClientNotInstalledError("x"),
   new holdfast.ClientOverloadedError("x"),
+  new holdfast.UnavailableError("x"),
   new holdfast.NotLoadedError(new Error("x")),
   new holdfast.ClosedError("acquire was called"),
   new holdfast.AcquireTimeoutError("l", 5, null),

@@ -15,3 +15,5 @@ export type StaleHolderError = refusals.StaleHolderError;
 export const StaleHolderError: typeof refusals.StaleHolderError = refusals.StaleHolderError;
 export type StaleTokenError = refusals.StaleTokenError;
 export const StaleTokenError: typeof refusals.StaleTokenError = refusals.StaleTokenError;
+export type UnavailableError = refusals.UnavailableError;
+export const UnavailableError: typeof refusals.UnavailableError = refusals.UnavailableError;

@@ -9,6 +9,15 @@ export class ClientOverloadedError extends HoldfastError {
   readonly code = "CLIENT_OVERLOADED";
 }
 
+/** Redis did not answer of late, or the client is not connected: nothing was sent. */
+export class UnavailableError extends HoldfastError {
+  readonly code = "UNAVAILABLE";
+
+  constructor(why: string, options?: { cause?: unknown }) {
+    super(`Redis cannot be asked just now (${why}): nothing was sent, try again later`, options);
+  }
+}
+
 /** A resource has already served a newer holder. The write was refused; nothing changed. */
 export class StaleTokenError extends HoldfastError {
   readonly code = "STALE_TOKEN";

@@ -2,24 +2,40 @@
  * Blocks: what this process took from Redis ahead, and deals out by itself. All of it is charged before it is admitted,
  * so no number of processes exceeds the limit; what is not dealt out in time is lost, so less may be admitted.
  *
- * A charge that is dealt out later than it was taken may fall into a window with others. A bucket leaves twice the room
- * that regenerates meanwhile, and keeps its bound; a window's block ends with the window.
+ * A window's block ends with its window. What a bucket deals out later than it was charged has regenerated meanwhile as
+ * if it had been admitted already: as much as `holdMs` regenerates. So the script raises an emptier bucket to that much
+ * before it charges a block (`hold` in charge.lua). Then the bucket that would be charged only when a caller is admitted
+ * is never fuller than the one in Redis: let v be any moment, and the first block that is dealt out after v and was
+ * charged before it be charged at s, at most `holdMs` before v. The one in Redis had at s at least what regenerates from
+ * s to v, and has got since all that is admitted after v. It is never above its room, so neither is the other, and the
+ * bound of the type holds, whether or not other processes take blocks.
  */
 import { agedMs, type Clock, type Instant } from "../time/clock.js";
+import type { Ahead, Ask } from "./charges.js";
 import type { LimitResult } from "./result.js";
 import type { Terms } from "./terms.js";
+import type { Verdict } from "./verdict.js";
 
-export interface Fetched {
-  readonly result: LimitResult;
-  /** Taken beyond what was asked for. */
-  readonly extra: number;
+/** What was taken and is not dealt out yet. */
+export interface Left {
+  readonly ask: Ask;
+  readonly left: number;
+  /** When it was charged, by the server's clock. */
+  readonly atUs: number;
 }
 
-interface Block<Ask> {
-  readonly ask: Ask;
+interface Block extends Left {
   left: number;
   readonly since: Instant;
   readonly forMs: number;
+  readonly verdict: Verdict;
+}
+
+interface Fetch {
+  /** Whether it brought more than was asked for. Never rejects. */
+  readonly done: Promise<boolean>;
+  /** The state it belongs to was set meanwhile. */
+  isVoid: boolean;
 }
 
 const LONGEST_MS = 1_000;
@@ -27,82 +43,103 @@ const SHARE_OF_PER = 0.1;
 /** The server's clock may be quicker than ours by so much. */
 const DRIFT_SHARE = 0.01;
 
-export class Blocks<Ask extends { readonly terms: Terms; readonly key: string; readonly cost: number }> {
+export class Blocks {
   readonly #clock: Clock;
   readonly #most: number;
-  readonly #blocks = new Map<string, Block<Ask>>();
-  readonly #fetches = new Map<string, Promise<Fetched>>();
+  readonly #blocks = new Map<string, Block>();
+  readonly #fetches = new Map<string, Fetch>();
+  /** What those want who wait for a fetch. */
+  readonly #wanted = new Map<string, number>();
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
     this.#most = most;
   }
 
-  /** So much may be taken at once where some of it is dealt out later. */
-  roomOf(terms: Terms): number {
-    const { policy, room } = terms;
-    if (policy.type !== "rolling" && policy.type !== "gcra") return room;
-    const regenerates = (policy.max * dealMs(terms)) / (policy.perMs as number);
-    return Math.max(0, room - Math.ceil(2 * regenerates));
-  }
-
-  async take(ask: Ask, fetch: () => Promise<Fetched>): Promise<LimitResult> {
+  /**
+   * From what was taken before, or with a new block, charged as the verdict says; null: it is to be charged alone.
+   * Rejects as `charge` does, where it was called.
+   */
+  async take(
+    ask: Ask,
+    charge: (ahead: Ahead) => Promise<Verdict>,
+  ): Promise<LimitResult | { readonly verdict: Verdict } | null> {
     for (;;) {
-      const dealt = this.#deal(ask);
+      const dealt = this.deal(ask);
       if (dealt) return dealt;
-      const underWay = this.#fetches.get(ask.key);
-      if (!underWay) break;
-      const { result } = await underWay;
-      if (!result.ok) return result;
-    }
-    const since = this.#clock.now();
-    const fetching = fetch();
-    this.#fetches.set(ask.key, fetching);
-    try {
-      const { result, extra } = await fetching;
-      if (extra > 0) this.#keep(ask, extra, since, result);
-      return result;
-    } finally {
-      this.#fetches.delete(ask.key);
+      const fetch = this.#fetches.get(ask.key);
+      if (!fetch) return { verdict: await this.#fetch(ask, charge) };
+      this.#want(ask.key, ask.cost);
+      const hasMore = await fetch.done;
+      this.#want(ask.key, -ask.cost);
+      if (!hasMore) return null;
     }
   }
 
-  forget(key: string): void {
-    this.#blocks.delete(key);
-  }
-
-  /** What is still left of all. */
-  takeAll(): { readonly ask: Ask; readonly left: number }[] {
-    const all = [...this.#blocks.values()].filter((block) => block.left > 0 && this.#isGood(block));
-    this.#blocks.clear();
-    return all.map(({ ask, left }) => ({ ask, left }));
-  }
-
-  #deal({ key, cost, terms }: Ask): LimitResult | null {
+  /** From what was taken before; null: it does not suffice. */
+  deal({ key, cost, terms }: Ask): LimitResult | null {
     const block = this.#blocks.get(key);
-    if (!block || block.left < cost || !this.#isGood(block)) return null;
+    if (!block || block.left < cost) return null;
+    const agoMs = agedMs(this.#clock.now(), block.since);
+    if (agoMs >= block.forMs) return null;
     block.left -= cost;
-    const { policy } = terms;
+    const { remaining, resetUs } = block.verdict;
     return {
       ok: true,
-      remaining: block.left,
+      remaining: remaining + block.left,
       retryAfterMs: 0,
-      resetMs: policy.perMs,
-      policy,
+      resetMs: resetUs < 0 ? null : Math.max(1, Math.ceil(resetUs / 1_000 - agoMs)),
+      policy: terms.policy,
       source: "block",
     };
   }
 
-  #isGood({ since, forMs }: Block<Ask>): boolean {
-    return agedMs(this.#clock.now(), since) < forMs;
+  forget(key: string): void {
+    this.#blocks.delete(key);
+    const fetch = this.#fetches.get(key);
+    if (fetch) fetch.isVoid = true;
   }
 
-  #keep(ask: Ask, left: number, since: Instant, { resetMs }: LimitResult): void {
+  /** All that is left, to be given back. */
+  takeAll(): readonly Left[] {
+    const all = [...this.#blocks.values()].filter(({ left }) => left > 0);
+    this.#blocks.clear();
+    return all;
+  }
+
+  #want(key: string, cost: number): void {
+    const wanted = (this.#wanted.get(key) ?? 0) + cost;
+    if (wanted > 0) this.#wanted.set(key, wanted);
+    else this.#wanted.delete(key);
+  }
+
+  /** Takes what `ask` costs, and a block, and what the others want that wait. */
+  async #fetch(ask: Ask, charge: (ahead: Ahead) => Promise<Verdict>): Promise<Verdict> {
+    const { key, terms } = ask;
+    const since = this.#clock.now();
+    const extra = terms.block + (this.#wanted.get(key) ?? 0);
+    const charging = charge({ extra, holdUs: holdUs(terms) });
+    const done = charging.then(
+      (verdict) => verdict.extra > 0,
+      () => false,
+    );
+    const fetch: Fetch = { done, isVoid: false };
+    this.#fetches.set(key, fetch);
+    try {
+      const verdict = await charging;
+      if (verdict.extra > 0 && !fetch.isVoid) this.#keep(ask, since, verdict);
+      return verdict;
+    } finally {
+      this.#fetches.delete(key);
+    }
+  }
+
+  #keep(ask: Ask, since: Instant, verdict: Verdict): void {
     const { terms, key } = ask;
-    const windowMs = (resetMs ?? Number.POSITIVE_INFINITY) * (1 - DRIFT_SHARE);
+    const windowMs = (verdict.resetUs / 1_000) * (1 - DRIFT_SHARE);
     const forMs = terms.policy.type === "window" ? windowMs : dealMs(terms);
     this.#blocks.delete(key);
-    this.#blocks.set(key, { ask, left, since, forMs });
+    this.#blocks.set(key, { ask, left: verdict.extra, atUs: verdict.nowUs, since, forMs, verdict });
     if (this.#blocks.size <= this.#most) return;
     for (const oldest of this.#blocks.keys()) {
       this.#blocks.delete(oldest);
@@ -114,4 +151,10 @@ export class Blocks<Ask extends { readonly terms: Terms; readonly key: string; r
 /** For so long a block of a bucket is dealt out. */
 function dealMs({ policy }: Terms): number {
   return policy.perMs === null ? Number.POSITIVE_INFINITY : Math.min(LONGEST_MS, policy.perMs * SHARE_OF_PER);
+}
+
+/** As long by the server's clock, even if that is quicker. */
+function holdUs(terms: Terms): number {
+  const isBucket = terms.policy.type === "rolling" || terms.policy.type === "gcra";
+  return isBucket ? Math.ceil(dealMs(terms) * 1_000 * (1 + DRIFT_SHARE)) : 0;
 }

@@ -1,34 +1,38 @@
 /**
- * Desk: where all limits of a Holdfast are asked. What is asked for in one turn of the event loop goes to Redis as one
- * script, each charge for itself; a refusal that stands, a block that was taken before, and an outage are answered here.
+ * Desk: where all limits of a Holdfast are asked. A refusal that stands, a block that was taken before, and an outage
+ * are answered here; everything else by the script (charges.ts).
  */
-import { ServerError } from "../errors/refusals.js";
 import {
   ClosedError,
+  fromCaller,
   HoldfastError,
   IndeterminateError,
   InvalidArgumentError,
-  tellCaller,
 } from "../errors.js";
 import { limitKey } from "../redis/keys.js";
-import type { RedisPort, Reply } from "../redis/port.js";
-import { replyRow } from "../redis/reply.js";
+import type { RedisPort } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
+import type { Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
-import { Tick } from "../time/tick.js";
 import { Blocks } from "./blocks.js";
-import { script } from "./charge.lua.js";
+import { type Ahead, type Ask, Charges } from "./charges.js";
 import { Gate } from "./gate.js";
 import { LimitIndex } from "./limit-index.js";
 import { LocalShare } from "./local-share.js";
 import { Refusals } from "./refusals.js";
-import type { GroupResult, LimitResult, Reservation } from "./result.js";
+import type { GroupResult, LimitResult, LimitSource, Reservation } from "./result.js";
 import type { Terms } from "./terms.js";
+import { groupOf, nothing, resultOf, type Verdict } from "./verdict.js";
 
 export interface Charge {
   readonly target: string;
   readonly cost: number;
   readonly atMs: number | null;
+}
+
+export interface Charged {
+  readonly terms: Terms;
+  readonly charge: Charge;
 }
 
 export interface DeskOptions {
@@ -38,126 +42,106 @@ export interface DeskOptions {
   readonly callTimeoutMs: number;
 }
 
-type How = "all" | "each" | "look" | "set";
-
-interface Ask {
-  readonly terms: Terms;
-  readonly key: string;
-  readonly cost: number;
-  readonly atUs: number | null;
-  /** Instead of that of the terms. */
-  readonly room?: number;
-}
-
-/** What the script says of one charge. */
-interface Verdict {
-  readonly ok: boolean;
-  readonly remaining: number;
-  readonly retryUs: number;
-  readonly resetUs: number;
-  /** The server's clock. */
-  readonly nowUs: number;
-}
-
-interface Call extends Ask {
-  readonly limitMs: number;
-  readonly resolve: (verdict: Verdict) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Charges that travel together: while the server works on some, the next are made. */
-const CHUNK = 16;
-const MOST_REFUSALS = 10_000;
-const perVerdict = 4;
+/** Of each of the tables by which calls are spared. */
+const MOST_KEYS = 10_000;
 
 export class Desk {
   readonly #options: DeskOptions;
+  readonly #charges: Charges;
   readonly #gate: Gate;
   readonly #refusals: Refusals;
   readonly #local: LocalShare;
-  readonly #blocks: Blocks<Ask>;
-  readonly #tick = new Tick<Call>(CHUNK, (calls) => this.#send(calls));
+  readonly #blocks: Blocks;
   #closed = false;
 
   constructor(options: DeskOptions) {
     const { port, schedule, callTimeoutMs } = options;
     this.#options = options;
+    this.#charges = new Charges(port);
     this.#gate = new Gate(port, schedule, callTimeoutMs);
-    this.#refusals = new Refusals(schedule.clock, MOST_REFUSALS);
-    this.#local = new LocalShare(schedule.clock, MOST_REFUSALS);
-    this.#blocks = new Blocks<Ask>(schedule.clock, MOST_REFUSALS);
+    this.#refusals = new Refusals(schedule.clock, MOST_KEYS);
+    this.#local = new LocalShare(schedule.clock, MOST_KEYS);
+    this.#blocks = new Blocks(schedule.clock, MOST_KEYS);
   }
 
   take(terms: Terms, charge: Charge): LimitResult | Promise<LimitResult> {
-    const { max } = terms.policy;
-    if (this.#closed) throw new ClosedError("take() came after hf.close()");
-    if (max === 0) return nothing(terms, charge.cost);
+    this.#assertOpen("take()");
+    if (terms.policy.max === 0) return nothing(terms, charge.cost);
     const ask = this.#askOf(terms, charge, charge.cost);
-    if (terms.cache) {
-      const refusal = this.#refusals.standing(ask.key, charge.cost);
+    if (ask.atUs === null) {
+      const refusal = terms.cache ? this.#refusals.standing(terms, ask.key, ask.cost) : null;
       if (refusal) return refusal;
+      if (terms.block > 0 && ask.cost > 0) return this.#blocks.deal(ask) ?? this.#takeOfBlock(ask);
     }
-    if (terms.block > 0 && charge.atMs === null && charge.cost > 0) return this.#takeOfBlock(ask);
-    return this.#answer(ask, () => this.#one(ask));
+    return this.#take(ask);
   }
 
   async peek(terms: Terms, charge: Charge): Promise<LimitResult> {
+    this.#assertOpen("peek()");
     if (terms.policy.max === 0) return nothing(terms, charge.cost);
     const ask = this.#askOf(terms, charge, charge.cost);
-    return this.#answer(ask, async () => resultOf(terms, (await this.#script("look", [ask]))[0] as Verdict));
+    try {
+      const [verdict] = await this.#together("look", [ask]);
+      return resultOf(terms, verdict as Verdict);
+    } catch (error) {
+      return this.#outage(ask, fromCaller(error, fromCaller), false);
+    }
   }
 
   async refund(terms: Terms, charge: Charge): Promise<LimitResult> {
+    this.#assertOpen("refund()");
     if (terms.policy.max === 0) return nothing(terms, 0);
-    const ask = this.#askOf(terms, charge, -charge.cost);
-    this.#refusals.forget(ask.key);
-    return resultOf(terms, await this.#call(ask));
+    return this.#giveBack(this.#askOf(terms, charge, -charge.cost));
   }
 
   /** Every one in one script, each as far as it goes. */
-  async refundAll(asked: readonly { readonly terms: Terms; readonly charge: Charge }[]): Promise<void> {
+  async refundAll(asked: readonly Charged[]): Promise<void> {
+    this.#assertOpen("refund()");
     const asks = asked
       .filter(({ terms }) => terms.policy.max > 0)
       .map(({ terms, charge }) => this.#askOf(terms, charge, -charge.cost));
-    for (const { key } of asks) this.#refusals.forget(key);
-    if (asks.length > 0) await this.#script("all", asks);
+    if (asks.length > 0) await this.#told(asks, () => this.#together("all", asks));
   }
 
   async set(terms: Terms, charge: Charge): Promise<LimitResult> {
+    this.#assertOpen("set()");
     if (terms.policy.max === 0) return nothing(terms, 0);
     const ask = this.#askOf(terms, charge, charge.cost);
-    this.#forget(ask.key);
-    return resultOf(terms, (await this.#script("set", [ask]))[0] as Verdict);
+    this.#blocks.forget(ask.key);
+    const [verdict] = await this.#told([ask], () => this.#together("set", [ask]));
+    return resultOf(terms, verdict as Verdict);
   }
 
   async reset(terms: Terms, target: string): Promise<void> {
-    const { prefix, callTimeoutMs, port } = this.#options;
-    const key = limitKey(prefix, terms.policy.type, terms.policy.name, target);
-    this.#forget(key);
-    await tellCaller(port.command(["DEL", key], terms.timeoutMs ?? callTimeoutMs));
+    this.#assertOpen("reset()");
+    const ask = this.#askOf(terms, { target, cost: 0, atMs: null }, 0);
+    this.#blocks.forget(ask.key);
+    await this.#told([ask], async () => {
+      const limitMs = await this.#pass(this.#limitOf(terms));
+      return this.#options.port.command(["DEL", ask.key], limitMs);
+    });
   }
 
   async reserve(terms: Terms, charge: Charge): Promise<Reservation> {
+    this.#assertOpen("reserve()");
     const ask = this.#askOf(terms, charge, charge.cost);
+    let took: LimitResult | null = terms.policy.max === 0 ? nothing(terms, charge.cost) : null;
+    if (terms.cache) took ??= this.#refusals.standing(terms, ask.key, ask.cost);
     let nowUs: number | null = null;
-    const took =
-      terms.policy.max === 0
-        ? nothing(terms, charge.cost)
-        : await this.#answer(ask, async () => {
-            const verdict = await this.#call(ask);
-            nowUs = verdict.nowUs;
-            return resultOf(terms, verdict);
-          });
-    let settled: Promise<LimitResult> | null = null;
+    took ??= await this.#take(ask, (verdict) => {
+      nowUs = verdict.nowUs;
+    });
+    const result = took;
     const settle = async (actual: number): Promise<LimitResult> => {
       const back = charge.cost - actual;
-      if (!took.ok || nowUs === null || back === 0) return took;
-      this.#refusals.forget(ask.key);
-      return resultOf(terms, await this.#call({ ...ask, cost: -back, atUs: nowUs }));
+      if (!result.ok || back === 0) return result;
+      if (nowUs !== null) return this.#giveBack({ ...ask, cost: -back, atUs: nowUs });
+      return terms.outage === "local" ? this.#local.take(terms, ask.key, -back) : result;
     };
+    let settled: Promise<LimitResult> | null = null;
     return {
-      ...took,
-      settle(actual) {
+      ...result,
+      async settle(actual) {
         if (!Number.isInteger(actual) || actual < 0 || actual > charge.cost)
           throw new InvalidArgumentError("actual", `must be a whole number from 0 to ${charge.cost}`);
         settled ??= settle(actual);
@@ -167,34 +151,22 @@ export class Desk {
   }
 
   /** Every one is charged or none. */
-  async all(
-    asked: readonly { readonly terms: Terms; readonly charge: Charge }[],
-    how: "all" | "look",
-  ): Promise<GroupResult> {
+  async all(asked: readonly Charged[], how: "all" | "look"): Promise<GroupResult> {
+    this.#assertOpen(how === "all" ? "take()" : "peek()");
     const asks = asked.map(({ terms, charge }) => this.#askOf(terms, charge, charge.cost));
-    const barred = asks.map(({ terms, cost }) =>
-      terms.policy.max === 0 && cost > 0 ? nothing(terms, cost) : null,
+    const refusals = asks.map(({ terms, key, cost, atUs }) => {
+      if (terms.policy.max === 0) return cost > 0 ? nothing(terms, cost) : null;
+      return terms.cache && atUs === null ? this.#refusals.standing(terms, key, cost) : null;
+    });
+    // All that refuse are to be named, so all but those that admit nothing are asked, unless all refuse.
+    if (refusals.every((refusal) => refusal !== null)) return groupOf(refusals, "cache");
+    const isBarred = ({ terms, cost }: Ask): boolean => terms.policy.max === 0 && cost > 0;
+    const open = asks.filter((ask) => !isBarred(ask));
+    const [answers, source] = await this.#askAll(open, open.length < asks.length ? "look" : how);
+    const left = [...answers];
+    const results = asks.map((ask) =>
+      isBarred(ask) ? nothing(ask.terms, ask.cost) : (left.shift() as LimitResult),
     );
-    const since = this.#options.schedule.clock.now();
-    const isBarred = barred.some((result) => result !== null);
-    const open = asks.filter((_, place) => barred[place] === null);
-    let verdicts: readonly LimitResult[];
-    let source: LimitResult["source"] = "redis";
-    try {
-      await this.#pass(this.#limitOf(asks));
-      const answers = open.length === 0 ? [] : await this.#script(isBarred ? "look" : how, open);
-      this.#gate.answered();
-      verdicts = open.map(({ terms }, place) => resultOf(terms, answers[place] as Verdict));
-    } catch (error) {
-      source = "outage";
-      verdicts = open.map((ask) => this.#outage(ask, error));
-    }
-    const left = [...verdicts];
-    const results = barred.map((result) => result ?? (left.shift() as LimitResult));
-    for (const [place, result] of results.entries()) {
-      const { terms, key, cost } = asks[place] as Ask;
-      if (!result.ok && source === "redis" && terms.cache) this.#refusals.note(key, cost, since, result);
-    }
     return groupOf(results, source);
   }
 
@@ -205,44 +177,72 @@ export class Desk {
   /** Gives back what is left of blocks, as far as that can be done at once. */
   async close(): Promise<void> {
     this.#closed = true;
-    const left = this.#blocks.takeAll();
-    await Promise.all(left.map(({ ask, left: n }) => this.#call({ ...ask, cost: -n }).catch(() => {})));
+    const left = this.#options.port.trouble === null ? this.#blocks.takeAll() : [];
+    const back = left.map(({ ask, left: n, atUs }) =>
+      this.#charges.one({ ...ask, cost: -n, atUs }, this.#limitOf(ask.terms)).catch(() => {}),
+    );
+    await Promise.all(back);
+  }
+
+  #assertOpen(what: string): void {
+    if (this.#closed) throw new ClosedError(`${what} came after hf.close()`);
   }
 
   #askOf(terms: Terms, { target, atMs }: Charge, cost: number): Ask {
+    const { type, name } = terms.policy;
     const atUs = atMs === null ? null : Math.round(atMs * 1_000);
-    return {
-      terms,
-      key: limitKey(this.#options.prefix, terms.policy.type, terms.policy.name, target),
-      cost,
-      atUs,
-    };
+    return { terms, key: limitKey(this.#options.prefix, type, name, target), cost, atUs };
   }
 
-  #takeOfBlock(ask: Ask): Promise<LimitResult> {
-    const { terms, cost } = ask;
-    const room = this.#blocks.roomOf(terms);
-    return this.#blocks.take(ask, async () => {
-      let extra = 0;
-      const result = await this.#answer(ask, async () => {
-        const more = Math.min(terms.block, room - cost);
-        if (more <= 0) return this.#one(ask);
-        const verdict = await this.#call({ ...ask, cost: cost + more, room });
-        if (!verdict.ok) return this.#one(ask);
-        extra = more;
-        return resultOf(terms, verdict);
-      });
-      return { result, extra };
-    });
+  #limitOf({ timeoutMs }: Terms): number {
+    return timeoutMs ?? this.#options.callTimeoutMs;
   }
 
-  async #one(ask: Ask): Promise<LimitResult> {
-    const since = this.#options.schedule.clock.now();
-    const verdict = await this.#call(ask);
-    const result = resultOf(ask.terms, verdict);
-    if (!result.ok && ask.terms.cache && ask.atUs === null)
-      this.#refusals.note(ask.key, ask.cost, since, result);
-    return result;
+  async #take(
+    ask: Ask,
+    heard: (verdict: Verdict) => void = () => {},
+    limitMs: number = this.#limitOf(ask.terms),
+  ): Promise<LimitResult> {
+    const askedAt = this.#options.schedule.clock.now();
+    try {
+      const verdict = await this.#charge(ask, limitMs);
+      heard(verdict);
+      return this.#resultOf(ask, askedAt, verdict);
+    } catch (error) {
+      return this.#outage(ask, fromCaller(error, fromCaller), true);
+    }
+  }
+
+  async #takeOfBlock(ask: Ask): Promise<LimitResult> {
+    const { clock } = this.#options.schedule;
+    const askedAt = clock.now();
+    const limitMs = this.#limitOf(ask.terms);
+    const leftMs = (): number => Math.max(1, limitMs - (clock.now().monoMs - askedAt.monoMs));
+    try {
+      const found = await this.#blocks.take(ask, (ahead) => this.#charge(ask, leftMs(), ahead));
+      if (found) return "verdict" in found ? this.#resultOf(ask, askedAt, found.verdict) : found;
+    } catch (error) {
+      return this.#outage(ask, fromCaller(error, fromCaller), true);
+    }
+    const refusal = ask.terms.cache ? this.#refusals.standing(ask.terms, ask.key, ask.cost) : null;
+    return refusal ?? this.#take(ask, undefined, leftMs());
+  }
+
+  async #giveBack(ask: Ask): Promise<LimitResult> {
+    const verdict = await this.#told([ask], () => this.#charge(ask, this.#limitOf(ask.terms)));
+    return resultOf(ask.terms, verdict);
+  }
+
+  /** Something that changes what was refused: refusals that were on their way before it are forgotten as well. */
+  async #told<Value>(asks: readonly Ask[], work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof IndeterminateError) this.#gate.failed(error);
+      throw fromCaller(error, fromCaller);
+    } finally {
+      for (const { key } of asks) this.#refusals.forget(key);
+    }
   }
 
   #forget(key: string): void {
@@ -250,148 +250,66 @@ export class Desk {
     this.#blocks.forget(key);
   }
 
-  /** What Redis says, or where it cannot be asked, what the limit wants then. */
-  async #answer(ask: Ask, work: () => Promise<LimitResult>): Promise<LimitResult> {
+  #resultOf(ask: Ask, askedAt: Instant, verdict: Verdict): LimitResult {
+    const result = resultOf(ask.terms, verdict);
+    if (!result.ok && ask.terms.cache && ask.atUs === null)
+      this.#refusals.note(ask.terms, ask.key, ask.cost, askedAt, result);
+    return result;
+  }
+
+  async #charge(ask: Ask, limitMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+    const verdict = await this.#charges.one(ask, await this.#pass(limitMs), ahead);
+    this.#gate.answered();
+    return verdict;
+  }
+
+  async #together(how: "all" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
+    const limitMs = await this.#pass(Math.min(...asks.map(({ terms }) => this.#limitOf(terms))));
+    const verdicts = await this.#charges.together(how, asks, limitMs);
+    this.#gate.answered();
+    return verdicts;
+  }
+
+  /** How much of the time limit is left. @throws {UnavailableError} */
+  #pass(limitMs: number): number | Promise<number> {
+    const trouble = this.#gate.check(limitMs);
+    return trouble === null ? limitMs : this.#wait(trouble, limitMs);
+  }
+
+  async #wait(trouble: ReturnType<Gate["check"]>, limitMs: number): Promise<number> {
+    const { clock } = this.#options.schedule;
+    const sinceMs = clock.now().monoMs;
+    const error = await trouble;
+    if (error) throw error;
+    return Math.max(1, limitMs - (clock.now().monoMs - sinceMs));
+  }
+
+  async #askAll(asks: readonly Ask[], how: "all" | "look"): Promise<[readonly LimitResult[], LimitSource]> {
+    const askedAt = this.#options.schedule.clock.now();
     try {
-      await this.#pass(this.#limitOf([ask]));
-      const result = await work();
-      this.#gate.answered();
-      return result;
+      const verdicts = await this.#together(how, asks);
+      return [asks.map((ask, place) => this.#resultOf(ask, askedAt, verdicts[place] as Verdict)), "redis"];
     } catch (error) {
-      return this.#outage(ask, error);
+      const told = fromCaller(error, fromCaller);
+      const looked = asks.map((ask) => this.#outage(ask, told, false));
+      if (how === "look" || !looked.every(({ ok }) => ok)) return [looked, "outage"];
+      const taken = asks.map(({ terms, key, cost }, place) =>
+        terms.outage === "local" ? this.#local.take(terms, key, cost) : (looked[place] as LimitResult),
+      );
+      return [taken, "outage"];
     }
   }
 
-  async #pass(limitMs: number): Promise<void> {
-    const trouble = this.#gate.check(limitMs);
-    if (trouble === null) return;
-    const error = await trouble;
-    if (error) throw error;
-  }
-
-  #outage({ terms, key, cost }: Ask, error: unknown): LimitResult {
+  /** Where Redis cannot be asked, what the limit wants then. */
+  #outage({ terms, key, cost }: Ask, error: unknown, isTaken: boolean): LimitResult {
     if (!(error instanceof HoldfastError) || error instanceof ClosedError) throw error;
     const { policy, outage } = terms;
     if (error instanceof IndeterminateError) this.#gate.failed(error);
     publish("holdfast:limit:outage", () => ({ limit: policy.name, outage, error }));
     if (outage === "error") throw error;
-    if (outage === "local") return this.#local.take(terms, key, cost);
+    if (outage === "local")
+      return isTaken ? this.#local.take(terms, key, cost) : this.#local.look(terms, key, cost);
     const ok = outage === "open";
     return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: null, policy, source: "outage" };
   }
-
-  #limitOf(asks: readonly Ask[]): number {
-    const { callTimeoutMs } = this.#options;
-    return Math.min(...asks.map(({ terms }) => terms.timeoutMs ?? callTimeoutMs));
-  }
-
-  #call(ask: Ask): Promise<Verdict> {
-    return tellCaller(
-      new Promise((resolve, reject) => {
-        this.#tick.add({ ...ask, limitMs: this.#limitOf([ask]), resolve, reject });
-      }),
-    );
-  }
-
-  /** Each for itself; those who wait for less long apart from the others. */
-  #send(calls: readonly Call[]): void {
-    const byLimit = new Map<number, Call[]>();
-    for (const call of calls) {
-      const alike = byLimit.get(call.limitMs);
-      if (alike) alike.push(call);
-      else byLimit.set(call.limitMs, [call]);
-    }
-    for (const [limitMs, alike] of byLimit)
-      this.#run("each", alike, limitMs).then(
-        (reply) => {
-          for (const [place, call] of alike.entries()) {
-            const problem = reply[1 + place * perVerdict];
-            if (typeof problem === "string") call.reject(new ServerError(problem));
-            else call.resolve(verdictOf(reply, place));
-          }
-        },
-        (error: unknown) => {
-          for (const call of alike) call.reject(error);
-        },
-      );
-  }
-
-  async #script(how: How, asks: readonly Ask[]): Promise<Verdict[]> {
-    const reply = await tellCaller(this.#run(how, asks, this.#limitOf(asks)));
-    return asks.map((_, place) => verdictOf(reply, place));
-  }
-
-  async #run(how: How, asks: readonly Ask[], limitMs: number): Promise<Reply[]> {
-    const words: string[] = [how];
-    for (const { terms, cost, atUs, room } of asks) {
-      const { policy, perUs, unitUs } = terms;
-      const fits = room ?? terms.room;
-      words.push(
-        policy.type,
-        `${cost}`,
-        `${policy.max}`,
-        `${perUs}`,
-        `${fits}`,
-        `${unitUs}`,
-        atUs === null ? "" : `${atUs}`,
-      );
-    }
-    const keys = asks.map(({ key }) => key);
-    const reply = await this.#options.port.script(script, keys, words, limitMs);
-    return replyRow(reply, 1 + asks.length * perVerdict);
-  }
-}
-
-function verdictOf(reply: readonly Reply[], place: number): Verdict {
-  const [ok, remaining, retryUs, resetUs] = reply
-    .slice(1 + place * perVerdict, 1 + (place + 1) * perVerdict)
-    .map(Number);
-  return {
-    ok: ok === 1,
-    remaining: remaining as number,
-    retryUs: retryUs as number,
-    resetUs: resetUs as number,
-    nowUs: Number(reply[0]),
-  };
-}
-
-function resultOf({ policy }: Terms, { ok, remaining, retryUs, resetUs }: Verdict): LimitResult {
-  return {
-    ok,
-    remaining,
-    retryAfterMs: msOf(retryUs),
-    resetMs: msOf(resetUs),
-    policy,
-    source: "redis",
-  };
-}
-
-/** Rather a moment later than too early. */
-function msOf(us: number): number | null {
-  return us < 0 ? null : Math.ceil(us / 1_000);
-}
-
-/** Of a limit that admits nothing: Redis is not asked. */
-function nothing({ policy }: Terms, cost: number): LimitResult {
-  const ok = cost <= 0;
-  return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: 0, policy, source: "redis" };
-}
-
-function groupOf(results: readonly LimitResult[], source: LimitResult["source"]): GroupResult {
-  const longest = (of: (result: LimitResult) => number | null): number | null =>
-    results
-      .map(of)
-      .reduce<number | null>(
-        (most, each) => (most === null || each === null ? null : Math.max(most, each)),
-        0,
-      );
-  return {
-    ok: results.every(({ ok }) => ok),
-    remaining: Math.min(...results.map(({ remaining }) => remaining)),
-    retryAfterMs: longest(({ retryAfterMs }) => retryAfterMs),
-    resetMs: longest(({ resetMs }) => resetMs),
-    violated: results.filter(({ ok }) => !ok).map(({ policy }) => policy),
-    results,
-    source,
-  };
 }

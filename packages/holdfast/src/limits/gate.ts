@@ -1,10 +1,11 @@
 /**
  * Gate: whether Redis can be asked just now. What is asked while it cannot would wait in the client's own queue, and
- * come in a flood when nobody wants to know any more. One PING at a time finds out when it is back.
+ * come in a flood when nobody wants to know any more. While the client says that it is not connected nothing is sent;
+ * then one PING at a time finds out whether it answers.
  */
-import { type HoldfastError, IndeterminateError } from "../errors.js";
+import { ServerError, UnavailableError } from "../errors/refusals.js";
+import { ClosedError, type HoldfastError } from "../errors.js";
 import type { RedisPort } from "../redis/port.js";
-import type { Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
 
 const LOOK_EVERY_MS = 100;
@@ -14,67 +15,83 @@ export class Gate {
   readonly #schedule: Schedule;
   readonly #limitMs: number;
   #wasUp = false;
-  #down: HoldfastError | null = null;
+  /** Why it cannot be asked; null: it can, as far as is known. */
+  #down: { readonly why: string; readonly cause: unknown } | null = null;
   #look: Promise<void> | null = null;
-  #lookedAt: Instant | null = null;
+  #nextLookMs = Number.NEGATIVE_INFINITY;
 
+  /** @param limitMs of a PING */
   constructor(port: RedisPort, schedule: Schedule, limitMs: number) {
     this.#port = port;
     this.#schedule = schedule;
     this.#limitMs = limitMs;
   }
 
-  /** null: it can, as far as is known. At the beginning, while the client connects, it takes until that is known. */
+  /**
+   * null: it can be asked. At the beginning, while the client connects, it takes until that is known, at most `limitMs`.
+   * Every caller has an error of its own.
+   */
   check(limitMs: number): HoldfastError | Promise<HoldfastError | null> | null {
     const { trouble } = this.#port;
-    if (!this.#down && trouble === null) return null;
-    if (this.#down || this.#wasUp) {
-      this.#down ??= new IndeterminateError(`Redis cannot be asked: ${trouble}`);
-      this.#lookAgain();
-      return this.#down;
-    }
-    return this.#first(limitMs);
+    if (trouble === null && !this.#down) return null;
+    if (!this.#wasUp && !this.#down) return this.#first(limitMs);
+    this.#down ??= { why: trouble ?? "no answer", cause: undefined };
+    if (trouble === null) this.#lookAgain();
+    return this.#error();
   }
 
+  /** An answer came. */
   answered(): void {
     this.#wasUp = true;
+    this.#down = null;
   }
 
-  failed(error: HoldfastError): void {
-    this.#down = error;
-    this.#lookAgain();
+  /** No answer came. */
+  failed(error: Error): void {
+    this.#down = { why: error.message, cause: error };
+    if (this.#port.trouble === null) this.#lookAgain();
   }
 
+  /** A client that connects when it is first used, or is about to be connected, may have one PING to do so. */
   async #first(limitMs: number): Promise<HoldfastError | null> {
-    const isLate = new Promise<boolean>((resolve) => {
-      const alarm = this.#schedule.after(limitMs, () => resolve(true));
-      void this.#lookAgain()?.finally(() => {
+    const looked = this.#lookAgain();
+    await new Promise<void>((resolve) => {
+      const alarm = this.#schedule.after(limitMs, resolve);
+      void looked.finally(() => {
         this.#schedule.cancel(alarm);
-        resolve(false);
+        resolve();
       });
     });
-    if (await isLate)
-      return new IndeterminateError(`Redis cannot be asked: ${this.#port.trouble ?? "no answer"}`);
-    return this.#down;
+    if (this.#wasUp && !this.#down) return null;
+    return this.#error();
   }
 
-  #lookAgain(): Promise<void> | null {
-    const { clock } = this.#schedule;
-    const now = clock.now();
-    if (this.#look || (this.#lookedAt && now.monoMs - this.#lookedAt.monoMs < LOOK_EVERY_MS))
-      return this.#look;
-    this.#lookedAt = now;
-    this.#look = this.#port.command(["PING"], this.#limitMs).then(
-      () => {
-        this.#wasUp = true;
-        this.#down = null;
+  #error(): HoldfastError {
+    const { why = "no answer", cause } = this.#down ?? {};
+    if (cause instanceof ClosedError) return new ClosedError("a call to Redis came");
+    return new UnavailableError(this.#port.trouble ?? why, { cause });
+  }
+
+  /** Resolves when it is known, or at once where nothing is looked at yet. */
+  async #lookAgain(): Promise<void> {
+    const { monoMs } = this.#schedule.clock.now();
+    if (!this.#look && monoMs >= this.#nextLookMs) {
+      this.#nextLookMs = monoMs + LOOK_EVERY_MS;
+      this.#look = this.#ping().finally(() => {
         this.#look = null;
-      },
-      (error: HoldfastError) => {
-        this.#look = null;
-        this.#down ??= error;
-      },
-    );
-    return this.#look;
+      });
+    }
+    await this.#look;
+  }
+
+  async #ping(): Promise<void> {
+    try {
+      await this.#port.command(["PING"], this.#limitMs);
+      this.answered();
+    } catch (error) {
+      // Whoever refuses a PING answers.
+      if (error instanceof ServerError) this.answered();
+      else this.#down ??= { why: (error as Error).message, cause: error };
+    }
   }
 }

@@ -73,13 +73,14 @@ export class Limit {
       cost: checkCost("cost", cost),
       atMs: momentOf(options),
     };
-    return (this.#desk.value ?? (await this.#desk.load())).take(this.#terms, charge);
+    const answer = (this.#desk.value ?? (await this.#desk.load())).take(this.#terms, charge);
+    return answer instanceof Promise ? await answer : answer; // awaited: an error names who called
   }
 
   /** What `take` would say now, without taking. Errors as for `take`. */
   async peek(target: string, cost = 1): Promise<LimitResult> {
     const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return (await this.#desk.load()).peek(this.#terms, charge);
+    return await (await this.#desk.load()).peek(this.#terms, charge);
   }
 
   /** Gives back what was taken, never more than is used. Rejects with what went wrong, whatever `outage` says. */
@@ -89,19 +90,19 @@ export class Limit {
       cost: checkCost("cost", cost),
       atMs: momentOf(options),
     };
-    return (await this.#desk.load()).refund(this.#terms, charge);
+    return await (await this.#desk.load()).refund(this.#terms, charge);
   }
 
   /** Takes `cost` now, and learns later how much it was: see Reservation. Errors as for `take`. */
   async reserve(target: string, cost = 1): Promise<Reservation> {
     const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return (await this.#desk.load()).reserve(this.#terms, charge);
+    return await (await this.#desk.load()).reserve(this.#terms, charge);
   }
 
   /** From now on so much is used, at most what fits. Errors as for `refund`. */
   async set(target: string, used: number): Promise<LimitResult> {
     const charge = { target: checkWord("target", target), cost: checkCost("used", used), atMs: null };
-    return (await this.#desk.load()).set(this.#terms, charge);
+    return await (await this.#desk.load()).set(this.#terms, charge);
   }
 
   /** From now on nothing is used. Errors as for `refund`. */

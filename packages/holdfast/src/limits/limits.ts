@@ -34,12 +34,12 @@ export class LimitGroup {
    * @throws {IndeterminateError} @throws {ServerError} only with a limit of `outage: "error"`
    */
   async take(cost = 1): Promise<GroupResult> {
-    return this.#ask("all", cost);
+    return await this.#ask("all", cost);
   }
 
   /** What `take` would say now, without taking. */
   async peek(cost = 1): Promise<GroupResult> {
-    return this.#ask("look", cost);
+    return await this.#ask("look", cost);
   }
 
   /** Gives back to every one, in one script. Rejects with what went wrong, whatever `outage` says. */
@@ -52,7 +52,7 @@ export class LimitGroup {
   }
 
   async #ask(how: "all" | "look", cost: number): Promise<GroupResult> {
-    return (this.#desk.value ?? (await this.#desk.load())).all(this.#asked(cost), how);
+    return await (this.#desk.value ?? (await this.#desk.load())).all(this.#asked(cost), how);
   }
 
   #asked(costOfAll: number): { readonly terms: Terms; readonly charge: Charge }[] {

@@ -1,11 +1,12 @@
 /** What one process admits by itself while Redis cannot be asked: a share of the limit, regenerating evenly. Bounded. */
-import { agedMs, type Clock, type Instant } from "../time/clock.js";
+import type { Clock } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
 import type { Terms } from "./terms.js";
 
 interface Bucket {
   readonly used: number;
-  readonly since: Instant;
+  /** On the monotonic clock: nothing regenerates while the machine is suspended. */
+  readonly sinceMs: number;
 }
 
 export class LocalShare {
@@ -18,15 +19,24 @@ export class LocalShare {
     this.#most = most;
   }
 
-  take({ policy, localShare }: Terms, key: string, cost: number): LimitResult {
+  /** @param cost negative: given back */
+  take(terms: Terms, key: string, cost: number): LimitResult {
+    return this.#ask(terms, key, cost, true);
+  }
+
+  look(terms: Terms, key: string, cost: number): LimitResult {
+    return this.#ask(terms, key, cost, false);
+  }
+
+  #ask({ policy, localShare }: Terms, key: string, cost: number, isTaken: boolean): LimitResult {
     const max = Math.floor(policy.max * localShare);
-    const now = this.#clock.now();
-    const { used, since } = this.#buckets.get(key) ?? { used: 0, since: now };
+    const { monoMs } = this.#clock.now();
+    const { used, sinceMs } = this.#buckets.get(key) ?? { used: 0, sinceMs: monoMs };
     const rate = policy.perMs === null ? 0 : max / policy.perMs;
-    const left = Math.max(0, used - agedMs(now, since) * rate);
+    const left = Math.max(0, used - Math.max(0, monoMs - sinceMs) * rate);
     const ok = cost <= 0 || left + cost <= max;
-    const next = ok ? Math.max(0, left + cost) : left;
-    this.#put(key, { used: next, since: now });
+    const next = ok && isTaken ? Math.max(0, left + cost) : left;
+    if (isTaken) this.#put(key, { used: next, sinceMs: monoMs });
     const inMs = (amount: number): number | null =>
       amount <= 0 ? 0 : rate > 0 ? Math.ceil(amount / rate) : null;
     return {

@@ -2,15 +2,19 @@
 import type { Clock, Instant } from "../time/clock.js";
 import { agedMs } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
+import type { Terms } from "./terms.js";
 
 interface Refusal {
-  readonly since: Instant;
+  readonly terms: Terms;
   readonly cost: number;
-  readonly forMs: number;
+  readonly askedAt: Instant;
+  /** When the answer came, on the monotonic clock. */
+  readonly toldMs: number;
+  readonly retryMs: number;
   readonly result: LimitResult;
 }
 
-/** Clocks may differ by so much: rather a call too many than a refusal too long. */
+/** Clocks may differ by so much: rather a call too many than a refusal too long, and no call too early. */
 const DRIFT_SHARE = 0.01;
 
 export class Refusals {
@@ -27,11 +31,16 @@ export class Refusals {
     return this.#byKey.size;
   }
 
-  /** @param since before it was asked for */
-  note(key: string, cost: number, since: Instant, result: LimitResult): void {
-    if (result.retryAfterMs === null || result.retryAfterMs <= 0) return;
+  /** @param askedAt before it was asked for */
+  note(terms: Terms, key: string, cost: number, askedAt: Instant, result: LimitResult): void {
+    const { ok, retryAfterMs } = result;
+    if (ok || retryAfterMs === null || retryAfterMs <= 0) return;
+    const now = this.#clock.now();
+    const known = this.#byKey.get(key);
+    // What refuses less refuses this as well.
+    if (known && known.cost <= cost && isSame(known.terms, terms) && this.#stands(known, now)) return;
     this.#byKey.delete(key); // the newest stand last
-    this.#byKey.set(key, { since, cost, forMs: result.retryAfterMs * (1 - DRIFT_SHARE), result });
+    this.#byKey.set(key, { terms, cost, askedAt, toldMs: now.monoMs, retryMs: retryAfterMs, result });
     if (this.#byKey.size <= this.#most) return;
     for (const oldest of this.#byKey.keys()) {
       this.#byKey.delete(oldest);
@@ -40,19 +49,23 @@ export class Refusals {
   }
 
   /** The refusal that still stands for as much, or more. */
-  standing(key: string, cost: number): LimitResult | null {
+  standing(terms: Terms, key: string, cost: number): LimitResult | null {
     const refusal = this.#byKey.get(key);
-    if (!refusal || cost < refusal.cost) return null;
-    const agoMs = agedMs(this.#clock.now(), refusal.since);
-    if (agoMs >= refusal.forMs) {
+    if (!refusal || cost < refusal.cost || !isSame(refusal.terms, terms)) return null;
+    const now = this.#clock.now();
+    if (!this.#stands(refusal, now)) {
       this.#byKey.delete(key);
       return null;
     }
-    const { result } = refusal;
+    const longerMs = longerBy(terms, refusal.cost, cost);
+    if (longerMs === null) return null;
+    const { result, retryMs, toldMs } = refusal;
+    const agoMs = Math.max(0, now.monoMs - toldMs) * (1 - DRIFT_SHARE);
     return {
       ...result,
-      retryAfterMs: Math.max(1, Math.ceil((result.retryAfterMs as number) - agoMs)),
-      resetMs: result.resetMs === null ? null : Math.max(0, Math.ceil(result.resetMs - agoMs)),
+      retryAfterMs: Math.max(1, Math.ceil(retryMs + longerMs - agoMs)),
+      resetMs: result.resetMs === null ? null : Math.max(1, Math.ceil(result.resetMs - agoMs)),
+      policy: terms.policy,
       source: "cache",
     };
   }
@@ -60,4 +73,23 @@ export class Refusals {
   forget(key: string): void {
     this.#byKey.delete(key);
   }
+
+  #stands({ askedAt, retryMs }: Refusal, now: Instant): boolean {
+    // The answer may be a millisecond more than it was.
+    return agedMs(now, askedAt) < (retryMs - 1) * (1 - DRIFT_SHARE);
+  }
+}
+
+function isSame(one: Terms, other: Terms): boolean {
+  if (one === other) return true;
+  return one.policy.max === other.policy.max && one.perUs === other.perUs && one.room === other.room;
+}
+
+/** How much later `cost` fits than the less that was refused; null: the server has to be asked. */
+function longerBy({ policy, room, perUs }: Terms, refused: number, cost: number): number | null {
+  if (cost === refused) return 0;
+  if (cost > room) return null;
+  if (policy.type === "window") return 0;
+  if (policy.type !== "rolling" && policy.type !== "gcra") return null;
+  return ((cost - refused) * perUs) / policy.max / 1_000;
 }

@@ -3,7 +3,7 @@ import type { LimitPolicy } from "./terms.js";
 
 /**
  * - `redis`: it was asked
- * - `cache`: it had refused before, and cannot have changed its mind
+ * - `cache`: it had refused before, and cannot have changed its mind; or the limit admits nothing
  * - `block`: taken from what this process had taken before
  * - `outage`: it could not be asked, and the limit's `outage` decided
  */
@@ -14,7 +14,10 @@ export interface LimitResult {
   readonly ok: boolean;
   /** What is free now. */
   readonly remaining: number;
-  /** Until as much fits, if nobody else takes it; 0 where it was taken; null: never. */
+  /**
+   * Until as much fits, by the server's clock and if nobody else takes it; 0 where it was taken; null: never, or in an
+   * outage that nobody knows the end of.
+   */
   readonly retryAfterMs: number | null;
   /** Until nothing is used any more; null: never. */
   readonly resetMs: number | null;

@@ -100,7 +100,7 @@ export function termsOf(name: string, options: LimitOptions): Terms {
     policy: { name, type, max, perMs },
     room: burst,
     perUs,
-    unitUs: unitOf(burst, perUs),
+    unitUs: unitOf(burst, max, perUs),
     outage,
     localShare: shareOf(options),
     timeoutMs: options.timeoutMs === undefined ? null : durationMs("timeoutMs", options.timeoutMs, bounds),
@@ -126,7 +126,9 @@ function shareOf(options: LimitOptions): number {
 }
 
 /** The shortest in which a full bucket is a number that Lua counts exactly. */
-function unitOf(room: number, perUs: number): number {
+function unitOf(room: number, max: number, perUs: number): number {
+  if (max > 0 && room * perUs > EXACT * max)
+    throw new InvalidArgumentError("burst", "takes more than 140 years to be free again: make it less");
   const unitUs = [1, 1_000, 1_000_000].find((us) => (room * perUs) / us <= EXACT && perUs % us === 0);
   if (unitUs !== undefined) return unitUs;
   throw new InvalidArgumentError(

@@ -1,0 +1,106 @@
+/**
+ * Charges: the calls of the script. What is asked for in one turn of the event loop goes to Redis as one script, each
+ * charge for itself, those whose callers wait for less long apart from the others.
+ */
+import { ServerError } from "../errors/refusals.js";
+import type { RedisPort, Reply } from "../redis/port.js";
+import { replyRow } from "../redis/reply.js";
+import { Tick } from "../time/tick.js";
+import { script } from "./charge.lua.js";
+import type { Terms } from "./terms.js";
+import { inVerdict, type Verdict, verdictOf } from "./verdict.js";
+
+export interface Ask {
+  readonly terms: Terms;
+  readonly key: string;
+  /** Negative: given back. */
+  readonly cost: number;
+  readonly atUs: number | null;
+}
+
+/** What is taken beyond what was asked for, as far as it fits, to be used within `holdUs`. */
+export interface Ahead {
+  readonly extra: number;
+  readonly holdUs: number;
+}
+
+interface Call extends Ask {
+  readonly ahead: Ahead | null;
+  readonly limitMs: number;
+  readonly resolve: (verdict: Verdict) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Charges that travel together: while the server works on some, the next are made. */
+const CHUNK = 16;
+
+export class Charges {
+  readonly #port: RedisPort;
+  readonly #tick = new Tick<Call>(CHUNK, (calls) => this.#send(calls));
+
+  constructor(port: RedisPort) {
+    this.#port = port;
+  }
+
+  /** Together with whatever else is asked for now. Every caller has an error of its own. */
+  one(ask: Ask, limitMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+    return new Promise((resolve, reject) => {
+      const { terms, key, cost, atUs } = ask;
+      this.#tick.add({ terms, key, cost, atUs, ahead, limitMs, resolve, reject });
+    });
+  }
+
+  /** As one script: every one is charged or none, looked at, or set. */
+  async together(how: "all" | "look" | "set", asks: readonly Ask[], limitMs: number): Promise<Verdict[]> {
+    const reply = await this.#run(how, asks, limitMs);
+    return asks.map((_, place) => verdictOf(reply, place));
+  }
+
+  #send(calls: readonly Call[]): void {
+    let rest = calls;
+    for (let first = rest[0]; first; first = rest[0]) {
+      const { limitMs } = first;
+      const isAhead = first.ahead !== null;
+      const isAlike = (call: Call): boolean => call.limitMs === limitMs && (call.ahead !== null) === isAhead;
+      void this.#sendAlike(isAhead ? "ahead" : "each", rest.filter(isAlike), limitMs);
+      rest = rest.filter((call) => !isAlike(call));
+    }
+  }
+
+  async #sendAlike(how: "each" | "ahead", calls: readonly Call[], limitMs: number): Promise<void> {
+    try {
+      const reply = await this.#run(how, calls, limitMs);
+      for (const [place, call] of calls.entries()) {
+        const problem = reply[1 + place * inVerdict];
+        if (typeof problem === "string") call.reject(new ServerError(problem));
+        else call.resolve(verdictOf(reply, place));
+      }
+    } catch (error) {
+      for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyOf(error));
+    }
+  }
+
+  async #run(
+    how: "all" | "look" | "set" | "each" | "ahead",
+    asks: readonly (Ask & { readonly ahead?: Ahead | null })[],
+    limitMs: number,
+  ): Promise<Reply[]> {
+    const words: string[] = [how];
+    const keys: string[] = [];
+    for (const { terms, key, cost, atUs, ahead } of asks) {
+      const { policy, perUs, room, unitUs } = terms;
+      keys.push(key);
+      words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${room}`, `${unitUs}`);
+      words.push(atUs === null ? "" : `${atUs}`);
+      if (ahead) words.push(`${ahead.extra}`, `${ahead.holdUs}`);
+    }
+    const reply = await this.#port.script(script, keys, words, limitMs);
+    return replyRow(reply, 1 + asks.length * inVerdict);
+  }
+}
+
+/** The same error for another caller, who gives it a stack of its own. */
+function copyOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  return Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
+}

@@ -1,0 +1,75 @@
+/** Verdict: what the script says of one charge, and what callers are told of it. */
+import type { Reply } from "../redis/port.js";
+import type { GroupResult, LimitResult, LimitSource } from "./result.js";
+import type { Terms } from "./terms.js";
+
+export interface Verdict {
+  readonly ok: boolean;
+  /** Taken beyond what was asked for. */
+  readonly extra: number;
+  readonly remaining: number;
+  /** -1: never. */
+  readonly retryUs: number;
+  /** -1: never. */
+  readonly resetUs: number;
+  /** The server's clock. */
+  readonly nowUs: number;
+}
+
+export const inVerdict = 4;
+
+export function verdictOf(reply: readonly Reply[], place: number): Verdict {
+  const at = 1 + place * inVerdict;
+  const taken = Number(reply[at]);
+  return {
+    ok: taken > 0,
+    extra: Math.max(0, taken - 1),
+    remaining: Number(reply[at + 1]),
+    retryUs: Number(reply[at + 2]),
+    resetUs: Number(reply[at + 3]),
+    nowUs: Number(reply[0]),
+  };
+}
+
+export function resultOf({ policy }: Terms, { ok, remaining, retryUs, resetUs }: Verdict): LimitResult {
+  return {
+    ok,
+    remaining,
+    retryAfterMs: msOf(retryUs),
+    resetMs: msOf(resetUs),
+    policy,
+    source: "redis",
+  };
+}
+
+/** Rather a moment later than too early. */
+function msOf(us: number): number | null {
+  return us < 0 ? null : Math.ceil(us / 1_000);
+}
+
+/** Of a limit that admits nothing: Redis is not asked. */
+export function nothing({ policy }: Terms, cost: number): LimitResult {
+  const ok = cost <= 0;
+  return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: 0, policy, source: "cache" };
+}
+
+export function groupOf(results: readonly LimitResult[], source: LimitSource): GroupResult {
+  return {
+    ok: results.every(({ ok }) => ok),
+    remaining: Math.min(...results.map(({ remaining }) => remaining)),
+    retryAfterMs: longest(results.map(({ retryAfterMs }) => retryAfterMs)),
+    resetMs: longest(results.map(({ resetMs }) => resetMs)),
+    violated: results.filter(({ ok }) => !ok).map(({ policy }) => policy),
+    results,
+    source,
+  };
+}
+
+function longest(times: readonly (number | null)[]): number | null {
+  let most = 0;
+  for (const time of times) {
+    if (time === null) return null;
+    most = Math.max(most, time);
+  }
+  return most;
+}
