@@ -47,6 +47,12 @@ export class Link implements Way {
     this.#dice = this.stage.dice(`link ${process.name} ${node.name}`);
   }
 
+  /** Nothing is wrong with it. */
+  get isSound(): boolean {
+    const { toNode, toProcess } = this.#blocked;
+    return !toNode && !toProcess && this.#losses.length === 0 && this.spikes === null;
+  }
+
   connect(handlers: WireHandlers): Wire {
     const wire = new Wire(this.stage.nextWireId(), this, handlers);
     this.wires.add(wire);

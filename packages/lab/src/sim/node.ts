@@ -46,6 +46,8 @@ export class Node {
   /** Whether those who are connected are not told that it is gone: no power, no network. */
   isSilent = false;
   refusal: Refusal | null = null;
+  /** Answers of scripts that met what they do not expect. */
+  readonly brokenScripts: string[] = [];
   readonly #stage: Stage;
   readonly #dice: Dice;
   #observer: Observer | null = null;
@@ -141,6 +143,14 @@ export class Node {
       },
     );
     return Buffer.concat(parts);
+  }
+
+  /** Sees what the engine answers. Called by the network. */
+  overhear(bytes: Uint8Array): void {
+    const answer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (!answer.includes("-ERR ") && !answer.includes("-WRONGTYPE ")) return;
+    const found = /^-(ERR .*user_script|WRONGTYPE ).*$/m.exec(answer.toString("latin1"));
+    if (found) this.brokenScripts.push(found[0].trim());
   }
 
   #tick(): void {

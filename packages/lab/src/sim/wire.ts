@@ -118,6 +118,7 @@ export class Wire implements ValkeyPeer {
   // The node's side: called by the engine, which must not be called back at once.
 
   receive(bytes: Uint8Array): void {
+    this.#way.node.overhear(bytes);
     if (!this.#isMuted && !this.#isCut) this.#transmit("toProcess", bytes);
   }
 

@@ -104,7 +104,7 @@ export function judgeOver(scene: Scene, { caller, lease, lock }: Belief, result:
 /** Looks at whom the node names, now and when the release is answered. Returns what to call with the answer. */
 export function watchRelease(
   scene: Scene,
-  { caller, process, lease, lock }: Belief,
+  { caller, process, lease, lock, isLost }: Belief,
 ): (result: ReleaseResult) => void {
   const named = canLook(scene, process) ? (namedAt(scene.node, lock)?.id ?? null) : undefined;
   const { callers = 1, localTurns = 1 } = scene.lives.get(planned(process.name))?.plan ?? {};
@@ -112,10 +112,12 @@ export function watchRelease(
   const isPassedOn = callers > 1 && localTurns > 1;
   return (result) => {
     // A lease that ran out is given back behind the answer, unless its holder wants a delay.
-    if (result !== "released" || scene.mayAnyOverlap()) return;
-    const holder = canLook(scene, process) ? holderAt(scene.node, lock) : null;
-    if (named !== undefined && named !== lease.id)
+    if (result !== "released") return;
+    if (isLost) scene.fail("L8", `${caller} had lost "${lock}", and was told that it released it`);
+    if (named !== undefined && named !== lease.id && !isPassedOn)
       scene.fail("L8", `${caller} released "${lock}", which ${named ?? "nobody"} held at the node`);
+    if (scene.mayAnyOverlap()) return;
+    const holder = canLook(scene, process) ? holderAt(scene.node, lock) : null;
     if (holder?.id === lease.id && !isPassedOn) {
       const message = `${caller} released "${lock}", and the node keeps it for another ${holder.leftMs} ms`;
       scene.fail("L9", message);

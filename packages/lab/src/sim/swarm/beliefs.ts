@@ -35,6 +35,8 @@ export class Beliefs {
   readonly #scene: Scene;
   readonly #live = new Map<string, Set<Belief>>();
   #looks = 0;
+  /** The last token of each lock in each process. */
+  readonly #highest = new Map<string, bigint>();
   readonly #asking = new Set<{ readonly lock: string; readonly process: Process }>();
 
   constructor(scene: Scene) {
@@ -74,6 +76,14 @@ export class Beliefs {
       this.#keepDistance(belief, other);
     }
     live.add(belief);
+    const own = `${belief.process.name} ${belief.lock}`;
+    const before = this.#highest.get(own) ?? 0n;
+    if (belief.lease.fence <= before)
+      this.#scene.fail(
+        "L2",
+        `${belief.caller} was given token ${belief.lease.fence}, its process had ${before} before`,
+      );
+    this.#highest.set(own, belief.lease.fence);
     this.look(belief);
   }
 
@@ -96,6 +106,8 @@ export class Beliefs {
     const askedMs = process.nowMs; // it may stall while it asks
     if (!this.#isValid(belief)) {
       belief.isLost = true;
+      if (!belief.isOver && !lease.signal.aborted)
+        this.#scene.fail("L6", `the lease of ${belief.caller} is over, and its signal does not say so`);
       return false;
     }
     if (belief.isLost) this.#scene.fail("L8", `the lease of ${belief.caller} was over, and is valid again`);
@@ -110,14 +122,24 @@ export class Beliefs {
       const who = holder ? `${holder.id}, for another ${holder.leftMs} ms` : "nobody";
       const message = `${belief.caller} believes that it holds "${lock}" by ${lease.id}, at the node ${who} does`;
       this.#scene.fail("L5", message, world.nowMs);
-    } else judgeDeadline(this.#scene, belief, holder.leftMs);
+      return true;
+    }
+    const [first, last] = holder.tokens;
+    if (lease.fence < first || lease.fence > last)
+      this.#scene.fail("L1", `${belief.caller} has token ${lease.fence}, of ${first} to ${last} at the node`);
+    judgeDeadline(this.#scene, belief, holder.leftMs);
     return true;
   }
 
-  /** Each time by the other of the two ways to ask. */
+  /** Each time by another of the three ways to ask. */
   #isValid({ lease, caller }: Belief): boolean {
     this.#looks += 1;
-    if (this.#looks % 2 === 0) return lease.valid;
+    if (this.#looks % 3 === 0) return lease.valid;
+    if (this.#looks % 3 === 1) {
+      const { remainingMs } = lease;
+      if (remainingMs < 0) this.#scene.fail("L8", `the lease of ${caller} has ${remainingMs} ms left`);
+      return remainingMs > 0;
+    }
     try {
       lease.check();
       return true;

@@ -32,7 +32,7 @@ export interface CallerParts {
 }
 
 /** So many holds compute for longer than their lease. */
-const busyShare = 0.03;
+const busyShare = 0.06;
 /** By then every connection is back. */
 const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
@@ -199,7 +199,9 @@ export class Caller {
     const belief = this.#begin(lock, lease);
     const pending = this.#recorder.begin("hold", lock, { token: lease.fence, nonce: lease.id });
     belief.hold = pending;
-    watchSignal(scene, belief);
+    // Some ask for the signal when it is too late.
+    const chance = scene.world.dice(`ways ${this.name} ${lease.fence}`);
+    if (!chance.chance(0.1)) watchSignal(scene, belief);
     const holder = { token: lease.fence, nonce: lease.id };
     const goesToRegister = this.#dice.chance(0.5) && !scene.isEnding;
     const isCareful = scene.isHealed || scene.plan.faults.length === 0;

@@ -12,6 +12,7 @@ import { faultKinds, kindOf } from "./faults/kinds.js";
 import { copyingKinds } from "./faults/node.js";
 import { judge, judgeLeft } from "./judge.js";
 import { beginLife } from "./life.js";
+import { NodeWatch } from "./node-watch.js";
 import { drawPlan, type Fault, type Plan } from "./plan.js";
 import { QueueWatch } from "./queue-watch.js";
 import { Register } from "./register.js";
@@ -74,6 +75,7 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   const scene = new Scene(world, plan);
   const beliefs = new Beliefs(scene);
   const queue = new QueueWatch(world);
+  const nodeWatch = new NodeWatch(scene, beliefs);
   const coverage = new Coverage(scene, beliefs);
   scene.struck = (fault) => coverage.note(fault);
   const registers = new Map(plan.locks.map((lock) => [lock, new Register(world, lock)]));
@@ -94,6 +96,7 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   const endMs = await finish(scene);
   beliefs.bury();
   queue.stop();
+  nodeWatch.stop();
   judge(scene, endMs, queue);
   const { operations } = scene.history;
   return {

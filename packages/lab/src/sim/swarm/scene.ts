@@ -171,6 +171,8 @@ export function stateKey(lock: string): string {
 
 interface Holder {
   readonly id: string;
+  /** The tokens that it was granted. */
+  readonly tokens: readonly [first: bigint, last: bigint];
   /** Not above 0: its lease is over, and nobody has taken it since. */
   readonly leftMs: number;
 }
@@ -179,8 +181,9 @@ interface Holder {
 export function namedAt(node: Node, lock: string): Holder | null {
   const state = node.peek("GET", stateKey(lock));
   if (typeof state !== "string" || state.length === 17) return null;
-  const [id = "", , , keepMs] = state.slice(17).split(" ");
-  return { id, leftMs: Number(node.peek("PTTL", stateKey(lock))) - Number(keepMs) };
+  const [id = "", token = "0", , keepMs] = state.slice(17).split(" ");
+  const tokens = [BigInt(token), BigInt(state.slice(0, 16))] as const;
+  return { id, tokens, leftMs: Number(node.peek("PTTL", stateKey(lock))) - Number(keepMs) };
 }
 
 /** The process that holds a lock at the node, by its label. */

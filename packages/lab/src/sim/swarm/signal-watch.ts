@@ -30,7 +30,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     // Given back, or seen to be over this moment: a look makes it known.
     if (leftMs <= 0) return;
     look = { leftMs, monoMs: process.monoMs, wallMs: process.wallMs };
-    again(leftMs / Math.min(1, process.rate) + promptMs);
+    again(leftMs / Math.min(1, process.rate) + promptMs + earlyMs);
   };
   const check = (): void => {
     if (signal.aborted || belief.isOver) return;

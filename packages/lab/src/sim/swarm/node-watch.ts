@@ -1,0 +1,201 @@
+/**
+ * NodeWatch: looks at the node every now and then, past every fault, and at what it says of who holds and who waits. What
+ * is asked of a process holds only while nothing has touched it, its network or the node for a while.
+ */
+import type { Process } from "../process.js";
+import type { Beliefs } from "./beliefs.js";
+import { planned, type Scene, stateKey } from "./scene.js";
+
+const everyMs = 150;
+/** At the keys only every so often. */
+const keysEvery = 5;
+/** By then after a fault every connection is back, and what was missed is known. */
+const soundMs = 3_000;
+/** What takes a few round trips, and a retry. */
+const soonMs = 400;
+/** Between two signs of life of a waiter, as a share of its ttl. */
+const beatShare = 0.4;
+
+interface First {
+  readonly id: string;
+  readonly process: string;
+  readonly ttlMs: number;
+  readonly sinceMs: number;
+}
+
+/** What the node says of one lock. */
+interface Look {
+  readonly atMs: number;
+  /** Who is named, whether or not the lease is over; null: nobody. */
+  readonly id: string | null;
+  readonly process: string | null;
+  /** Since when it has named him. */
+  readonly sinceMs: number;
+  /** Not above 0: the lease is over. */
+  readonly leftMs: number;
+  readonly ttlMs: number;
+  readonly first: First | null;
+  /** Since when the lock is free and somebody waits. */
+  readonly idleSinceMs: number | null;
+}
+
+export class NodeWatch {
+  readonly #scene: Scene;
+  readonly #beliefs: Beliefs;
+  readonly #looks = new Map<string, Look>();
+  #isOver = false;
+  #looksTaken = 0;
+
+  constructor(scene: Scene, beliefs: Beliefs) {
+    this.#scene = scene;
+    this.#beliefs = beliefs;
+    this.#again();
+  }
+
+  /** Says as well which scripts broke. */
+  stop(): void {
+    this.#isOver = true;
+    const [broken] = this.#scene.node.brokenScripts;
+    if (broken !== undefined) this.#scene.fail("error", `a script met what it does not expect: ${broken}`);
+  }
+
+  #again(): void {
+    const { world } = this.#scene;
+    world.at(world.nowMs + everyMs, () => {
+      if (this.#isOver) return;
+      if (this.#scene.node.isUp) for (const lock of this.#scene.plan.locks) this.#look(lock);
+      this.#again();
+    });
+  }
+
+  #look(lock: string): void {
+    const { node, world } = this.#scene;
+    const key = stateKey(lock);
+    const state = node.peek("GET", key);
+    const before = this.#looks.get(lock);
+    const first = this.#firstInLine(lock, before);
+    const named = typeof state === "string" ? partsOf(state) : null;
+    const leftMs = named ? Number(node.peek("PTTL", key)) - named.keepMs : 0;
+    const look: Look = {
+      atMs: world.nowMs,
+      id: named?.id ?? null,
+      process: named?.process ?? null,
+      sinceMs: named && before?.id === named.id ? before.sinceMs : world.nowMs,
+      leftMs,
+      ttlMs: named?.ttlMs ?? 0,
+      first,
+      idleSinceMs: first && leftMs <= 0 ? (before?.idleSinceMs ?? world.nowMs) : null,
+    };
+    this.#looks.set(lock, look);
+    this.#judge(lock, look, before);
+    this.#looksTaken += 1;
+    if (this.#looksTaken % keysEvery !== 0) return;
+    for (const part of ["lock", "line", "waiters", "gone"]) {
+      const name = key.replace(/lock$/, part);
+      if (node.peek("PTTL", name) === -1) this.#scene.fail("P2", `the key ${name} never expires`);
+    }
+  }
+
+  #firstInLine(lock: string, before: Look | undefined): First | null {
+    const { node, world } = this.#scene;
+    const key = stateKey(lock);
+    const ids = node.peek("ZRANGE", key.replace(/lock$/, "line"), "0", "0");
+    const id = Array.isArray(ids) ? ids[0] : undefined;
+    if (id === undefined || id === null) return null;
+    const entry = node.peek("HGET", key.replace(/lock$/, "waiters"), String(id));
+    if (typeof entry !== "string") return null;
+    const [, ttl] = entry.split(" ");
+    const sinceMs = before?.first?.id === String(id) ? before.first.sinceMs : world.nowMs;
+    return { id: String(id), process: labelIn(entry), ttlMs: Number(ttl), sinceMs };
+  }
+
+  #judge(lock: string, look: Look, before: Look | undefined): void {
+    const { id, process, atMs, leftMs, first } = look;
+    if (id !== null && process !== null && leftMs > 0) {
+      const inLine = this.#scene.node.peek("ZSCORE", stateKey(lock).replace(/lock$/, "line"), id);
+      if (inLine !== null && inLine !== undefined)
+        this.#scene.fail("F1", `${process} holds "${lock}", and waits for it by the same request`);
+      this.#judgeOrphan(lock, look, id, process);
+      if (before && before.id !== id) this.#judgeGrant(lock, look, before, process);
+    }
+    if (!first || !this.#isSound(first.process)) return;
+    const knowsMs = first.ttlMs * beatShare + soonMs;
+    if (atMs - first.sinceMs < knowsMs) return;
+    if (look.idleSinceMs !== null && atMs - look.idleSinceMs > soonMs)
+      this.#scene.fail("W1", `${first.process} is first in line for "${lock}", which is free`);
+    const tooLongMs = leftMs - look.ttlMs;
+    if (tooLongMs > everyMs && atMs - look.sinceMs > knowsMs)
+      this.#scene.fail(
+        "W1",
+        `"${lock}" is held for ${tooLongMs} ms more than its ttl, and ${first.process} waits`,
+      );
+  }
+
+  /** L9: who holds knows it, or gives it back. */
+  #judgeOrphan(lock: string, { atMs, sinceMs }: Look, id: string, name: string): void {
+    const process = this.#scene.world.processes.get(name);
+    const plan = this.#scene.lives.get(planned(name))?.plan;
+    // A lease that ran out is left to run out at the node, where its holder wants a delay.
+    if (!process || !plan || plan.lockDelayMs > 0 || atMs - sinceMs < soonMs) return;
+    const believed = this.#beliefs.of(process, lock).some(({ lease }) => lease.id === id);
+    if (believed) this.#known.set(lock, { id, atMs });
+    const known = this.#known.get(lock);
+    const lastMs = known?.id === id ? Math.max(known.atMs, sinceMs) : sinceMs;
+    if (atMs - lastMs > soonMs && this.#isSound(name))
+      this.#scene.fail(
+        "L9",
+        `the node says that ${name} holds "${lock}" by ${id}, and nobody there knows of it`,
+      );
+  }
+
+  /** When a holder was last seen to know that he is. */
+  readonly #known = new Map<string, { readonly id: string; readonly atMs: number }>();
+
+  #judgeGrant(lock: string, look: Look, before: Look, name: string): void {
+    const { deathsMs, plan } = this.#scene;
+    const diedMs = deathsMs.get(name);
+    const isNodeSound = this.#isQuiet(this.#scene.keptMs + soundMs, null);
+    if (diedMs !== undefined && isNodeSound && diedMs + this.#scene.keptMs + soonMs < before.atMs)
+      this.#scene.fail(
+        "W1",
+        `"${lock}" was granted to ${name}, which had died ${(look.atMs - diedMs).toFixed(0)} ms before`,
+      );
+    // Who stood first, and still does, was passed over.
+    const { first } = before;
+    const isBarging = plan.processes.find((one) => one.name === planned(name))?.barging ?? false;
+    const wasPassed = first !== null && first.id !== look.id && first.id === look.first?.id;
+    if (wasPassed && !isBarging && this.#isSound(first.process) && look.atMs - first.sinceMs > soonMs)
+      this.#scene.fail("F1", `"${lock}" was granted to ${name}, while ${first.process} was first in line`);
+  }
+
+  /** Nothing has touched this process, its network or the node for a while. */
+  #isSound(name: string): boolean {
+    const process: Process | undefined = this.#scene.world.processes.get(name);
+    if (!process?.isAwake || this.#scene.world.nowMs - process.wokenMs < soundMs) return false;
+    const life = this.#scene.lives.get(planned(name));
+    if (life?.process !== process || this.#scene.finished.has(name)) return false;
+    return this.#scene.link(process).isSound && this.#isQuiet(soundMs, planned(name));
+  }
+
+  /** No fault of the node, nor of this process, within the last `forMs`. */
+  #isQuiet(forMs: number, process: string | null): boolean {
+    const { plan, node, world } = this.#scene;
+    return plan.faults.every(
+      ({ target, atMs, forMs: lastsMs }) =>
+        (target !== node.name && target !== process) ||
+        atMs > world.nowMs ||
+        atMs + lastsMs + forMs < world.nowMs,
+    );
+  }
+}
+
+function partsOf(state: string): { id: string; process: string; keepMs: number; ttlMs: number } | null {
+  if (state.length <= 17) return null;
+  const [id = "", , , keepMs, ttlMs] = state.slice(17).split(" ");
+  return { id, process: labelIn(state), keepMs: Number(keepMs), ttlMs: Number(ttlMs) };
+}
+
+/** The process that an owner names. */
+function labelIn(text: string): string {
+  return /"label":"([^"]*)"/.exec(text)?.[1] ?? "";
+}
