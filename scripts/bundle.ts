@@ -19,6 +19,7 @@ import {
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, version } from "esbuild";
+import type { TestProject } from "vitest/node";
 import type { Manifest } from "./tidy/declared.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -31,9 +32,16 @@ interface Stamp {
   readonly key: string;
 }
 
-/** Before the first test. Without a compiled library there is nothing to bundle, and no test of the command passes. */
-export async function setup(): Promise<void> {
-  if (existsSync(join(root, "packages/holdfast/dist/index.js")) && !isFresh()) await bundle();
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Why the command could not be bundled; empty when it could. Only its own tests mind. */
+    bundleFailure: string;
+  }
+}
+
+export async function setup({ provide }: TestProject): Promise<void> {
+  const failure = isFresh() ? "" : await bundle().then(() => "", String);
+  provide("bundleFailure", failure);
 }
 
 function isFresh(): boolean {
@@ -78,7 +86,8 @@ async function bundle(): Promise<void> {
     banner: {
       js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
     },
-    logLevel: "warning",
+    // What is wrong is told by what it throws.
+    logLevel: "silent",
     metafile: true,
     write: false,
   });

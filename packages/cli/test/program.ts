@@ -3,7 +3,10 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
+
+const failure = inject("bundleFailure");
+if (failure !== "") throw new Error(`there is no command to try: ${failure}`);
 
 export const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
