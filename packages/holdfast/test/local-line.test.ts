@@ -26,6 +26,7 @@ let released: string[];
 let abandoned: string[];
 let renewals: RenewOutcome[];
 let lines: Map<string, LocalLine>;
+let registry: LineRegistry;
 let mutex: Mutex;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -66,7 +67,7 @@ beforeEach(() => {
   );
   const keeper = new Keeper({ schedule, random, renew, onPulse: () => {} }, loaded);
   const self = { host: "here", pid: 7, label: "me" };
-  const registry: LineRegistry = {
+  registry = {
     parts: { backend, keeper, schedule, random, self },
     lines,
     idle: new Map(),
@@ -223,4 +224,13 @@ test("who joins others of its process in line, and leaves before the next sign o
   await expect(second).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
   clock.advance(1_000);
   await expect(first).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
+});
+
+test("close() leaves no timer of a hold that had a limit", async () => {
+  const acquired = new Mutex(registry, "limited", { ttlMs: 3_000, maxHoldMs: 60_000 }).acquire();
+  stands[0]?.candidate.granted(grant(7n));
+  await acquired;
+  for (const line of lines.values()) await line.close();
+  await settled();
+  expect(clock.pendingTimers).toBe(0);
 });

@@ -51,9 +51,7 @@ export class Keeper implements Kept {
     this.#fresh = [];
     const now = this.#schedule.clock.now();
     for (const { hold, sinceMs } of fresh) {
-      if (!this.#holds.has(hold)) continue;
-      if (hold.leftMs(now) <= 0) this.expire(hold);
-      else this.#attend(hold, sinceMs, now);
+      if (this.#holds.has(hold)) this.#attend(hold, sinceMs, now);
     }
   };
 
@@ -74,7 +72,7 @@ export class Keeper implements Kept {
 
   /** Stops renewing and watching, without a word to the store. */
   drop(hold: Hold): void {
-    if (!this.#holds.delete(hold)) return;
+    this.#holds.delete(hold);
     const renewals = this.#renewals.value;
     renewals?.forget(hold);
     this.#schedule.cancel(hold.end);
@@ -92,10 +90,6 @@ export class Keeper implements Kept {
   }
 
   endAt(hold: Hold, endMs: number): void {
-    hold.end = this.#schedule.at(endMs, () => {
-      const now = this.#schedule.clock.now();
-      if (hold.leftMs(now) <= 0) this.expire(hold);
-      else this.endAt(hold, now.monoMs + hold.leftMs(now));
-    });
+    hold.end = this.#schedule.at(endMs, () => this.expire(hold));
   }
 }

@@ -69,7 +69,7 @@ export class Turn implements Lease {
 
   release(): Promise<ReleaseResult> {
     // A listener of the signal may call release() again, from within either of these two.
-    if (!this.#released) this.#noticeExpiry();
+    this.#noticeExpiry();
     if (!this.#released) {
       let settle: (result: ReleaseResult) => void = () => {};
       this.#released = new Promise((resolve) => {
@@ -110,7 +110,6 @@ export class Turn implements Lease {
 
   /** The clock may know of the end before any timer could fire. */
   #noticeExpiry(now = this.#clock.now()): void {
-    if (this.#loss || this.#released) return;
     if (this.#hold.leftMs(now) <= 0) this.lose("expired");
     else if (agedMs(now, this.since) >= this.#maxHoldMs) this.lose("max-hold");
   }

@@ -178,6 +178,7 @@ export class LocalLine {
     const possession = this.#possession;
     if (possession) {
       possession.over = "closed";
+      this.#parts.schedule.cancel(possession.limit);
       possession.turn?.lose("closed");
       await new Promise((resolve) => void this.#giveBack(possession, resolve));
     }
@@ -293,7 +294,7 @@ export class LocalLine {
   /** Called once per lease, by its release. */
   #turnEnded(possession: Possession, told: (result: ReleaseResult) => void): void {
     const { backend, keeper, schedule } = this.#parts;
-    if (possession.limit) schedule.cancel(possession.limit);
+    schedule.cancel(possession.limit);
     possession.turn = null;
     if (!possession.over && possession.hold.remainingMs <= 0) {
       keeper.drop(possession.hold);
@@ -343,7 +344,7 @@ export class LocalLine {
    */
   #lost(possession: Possession, reason: LossReason): void {
     possession.over = reason;
-    if (this.#possession === possession) this.#possession = null;
+    this.#possession = null;
     this.#parts.schedule.cancel(possession.limit);
     possession.turn?.lose(reason);
     this.#stand();
