@@ -159,15 +159,15 @@ export class Desk {
       return terms.cache && atUs === null ? this.#refusals.standing(terms, key, cost) : null;
     });
     // All that refuse are to be named, so all but those that admit nothing are asked, unless all refuse.
-    if (refusals.every((refusal) => refusal !== null)) return groupOf(refusals, "cache");
+    if (refusals.every((refusal) => refusal !== null)) return groupOf(refusals, "cache", null);
     const isBarred = ({ terms, cost }: Ask): boolean => terms.policy.max === 0 && cost > 0;
     const open = asks.filter((ask) => !isBarred(ask));
-    const [answers, source] = await this.#askAll(open, open.length < asks.length ? "look" : how);
+    const [answers, source, atMs] = await this.#askAll(open, open.length < asks.length ? "look" : how);
     const left = [...answers];
     const results = asks.map((ask) =>
       isBarred(ask) ? nothing(ask.terms, ask.cost) : (left.shift() as LimitResult),
     );
-    return groupOf(results, source);
+    return groupOf(results, source, atMs);
   }
 
   index(name: string): LimitIndex {
@@ -284,19 +284,23 @@ export class Desk {
     return Math.max(1, limitMs - (clock.now().monoMs - sinceMs));
   }
 
-  async #askAll(asks: readonly Ask[], how: "all" | "look"): Promise<[readonly LimitResult[], LimitSource]> {
+  async #askAll(
+    asks: readonly Ask[],
+    how: "all" | "look",
+  ): Promise<[readonly LimitResult[], LimitSource, atMs: number | null]> {
     const askedAt = this.#options.schedule.clock.now();
     try {
       const verdicts = await this.#together(how, asks);
-      return [asks.map((ask, place) => this.#resultOf(ask, askedAt, verdicts[place] as Verdict)), "redis"];
+      const results = asks.map((ask, place) => this.#resultOf(ask, askedAt, verdicts[place] as Verdict));
+      return [results, "redis", verdicts[0] ? verdicts[0].nowUs / 1_000 : null];
     } catch (error) {
       const told = fromCaller(error, fromCaller);
       const looked = asks.map((ask) => this.#outage(ask, told, false));
-      if (how === "look" || !looked.every(({ ok }) => ok)) return [looked, "outage"];
+      if (how === "look" || !looked.every(({ ok }) => ok)) return [looked, "outage", null];
       const taken = asks.map(({ terms, key, cost }, place) =>
         terms.outage === "local" ? this.#local.take(terms, key, cost) : (looked[place] as LimitResult),
       );
-      return [taken, "outage"];
+      return [taken, "outage", null];
     }
   }
 

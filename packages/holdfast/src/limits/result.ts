@@ -37,6 +37,11 @@ export interface GroupResult {
   readonly violated: readonly LimitPolicy[];
   readonly results: readonly LimitResult[];
   readonly source: LimitSource;
+  /**
+   * When Redis was asked, in ms since 1970 by its clock; null: it was not. What was taken then is given back by a group
+   * whose parts have this moment: `hf.limits.all([limit.of(target, { atMs })]).refund()`.
+   */
+  readonly atMs: number | null;
 }
 
 /** What was taken before it was known how much it would be. */

@@ -53,7 +53,11 @@ export function nothing({ policy }: Terms, cost: number): LimitResult {
   return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: 0, policy, source: "cache" };
 }
 
-export function groupOf(results: readonly LimitResult[], source: LimitSource): GroupResult {
+export function groupOf(
+  results: readonly LimitResult[],
+  source: LimitSource,
+  atMs: number | null,
+): GroupResult {
   return {
     ok: results.every(({ ok }) => ok),
     remaining: Math.min(...results.map(({ remaining }) => remaining)),
@@ -62,6 +66,7 @@ export function groupOf(results: readonly LimitResult[], source: LimitSource): G
     violated: results.filter(({ ok }) => !ok).map(({ policy }) => policy),
     results,
     source,
+    atMs,
   };
 }
 
