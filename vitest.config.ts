@@ -37,8 +37,8 @@ export default defineConfig({
     // The command is tried as it ships, and never an older one.
     globalSetup: "scripts/bundle.ts",
     pool: "forks",
-    // Most suites wait for servers and deadlines more than they compute; the default leaves one core idle.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Suites wait for servers and deadlines about as long as they compute: one file a core leaves cores idle.
+    maxWorkers: availableParallelism() + 1,
     env: findServers(process.env),
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -50,7 +50,7 @@ const OPTIONS: readonly (readonly [string, Open])[] = [
   ["node-redis: keyPrefix", openNodeRedis((url) => createClient({ url, keyPrefix: "app:" }))],
   [
     "node-redis: socketTimeout",
-    openNodeRedis((url) => createClient({ url, socket: { socketTimeout: 200 } })),
+    openNodeRedis((url) => createClient({ url, socket: { socketTimeout: 5_000 } })),
   ],
   [
     "node-redis: reconnects given up",
@@ -66,7 +66,7 @@ const OPTIONS: readonly (readonly [string, Open])[] = [
   ],
   [
     "node-redis 5: socketTimeout",
-    openNodeRedis((url) => createClient5({ url, socket: { socketTimeout: 200 } })),
+    openNodeRedis((url) => createClient5({ url, socket: { socketTimeout: 5_000 } })),
   ],
   ["node-redis 4: legacyMode", openNodeRedis((url) => createClient4({ url, legacyMode: true }))],
   ["GLIDE: RESP2", openGlide({ protocol: ProtocolVersion.RESP2 })],
