@@ -1,0 +1,125 @@
+/**
+ * The script on the real engine against the model, answer by answer: random charges, costs, moments, refunds, settings,
+ * other terms, and a server whose clock is set back and forth. HOLDFAST_LIMIT_SEEDS=2000 for a long run,
+ * HOLDFAST_LIMIT_SEED=7 for one.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { type LimitOptions, type LimitType, type Terms, termsOf } from "../../src/limits/terms.ts";
+import { Dice, Engine } from "./engine.ts";
+import { modelOf, type Question } from "./model.ts";
+
+const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 40);
+const ONE = process.env.HOLDFAST_LIMIT_SEED;
+const STEPS = 80;
+
+let engine: Engine;
+
+beforeAll(async () => {
+  engine = await Engine.start();
+});
+
+function optionsOf(type: LimitType, dice: Dice): LimitOptions {
+  const max = dice.pick([1, 2, 3, 5, 10, 97, 1_000, 1_000_000_000]);
+  if (type === "lifetime") return { type, max };
+  const per = dice.pick([1, 10, 1_000, 1_001, 60_000, 3_600_000, 86_400_000]);
+  const burst = dice.pick([1, max, 2 * Math.min(max, 1_000), 7]);
+  return { type, max, per, ...(type === "gcra" ? { burst } : {}) };
+}
+
+function termsFrom(type: LimitType, dice: Dice): Terms {
+  for (;;) {
+    try {
+      return termsOf("n", optionsOf(type, dice));
+    } catch {} // so much in so long a time cannot be counted
+  }
+}
+
+function costFrom({ room }: Terms, dice: Dice): number {
+  return dice.pick([
+    0,
+    1,
+    1,
+    1,
+    2,
+    room,
+    room + 1,
+    dice.whole(1, room),
+    Math.ceil(room / 3),
+    -1,
+    -dice.whole(1, room),
+  ]);
+}
+
+function questionFrom(type: LimitType, terms: Terms, nowUs: number, dice: Dice): Question {
+  const how = dice.pick(["each", "each", "each", "each", "each", "each", "look", "set", "ahead"] as const);
+  const ahead = how === "ahead" && type !== "sliding";
+  const cost = costFrom(terms, dice);
+  const atUs = dice.fraction() < 0.2 ? nowUs - Math.floor(dice.fraction() * terms.perUs * 1.5) + 2_000 : null;
+  return {
+    how: how === "ahead" && !ahead ? "each" : how,
+    terms,
+    cost: how === "set" || ahead ? Math.abs(cost) : cost,
+    atUs: how === "each" ? atUs : null,
+    extra: dice.whole(0, Math.min(1_000, terms.room)),
+    holdUs: Math.floor(dice.fraction() * terms.perUs * 0.1),
+  };
+}
+
+/** Mostly on, sometimes a clock that is set. */
+function passTime({ perUs, policy }: Terms, dice: Dice): void {
+  const long = perUs || 60_000_000;
+  const luck = dice.fraction();
+  if (luck < 0.25) engine.trueUs += dice.whole(0, 3);
+  else if (luck < 0.8) engine.trueUs += Math.floor((dice.fraction() * 3 * long) / Math.min(policy.max, 20));
+  else if (luck < 0.9) engine.trueUs += Math.floor(dice.fraction() * 2 * long);
+  else if (luck < 0.95) engine.valkey.clock.step(-Math.floor((dice.fraction() * 3 * long) / 1_000));
+  else engine.valkey.clock.step(Math.floor((dice.fraction() * 0.5 * long) / 1_000));
+}
+
+function walk(type: LimitType, seed: number): void {
+  const dice = new Dice(seed * 31 + type.length);
+  engine.call("FLUSHALL");
+  const model = modelOf(type);
+  const key = `t:{a}:limit:${type}:n`;
+  let terms = termsFrom(type, dice);
+  const story: string[] = [];
+  for (let step = 0; step < STEPS; step++) {
+    passTime(terms, dice);
+    // Not both: a key without an end has one again by the terms of whoever is refused.
+    if (seed % 2 === 0 && dice.fraction() < 0.03) terms = termsFrom(type, dice);
+    if (seed % 2 === 1 && dice.fraction() < 0.03 && type !== "lifetime") engine.call("PERSIST", key);
+    const nowUs = engine.nowUs;
+    if (engine.call("EXISTS", key) === 0)
+      expect(
+        model.gone(nowUs),
+        `seed ${seed}: gone at ${nowUs} while it held\n${story.slice(-6).join("\n")}`,
+      ).toBe("");
+    const question = questionFrom(type, terms, nowUs, dice);
+    const { how, cost, atUs, extra, holdUs } = question;
+    const before = engine.call(
+      type === "sliding" ? "LRANGE" : "GET",
+      key,
+      ...(type === "sliding" ? ["0", "-1"] : []),
+    );
+    const ahead = how === "ahead" ? { extra, holdUs } : {};
+    const [toldUs, ...answer] = engine.charge(how, [{ terms, key, cost, atUs, ...ahead }]) as number[];
+    const expected = model.ask(nowUs, question);
+    const { policy, room, unitUs } = terms;
+    story.push(
+      `${nowUs} ${how} ${cost} at ${atUs} +${extra}/${holdUs} of ${policy.max} per ${policy.perMs} room ${room} unit ${unitUs}: ` +
+        `${answer} (state ${before}), expected ${expected}`,
+    );
+    const told = story.slice(-6).join("\n");
+    expect(toldUs, `seed ${seed}\n${told}`).toBe(nowUs);
+    expect(answer, `seed ${seed}\n${told}`).toEqual(expected);
+    if (how !== "look" && type !== "lifetime" && engine.call("EXISTS", key) === 1)
+      expect(engine.call("PTTL", key), `seed ${seed}: no end\n${told}`).toBeGreaterThan(-1);
+  }
+}
+
+describe.each(["rolling", "gcra", "window", "sliding", "lifetime"] as const)("%s", (type) => {
+  test("says what the model says", () => {
+    const seeds = ONE === undefined ? Array.from({ length: SEEDS }, (_, place) => place + 1) : [Number(ONE)];
+    for (const seed of seeds) walk(type, seed);
+  });
+});
