@@ -1,4 +1,5 @@
 /** Every public name, one explicit list. */
+export { type AdmissionOptions, checkAdmissions } from "./history/admissions.js";
 export { checkFence, type FenceOptions } from "./history/fence.js";
 export { History } from "./history/history.js";
 export { type Hold, type HoldOptions, holdsOf } from "./history/hold.js";

@@ -10,6 +10,7 @@ export const properties = {
   mutex: "some order of the operations explains every answer",
   W1: "what is free is granted to whoever waits",
   F1: "who stood in line first is served first",
+  A1: "a limit admits no more than it says",
   P1: "every call settles in its time",
 } as const;
 
