@@ -75,6 +75,14 @@ export interface LockEvents {
     readonly list: "allow" | "deny";
     readonly error: unknown;
   };
+  /** A middleware of limits is used in a way that hardly can be meant. Told once by each middleware. */
+  "holdfast:middleware:misuse": {
+    readonly problem: "forwarded-ignored" | "forwarded-missing" | "charged-twice";
+    readonly limit: string | null;
+    readonly remedy: string;
+  };
+  /** What a request had taken could not be given back, or its hit not be counted, after its response. */
+  "holdfast:middleware:unsettled": { readonly error: unknown };
   /** The server's clock went this much further than ours since we last looked: it was set, or is another server's. */
   "holdfast:server:clock-jump": { readonly jumpMs: number };
 }

@@ -1,0 +1,149 @@
+/** IP addresses as bits: however one is written, it is one address. */
+import { InvalidArgumentError } from "../errors.js";
+
+interface Address {
+  readonly bits: bigint;
+  readonly width: 32 | 128;
+}
+
+interface Network extends Address {
+  readonly prefix: number;
+}
+
+const DEFAULT_IPV6_PREFIX = 56;
+/** Whoever has no address, or none that can be read: they share one count. */
+const UNKNOWN = "unknown";
+const MAPPED = 0xffffn;
+
+/**
+ * What to count a client by: an IPv4 address, or the network of an IPv6 one. A household or a rented server commands a
+ * whole network, mostly a /56: who counted single addresses would count nothing. IPv4 in IPv6 (`::ffff:…`) is IPv4.
+ * @param ipv6Prefix bits of an IPv6 address that count; 128 is the whole
+ */
+export function ipKey(address: string | null | undefined, ipv6Prefix: number = DEFAULT_IPV6_PREFIX): string {
+  const parsed = parse(address ?? "");
+  if (!parsed) return UNKNOWN;
+  if (parsed.width === 32) return formatIpv4(parsed.bits);
+  const text = formatIpv6(head({ ...parsed, prefix: ipv6Prefix }) << BigInt(128 - ipv6Prefix));
+  return ipv6Prefix === 128 ? text : `${text}/${ipv6Prefix}`;
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkIpv6Prefix(prefix: unknown = DEFAULT_IPV6_PREFIX): number {
+  if (Number.isInteger(prefix) && (prefix as number) >= 1 && (prefix as number) <= 128)
+    return prefix as number;
+  throw new InvalidArgumentError("ipv6Prefix", "must be a whole number from 1 to 128");
+}
+
+/** Addresses and networks (`10.0.0.0/8`, `2001:db8::/32`), for `trust`, and for the lists of a guard by IP. */
+export class AddressList {
+  readonly #networks: readonly Network[];
+
+  /** @throws {InvalidArgumentError} */
+  constructor(networks: Iterable<string>) {
+    this.#networks = [...networks].map((text) => {
+      const network = parseNetwork(text);
+      if (network) return network;
+      throw new InvalidArgumentError(
+        "networks",
+        `has ${JSON.stringify(text)}, which is no address or network`,
+      );
+    });
+  }
+
+  /** Whether an address, or all of a network, is in one of its networks. */
+  has(address: string): boolean {
+    const asked = parseNetwork(address);
+    return (
+      asked !== null &&
+      this.#networks.some(
+        (network) =>
+          network.width === asked.width &&
+          network.prefix <= asked.prefix &&
+          head(network) === head({ ...asked, prefix: network.prefix }),
+      )
+    );
+  }
+}
+
+export function isAddress(text: string): boolean {
+  return parse(text) !== null;
+}
+
+/** The first `prefix` bits. */
+function head({ bits, width, prefix }: Network): bigint {
+  return bits >> BigInt(width - prefix);
+}
+
+function parseNetwork(text: string): Network | null {
+  const [before = "", length, ...more] = String(text).split("/");
+  const address = parse(before);
+  if (!address || more.length > 0) return null;
+  if (length === undefined) return { ...address, prefix: address.width };
+  if (!/^\d{1,3}$/.test(length)) return null;
+  // The prefix counts bits as they were written: those of a mapped address begin after 96.
+  const wasMapped = address.width === 32 && before.includes(":");
+  const prefix = Number(length) - (wasMapped ? 96 : 0);
+  return prefix >= 0 && prefix <= address.width ? { ...address, prefix } : null;
+}
+
+function parse(text: string): Address | null {
+  const [plain = ""] = text.trim().split("%", 1); // a zone is where, not who
+  if (!plain.includes(":")) {
+    const bits = parseIpv4(plain);
+    return bits === null ? null : { bits, width: 32 };
+  }
+  const bits = parseIpv6(plain);
+  if (bits === null) return null;
+  return bits >> 32n === MAPPED ? { bits: bits & 0xffffffffn, width: 32 } : { bits, width: 128 };
+}
+
+function parseIpv4(text: string): bigint | null {
+  const parts = text.split(".");
+  // A leading zero is octal to some, and decimal to others.
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256))
+    return null;
+  return parts.reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
+}
+
+function parseIpv6(text: string): bigint | null {
+  const halves = text.split("::");
+  if (halves.length > 2) return null;
+  const [before, after] = halves.map(groupsOf);
+  if (!before || (halves.length === 2 && !after)) return null;
+  const zeros = 8 - before.length - (after?.length ?? 0);
+  if (after ? zeros < 1 : zeros !== 0) return null;
+  const groups = [...before, ...Array<bigint>(zeros).fill(0n), ...(after ?? [])];
+  return groups.reduce((bits, group) => (bits << 16n) | group, 0n);
+}
+
+function groupsOf(text: string): bigint[] | null {
+  if (text === "") return [];
+  const parts = text.split(":");
+  const last = parts.at(-1) ?? "";
+  const ipv4 = last.includes(".") ? parseIpv4(last) : undefined;
+  if (ipv4 === null) return null;
+  const words = ipv4 === undefined ? parts : parts.slice(0, -1);
+  if (!words.every((word) => /^[0-9a-f]{1,4}$/i.test(word))) return null;
+  const groups = words.map((word) => BigInt(`0x${word}`));
+  return ipv4 === undefined ? groups : [...groups, ipv4 >> 16n, ipv4 & 0xffffn];
+}
+
+function formatIpv4(bits: bigint): string {
+  return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join(".");
+}
+
+/** As RFC 5952 wants it. */
+function formatIpv6(bits: bigint): string {
+  const groups = Array.from({ length: 8 }, (_, place) =>
+    ((bits >> BigInt(16 * (7 - place))) & 0xffffn).toString(16),
+  );
+  let [start, length] = [0, 1];
+  for (let from = 0; from < 8; from += 1) {
+    let to = from;
+    while (groups[to] === "0") to += 1;
+    if (to - from > length) [start, length] = [from, to - from];
+  }
+  if (length === 1) return groups.join(":");
+  return `${groups.slice(0, start).join(":")}::${groups.slice(start + length).join(":")}`;
+}

@@ -1,0 +1,268 @@
+/**
+ * The core of every middleware: whether a request may go on, what its response tells of the limits, and what is counted
+ * once its outcome is known. It knows no framework.
+ */
+import { createHash } from "node:crypto";
+import type { GuardVerdict } from "../limits/guard-verdict.js";
+import type { Limit } from "../limits/limit.js";
+import type { Limits } from "../limits/limits.js";
+import type { LimitResult } from "../limits/result.js";
+import { publish } from "../telemetry/events.js";
+import { type Clock, systemClock } from "../time/clock.js";
+import { ipKey } from "./address.js";
+import { type Answer, answerOf, type Refusal } from "./answer.js";
+import { clientAddress } from "./client-address.js";
+import { type Field, fieldsOf } from "./fields.js";
+import { type Count, type Key, type RateLimitOptions, type Rules, rulesOf } from "./options.js";
+
+/** What a framework's shell knows of a request. */
+export interface Incoming<Raw> {
+  readonly method: string;
+  /** Of the one that is connected. */
+  readonly address: string | null;
+  header(name: string): string | null;
+  /** The same object wherever this request is seen. */
+  readonly identity: object;
+  /** What the caller's functions are given. */
+  readonly raw: Raw;
+}
+
+export interface Admission {
+  /** null: it goes on. */
+  readonly answer: Answer | null;
+  /** For the response, refused or not. */
+  readonly fields: readonly Field[];
+  /** To be called once the response's status is known; with null where it never will be. Never rejects. */
+  readonly settle: ((status: number | null) => Promise<void>) | null;
+}
+
+/** The Holdfast whose limits these are. */
+export interface HasLimits {
+  readonly limits: Limits;
+}
+
+interface Charge<Raw> {
+  readonly limit: Limit;
+  readonly target: string;
+  readonly cost: number;
+  readonly count: Count<Raw>;
+}
+
+interface Taken {
+  readonly results: readonly LimitResult[];
+  readonly ok: boolean;
+  readonly retryAfterMs: number | null;
+  /** Gives back so much of each charge, in their order. */
+  readonly giveBack: (costs: readonly number[]) => Promise<unknown>;
+}
+
+type GuardSubject = { readonly subject: string; readonly route: string };
+
+const PASS: Admission = { answer: null, fields: [], settle: null };
+/** A key may be what an attacker typed: beyond this a digest stands for it. */
+const LONGEST_KEY = 200;
+const FAILURE = 400;
+
+/** The charges of each request, by Holdfast. */
+const charged = new WeakMap<object, Map<HasLimits, Set<string>>>();
+
+export class RequestLimiter<Raw> {
+  readonly #hf: HasLimits;
+  readonly #rules: Rules<Raw>;
+  readonly #clock: Clock;
+  readonly #told = new Set<string>();
+
+  /** @throws {InvalidArgumentError} */
+  constructor(hf: HasLimits, options: RateLimitOptions<Raw>, clock: Clock = systemClock) {
+    this.#hf = hf;
+    this.#rules = rulesOf(options);
+    this.#clock = clock;
+  }
+
+  /** Whether a rule goes by the client's address. */
+  get needsAddress(): boolean {
+    const { limits, guard } = this.#rules;
+    return [...limits, ...(guard ? [guard] : [])].some(({ key }) => key === "ip");
+  }
+
+  /** @throws what the caller's functions throw, and what `outage: "error"` lets through */
+  async admit(request: Incoming<Raw>): Promise<Admission> {
+    const { skip, guard } = this.#rules;
+    if (await skip(request.raw)) return PASS;
+    const key = await this.#guardKey(request);
+    const verdict =
+      key && guard ? await guard.guard[guard.count === "all" ? "hit" : "look"](key.subject, key.route) : null;
+    if (verdict && !verdict.ok) return this.#refuse(request, { verdict, results: [] });
+    const charges = await this.#charges(request);
+    const taken = charges.length === 0 ? null : await this.#take(charges);
+    if (taken && !taken.ok) return this.#refuse(request, { verdict, ...taken });
+    return {
+      answer: null,
+      fields: this.#fields(taken?.results ?? []),
+      settle: this.#settlement(request, charges, taken, key),
+    };
+  }
+
+  async #guardKey(request: Incoming<Raw>): Promise<GuardSubject | null> {
+    const { guard } = this.#rules;
+    if (!guard) return null;
+    const subject = await this.#targetOf(guard.key, request);
+    if (subject === null) return null;
+    const { route } = guard;
+    return { subject, route: typeof route === "string" ? route : wordOf(route(request.raw)) };
+  }
+
+  async #charges(request: Incoming<Raw>): Promise<Charge<Raw>[]> {
+    const charges: Charge<Raw>[] = [];
+    for (const { limit, key, cost, count } of this.#rules.limits) {
+      const target = await this.#targetOf(key, request);
+      if (target === null) continue;
+      charges.push({ limit, target, count, cost: typeof cost === "number" ? cost : await cost(request.raw) });
+      this.#noticeTwice(request, limit, target);
+    }
+    return charges;
+  }
+
+  async #targetOf(key: Key<Raw>, request: Incoming<Raw>): Promise<string | null> {
+    if (key !== "ip") {
+      const given = await key(request.raw);
+      return given === null || given === undefined ? null : wordOf(given);
+    }
+    const { ipv6Prefix, isTrusted, isTrustSaid } = this.#rules;
+    const forwardedFor = request.header("x-forwarded-for");
+    if (forwardedFor !== null && !isTrustSaid) this.#tellOnce("forwarded-ignored");
+    const address = clientAddress(request.address, forwardedFor, isTrusted);
+    if (forwardedFor === null && isTrusted(request.address, 0)) this.#tellOnce("forwarded-missing");
+    return ipKey(address, ipv6Prefix);
+  }
+
+  async #take(charges: readonly Charge<Raw>[]): Promise<Taken> {
+    const [first] = charges;
+    if (first && charges.length === 1) {
+      const { limit, target, cost, count } = first;
+      if (count === "all") {
+        const result = await limit.take(target, cost);
+        return { ...result, results: [result], giveBack: async () => {} };
+      }
+      const reserved = await limit.reserve(target, cost);
+      return { ...reserved, results: [reserved], giveBack: ([back = 0]) => reserved.settle(cost - back) };
+    }
+    const taken = await this.#hf.limits
+      .all(charges.map(({ limit, target, cost }) => limit.of(target, { cost })))
+      .take();
+    const { atMs } = taken;
+    const giveBack = async (costs: readonly number[]): Promise<void> => {
+      if (atMs === null) return; // nothing was charged
+      const back = charges.map(({ limit, target }, place) => limit.of(target, { cost: costs[place], atMs }));
+      await this.#hf.limits.all(back.filter(({ cost = 0 }) => cost > 0)).refund();
+    };
+    return { ...taken, giveBack };
+  }
+
+  async #refuse(
+    request: Incoming<Raw>,
+    {
+      verdict,
+      results,
+      retryAfterMs,
+    }: Pick<Refusal<Raw>, "verdict" | "results"> & { retryAfterMs?: number | null },
+  ): Promise<Admission> {
+    const refusal: Refusal<Raw> = {
+      reason: reasonOf(verdict, results),
+      retryAfterMs: retryAfterMs === undefined ? (verdict?.retryAfterMs ?? null) : retryAfterMs,
+      results,
+      verdict,
+      request: request.raw,
+    };
+    const answer = await this.#rules.answer(
+      answerOf(refusal, request.method, request.header("accept")),
+      refusal,
+    );
+    return { answer, fields: this.#fields(results), settle: null };
+  }
+
+  #fields(results: readonly LimitResult[]): Field[] {
+    const { styles } = this.#rules;
+    return results.length === 0 ? [] : fieldsOf(styles, results, this.#clock.now().wallMs);
+  }
+
+  #settlement(
+    { raw }: Incoming<Raw>,
+    charges: readonly Charge<Raw>[],
+    taken: Taken | null,
+    key: GuardSubject | null,
+  ): Admission["settle"] {
+    const { guard } = this.#rules;
+    const guardCount = guard && key && guard.count !== "all" ? guard.count : null;
+    if (guardCount === null && charges.every(({ count }) => count === "all")) return null;
+    return async (status) => {
+      try {
+        const costs = charges.map(({ count, cost }) => cost - countedOf(count, cost, status, raw));
+        const work: Promise<unknown>[] = [];
+        if (taken && costs.some((cost) => cost > 0)) work.push(taken.giveBack(costs));
+        if (guard && key && guardCount !== null && countedOf(guardCount, 1, status, raw) > 0)
+          work.push(guard.guard.hit(key.subject, key.route));
+        const failed = (await Promise.allSettled(work)).find((each) => each.status === "rejected");
+        if (failed) throw failed.reason;
+      } catch (error) {
+        publish("holdfast:middleware:unsettled", () => ({ error }));
+      }
+    };
+  }
+
+  /** The same limit and target charged twice for one request: most often a middleware that is mounted twice. */
+  #noticeTwice({ identity }: Incoming<Raw>, limit: Limit, target: string): void {
+    const { type, name } = limit.policy;
+    const word = JSON.stringify([type, name, target]);
+    const byHoldfast = charged.get(identity) ?? new Map<HasLimits, Set<string>>();
+    const words = byHoldfast.get(this.#hf) ?? new Set<string>();
+    if (words.has(word)) this.#tellOnce("charged-twice", name);
+    charged.set(identity, byHoldfast.set(this.#hf, words.add(word)));
+  }
+
+  #tellOnce(
+    problem: "forwarded-ignored" | "forwarded-missing" | "charged-twice",
+    limit: string | null = null,
+  ): void {
+    const word = JSON.stringify([problem, limit]);
+    if (this.#told.has(word)) return;
+    this.#told.add(word);
+    publish("holdfast:middleware:misuse", () => ({ problem, limit, remedy: remedies[problem] }));
+  }
+}
+
+const remedies = {
+  "forwarded-ignored":
+    "a request has X-Forwarded-For, and no proxy is trusted: behind one, say how many there are with `trust`, or all clients share its address; without one, say `trust: false`",
+  "forwarded-missing":
+    "a trusted proxy sent no X-Forwarded-For: let it send one, or all its clients share its address",
+  "charged-twice":
+    "one request was charged twice by a limit for the same target: mount the middleware once, or give it a limit of its own",
+} as const;
+
+function reasonOf(verdict: GuardVerdict | null, results: readonly LimitResult[]): Refusal<unknown>["reason"] {
+  const isClosed = (each: { source: string; ok: boolean; retryAfterMs: number | null }): boolean =>
+    !each.ok && each.source === "outage" && each.retryAfterMs === null;
+  if (verdict && !verdict.ok) {
+    if (verdict.source === "list") return "denied";
+    return isClosed(verdict) ? "outage" : "penalty";
+  }
+  return results.some(isClosed) ? "outage" : "limit";
+}
+
+/** How much of a cost stays charged. */
+function countedOf<Raw>(count: Count<Raw>, cost: number, status: number | null, request: Raw): number {
+  if (count === "all" || status === null) return cost;
+  if (count === "failures") return status >= FAILURE ? cost : 0;
+  if (count === "successes") return status < FAILURE ? cost : 0;
+  const counted = count({ status, request });
+  const amount = typeof counted === "number" ? Math.ceil(counted) : counted ? cost : 0;
+  return Number.isNaN(amount) ? cost : Math.min(Math.max(amount, 0), cost);
+}
+
+/** Any text as a target: what could not stand in a key, or is very long, by its digest. */
+function wordOf(text: string): string {
+  const given = String(text);
+  const isPlain = given !== "" && given.length <= LONGEST_KEY && !/^\}|\p{Surrogate}/u.test(given);
+  return isPlain ? given : `sha256:${createHash("sha256").update(given, "utf16le").digest("base64url")}`;
+}

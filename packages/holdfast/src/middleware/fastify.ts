@@ -1,0 +1,53 @@
+/** `holdfast/middleware/fastify`: limits and guards as a hook of Fastify. */
+import { type HasLimits, RequestLimiter } from "./core.js";
+import { writeFields } from "./fields.js";
+import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
+import type { RateLimitOptions } from "./options.js";
+
+/** A FastifyRequest, as far as it is needed. */
+export interface FastifyRequestLike {
+  readonly raw: NodeRequest;
+}
+
+/** A FastifyReply, as far as it is needed. */
+export interface FastifyReplyLike {
+  readonly raw: NodeResponse;
+  readonly sent: boolean;
+  getHeader(name: string): number | string | string[] | undefined;
+  header(name: string, value: string): unknown;
+  code(status: number): unknown;
+  send(body: string): unknown;
+}
+
+export type FastifyHook<Req extends FastifyRequestLike> = (
+  request: Req,
+  reply: FastifyReplyLike,
+) => Promise<unknown>;
+
+/**
+ * A hook that lets a request on, or answers it itself: `app.addHook("onRequest", rateLimit(hf, …))`, or of one route.
+ * For keys from the body, `preHandler`. Errors are Fastify's to handle: with `outage: "error"` those of Redis.
+ * @throws {InvalidArgumentError}
+ */
+export function rateLimit<Req extends FastifyRequestLike = FastifyRequestLike>(
+  hf: HasLimits,
+  options: RateLimitOptions<Req>,
+): FastifyHook<Req> {
+  const limiter = new RequestLimiter<Req>(hf, options);
+  return async (request, reply) => {
+    const { answer, fields, settle } = await limiter.admit(incomingOf(request.raw, request));
+    if (settle) whenAnswered(reply.raw, (status) => void settle(status));
+    // What has been answered meanwhile is left alone.
+    if (reply.sent) return answer ? reply : undefined;
+    writeFields(
+      fields,
+      (name) => headerText(reply.getHeader(name)),
+      (name, value) => reply.header(name, value),
+    );
+    if (!answer) return undefined;
+    reply.code(answer.status);
+    for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value);
+    reply.send(answer.body);
+    return reply;
+  };
+}

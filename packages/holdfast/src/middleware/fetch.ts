@@ -1,0 +1,69 @@
+/** `holdfast/middleware/fetch`: limits and guards around a handler from Request to Response, as Deno, Bun and Next.js have them. */
+import { InvalidArgumentError } from "../errors.js";
+import { type HasLimits, RequestLimiter } from "./core.js";
+import { type Field, writeFields } from "./fields.js";
+import type { RateLimitOptions } from "./options.js";
+
+export type FetchHandler<Rest extends readonly unknown[]> = (
+  request: Request,
+  ...rest: Rest
+) => Response | Promise<Response>;
+
+export interface FetchRateLimitOptions<Rest extends readonly unknown[]> extends RateLimitOptions<Request> {
+  /** The address of the one that is connected: a Request does not know. Needed where a key is "ip". */
+  readonly address?: ((request: Request, ...rest: Rest) => string | null | undefined) | undefined;
+}
+
+/**
+ * Wraps a handler: `const handler = rateLimit(hf, options)(async (request) => new Response("hello"))`. The handler
+ * rejects with what the one within threw; with `outage: "error"` with the errors of Redis.
+ * @throws {InvalidArgumentError}
+ */
+export function rateLimit<Rest extends readonly unknown[] = []>(
+  hf: HasLimits,
+  options: FetchRateLimitOptions<Rest>,
+): (handler: FetchHandler<Rest>) => (request: Request, ...rest: Rest) => Promise<Response> {
+  const { address, ...others } = options;
+  const limiter = new RequestLimiter<Request>(hf, others);
+  if (address === undefined && limiter.needsAddress)
+    throw new InvalidArgumentError(
+      "address",
+      'must say whence a request came, for the key "ip"; or give key',
+    );
+  return (handler) =>
+    async (request, ...rest) => {
+      const { answer, fields, settle } = await limiter.admit({
+        method: request.method,
+        address: address?.(request, ...rest) ?? null,
+        header: (name) => request.headers.get(name),
+        identity: request,
+        raw: request,
+      });
+      if (answer) return withFields(new Response(answer.body, answer), fields);
+      let status: number | null = 500;
+      try {
+        const response = await handler(request, ...rest);
+        status = response.status;
+        return withFields(response, fields);
+      } finally {
+        void settle?.(status);
+      }
+    };
+}
+
+function withFields(response: Response, fields: readonly Field[]): Response {
+  const write = (to: Response): Response => {
+    writeFields(
+      fields,
+      (name) => to.headers.get(name),
+      (name, value) => to.headers.set(name, value),
+    );
+    return to;
+  };
+  try {
+    return write(response);
+  } catch {
+    // One that was fetched has headers that cannot be changed.
+    return write(new Response(response.body, response));
+  }
+}

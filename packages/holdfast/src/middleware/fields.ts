@@ -1,0 +1,152 @@
+/**
+ * Response fields that tell a client of its limits: the two structured fields (RFC 9651) of
+ * draft-ietf-httpapi-ratelimit-headers-11, and what came before them.
+ */
+import { InvalidArgumentError } from "../errors.js";
+import type { LimitResult } from "../limits/result.js";
+
+/**
+ * - `draft-11`: `RateLimit-Policy: "login";q=5;w=60` and `RateLimit: "login";r=4;t=12`, a member for each limit
+ * - `draft-7`: `RateLimit: limit=5, remaining=4, reset=12`, of the limit that is nearest to its end
+ * - `draft-6`: `RateLimit-Limit`, `-Remaining` and `-Reset`, likewise
+ * - `legacy`: `X-RateLimit-Limit`, `-Remaining` and `-Reset` (seconds since 1970), likewise
+ */
+export type FieldStyle = "draft-11" | "draft-7" | "draft-6" | "legacy";
+
+export interface Field {
+  readonly name: string;
+  readonly value: string;
+  /** A list, to which several middlewares may add. */
+  readonly isList: boolean;
+}
+
+const styles: readonly FieldStyle[] = ["draft-11", "draft-7", "draft-6", "legacy"];
+
+/** @throws {InvalidArgumentError} */
+export function checkStyles(headers: unknown = "draft-11"): readonly FieldStyle[] {
+  if (headers === false) return [];
+  const given = (Array.isArray(headers) ? headers : [headers]) as FieldStyle[];
+  if (!given.every((style) => styles.includes(style)))
+    throw new InvalidArgumentError("headers", `must be of ${styles.join(", ")}, or false`);
+  if (given.filter((style) => style.startsWith("draft")).length > 1)
+    throw new InvalidArgumentError("headers", "may have one draft: they give one name different meanings");
+  return given;
+}
+
+export function fieldsOf(
+  given: readonly FieldStyle[],
+  results: readonly LimitResult[],
+  wallMs: number,
+): Field[] {
+  // What was not asked is not known.
+  const known = results.filter(({ source }) => source !== "outage");
+  return given.flatMap((style) => {
+    const fields =
+      style === "draft-11" ? structured(results, known) : older[style](nearest(known), results, wallMs);
+    return fields.filter(({ value }) => value !== "");
+  });
+}
+
+/** Writes fields beside those that are there already: a list has one member for each limit. */
+export function writeFields(
+  fields: readonly Field[],
+  get: (name: string) => string | null,
+  set: (name: string, value: string) => void,
+): void {
+  for (const { name, value, isList } of fields) {
+    const before = isList ? membersOf(get(name) ?? "") : [];
+    const names = membersOf(value).map(nameOf);
+    set(name, [...before.filter((member) => !names.includes(nameOf(member))), value].join(", "));
+  }
+}
+
+function structured(results: readonly LimitResult[], known: readonly LimitResult[]): Field[] {
+  const policies = results.map(({ policy }) => {
+    const window = policy.perMs === null ? "" : `;w=${seconds(policy.perMs)}`;
+    return `${text(policy.name)};q=${policy.max}${window}`;
+  });
+  const limits = known.map((result) => {
+    const endMs = endOf(result);
+    return `${text(result.policy.name)};r=${result.remaining}${endMs === null ? "" : `;t=${seconds(endMs)}`}`;
+  });
+  return [
+    { name: "RateLimit-Policy", value: policies.join(", "), isList: true },
+    { name: "RateLimit", value: limits.join(", "), isList: true },
+  ];
+}
+
+const older = {
+  "draft-7": (result: LimitResult | null, results: readonly LimitResult[]): Field[] => [
+    { name: "RateLimit-Policy", value: olderPolicies(results), isList: false },
+    {
+      name: "RateLimit",
+      value: result
+        ? `limit=${result.policy.max}, remaining=${result.remaining}, reset=${seconds(endOf(result) ?? 0)}`
+        : "",
+      isList: false,
+    },
+  ],
+  "draft-6": (result: LimitResult | null, results: readonly LimitResult[]): Field[] => [
+    { name: "RateLimit-Policy", value: olderPolicies(results), isList: false },
+    ...three("RateLimit", result, (endMs) => seconds(endMs)),
+  ],
+  legacy: (result: LimitResult | null, _: readonly LimitResult[], wallMs: number): Field[] =>
+    three("X-RateLimit", result, (endMs) => seconds(wallMs + endMs)),
+} as const;
+
+function three(prefix: string, result: LimitResult | null, resetOf: (endMs: number) => number): Field[] {
+  if (!result) return [];
+  const values = {
+    Limit: result.policy.max,
+    Remaining: result.remaining,
+    Reset: resetOf(endOf(result) ?? 0),
+  };
+  return Object.entries(values).map(([name, value]) => ({
+    name: `${prefix}-${name}`,
+    value: `${value}`,
+    isList: false,
+  }));
+}
+
+function olderPolicies(results: readonly LimitResult[]): string {
+  return results
+    .flatMap(({ policy: { max, perMs } }) => (perMs === null ? [] : [`${max};w=${seconds(perMs)}`]))
+    .join(", ");
+}
+
+/** The one to tell of where only one can be: of those that refused the last to give in, else the one with the least. */
+function nearest(results: readonly LimitResult[]): LimitResult | null {
+  const retryOf = ({ retryAfterMs }: LimitResult): number => retryAfterMs ?? Number.POSITIVE_INFINITY;
+  const refused = results.filter(({ ok }) => !ok);
+  if (refused.length > 0)
+    return refused.reduce((last, each) => (retryOf(each) > retryOf(last) ? each : last));
+  return results.reduce<LimitResult | null>(
+    (least, each) => (least && least.remaining <= each.remaining ? least : each),
+    null,
+  );
+}
+
+/** Until more can be had: where it was refused, until that fits, which Retry-After says as well. */
+function endOf({ ok, retryAfterMs, resetMs }: LimitResult): number | null {
+  return ok ? resetMs : retryAfterMs;
+}
+
+/** Rather a second late than too early. */
+export function seconds(ms: number): number {
+  return Math.ceil(ms / 1_000);
+}
+
+/** A String of RFC 9651: printable ASCII. What is none is written as in a URL. */
+function text(name: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]+/gu, encodeURIComponent);
+  return `"${ascii.replace(/["\\]/g, "\\$&")}"`;
+}
+
+/** Of a list as it is written above. */
+function membersOf(list: string): string[] {
+  return [...list.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g)].map(([member]) => member.trim());
+}
+
+function nameOf(member: string): string {
+  return /^"(?:[^"\\]|\\.)*"/.exec(member)?.[0] ?? member;
+}

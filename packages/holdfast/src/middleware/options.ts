@@ -1,0 +1,171 @@
+/** What a middleware is told, checked once. */
+import { checkOptions } from "../arguments.js";
+import { InvalidArgumentError } from "../errors.js";
+import { Guard } from "../limits/guard.js";
+import { Limit } from "../limits/limit.js";
+import { checkCost } from "../limits/terms.js";
+import { checkIpv6Prefix } from "./address.js";
+import type { Answer, Refusal } from "./answer.js";
+import { type Trust, type Trusted, trustedOf } from "./client-address.js";
+import { checkStyles, type FieldStyle } from "./fields.js";
+
+/** Whom a request is counted for: its client's address, or what a function says; null is nobody, and not counted. */
+export type Key<Raw> = "ip" | ((request: Raw) => Awaitable<string | null | undefined>);
+
+type Awaitable<Value> = Value | Promise<Value>;
+
+export interface Outcome<Raw> {
+  /** Of the response. */
+  readonly status: number;
+  readonly request: Raw;
+}
+
+/**
+ * Which requests count. `failures` are those with a status from 400 up, `successes` the others. A function says yes or
+ * no, or how much of the cost. The cost is taken before the request goes on, and given back after it: no burst gets more
+ * through than the limit. One whose response never began counts: nobody may escape by hanging up.
+ */
+export type Count<Raw> = "all" | "failures" | "successes" | ((outcome: Outcome<Raw>) => boolean | number);
+
+export interface LimitRule<Raw> {
+  readonly limit: Limit;
+  /** @default that of the middleware */
+  readonly key?: Key<Raw> | undefined;
+  /** @default that of the middleware */
+  readonly cost?: number | ((request: Raw) => Awaitable<number>) | undefined;
+  /** @default that of the middleware */
+  readonly count?: Count<Raw> | undefined;
+}
+
+export interface GuardRule<Raw> {
+  readonly guard: Guard;
+  /** @default that of the middleware */
+  readonly key?: Key<Raw> | undefined;
+  /** What its hits are counted by, beside the subject. @default "", all together */
+  readonly route?: string | ((request: Raw) => string) | undefined;
+  /** Unless it is "all", hits are counted after the response. @default that of the middleware */
+  readonly count?: Count<Raw> | undefined;
+}
+
+export interface RateLimitOptions<Raw> {
+  /** All are charged or none, in one script. */
+  readonly limits?: Limit | LimitRule<Raw> | readonly (Limit | LimitRule<Raw>)[] | undefined;
+  /** Asked before the limits: who is punished is not charged. */
+  readonly guard?: Guard | GuardRule<Raw> | undefined;
+  /** @default "ip" */
+  readonly key?: Key<Raw> | undefined;
+  /** Whose word on the client's address is believed. Without it `X-Forwarded-For` is ignored. @default nobody's */
+  readonly trust?: Trust | undefined;
+  /** So many bits of an IPv6 address count. @default 56 */
+  readonly ipv6Prefix?: number | undefined;
+  /** @default 1 */
+  readonly cost?: number | ((request: Raw) => Awaitable<number>) | undefined;
+  /** @default "all" */
+  readonly count?: Count<Raw> | undefined;
+  /** Requests that are neither counted nor refused. */
+  readonly skip?: ((request: Raw) => Awaitable<boolean>) | undefined;
+  /** How responses tell of the limits. @default "draft-11" */
+  readonly headers?: FieldStyle | readonly FieldStyle[] | false | undefined;
+  /** Changes what a refused request is answered. */
+  readonly answer?: ((answer: Answer, refusal: Refusal<Raw>) => Awaitable<Answer>) | undefined;
+}
+
+interface Terms<Raw> {
+  readonly key: Key<Raw>;
+  readonly cost: number | ((request: Raw) => Awaitable<number>);
+  readonly count: Count<Raw>;
+}
+
+export interface Rules<Raw> {
+  readonly limits: readonly (Terms<Raw> & { readonly limit: Limit })[];
+  readonly guard:
+    | (Pick<Terms<Raw>, "key" | "count"> & {
+        readonly guard: Guard;
+        readonly route: string | ((request: Raw) => string);
+      })
+    | null;
+  readonly skip: (request: Raw) => Awaitable<boolean>;
+  readonly styles: readonly FieldStyle[];
+  readonly answer: (answer: Answer, refusal: Refusal<Raw>) => Awaitable<Answer>;
+  readonly ipv6Prefix: number;
+  readonly isTrusted: Trusted;
+  /** Whether somebody has thought of proxies. */
+  readonly isTrustSaid: boolean;
+}
+
+const known = [
+  "limits",
+  "guard",
+  "key",
+  "trust",
+  "ipv6Prefix",
+  "cost",
+  "count",
+  "skip",
+  "headers",
+  "answer",
+] as const;
+const counts: readonly unknown[] = ["all", "failures", "successes"];
+
+/** @throws {InvalidArgumentError} */
+export function rulesOf<Raw>(options: RateLimitOptions<Raw>): Rules<Raw> {
+  checkOptions("options", options, known);
+  const { limits = [], guard, trust, headers, skip = () => false, answer = (given) => given } = options;
+  const given = Array.isArray(limits) ? limits : [limits];
+  if (given.length === 0 && guard === undefined)
+    throw new InvalidArgumentError("limits", "or guard must be given: there is nothing to keep to");
+  checkFunction("skip", skip);
+  checkFunction("answer", answer);
+  const common: Terms<Raw> = {
+    key: options.key ?? "ip",
+    cost: options.cost ?? 1,
+    count: options.count ?? "all",
+  };
+  return {
+    limits: given.map((each: Limit | LimitRule<Raw>, place) => limitRuleOf(each, common, `limits[${place}]`)),
+    guard: guard === undefined ? null : guardRuleOf(guard, common),
+    skip,
+    styles: checkStyles(headers),
+    answer,
+    ipv6Prefix: checkIpv6Prefix(options.ipv6Prefix),
+    isTrusted: trustedOf(trust),
+    isTrustSaid: trust !== undefined,
+  };
+}
+
+function limitRuleOf<Raw>(
+  given: Limit | LimitRule<Raw>,
+  common: Terms<Raw>,
+  argument: string,
+): Rules<Raw>["limits"][number] {
+  const rule: LimitRule<Raw> = given instanceof Limit ? { limit: given } : given;
+  checkOptions(argument, rule, ["limit", "key", "cost", "count"]);
+  const { limit, key = common.key, cost = common.cost, count = common.count } = rule;
+  if (!(limit instanceof Limit))
+    throw new InvalidArgumentError(`${argument}.limit`, "must be a limit: hf.limit(name, options)");
+  checkTerms({ key, cost, count });
+  return { limit, key, cost, count };
+}
+
+function guardRuleOf<Raw>(given: Guard | GuardRule<Raw>, common: Terms<Raw>): Rules<Raw>["guard"] {
+  const rule: GuardRule<Raw> = given instanceof Guard ? { guard: given } : given;
+  checkOptions("guard", rule, ["guard", "key", "route", "count"]);
+  const { guard, route = "", key = common.key, count = common.count } = rule;
+  if (!(guard instanceof Guard))
+    throw new InvalidArgumentError("guard", "must be a guard: hf.guard(name, options)");
+  if (typeof route !== "string") checkFunction("guard.route", route);
+  checkTerms({ key, cost: 1, count });
+  return { guard, route, key, count };
+}
+
+function checkTerms<Raw>({ key, cost, count }: Terms<Raw>): void {
+  if (key !== "ip" && typeof key !== "function")
+    throw new InvalidArgumentError("key", 'must be "ip" or a function');
+  if (typeof cost !== "function") checkCost("cost", cost);
+  if (!counts.includes(count) && typeof count !== "function")
+    throw new InvalidArgumentError("count", 'must be "all", "failures", "successes" or a function');
+}
+
+function checkFunction(argument: string, value: unknown): void {
+  if (typeof value !== "function") throw new InvalidArgumentError(argument, "must be a function");
+}
