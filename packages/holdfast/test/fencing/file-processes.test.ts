@@ -1,5 +1,5 @@
 /** The fenced file among real processes: killed at every step, stopped at every step, and many at once. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -59,7 +59,14 @@ function writer(terms: Terms) {
       await Promise.race([once(output, "line"), ended.then(() => Promise.reject(new Error(`no ${kind}`)))]);
     }
   };
-  return { ended, said, go: () => child.kill("SIGCONT") };
+  /** It says that it stops before it stops: told too early to go on, it would then stand still for ever. */
+  const go = async (): Promise<void> => {
+    const state = () =>
+      spawnSync("ps", ["-o", "stat=", "-p", String(child.pid)], { encoding: "utf8" }).stdout;
+    await expect.poll(state, { interval: 5, timeout: 10_000 }).toMatch(/^T/);
+    child.kill("SIGCONT");
+  };
+  return { ended, said, go };
 }
 
 /** What the file says: the tokens of all who wrote, in order, the last of them being its own. */
@@ -126,7 +133,7 @@ describe.skipIf(process.platform === "win32")("the fenced file among processes",
       await paused.said(/^at /, at);
       await file.write(holder(3n), `${(await file.enter(holder(3n)))?.toString()} 3`);
       const after = await tokensIn(file);
-      paused.go();
+      await paused.go();
       const verdict = await paused.said(/^(written|refused)/, at);
       outcomes.add(verdict);
       expect(after).toEqual(verdict === "written 2" ? [1, 2, 3] : [1, 3]);
