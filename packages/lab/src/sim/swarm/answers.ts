@@ -114,9 +114,9 @@ export function watchRelease(
     // A lease that ran out is given back behind the answer, unless its holder wants a delay.
     if (result !== "released") return;
     if (isLost) scene.fail("L8", `${caller} had lost "${lock}", and was told that it released it`);
+    if (scene.mayAnyOverlap()) return;
     if (named !== undefined && named !== lease.id && !isPassedOn)
       scene.fail("L8", `${caller} released "${lock}", which ${named ?? "nobody"} held at the node`);
-    if (scene.mayAnyOverlap()) return;
     const holder = canLook(scene, process) ? holderAt(scene.node, lock) : null;
     if (holder?.id === lease.id && !isPassedOn) {
       const message = `${caller} released "${lock}", and the node keeps it for another ${holder.leftMs} ms`;

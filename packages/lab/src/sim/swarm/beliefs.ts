@@ -17,6 +17,8 @@ export interface Belief {
   signal: AbortSignal | null;
   /** True time at which it was last seen to be valid. */
   validMs: number;
+  /** It was over before it began, where not. */
+  wasValid: boolean;
   /** Given back. */
   isOver: boolean;
   /** Seen to be over. */
@@ -26,8 +28,8 @@ export interface Belief {
 }
 
 /** `close()` gives back at once. */
-function wasClosed({ signal }: Belief): boolean {
-  const reason: unknown = signal?.reason;
+function wasClosed({ lease }: Belief): boolean {
+  const reason: unknown = lease.signal.reason;
   return reason instanceof LeaseLostError && reason.reason === "closed";
 }
 
@@ -76,6 +78,7 @@ export class Beliefs {
       this.#keepDistance(belief, other);
     }
     live.add(belief);
+    belief.wasValid = belief.lease.valid;
     const own = `${belief.process.name} ${belief.lock}`;
     const before = this.#highest.get(own) ?? 0n;
     if (belief.lease.fence <= before)
@@ -125,7 +128,7 @@ export class Beliefs {
       return true;
     }
     const [first, last] = holder.tokens;
-    if (lease.fence < first || lease.fence > last)
+    if (!this.#scene.hasForgotten && (lease.fence < first || lease.fence > last))
       this.#scene.fail("L1", `${belief.caller} has token ${lease.fence}, of ${first} to ${last} at the node`);
     judgeDeadline(this.#scene, belief, holder.leftMs);
     return true;
@@ -163,7 +166,7 @@ export class Beliefs {
     const { lockDelayMs = 0, maxHoldMs = null } =
       this.#scene.lives.get(planned(other.process.name))?.plan ?? {};
     // A lease that is ended by its limit is given back.
-    if (lockDelayMs === 0 || maxHoldMs !== null || this.#mayOverlap(belief, other)) return;
+    if (lockDelayMs === 0 || !other.wasValid || maxHoldMs !== null || this.#mayOverlap(belief, other)) return;
     if (belief.lease.id === other.lease.id || wasClosed(other)) return;
     const leftMs = other.validMs + lockDelayMs - belief.process.nowMs;
     if (leftMs <= 0) return;

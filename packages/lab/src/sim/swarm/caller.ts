@@ -11,6 +11,7 @@ import {
   type Lease,
   LeaseLostError,
   type Mutex,
+  type ReleaseResult,
 } from "holdfast";
 import type { Dice } from "../../chaos/dice.js";
 import type { Recorder } from "../../history/recorder.js";
@@ -33,6 +34,7 @@ export interface CallerParts {
 
 /** So many holds compute for longer than their lease. */
 const busyShare = 0.06;
+const pairShare = 0.3;
 /** By then every connection is back. */
 const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
@@ -46,6 +48,7 @@ export class Caller {
   readonly #parts: CallerParts;
   readonly #dice: Dice;
   readonly #recorder: Recorder;
+  readonly #ways: Dice;
   readonly #floors = new Map<string, bigint>();
   /** Its Holdfast is about to be closed, or is. */
   isClosing = false;
@@ -56,6 +59,7 @@ export class Caller {
     this.name = name;
     this.#parts = parts;
     this.#dice = parts.scene.world.dice(`caller ${name}`);
+    this.#ways = parts.scene.world.dice(`ways of ${name}`);
     this.#recorder = parts.scene.history.recorder(name, () => parts.process.nowMs);
   }
 
@@ -66,7 +70,9 @@ export class Caller {
     for (;;) {
       await process.sleep(this.#dice.between(0, 2 * thinkMs));
       if (scene.isEnding || this.isClosing) break;
-      await this.#once(this.#dice.pick(locks));
+      const lock = this.#dice.pick(locks);
+      const isPair = this.#parts.plan.takesPairs && this.#ways.chance(pairShare);
+      await (isPair ? this.#pair(locks) : this.#once(lock));
     }
     if (this.isClosing) return;
     for (const lock of locks) await this.#last(lock);
@@ -101,6 +107,29 @@ export class Caller {
     await this.#hold(lock, lease);
   }
 
+  /** All of them in one call, one lease for each that is granted, and back in one call. */
+  async #pair(locks: readonly string[]): Promise<void> {
+    const { plan, process, beliefs, scene } = this.#parts;
+    const waitMs = this.#ways.pick([0, 0, 300]);
+    const limitMs = waitMs || plan.callTimeoutMs * 2;
+    const leases = await Promise.all(
+      locks.map((lock) =>
+        this.#acquire(lock, limitMs, () =>
+          waitMs > 0 ? this.#mutex(lock).acquire({ waitMs }) : this.#mutex(lock).tryAcquire(),
+        ),
+      ),
+    );
+    const held = locks.flatMap((lock, place) => {
+      const lease = leases[place];
+      return lease ? [this.#begin(lock, lease)] : [];
+    });
+    for (const belief of held) watchSignal(scene, belief);
+    const isLong = this.#ways.chance(0.3) && !scene.isEnding;
+    await process.sleep(this.#ways.between(0, isLong ? plan.ttlMs * 1.5 : 20));
+    for (const belief of held) beliefs.look(belief);
+    await Promise.all(held.map((belief) => this.#release(belief.lock, belief)));
+  }
+
   /** Everybody gets the lock once the faults are over. */
   async #last(lock: string): Promise<void> {
     const { scene } = this.#parts;
@@ -118,12 +147,10 @@ export class Caller {
 
   /** Nothing fails any more: a lease lasts for longer than its ttl, and goes back as what it is. */
   async #steady(lock: string): Promise<void> {
-    const { scene, process, plan, beliefs } = this.#parts;
+    const { scene, process, plan } = this.#parts;
     if (plan.maxHoldMs !== null) return;
     await process.sleep(quietMs);
-    const lease = await this.#mutex(lock)
-      .acquire({ waitMs: settleMs })
-      .catch(() => null);
+    const lease = await this.#acquire(lock, settleMs, () => this.#mutex(lock).acquire({ waitMs: settleMs }));
     if (!lease) {
       scene.fail("P1", `${this.name} did not get "${lock}" within ${settleMs} ms, long after all faults`);
       return;
@@ -135,8 +162,7 @@ export class Caller {
     await process.sleep(plan.ttlMs * 1.6);
     const renewals = link.packets - packets;
     const isKept = lease.valid && !lease.signal.aborted;
-    beliefs.end(belief);
-    const result = await lease.release();
+    const result = await this.#release(lock, belief);
     if (process.heldUpMs > heldUpMs) return;
     if (!isKept || result !== "released")
       scene.fail("steady", `${this.name} lost "${lock}" without any fault; its release said "${result}"`);
@@ -185,6 +211,7 @@ export class Caller {
       process,
       lease,
       validMs: process.nowMs,
+      wasValid: false,
       isOver: false,
       isLost: false,
       signal: null,
@@ -235,7 +262,7 @@ export class Caller {
       scene.fail("L6", `${this.name} computed for ${leftMs + 1} ms, and its lease is still valid`);
   }
 
-  async #release(lock: string, belief: Belief): Promise<void> {
+  async #release(lock: string, belief: Belief): Promise<ReleaseResult> {
     const { beliefs, plan, scene, process } = this.#parts;
     const pending = this.#recorder.begin("release", lock, { token: belief.lease.fence });
     const timed = new Timed(scene, process, `release of "${lock}"`, plan.callTimeoutMs * 2);
@@ -248,11 +275,12 @@ export class Caller {
     judgeOver(scene, belief, result);
     if ((await lease.release()) !== result)
       scene.fail("L8", `${this.name} was told twice how "${lock}" ended`);
-    const reason: unknown = belief.signal?.reason;
+    const reason: unknown = belief.lease.signal.reason;
     if (result === "unknown") pending.info(result);
     else if (reason instanceof LeaseLostError && reason.reason === "closed") pending.fail(reason.reason);
     else if (result === "lapsed") pending.fail(result);
     else pending.ok();
+    return result;
   }
 
   async #enter(lock: string, holder: { token: bigint; nonce: string }): Promise<number | null> {

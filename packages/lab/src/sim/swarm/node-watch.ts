@@ -136,7 +136,7 @@ export class NodeWatch {
     const process = this.#scene.world.processes.get(name);
     const plan = this.#scene.lives.get(planned(name))?.plan;
     // A lease that ran out is left to run out at the node, where its holder wants a delay.
-    if (!process || !plan || plan.lockDelayMs > 0 || atMs - sinceMs < soonMs) return;
+    if (!process || !plan || plan.lockDelayMs > 0) return;
     const believed = this.#beliefs.of(process, lock).some(({ lease }) => lease.id === id);
     if (believed) this.#known.set(lock, { id, atMs });
     const known = this.#known.get(lock);

@@ -26,6 +26,8 @@ export interface ProcessPlan {
   readonly maxHoldMs: number | null;
   readonly callTimeoutMs: number;
   readonly client: Required<SimClientOptions>;
+  /** Its callers now and then take all locks at one moment, and give them back at one moment. */
+  readonly takesPairs: boolean;
   /** Callers that work side by side. */
   readonly callers: number;
   /** When its first life ends by `hf.close()`, whatever its callers do just then; null: with the run. */
@@ -69,6 +71,7 @@ const calmAfterShare = 0.25;
 
 const unequalShare = 0.12;
 const closeShare = 0.15;
+const pairShare = 0.15;
 
 export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const dice = diceFor(seed, "plan");
@@ -77,13 +80,14 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place, isOrderly));
   const processes = withCloses(diceFor(seed, "closes"), withTtls(diceFor(seed, "ttls"), drawn), chaosMs);
   const calm = diceFor(seed, "calm");
+  const takesPairs = diceFor(seed, "pairs").chance(pairShare);
   return {
     seed,
     chaosMs,
     calmMs: calm.chance(calmAfterShare) ? calm.whole(1_500, 4_000) : 0,
-    locks: locks.slice(0, dice.chance(0.7) ? 1 : 2),
+    locks: locks.slice(0, dice.chance(0.7) && !takesPairs ? 1 : 2),
     thinkMs: dice.pick([60, 150, 300]),
-    processes,
+    processes: processes.map((process) => ({ ...process, takesPairs })),
     faults: dice.chance(calmShare) ? [] : drawFaults(diceFor(seed, "faults"), kinds, processes, chaosMs),
   };
 }
@@ -103,6 +107,7 @@ function processPlan(dice: Dice, place: number, isOrderly: boolean): ProcessPlan
       offlineQueue: dice.chance(0.8),
     },
     callers: dice.chance(0.3) ? 2 : 1,
+    takesPairs: false,
     closesAtMs: null,
   };
 }

@@ -56,6 +56,8 @@ export class Scene {
   spawn: (plan: ProcessPlan) => void = () => {};
   readonly #excuses: Excuse[] = [];
   readonly #tokenCutsMs: number[] = [];
+  /** The node may have forgotten a grant. */
+  hasForgotten = false;
   /** The highest token that the node may have forgotten, by lock. */
   readonly #lostTokens = new Map<string, number>();
 
@@ -123,6 +125,7 @@ export class Scene {
    * that was ever given out: to be looked at whenever the clock is set.
    */
   tokensLost(): void {
+    this.hasForgotten = true;
     for (const lock of this.plan.locks) {
       const before = this.#lostTokens.get(lock) ?? 0;
       this.#lostTokens.set(lock, Math.max(before, this.#highestToken(lock)));
