@@ -152,8 +152,10 @@ local function bucket(key, cost, max, per, room, unit, at, extra, hold)
   local function write(is_taken)
     local left = is_taken and charged or level
     if left > 0 then
-      -- From now on, even if `since` is earlier: of late events the next is as late.
+      -- From now on, even if `since` is earlier: of late events the next is as late. A charge of 0 is how a caller has
+      -- the old `max` count up to now before it changes: under a lower one the same takes longer to regenerate.
       local life = ceil_div(left, max) * unit + max_of(since - now, 0)
+      if cost == 0 and how ~= 'set' then life = max_of(life, per) end
       redis.call('SET', key, format('%.0f %.0f %.0f %.0f', left, since, per, unit), 'PX', ceil_div(life, 1000) + 1)
     elseif state then
       redis.call('DEL', key)

@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "d8b66b3063530762822e679b72d17d74386f5b50",
+  sha1: "04988a7eb92230de59276b4424ddbf63750157f2",
   source: `local how = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -103,6 +103,7 @@ local function bucket(key, cost, max, per, room, unit, at, extra, hold)
     local left = is_taken and charged or level
     if left > 0 then
       local life = ceil_div(left, max) * unit + max_of(since - now, 0)
+      if cost == 0 and how ~= 'set' then life = max_of(life, per) end
       redis.call('SET', key, format('%.0f %.0f %.0f %.0f', left, since, per, unit), 'PX', ceil_div(life, 1000) + 1)
     elseif state then
       redis.call('DEL', key)
