@@ -4,6 +4,8 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { luaChanges } from "../../src/mutation/lua-changes.ts";
 import { mutantsOf } from "../../src/mutation/mutant.ts";
+import { planted, plants } from "../../src/mutation/plants.ts";
+import { readSource } from "../../src/mutation/sources.ts";
 import { typescriptChanges } from "../../src/mutation/typescript-changes.ts";
 
 const run = promisify(execFile);
@@ -52,6 +54,10 @@ describe("mutants", () => {
       "f.lua: max → min",
       "f.lua: top + 1 → top - 1",
     ]);
+  });
+
+  it("that somebody thought of still fit the library", () => {
+    for (const plant of plants) expect(planted(plant)).not.toBe(readSource(plant.file));
   });
 
   // In a process of its own: the worker is compiled, and its library is not the one that is tested here.
