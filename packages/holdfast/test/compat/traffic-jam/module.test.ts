@@ -62,13 +62,8 @@ describe("TrafficJam", () => {
     });
 
     test("an action that is not registered raises LimitNotFoundError, and sends nothing", async () => {
-      const error = (() => {
-        try {
-          TrafficJam.limit("unknown", value);
-        } catch (reason) {
-          return reason;
-        }
-      })();
+      const error = await TrafficJam.used("unknown", value).catch((reason: unknown) => reason);
+      expect(() => TrafficJam.limit("unknown", value)).toThrow(LimitNotFoundError);
       expect(error).toBeInstanceOf(LimitNotFoundError);
       expect(error).toBeInstanceOf(HoldfastError);
       expect(error).toMatchObject({ code: "LIMIT_NOT_FOUND", action: "unknown" });
