@@ -13,11 +13,12 @@ interface Network extends Address {
 const DEFAULT_IPV6_PREFIX = 56;
 /** Whoever has no address, or none that can be read: they share one count. */
 const UNKNOWN = "unknown";
-const MAPPED = 0xffffn;
+/** What stands before an IPv4 address in an IPv6 one: mapped (RFC 4291), and translated by the well-known prefix (RFC 6052). */
+const BEFORE_IPV4 = [0xffffn, 0x64ff9bn << 64n];
 
 /**
  * What to count a client by: an IPv4 address, or the network of an IPv6 one. A household or a rented server commands a
- * whole network, mostly a /56: who counted single addresses would count nothing. IPv4 in IPv6 (`::ffff:…`) is IPv4.
+ * whole network, mostly a /56: who counted single addresses would count nothing. IPv4 in IPv6 (`::ffff:…`, `64:ff9b::…`) is IPv4.
  * @param ipv6Prefix bits of an IPv6 address that count; 128 is the whole
  */
 export function ipKey(address: string | null | undefined, ipv6Prefix: number = DEFAULT_IPV6_PREFIX): string {
@@ -81,7 +82,7 @@ function parseNetwork(text: string): Network | null {
   if (!address || more.length > 0) return null;
   if (length === undefined) return { ...address, prefix: address.width };
   if (!/^\d{1,3}$/.test(length)) return null;
-  // The prefix counts bits as they were written: those of a mapped address begin after 96.
+  // The prefix counts bits as they were written: those of IPv4 in IPv6 begin after 96.
   const wasMapped = address.width === 32 && before.includes(":");
   const prefix = Number(length) - (wasMapped ? 96 : 0);
   return prefix >= 0 && prefix <= address.width ? { ...address, prefix } : null;
@@ -95,7 +96,7 @@ function parse(text: string): Address | null {
   }
   const bits = parseIpv6(plain);
   if (bits === null) return null;
-  return bits >> 32n === MAPPED ? { bits: bits & 0xffffffffn, width: 32 } : { bits, width: 128 };
+  return BEFORE_IPV4.includes(bits >> 32n) ? { bits: bits & 0xffffffffn, width: 32 } : { bits, width: 128 };
 }
 
 function parseIpv4(text: string): bigint | null {
