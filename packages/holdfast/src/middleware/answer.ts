@@ -32,9 +32,9 @@ const IANA = "https://iana.org/assignments/http-problem-types";
 const OUTAGE_RETRY_S = 5;
 
 interface Problem {
-  readonly status: number;
   readonly type: string;
   readonly title: string;
+  readonly status: number;
   readonly detail: string;
 }
 
@@ -82,30 +82,30 @@ function problemOf({ reason }: Refusal<unknown>, after: number | null): Problem 
   switch (reason) {
     case "limit":
       return {
-        status: 429,
         type: `${IANA}#quota-exceeded`,
         title: "Too many requests",
+        status: 429,
         detail: `This request is beyond a limit. ${later}`,
       };
     case "penalty":
       return {
-        status: 429,
         type: `${IANA}#abnormal-usage-detected`,
         title: "Too many requests",
+        status: 429,
         detail: `So many requests were sent that further ones are refused for a while. ${later}`,
       };
     case "denied":
       return {
-        status: 403,
         type: "urn:holdfast:problem:denied",
         title: "Not allowed",
+        status: 403,
         detail: "Requests from here are not served.",
       };
     case "outage":
       return {
-        status: 503,
         type: `${IANA}#temporary-reduced-capacity`,
         title: "Temporarily unavailable",
+        status: 503,
         detail: "Limits cannot be looked up at the moment. Try again later.",
       };
   }
