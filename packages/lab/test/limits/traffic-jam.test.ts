@@ -1,59 +1,11 @@
-/** holdfast/compat/traffic-jam where time passes: what the gem's specs assert of it, and its defects of time. */
-import { type Node, type Process, SimClient, World } from "@holdfast/lab";
+/** A Limit of holdfast/compat/traffic-jam where time passes: what the gem's specs assert of it, and its defects of time. */
+import { World } from "@holdfast/lab";
 import { preload } from "holdfast";
-import {
-  Config,
-  GcraLimit,
-  holdfastOf,
-  LifetimeLimit,
-  Limit,
-  LimitGroup,
-  RollingLimit,
-} from "holdfast/compat/traffic-jam";
+import { Limit } from "holdfast/compat/traffic-jam";
 import { beforeAll, describe, expect, it } from "vitest";
+import { configOf, flood, inWorld, mostIn } from "./traffic-jam-scene.ts";
 
 beforeAll(preload);
-
-interface Scene {
-  readonly world: World;
-  readonly node: Node;
-  readonly process: Process;
-  readonly config: Config;
-  readonly client: SimClient;
-  /** True time, in ms since 1970. */
-  now(): number;
-  sleep(seconds: number): Promise<void>;
-}
-
-const LONGEST_MS = 5_000_000;
-
-/** A configuration of this process's own. Call it within `process.run()`. */
-function configOf(world: World, process: Process, node: Node): { config: Config; client: SimClient } {
-  const client = new SimClient(world.link(process, node));
-  const { clock, random, name: label } = process;
-  const config = new Config();
-  config.redis = client;
-  holdfastOf(client, { clock, random, label, prefix: config.keyPrefix });
-  return { config, client };
-}
-
-/** Runs the work in a process of a new world, to its end. */
-async function inWorld(work: (scene: Scene) => Promise<void>, seed = 1): Promise<void> {
-  const world = await World.create({ seed });
-  const node = world.node("redis");
-  const process = world.process("p");
-  let isDone = false;
-  process.run(async () => {
-    const now = () => world.startMs + world.nowMs;
-    const sleep = (seconds: number) => process.sleep(seconds * 1_000);
-    await work({ world, node, process, ...configOf(world, process, node), now, sleep });
-    isDone = true;
-    world.stop();
-  });
-  await world.run(LONGEST_MS);
-  for (const { error } of world.errors) throw error;
-  expect(isDone).toBe(true);
-}
 
 describe("Limit, as time passes", () => {
   const max = 3;
@@ -72,6 +24,43 @@ describe("Limit, as time passes", () => {
         true,
         false,
       ]);
+    }));
+
+  it("used decreases over time: 2 are 1 after half the period", () =>
+    inWorld(async ({ config, sleep }) => {
+      const limit = new Limit("test", "user1", { max, period, config });
+      await limit.increment(2);
+      await sleep(period / 2);
+      expect(await limit.used()).toBe(1);
+    }));
+
+  it("does what the gem's README shows: 3 in each second", () =>
+    inWorld(async ({ config, sleep }) => {
+      const limit = new Limit("requests_per_user", 7, { max: 3, period: 1, config });
+      expect([await limit.increment(), await limit.increment(2), await limit.increment()]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+      await expect(limit.incrementOrThrow()).rejects.toThrow("Rate limit exceeded: requests_per_user");
+      await sleep(1);
+      expect([await limit.increment(2), await limit.exceeded(), await limit.exceeded(2)]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      expect([await limit.used(), await limit.remaining()]).toEqual([2, 1]);
+    }));
+
+  it("does what the gem's README shows: 8 of 10 an hour, and 8 of 20 once the cap was raised", () =>
+    inWorld(async ({ config, sleep }) => {
+      const limit = new Limit("requests_per_user", 7, { max: 10, period: 3_600, config });
+      expect(await limit.increment(8)).toBe(true);
+      await sleep(60);
+      expect(await limit.increment(0)).toBe(true);
+      expect(await new Limit("requests_per_user", 7, { max: 20, period: 3_600, config }).increment(8)).toBe(
+        true,
+      );
     }));
 
   it("used is rounded up: it falls by one as soon as one more fits", () =>
@@ -200,194 +189,5 @@ describe("Limit, as time passes", () => {
     expect(world.errors).toEqual([]);
     expect(mostIn(admitted, period * 1_000)).toBeLessThan(2 * max);
     expect(admitted.length).toBe(max + 10 * max - 1);
-  });
-});
-
-/** Four processes that take what they can get, in a rhythm of their own; `most` is what any period may admit. */
-async function flood(seed: number, make: (config: Config) => Limit, most: number): Promise<void> {
-  const world = await World.create({ seed });
-  const node = world.node("redis");
-  const admitted: number[] = [];
-  for (const name of ["a", "b", "c", "d"]) {
-    const process = world.process(name);
-    process.run(async () => {
-      const limit = make(configOf(world, process, node).config);
-      for (;;) {
-        const amount = process.dice.between(0.5, 2.5) < 1.5 ? 1 : 2;
-        if (await limit.increment(amount))
-          admitted.push(...Array.from({ length: amount }, () => world.nowMs));
-        await process.sleep(process.dice.between(1, 12_000));
-      }
-    });
-  }
-  await world.run(600_000);
-  expect(world.errors).toEqual([]);
-  expect(admitted.length).toBeGreaterThan(20);
-  // A window by the answers may be off by the way of one answer.
-  expect(mostIn(admitted, 60_000 - 10), `seed ${seed}`).toBeLessThanOrEqual(most);
-}
-
-/** The most that lie within any time of that length. */
-function mostIn(timesMs: readonly number[], lengthMs: number): number {
-  const sorted = [...timesMs].sort((a, b) => a - b);
-  return Math.max(...sorted.map((from) => sorted.filter((to) => to >= from && to < from + lengthMs).length));
-}
-
-describe("GcraLimit, as time passes", () => {
-  it("2 used are 1 after half the period", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new GcraLimit("test", "user1", { max: 2, period: 60, config });
-      await limit.increment(2);
-      expect(await limit.used()).toBe(2);
-      await sleep(30.1);
-      expect([await limit.used(), await limit.increment(2), await limit.increment(1)]).toEqual([
-        1,
-        false,
-        true,
-      ]);
-    }));
-
-  it("3 used: after half the period one more fits and no other, after a whole one 3 fit", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new GcraLimit("test", "user1", { max: 3, period: 60, config });
-      await limit.increment(3);
-      await sleep(30);
-      expect([await limit.increment(1), await limit.increment(1)]).toEqual([true, false]);
-      await sleep(60);
-      expect([await limit.increment(3), await limit.increment(1)]).toEqual([true, false]);
-    }));
-
-  it("a period may be a fraction of a second", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new GcraLimit("test", "user1", { max: 3, period: 0.1, config });
-      expect([await limit.increment(3), await limit.increment(1)]).toEqual([true, false]);
-      await sleep(0.05);
-      expect([await limit.increment(1), await limit.increment(1)]).toEqual([true, false]);
-      await sleep(0.11);
-      expect([await limit.used(), await limit.increment(3)]).toEqual([0, true]);
-    }));
-});
-
-describe("RollingLimit, as time passes", () => {
-  const max = 3;
-  const period = 60;
-
-  it("nothing regenerates in half the period, and all of it after a whole one", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new RollingLimit("test", "user1", { max, period, config });
-      await limit.increment(3);
-      await sleep(period / 2);
-      expect([await limit.used(), await limit.increment(1)]).toEqual([3, false]);
-      await sleep(period / 2 + 0.1);
-      expect([await limit.used(), await limit.increment(3)]).toEqual([0, true]);
-    }));
-
-  it("each increment counts for its own period", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new RollingLimit("test", "user1", { max, period, config });
-      await limit.increment(1);
-      await sleep(40);
-      await limit.increment(2);
-      await sleep(21);
-      expect([await limit.used(), await limit.increment(2), await limit.increment(1)]).toEqual([
-        2,
-        false,
-        true,
-      ]);
-    }));
-
-  it("max lowered from 4 to 2: refused now, nothing is used after the period and a second", () =>
-    inWorld(async ({ config, sleep }) => {
-      await new RollingLimit("test", "user1", { max: 4, period, config }).increment(4);
-      const smaller = new RollingLimit("test", "user1", { max: 2, period, config });
-      expect(await smaller.increment(1)).toBe(false);
-      await sleep(period + 1);
-      expect([await smaller.used(), await smaller.increment(2)]).toEqual([0, true]);
-    }));
-
-  it("in any period at most max passes, whatever the callers do", async () => {
-    for (const seed of [1, 2, 3])
-      await flood(seed, (config) => new RollingLimit("test", "user1", { max: 8, period, config }), 8);
-  });
-
-  it("defect 3: 3 given back of 3 let 6 of 3 pass once those were a period old: 3 pass", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new RollingLimit("test", "user1", { max, period, config });
-      await limit.increment(3);
-      await sleep(period / 2);
-      await limit.decrement(3);
-      await sleep(period / 2 + 0.1);
-      expect([await limit.increment(6), await limit.increment(3), await limit.increment(1)]).toEqual([
-        false,
-        true,
-        false,
-      ]);
-    }));
-
-  it("defect 3: what is given back by one does not free what another took later", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new RollingLimit("test", "user1", { max, period, config });
-      await limit.increment(2);
-      await sleep(period / 2);
-      await limit.increment(1);
-      await limit.decrement(2);
-      await sleep(period / 2 + 0.1);
-      expect([await limit.used(), await limit.increment(3), await limit.increment(2)]).toEqual([
-        1,
-        false,
-        true,
-      ]);
-    }));
-
-  it("defect 3: an event of exactly the period ago still counted, for a second: it does until then, and not after", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new RollingLimit("test", "user1", { max, period, config });
-      await limit.increment(3);
-      await sleep(period - 0.01);
-      expect(await limit.increment(1)).toBe(false);
-      await sleep(0.02);
-      expect(await limit.increment(3)).toBe(true);
-    }));
-});
-
-describe("LifetimeLimit, as time passes", () => {
-  it("is still refused after 4000 s", () =>
-    inWorld(async ({ config, sleep }) => {
-      const limit = new LifetimeLimit("test", "user1", { max: 3, config });
-      await limit.increment(3);
-      await sleep(4_000);
-      expect([await limit.increment(1), await limit.used()]).toEqual([false, 3]);
-    }));
-});
-
-describe("LimitGroup, as time passes", () => {
-  it("defect 5: a process that dies between any two of its commands leaves all charged or none", async () => {
-    for (let seed = 1; seed <= 12; seed++) {
-      const world = await World.create({ seed });
-      const node = world.node("redis");
-      const [worker, observer] = [world.process("worker"), world.process("observer")];
-      const groupOf = (config: Config): LimitGroup =>
-        new LimitGroup(
-          new Limit("a", "v", { max: 1_000, period: 86_400_000 / 1_000, config }),
-          new LimitGroup(new RollingLimit("b", "v", { max: 1_000, period: 86_400, config })),
-          new LifetimeLimit("c", "another", { max: 1_000, config }),
-        );
-      worker.run(async () => {
-        const group = groupOf(configOf(world, worker, node).config);
-        for (;;) await (worker.dice.chance(0.7) ? group.increment(2) : group.decrement(1));
-      });
-      world.at(worker.dice.between(5, 120), () => worker.kill());
-      const seen: number[][] = [];
-      observer.run(async () => {
-        const group = groupOf(configOf(world, observer, node).config);
-        await observer.sleep(500);
-        seen.push(await Promise.all(group.flatten().map((limit) => limit.used())));
-      });
-      await world.run(5_000);
-      expect(world.errors).toEqual([]);
-      const [used = []] = seen;
-      expect(used.length).toBe(3);
-      expect(new Set(used).size, `seed ${seed}: ${used}`).toBe(1);
-    }
   });
 });

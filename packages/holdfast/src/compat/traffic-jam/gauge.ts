@@ -6,7 +6,7 @@ import { checkWord, type Limit as NativeLimit } from "../../limits/limit.js";
 import type { LimitIndex } from "../../limits/limit-index.js";
 import { type LimitOptions, termsOf } from "../../limits/terms.js";
 import { groundOf } from "../holdfasts.js";
-import type { Config } from "./config.js";
+import type { Configuration } from "./configuration.js";
 import { DecrementNotSupportedError, InvalidKeyError } from "./errors.js";
 import type { Kind } from "./kinds.js";
 import type { SingleLimit } from "./limiter.js";
@@ -18,7 +18,7 @@ export const MOST = 1_000_000_000;
 const indexes = new WeakMap<Holdfast, Promise<LimitIndex>>();
 
 /** @throws {InvalidArgumentError} `config.redis` is not set */
-export function holdfastFor(config: Config): Holdfast {
+export function holdfastFor(config: Configuration): Holdfast {
   if (!config.redis)
     throw new InvalidArgumentError("redis", "is not set: call TrafficJam.configure() and set config.redis");
   return groundOf(config.redis, { prefix: config.keyPrefix }).holdfast;
@@ -53,14 +53,14 @@ export interface Found {
 const gauges = new WeakMap<SingleLimit, Gauge>();
 
 export class Gauge {
-  readonly #config: () => Config;
+  readonly #config: () => Configuration;
   readonly #limit: SingleLimit;
   readonly #kind: Kind;
   readonly #text: string;
   readonly #options: LimitOptions;
   #found: Found | null = null;
 
-  private constructor(limit: SingleLimit, kind: Kind, config: () => Config) {
+  private constructor(limit: SingleLimit, kind: Kind, config: () => Configuration) {
     const { action, value, max, period } = limit;
     this.#config = config;
     this.#limit = limit;
@@ -73,7 +73,7 @@ export class Gauge {
   }
 
   /** @throws {InvalidArgumentError} */
-  static attach(limit: SingleLimit, kind: Kind, config: () => Config): void {
+  static attach(limit: SingleLimit, kind: Kind, config: () => Configuration): void {
     gauges.set(limit, new Gauge(limit, kind, config));
   }
 

@@ -3,7 +3,13 @@
  * periods in seconds, as in the gem; docs/guides/migrating.md lists what differs.
  */
 export { closeHoldfasts, holdfastOf } from "../holdfasts.js";
-export { Config, DEFAULT_HASH_LENGTH, DEFAULT_KEY_PREFIX, type Registered } from "./config.js";
+export {
+  Configuration,
+  type ConfigurationOptions,
+  DEFAULT_HASH_LENGTH,
+  DEFAULT_KEY_PREFIX,
+  type Registered,
+} from "./configuration.js";
 export {
   DecrementNotSupportedError,
   InvalidKeyError,

@@ -66,8 +66,7 @@ export const lifetime: Kind = {
   heedsTime: false,
   gives: true,
   decide(amount, max) {
-    if (max === 0) return amount <= 0;
     checkWhole(amount);
-    return null;
+    return max === 0 ? amount <= 0 : null;
   },
 };

@@ -2,7 +2,7 @@
 import { checkOptions } from "../../arguments.js";
 import { InvalidArgumentError } from "../../errors.js";
 import { charge, refund, reset, usedOf } from "./charges.js";
-import { type Config, configOfAll } from "./config.js";
+import { type Configuration, configOfAll } from "./configuration.js";
 import { LimitExceededError } from "./errors.js";
 import { Gauge } from "./gauge.js";
 import { bucket, gcra, type Kind, lifetime, rolling } from "./kinds.js";
@@ -15,7 +15,7 @@ export interface LimitOptions {
   /** Seconds; rounded up to whole milliseconds. 0: `max` is for each call by itself, and Redis is not asked. */
   readonly period: number;
   /** @default that of TrafficJam */
-  readonly config?: Config | undefined;
+  readonly config?: Configuration | undefined;
 }
 
 export type LifetimeLimitOptions = Omit<LimitOptions, "period">;

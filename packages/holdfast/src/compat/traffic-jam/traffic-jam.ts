@@ -1,6 +1,6 @@
 /** TrafficJam: the gem's module: its configuration, and a limit by the name of an action that was registered. */
 import { checkOptions } from "../../arguments.js";
-import { type Config, configOfAll } from "./config.js";
+import { type Configuration, configOfAll } from "./configuration.js";
 import { answerOf, holdfastFor, indexFor } from "./gauge.js";
 import { Limit } from "./limit.js";
 import type { IncrementOptions } from "./limiter.js";
@@ -12,11 +12,11 @@ export interface ResetAllOptions {
 }
 
 export const TrafficJam = {
-  get config(): Config {
+  get config(): Configuration {
     return configOfAll;
   },
 
-  configure(change: (config: Config) => void): void {
+  configure(change: (config: Configuration) => void): void {
     change(configOfAll);
   },
 

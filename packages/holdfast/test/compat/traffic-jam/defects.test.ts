@@ -88,15 +88,14 @@ describe("defects of the gem", () => {
       expect(await limit.used()).toBe(0);
     });
 
-    test("5: others saw what a group had charged and not yet given back: 400 looks see all or nothing", async () => {
+    test("5: others saw what a group had charged and not yet given back: nobody sees anything of it", async () => {
       const { value } = scene();
       const [wide, narrow] = [new Limit("wide", value, options(100)), new Limit("narrow", value, options(1))];
       await narrow.increment();
       const group = new LimitGroup(wide, narrow);
-      const work = Promise.all(Array.from({ length: 200 }, () => group.increment()));
-      const looks = await Promise.all(Array.from({ length: 400 }, () => wide.used()));
-      expect(await work).toEqual(Array.from({ length: 200 }, () => false));
-      expect(new Set(looks)).toEqual(new Set([0]));
+      const calls = Array.from({ length: 40 }, async () => [await group.increment(), await wide.used()]);
+      const looks = Array.from({ length: 40 }, async () => [false, await wide.used()]);
+      expect(new Set((await Promise.all([...calls, ...looks])).map(String))).toEqual(new Set(["false,0"]));
     });
 
     test("5: a crash between the steps of a group kept what it had charged: it is one step", async () => {

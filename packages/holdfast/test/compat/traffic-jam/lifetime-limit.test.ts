@@ -38,8 +38,18 @@ describe("LifetimeLimit", () => {
       ]);
     });
 
-    test("an amount that is no whole number raises", async () => {
-      await expect(limit.increment(1.5)).rejects.toThrow(InvalidArgumentError);
+    test("an amount that is no whole number raises, before max is looked at", async () => {
+      for (const each of [limit, make(0)])
+        await expect(each.increment(1.5)).rejects.toThrow(InvalidArgumentError);
+    });
+
+    test("the script is sent once in full, and by its hash from then on", async () => {
+      await scene().place.admin.script("FLUSH");
+      const first = await scene().sent(() => limit.increment());
+      // The second is that of the index of keys.
+      expect(first.filter((name) => name === "EVAL").length).toBe(2);
+      const again = await scene().sent(() => limit.increment());
+      expect(again.filter((name) => name.startsWith("EVAL"))).toEqual(["EVALSHA"]);
     });
 
     test("max lowered below what is used: even increment(0) is false, and used is max", async () => {
@@ -60,6 +70,14 @@ describe("LifetimeLimit", () => {
         expect(await never.used()).toBe(0);
       });
       expect(sent).toBe(0);
+    });
+
+    test("used is 0 before anything was used, then what was incremented, and at most max", async () => {
+      expect(await limit.used()).toBe(0);
+      await limit.increment(1);
+      expect(await limit.used()).toBe(1);
+      await limit.increment(2);
+      expect(await make(2).used()).toBe(2);
     });
 
     test("its key has no end", async () => {

@@ -1,7 +1,7 @@
 /** What spec/traffic_jam_limit_group_spec.rb asserts, and what a group of one script is. */
 import { beforeEach, describe, expect, test } from "vitest";
 import {
-  Config,
+  Configuration,
   DecrementNotSupportedError,
   GcraLimit,
   LifetimeLimit,
@@ -176,7 +176,7 @@ describe("LimitGroup", () => {
     });
 
     test("limits of two clients or key prefixes cannot be one group", async () => {
-      const config = new Config();
+      const config = new Configuration();
       config.redis = scene().config.redis;
       const other = new Limit("other", "x", { max: 3, period: 60, config });
       await expect(new LimitGroup(few, other).increment()).rejects.toThrow(/one client/);

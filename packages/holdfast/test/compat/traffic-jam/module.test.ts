@@ -1,7 +1,7 @@
 /** What spec/traffic_jam_spec.rb asserts: the module, its configuration, and the reset of everything. */
 import { beforeEach, describe, expect, test } from "vitest";
 import trafficJam, {
-  Config,
+  Configuration,
   closeHoldfasts,
   GcraLimit,
   holdfastOf,
@@ -17,9 +17,16 @@ import { onEachScene } from "./scene.ts";
 
 describe("TrafficJam", () => {
   test("has the gem's defaults, and is the default export", () => {
-    const fresh = new Config();
+    const fresh = new Configuration();
     expect([fresh.redis, fresh.keyPrefix, fresh.hashLength]).toEqual([null, "traffic_jam", 22]);
+    expect(TrafficJam.config).toEqual(fresh);
     expect(trafficJam).toBe(TrafficJam);
+  });
+
+  test("a Configuration takes its settings as options", () => {
+    const config = new Configuration({ keyPrefix: "hello", hashLength: 10 });
+    expect([config.redis, config.keyPrefix, config.hashLength]).toEqual([null, "hello", 10]);
+    expect(() => new Configuration({ prefix: "hello" } as never)).toThrow(InvalidArgumentError);
   });
 
   onEachScene((scene) => {
@@ -135,7 +142,7 @@ describe("TrafficJam", () => {
     });
 
     test("resetAll looks into an index, never at all keys of the server, and also at what others charged", async () => {
-      const config = new Config();
+      const config = new Configuration();
       config.redis = scene().place.client();
       config.keyPrefix = scene().config.keyPrefix;
       const ofOther = new Limit("test", "of another process", { max: 9, period: 3_600, config });

@@ -42,9 +42,19 @@ describe("RollingLimit", () => {
 
     test("the script is sent once in full, and by its hash from then on", async () => {
       await scene().place.admin.script("FLUSH");
-      await limit.increment();
+      const first = await scene().sent(() => limit.increment());
+      // The second is that of the index of keys.
+      expect(first.filter((name) => name === "EVAL").length).toBe(2);
       const again = await scene().sent(() => limit.increment());
       expect(again.filter((name) => name.startsWith("EVAL"))).toEqual(["EVALSHA"]);
+    });
+
+    test("used is 0 before anything was used, then what was incremented, and at most max", async () => {
+      expect(await limit.used()).toBe(0);
+      await limit.increment(1);
+      expect(await limit.used()).toBe(1);
+      await limit.increment(2);
+      expect(await make(2).used()).toBe(2);
     });
 
     test("max lowered from 4 to 2: refused now, and used is capped", async () => {

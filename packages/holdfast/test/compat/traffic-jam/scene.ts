@@ -1,11 +1,11 @@
 /** What each test of TrafficJam starts with: a configuration of its own on one server, and counts of what was sent. */
 import { beforeEach } from "vitest";
-import { Config } from "../../../src/compat/traffic-jam/index.ts";
+import { Configuration } from "../../../src/compat/traffic-jam/index.ts";
 import { onEachServer, type Place } from "../place.ts";
 
 export interface Scene {
   readonly place: Place;
-  readonly config: Config;
+  readonly config: Configuration;
   /** A value that no other test has. */
   readonly value: string;
   /** How many commands the server runs while `work` does, without those that count. */
@@ -28,10 +28,8 @@ export function onEachScene(suite: (scene: () => Scene) => void): void {
 }
 
 function makeScene(place: Place): Scene {
-  const config = new Config();
   const value = place.name();
-  config.redis = place.client();
-  config.keyPrefix = `tj-${value}`;
+  const config = new Configuration({ redis: place.client(), keyPrefix: `tj-${value}` });
   const processed = async (): Promise<number> =>
     Number(/total_commands_processed:(\d+)/.exec(await place.admin.info("stats"))?.[1]);
   return {

@@ -1,4 +1,5 @@
 /** The gem's settings: the client, the keys, and the limits that are registered. Periods are in seconds, as there. */
+import { checkOptions } from "../../arguments.js";
 import { InvalidArgumentError } from "../../errors.js";
 import type { RedisClientLike } from "../../holdfast.js";
 import { LimitNotFoundError } from "./errors.js";
@@ -13,14 +14,28 @@ export interface Registered {
 export const DEFAULT_KEY_PREFIX = "traffic_jam";
 export const DEFAULT_HASH_LENGTH = 22;
 
-export class Config {
-  /** The client. Required. */
-  redis: RedisClientLike | null = null;
-  /** Before every key: the prefix of the Holdfast underneath. */
-  keyPrefix: string = DEFAULT_KEY_PREFIX;
-  /** So many characters of a value's hash stand in its key, 1 to 43. */
-  hashLength: number = DEFAULT_HASH_LENGTH;
+export interface ConfigurationOptions {
+  /** The client. Required, before the first limit is used. */
+  readonly redis?: RedisClientLike | null | undefined;
+  /** Before every key: the prefix of the Holdfast underneath. @default "traffic_jam" */
+  readonly keyPrefix?: string | undefined;
+  /** So many characters of a value's hash stand in its key, 1 to 43. @default 22 */
+  readonly hashLength?: number | undefined;
+}
+
+export class Configuration {
+  redis: RedisClientLike | null;
+  keyPrefix: string;
+  hashLength: number;
   readonly #registered = new Map<string, Registered>();
+
+  /** @throws {InvalidArgumentError} */
+  constructor(options: ConfigurationOptions = {}) {
+    checkOptions("options", options, ["redis", "keyPrefix", "hashLength"]);
+    this.redis = options.redis ?? null;
+    this.keyPrefix = options.keyPrefix ?? DEFAULT_KEY_PREFIX;
+    this.hashLength = options.hashLength ?? DEFAULT_HASH_LENGTH;
+  }
 
   /** What `limit(action, value)` makes from now on. The last call for an action counts. */
   register(action: string, max: number, period: number): void {
@@ -50,4 +65,4 @@ export class Config {
 }
 
 /** What everything uses that is not told another. */
-export const configOfAll = new Config();
+export const configOfAll = new Configuration();
