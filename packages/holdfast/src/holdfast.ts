@@ -86,7 +86,7 @@ export class Holdfast {
     const found = opened ? openClient(client) : detectClient(client);
     this.#connection = new Connection(found, opened, schedule, later);
     this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
-    const desk = { port: this.#connection, schedule, prefix, callTimeoutMs };
+    const desk = { port: this.#connection, schedule, random, prefix, callTimeoutMs };
     this.#desk = limitation.made(({ Desk }) => new Desk(desk));
     this.#guardDesk = protection.made(({ GuardDesk }) => new GuardDesk(desk));
     this.limits = new Limits(this.#desk);

@@ -7,10 +7,11 @@ charge: asks limits whether so much may be taken, and takes it. Each limit is de
   sliding   every charge counts for exactly `per`: those of (now - per, now]
   lifetime  a count that never begins anew
 
-KEYS[1..n]  the state of one limit and target, see below; each key once where ARGV[1] is 'all'
+KEYS[1..n]  the state of one limit and target, see below; each key once where ARGV[1] is 'all'. With 'back' after each
+            a key of this call alone
 ARGV[1]     how     string   'all': every one is charged or none; 'each': each for itself, in their order;
-                             'ahead': likewise, and more of it if that fits; 'look': none is; 'set': what is used from
-                             now on is `cost`
+                             'ahead': likewise, and more of it if that fits; 'back': likewise, but no second time for a
+                             minute; 'look': none is; 'set': what is used from now on is `cost`
 ARGV[2..]           seven for each key, nine with 'ahead':
             kind    string   as above
             cost    integer  negative: given back, never below nothing used
@@ -24,13 +25,14 @@ ARGV[2..]           seven for each key, nine with 'ahead':
             hold    integer  us; for so long the caller may wait until it uses the extra
 
 Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in us
-         taken      0: nothing; else 1, and what was taken of `extra`; where 'each' or 'ahead' met an error, its text
+         taken      0: nothing; else 1, and what was taken of `extra`; where 'each', 'ahead' or 'back' met an error, its text
          remaining  what is free after this call
          retry      until `cost` fits; 0: it does; -1: never
          reset      until nothing is used any more; -1: never
 Raises   with 'all', 'look' and 'set' WRONGTYPE, where a key holds something else
 
-Retry    a repeat charges again: for whom no answer came, it may have been charged
+Retry    a repeat charges again: for whom no answer came, it may have been charged, more than once if the client sent it
+         again. It gives back once
 Clock    the server's, read once. Where it was set back no more is admitted than was left, until it has caught up or for
          one `per`: what lies further ahead counts as of now
 Cost     O(n); sliding: and of the charges that ended since the last, of those that a refusal waits for, and of a refund
@@ -348,14 +350,22 @@ end
 
 local kinds = { rolling = bucket, gcra = bucket, window = window, sliding = sliding, lifetime = lifetime }
 local words = how == 'ahead' and 9 or 7
+local is_back = how == 'back'
+local count = is_back and #KEYS / 2 or #KEYS
+local mark_ms = 60000
+
+local function key_of(place) return KEYS[is_back and place * 2 - 1 or place] end
 
 local function answer(place)
   local from = (place - 1) * words + 2
-  local at, extra, hold = ARGV[from + 6], nil, nil
+  local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
   if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
-  return kinds[ARGV[from]](KEYS[place], tonumber(ARGV[from + 1]), tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
+  if is_back and not redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) then cost = 0 end
+  return kinds[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
+
+local reply = { now }
 
 -- Charges it, or leaves it as it stands, and says which.
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
@@ -366,8 +376,8 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
     if how ~= 'look' then
       -- Nobody is to wait for a time that never comes: it counts from now on, and a key that lost its end has one again.
       if is_moved then write(false)
-      elseif reset >= 0 and redis.call('PTTL', KEYS[place]) == -1 then
-        redis.call('PEXPIRE', KEYS[place], ceil_div(reset, 1000) + 1)
+      elseif reset >= 0 and redis.call('PTTL', key_of(place)) == -1 then
+        redis.call('PEXPIRE', key_of(place), ceil_div(reset, 1000) + 1)
       end
     end
   end
@@ -377,16 +387,16 @@ end
 
 if how == 'all' then
   local answers, is_charged = {}, true
-  for place = 1, #KEYS do
+  for place = 1, count do
     answers[place] = { answer(place) }
     is_charged = is_charged and answers[place][1] > 0
   end
-  for place = 1, #KEYS do settle(place, is_charged, unpack(answers[place])) end
+  for place = 1, count do settle(place, is_charged, unpack(answers[place])) end
 elseif how == 'look' or how == 'set' then
-  for place = 1, #KEYS do settle(place, how == 'set', answer(place)) end
+  for place = 1, count do settle(place, how == 'set', answer(place)) end
 else
   local function charge(place) settle(place, true, answer(place)) end
-  for place = plain + 1, #KEYS do
+  for place = 1, count do
     -- One key that holds something else is not to cost the others their answers.
     local is_done, problem = pcall(charge, place)
     if not is_done then

@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "04988a7eb92230de59276b4424ddbf63750157f2",
+  sha1: "de4e5ef42c4bdc92a20275492fa362dfe432ecd7",
   source: `local how = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -280,13 +280,19 @@ local function sliding(key, cost, max, per, _, _, taken_at)
 end
 local kinds = { rolling = bucket, gcra = bucket, window = window, sliding = sliding, lifetime = lifetime }
 local words = how == 'ahead' and 9 or 7
+local is_back = how == 'back'
+local count = is_back and #KEYS / 2 or #KEYS
+local mark_ms = 60000
+local function key_of(place) return KEYS[is_back and place * 2 - 1 or place] end
 local function answer(place)
   local from = (place - 1) * words + 2
-  local at, extra, hold = ARGV[from + 6], nil, nil
+  local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
   if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
-  return kinds[ARGV[from]](KEYS[place], tonumber(ARGV[from + 1]), tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
+  if is_back and not redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) then cost = 0 end
+  return kinds[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
+local reply = { now }
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
   if is_charged and taken > 0 then
     write(true)
@@ -294,8 +300,8 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
     remaining, reset = remaining_now, reset_now
     if how ~= 'look' then
       if is_moved then write(false)
-      elseif reset >= 0 and redis.call('PTTL', KEYS[place]) == -1 then
-        redis.call('PEXPIRE', KEYS[place], ceil_div(reset, 1000) + 1)
+      elseif reset >= 0 and redis.call('PTTL', key_of(place)) == -1 then
+        redis.call('PEXPIRE', key_of(place), ceil_div(reset, 1000) + 1)
       end
     end
   end
@@ -304,16 +310,16 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
 end
 if how == 'all' then
   local answers, is_charged = {}, true
-  for place = 1, #KEYS do
+  for place = 1, count do
     answers[place] = { answer(place) }
     is_charged = is_charged and answers[place][1] > 0
   end
-  for place = 1, #KEYS do settle(place, is_charged, unpack(answers[place])) end
+  for place = 1, count do settle(place, is_charged, unpack(answers[place])) end
 elseif how == 'look' or how == 'set' then
-  for place = 1, #KEYS do settle(place, how == 'set', answer(place)) end
+  for place = 1, count do settle(place, how == 'set', answer(place)) end
 else
   local function charge(place) settle(place, true, answer(place)) end
-  for place = plain + 1, #KEYS do
+  for place = 1, count do
     local is_done, problem = pcall(charge, place)
     if not is_done then
       local to = place * 4 - 2

@@ -3,8 +3,10 @@
  * charge for itself, those whose callers wait for less long apart from the others.
  */
 import { ServerError } from "../errors/refusals.js";
+import { refundKey } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
+import type { Random } from "../time/random.js";
 import { Tick } from "../time/tick.js";
 import { script } from "./charge.lua.js";
 import type { Terms } from "./terms.js";
@@ -12,6 +14,7 @@ import { inVerdict, type Verdict, verdictOf } from "./verdict.js";
 
 export interface Ask {
   readonly terms: Terms;
+  readonly target: string;
   readonly key: string;
   /** Negative: given back. */
   readonly cost: number;
@@ -24,7 +27,12 @@ export interface Ahead {
   readonly holdUs: number;
 }
 
+/** Each for itself, and more ahead, and given back. */
+type Apart = "each" | "ahead" | "back";
+type How = "all" | "look" | "set" | Apart;
+
 interface Call extends Ask {
+  readonly how: Apart;
   readonly ahead: Ahead | null;
   readonly limitMs: number;
   readonly resolve: (verdict: Verdict) => void;
@@ -36,17 +44,22 @@ const CHUNK = 16;
 
 export class Charges {
   readonly #port: RedisPort;
+  readonly #random: Random;
+  readonly #prefix: string;
   readonly #tick = new Tick<Call>(CHUNK, (calls) => this.#send(calls));
 
-  constructor(port: RedisPort) {
+  constructor(port: RedisPort, random: Random, prefix: string) {
     this.#port = port;
+    this.#random = random;
+    this.#prefix = prefix;
   }
 
   /** Together with whatever else is asked for now. Every caller has an error of its own. */
   one(ask: Ask, limitMs: number, ahead: Ahead | null = null): Promise<Verdict> {
     return new Promise((resolve, reject) => {
-      const { terms, key, cost, atUs } = ask;
-      this.#tick.add({ terms, key, cost, atUs, ahead, limitMs, resolve, reject });
+      const { terms, target, key, cost, atUs } = ask;
+      const how = ahead ? "ahead" : cost < 0 ? "back" : "each";
+      this.#tick.add({ terms, target, key, cost, atUs, how, ahead, limitMs, resolve, reject });
     });
   }
 
@@ -59,15 +72,14 @@ export class Charges {
   #send(calls: readonly Call[]): void {
     let rest = calls;
     for (let first = rest[0]; first; first = rest[0]) {
-      const { limitMs } = first;
-      const isAhead = first.ahead !== null;
-      const isAlike = (call: Call): boolean => call.limitMs === limitMs && (call.ahead !== null) === isAhead;
-      void this.#sendAlike(isAhead ? "ahead" : "each", rest.filter(isAlike), limitMs);
+      const { limitMs, how } = first;
+      const isAlike = (call: Call): boolean => call.limitMs === limitMs && call.how === how;
+      void this.#sendAlike(how, rest.filter(isAlike), limitMs);
       rest = rest.filter((call) => !isAlike(call));
     }
   }
 
-  async #sendAlike(how: "each" | "ahead", calls: readonly Call[], limitMs: number): Promise<void> {
+  async #sendAlike(how: Apart, calls: readonly Call[], limitMs: number): Promise<void> {
     try {
       const reply = await this.#run(how, calls, limitMs);
       for (const [place, call] of calls.entries()) {
@@ -81,15 +93,17 @@ export class Charges {
   }
 
   async #run(
-    how: "all" | "look" | "set" | "each" | "ahead",
+    how: How,
     asks: readonly (Ask & { readonly ahead?: Ahead | null })[],
     limitMs: number,
   ): Promise<Reply[]> {
     const words: string[] = [how];
     const keys: string[] = [];
-    for (const { terms, key, cost, atUs, ahead } of asks) {
+    for (const { terms, target, key, cost, atUs, ahead } of asks) {
       const { policy, perUs, room, unitUs } = terms;
       keys.push(key);
+      // Some clients send again what a broken connection may have lost: a repeat is known by this.
+      if (how === "back") keys.push(refundKey(this.#prefix, target, this.#random.id()));
       words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${room}`, `${unitUs}`);
       words.push(atUs === null ? "" : `${atUs}`);
       if (ahead) words.push(`${ahead.extra}`, `${ahead.holdUs}`);

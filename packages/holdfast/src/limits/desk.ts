@@ -13,6 +13,7 @@ import { limitKey } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
 import type { Instant } from "../time/clock.js";
+import type { Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import { Blocks } from "./blocks.js";
 import { type Ahead, type Ask, Charges } from "./charges.js";
@@ -38,6 +39,7 @@ export interface Charged {
 export interface DeskOptions {
   readonly port: RedisPort;
   readonly schedule: Schedule;
+  readonly random: Random;
   readonly prefix: string;
   readonly callTimeoutMs: number;
 }
@@ -55,9 +57,9 @@ export class Desk {
   #closed = false;
 
   constructor(options: DeskOptions) {
-    const { port, schedule, callTimeoutMs } = options;
+    const { port, schedule, random, prefix, callTimeoutMs } = options;
     this.#options = options;
-    this.#charges = new Charges(port);
+    this.#charges = new Charges(port, random, prefix);
     this.#gate = new Gate(port, schedule, callTimeoutMs);
     this.#refusals = new Refusals(schedule.clock, MOST_KEYS);
     this.#local = new LocalShare(schedule.clock, MOST_KEYS);
@@ -96,11 +98,7 @@ export class Desk {
 
   /** Every one in one script, each as far as it goes. */
   async refundAll(asked: readonly Charged[]): Promise<void> {
-    this.#assertOpen("refund()");
-    const asks = asked
-      .filter(({ terms }) => terms.policy.max > 0)
-      .map(({ terms, charge }) => this.#askOf(terms, charge, -charge.cost));
-    if (asks.length > 0) await this.#told(asks, () => this.#together("all", asks));
+    await Promise.all(asked.map(({ terms, charge }) => this.refund(terms, charge)));
   }
 
   async set(terms: Terms, charge: Charge): Promise<LimitResult> {
@@ -191,7 +189,7 @@ export class Desk {
   #askOf(terms: Terms, { target, atMs }: Charge, cost: number): Ask {
     const { type, name } = terms.policy;
     const atUs = atMs === null ? null : Math.round(atMs * 1_000);
-    return { terms, key: limitKey(this.#options.prefix, type, name, target), cost, atUs };
+    return { terms, target, key: limitKey(this.#options.prefix, type, name, target), cost, atUs };
   }
 
   #limitOf({ timeoutMs }: Terms): number {

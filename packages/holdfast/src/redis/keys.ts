@@ -28,6 +28,11 @@ export function limitKey(prefix: string, type: string, name: string, target: str
   return `${prefix}:{${target}}:limit:${type}:${name}`;
 }
 
+/** That this call has given back to limits of the target. */
+export function refundKey(prefix: string, target: string, id: string): string {
+  return `${prefix}:{${target}}:refund:${id}`;
+}
+
 /** What the key of a limit names; null for other keys. As in `lockNameOf`, a client may have put a prefix before it. */
 export function limitOf(
   prefix: string,

@@ -102,7 +102,9 @@ function walk(type: LimitType, seed: number): void {
       ...(type === "sliding" ? ["0", "-1"] : []),
     );
     const ahead = how === "ahead" ? { extra, holdUs } : {};
-    const [toldUs, ...answer] = engine.charge(how, [{ terms, key, cost, atUs, ...ahead }]) as number[];
+    const isBack = how === "each" && cost < 0 && dice.fraction() < 0.7;
+    const ask = { terms, key, cost, atUs, ...ahead, ...(isBack ? { mark: `t:{a}:refund:${step}` } : {}) };
+    const [toldUs, ...answer] = engine.charge(isBack ? "back" : how, [ask]) as number[];
     const expected = model.ask(nowUs, question);
     const { policy, room, unitUs } = terms;
     story.push(
@@ -112,6 +114,13 @@ function walk(type: LimitType, seed: number): void {
     const told = story.slice(-6).join("\n");
     expect(toldUs, `seed ${seed}\n${told}`).toBe(nowUs);
     expect(answer, `seed ${seed}\n${told}`).toEqual(expected);
+    // Sent again, it gives back nothing.
+    if (isBack && dice.fraction() < 0.3) {
+      const again = engine.charge("back", [ask]) as number[];
+      expect(again.slice(1), `seed ${seed}, again\n${told}`).toEqual(
+        model.ask(nowUs, { ...question, cost: 0 }),
+      );
+    }
     if (how !== "look" && type !== "lifetime" && engine.call("EXISTS", key) === 1)
       expect(engine.call("PTTL", key), `seed ${seed}: no end\n${told}`).toBeGreaterThan(-1);
   }

@@ -44,7 +44,7 @@ export class Engine {
 
   /** As many as there are keys, four numbers each, the error text where one met one, after the server's clock. */
   charge(how: string, asks: readonly Asked[]): Answer {
-    const keys = asks.map(({ key }) => key);
+    const keys = asks.flatMap(({ key, mark }) => (mark === undefined ? [key] : [key, mark]));
     const words = asks.flatMap(({ terms, cost, atUs = null, extra, holdUs = 0 }) => {
       const { policy, perUs, room, unitUs } = terms;
       const charge = [policy.type, cost, policy.max, perUs, room, unitUs, atUs ?? ""].map(String);
@@ -57,6 +57,8 @@ export class Engine {
 export interface Asked {
   readonly terms: Terms;
   readonly key: string;
+  /** With "back": the key of this call. */
+  readonly mark?: string;
   readonly cost: number;
   readonly atUs?: number | null;
   readonly extra?: number;

@@ -13,7 +13,7 @@ let hf: Holdfast;
 beforeAll(async () => {
   valkey = await EmbeddedValkey.start();
   client = new Redis(valkey.port, { retryStrategy: () => 5 });
-  hf = new Holdfast(client);
+  hf = new Holdfast(client, { callTimeoutMs: "15s" });
 });
 afterAll(async () => {
   await hf?.close();
