@@ -14,7 +14,7 @@ const SCRIPT_SHA1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
 
 /** One call per command, in an order in which none fails for the type of its key. */
 export function probes(stem: string): string[][] {
-  const [text, hash, zset] = [`${stem}:text`, `${stem}:hash`, `${stem}:zset`];
+  const [text, hash, zset, list] = [`${stem}:text`, `${stem}:hash`, `${stem}:zset`, `${stem}:list`];
   return [
     ["TIME"],
     ["EVAL", SCRIPT, "1", text],
@@ -39,6 +39,15 @@ export function probes(stem: string): string[][] {
     ["ZSCORE", zset, "member"],
     ["ZREMRANGEBYSCORE", zset, "-inf", "0"],
     ["ZREM", zset, "member"],
+    ["RPUSH", list, "one"],
+    ["PEXPIRE", list, KEEP_MS],
+    ["LINDEX", list, "0"],
+    ["LRANGE", list, "0", "0"],
+    ["LTRIM", list, "0", "0"],
+    ["RPOP", list],
+    ["LPUSH", list, "one"],
+    ["LPOP", list],
+    ["DEL", list],
     ["PUBLISH", `${stem}:channel`, "x"],
     ["PEXPIRE", text, "0"],
   ];

@@ -7,7 +7,7 @@ Returns  {now, {ttl_ms, state}, ...}
          now     us of the server's clock
          ttl_ms  until the key expires; -1: never
          state   of a sliding limit, which is a list, what is used now as a number; else its text
-         {} where there is none, or something else
+         absent where there is none, or something else
 Raises   NOPERM and the like; nothing for a foreign type
 
 Retry    safe
@@ -25,7 +25,12 @@ end
 
 -- The key lives until the newest charge ends: so it says how long one counts.
 local function used_of(key, ttl_ms)
-  local newest_at, _, newest_sum = parts(redis.call('LINDEX', key, -1))
+  local newest = redis.pcall('LINDEX', key, -1)
+  if type(newest) == 'table' then
+    if string.find(newest.err, 'WRONGTYPE') then return nil end
+    error(newest)
+  end
+  local newest_at, _, newest_sum = parts(newest)
   if not newest_at then return nil end
   local ended_at = ttl_ms < 0 and -1 or newest_at - ttl_ms * 1000
   local place = 0
@@ -41,10 +46,10 @@ local function used_of(key, ttl_ms)
 end
 
 local function look(key)
-  local kind, ttl_ms = redis.call('TYPE', key).ok, redis.call('PTTL', key)
-  if kind == 'string' then return { ttl_ms, redis.call('GET', key) } end
-  if kind == 'list' then return { ttl_ms, used_of(key, ttl_ms) } end
-  return {}
+  local state, ttl_ms = redis.pcall('GET', key), redis.call('PTTL', key)
+  if type(state) ~= 'table' then return { ttl_ms, state } end
+  if not string.find(state.err, 'WRONGTYPE') then error(state) end
+  return { ttl_ms, used_of(key, ttl_ms) }
 end
 
 local rows = { now }

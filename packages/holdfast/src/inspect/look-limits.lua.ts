@@ -1,7 +1,7 @@
 // Generated from look-limits.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/look-limits",
-  sha1: "4c02d01e364a7de0bb1f7fef37ed4587ca6ca950",
+  sha1: "811b6e33466a46ec3f673905fa953ebb66381fd6",
   source: `local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local chunk = 100
@@ -10,7 +10,12 @@ local function parts(item)
   return tonumber(at), tonumber(n), tonumber(sum)
 end
 local function used_of(key, ttl_ms)
-  local newest_at, _, newest_sum = parts(redis.call('LINDEX', key, -1))
+  local newest = redis.pcall('LINDEX', key, -1)
+  if type(newest) == 'table' then
+    if string.find(newest.err, 'WRONGTYPE') then return nil end
+    error(newest)
+  end
+  local newest_at, _, newest_sum = parts(newest)
   if not newest_at then return nil end
   local ended_at = ttl_ms < 0 and -1 or newest_at - ttl_ms * 1000
   local place = 0
@@ -25,10 +30,10 @@ local function used_of(key, ttl_ms)
   return 0
 end
 local function look(key)
-  local kind, ttl_ms = redis.call('TYPE', key).ok, redis.call('PTTL', key)
-  if kind == 'string' then return { ttl_ms, redis.call('GET', key) } end
-  if kind == 'list' then return { ttl_ms, used_of(key, ttl_ms) } end
-  return {}
+  local state, ttl_ms = redis.pcall('GET', key), redis.call('PTTL', key)
+  if type(state) ~= 'table' then return { ttl_ms, state } end
+  if not string.find(state.err, 'WRONGTYPE') then error(state) end
+  return { ttl_ms, used_of(key, ttl_ms) }
 end
 local rows = { now }
 for place, key in ipairs(KEYS) do
