@@ -112,7 +112,8 @@ export class GuardDesk {
     publish("holdfast:guard:outage", () => ({ guard: name, outage, error }));
     if (outage === "error") throw error;
     if (outage === "local") {
-      const { ok, remaining, retryAfterMs } = this.#local.take(share, key, how === "hit" ? 1 : 0);
+      const counted = how === "hit" ? this.#local.take(share, key, 1) : this.#local.look(share, key, 1);
+      const { ok, remaining, retryAfterMs } = counted;
       const penalty = ok ? null : (penalties[0] ?? null);
       return { ok, penalty, retryAfterMs, strikes: 0, remaining, source: "outage" };
     }

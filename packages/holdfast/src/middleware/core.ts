@@ -116,7 +116,8 @@ export class RequestLimiter<Raw> {
     const charges: Charge<Raw>[] = [];
     for (const { limit, key, cost, count } of this.#rules.limits) {
       const target = await this.#targetOf(key, request);
-      if (target === null) continue;
+      // Two keys may come to the same: what is one count is charged once.
+      if (target === null || charges.some((each) => each.limit === limit && each.target === target)) continue;
       charges.push({ limit, target, count, cost: typeof cost === "number" ? cost : await cost(request.raw) });
       this.#noticeTwice(request, limit, target);
     }

@@ -33,12 +33,12 @@ export function checkStyles(headers: unknown = "draft-11"): readonly FieldStyle[
   return given;
 }
 
-export function fieldsOf(
-  given: readonly FieldStyle[],
-  results: readonly LimitResult[],
-  wallMs: number,
-): Field[] {
-  // What was not asked is not known.
+export function fieldsOf(given: readonly FieldStyle[], all: readonly LimitResult[], wallMs: number): Field[] {
+  // A limit that was charged for several targets is told of once, and what was not asked is not known.
+  const names = [...new Set(all.map(({ policy }) => policy.name))];
+  const results = names.map(
+    (name) => nearest(all.filter(({ policy }) => policy.name === name)) as LimitResult,
+  );
   const known = results.filter(({ source }) => source !== "outage");
   return given.flatMap((style) => {
     const fields =

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 function holdfast(url = server.url): Holdfast {
-  const hf = new Holdfast(url, { callTimeoutMs: 500 });
+  const hf = new Holdfast(url, { callTimeoutMs: 2_000 });
   opened.push(hf);
   return hf;
 }
@@ -310,13 +310,13 @@ describe("while Redis cannot be asked", () => {
   ] as const)("%s", async (outage, oks, retries) => {
     const own = await EmbeddedValkey.start();
     const hf = holdfast(own.url);
-    const guard = hf.guard("g", { ...TWO, outage, timeoutMs: 200 });
+    const guard = hf.guard("g", { ...TWO, outage, timeoutMs: 2_000 });
     for (let hit = 0; hit < 3; hit += 1) await guard.hit("known");
     await own.stop();
     const start = performance.now();
     const verdicts = [];
     for (let hit = 0; hit < 3; hit += 1) verdicts.push(await guard.hit("s"));
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(6_000);
     expect(verdicts.map(({ ok }) => ok)).toEqual(oks);
     expect(verdicts.map(({ retryAfterMs }) => retryAfterMs)).toEqual(retries);
     expect(verdicts.map(({ source }) => source)).toEqual(Array(3).fill("outage"));
@@ -327,7 +327,7 @@ describe("while Redis cannot be asked", () => {
 
   test("error, which is the default", async () => {
     const own = await EmbeddedValkey.start();
-    const guard = holdfast(own.url).guard("g", { ...TWO, timeoutMs: 200 });
+    const guard = holdfast(own.url).guard("g", { ...TWO, timeoutMs: 2_000 });
     await guard.hit("s");
     await own.stop();
     await expect(guard.hit("s")).rejects.toMatchObject({

@@ -61,6 +61,13 @@ describe("draft-11", () => {
     }
   });
 
+  test("a limit that was charged for several targets is told of once", () => {
+    const refused = result("minute", { ok: false, remaining: 0, retryAfterMs: 3_000 });
+    expect(written(["draft-11"], result("minute", { remaining: 0 }), refused, day).RateLimit).toBe(
+      '"minute";r=0;t=3, "day";r=7;t=80001',
+    );
+  });
+
   test("is added to what another middleware wrote; the same limit again takes its place", () => {
     const headers: Record<string, string> = { RateLimit: '"a, \\"b";r=1;t=2, "minute";r=99, other;r=3' };
     writeFields(

@@ -202,21 +202,19 @@ describe.each(frameworks)("%s", (_, start) => {
   });
 
   test("what is taken is not given back into a window that began later", async () => {
-    const limit = hf.limit(fresh("short"), { max: 2, per: 100, type: "window" });
+    const limit = perHour(2);
     const { url, release, handled } = await up(start, {
       limits: [limit, perHour(9)],
       count: ({ status }) => status === 401,
     });
     const slow = fetch(`${url}/slow`);
     await eventually(async () => expect(handled()).toBe(1));
-    await new Promise((resolve) => setTimeout(resolve, 110));
-    const longer = hf.limit(limit.name, { max: 2, per: "1h", type: "window" });
-    await longer.reset("127.0.0.1");
-    await longer.take("127.0.0.1");
+    await limit.reset("127.0.0.1");
+    await limit.take("127.0.0.1");
     release();
     expect((await slow).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await longer.peek("127.0.0.1")).toMatchObject({ remaining: 1 });
+    expect(await limit.peek("127.0.0.1")).toMatchObject({ remaining: 1 });
   });
 
   test("who hangs up before the answer has been counted", async () => {

@@ -187,6 +187,15 @@ describe("Hono and fetch", () => {
   });
 });
 
+test("two keys that come to the same are charged once", async () => {
+  const [limit, key] = [perHour(5), () => "me"];
+  const handler = forFetch(hf, { limits: [limit, limit], key })(async () => new Response("in"));
+  expect((await handler(new Request("http://server/"))).headers.get("ratelimit")).toMatch(
+    /^"l\d+";r=4;t=720$/,
+  );
+  expect(await limit.peek("me")).toMatchObject({ remaining: 4 });
+});
+
 describe("misuse is told where the middleware is made", () => {
   const limit = () => perHour(1);
   test.each<[argument: string, options: () => unknown]>([
