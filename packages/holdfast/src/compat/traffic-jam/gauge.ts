@@ -15,6 +15,8 @@ import { hashOf, textOf } from "./value.js";
 const INDEX = "traffic-jam";
 /** The most that a limit holds. */
 export const MOST = 1_000_000_000;
+/** 366 days, in seconds. */
+const LONGEST_PERIOD = 366 * 86_400;
 const indexes = new WeakMap<Holdfast, Promise<LimitIndex>>();
 
 /** @throws {InvalidArgumentError} `config.redis` is not set */
@@ -120,10 +122,9 @@ export class Gauge {
   }
 }
 
-/** 0.1 * 1000 is 100.00000000000001 for some tenths: put right before it is rounded up. */
+/** In ms. 1.001 * 1000 is 1000.9999999999999: put right before it is rounded up. */
 function inMs(period: number): number {
-  if (typeof period !== "number" || Number.isNaN(period))
-    throw new InvalidArgumentError("period", "must be a number of seconds");
-  if (period < 0) throw new InvalidArgumentError("period", "must not be negative");
+  if (typeof period !== "number" || !(period >= 0 && period <= LONGEST_PERIOD))
+    throw new InvalidArgumentError("period", `must be 0 to ${LONGEST_PERIOD} seconds, not ${period}`);
   return Number((period * 1_000).toFixed(6));
 }

@@ -24,7 +24,7 @@ export class LimitGroup implements Limiter {
   /** Limits and groups, one after the other or as an array; options may follow. @throws {InvalidArgumentError} */
   constructor(...args: Members) {
     const last = args.at(-1);
-    const isOptions = last !== undefined && !Array.isArray(last) && !isMember(last as object);
+    const isOptions = typeof last === "object" && last !== null && !Array.isArray(last) && !isMember(last);
     const options = (isOptions ? last : {}) as LimitGroupOptions;
     checkOptions("options", options, ["ignoreNilValues"]);
     this.ignoreNilValues = options.ignoreNilValues ?? false;

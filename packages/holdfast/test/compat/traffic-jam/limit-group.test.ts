@@ -34,7 +34,8 @@ describe("LimitGroup", () => {
       expect(new LimitGroup(few, many, { ignoreNilValues: true }).flatten()).toEqual([few, many]);
       expect(new LimitGroup({ ignoreNilValues: true }).limits).toEqual([]);
       expect(() => new LimitGroup(few, { ignoreNil: true } as never)).toThrow(InvalidArgumentError);
-      expect(() => new LimitGroup([{ action: "a" } as never])).toThrow(InvalidArgumentError);
+      for (const wrong of [[{ action: "a" }], null, "few", { action: "a" }])
+        expect(() => new LimitGroup(wrong as never)).toThrow(InvalidArgumentError);
     });
 
     test("an empty group lets everything pass: remaining is null", async () => {

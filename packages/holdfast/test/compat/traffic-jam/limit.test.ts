@@ -19,6 +19,22 @@ describe("Limit", () => {
         expect(() => new Limit("test", "user1", options as never)).toThrow(InvalidArgumentError);
     });
 
+    test("what can never work is refused at once, by the name of the option", () => {
+      const of = (options: object) => () => new Limit("test", "user1", options as never);
+      for (const max of [1.5, -1, "3", Number.NaN, 2e9]) expect(of({ max, period: 1 })).toThrow(/^max /);
+      for (const period of [-1, "1", Number.NaN, 1e9]) expect(of({ max: 1, period })).toThrow(/^period /);
+      expect(of({ max: 1, period: 1, time: 1 })).toThrow(/^time /);
+      expect(() => new Limit("", "user1", { max: 1, period: 1 })).toThrow(/^action /);
+      expect(() => new Limit("test", (() => {}) as never, { max: 1, period: 1 })).toThrow(/^value /);
+    });
+
+    test("a time that is none raises, and so does an amount that is none", async () => {
+      for (const time of [Number.NaN, -1, "now", new Date("none")])
+        await expect(limit.increment(1, { time: time as number })).rejects.toThrow(/^time /);
+      await expect(limit.increment(Number.POSITIVE_INFINITY)).rejects.toThrow(/^amount /);
+      expect([await limit.increment(2 ** 40), await limit.decrement(2 ** 40)]).toEqual([false, true]);
+    });
+
     test("action, value, max and period can be read", () => {
       const { value } = scene();
       expect(limit).toMatchObject({ action: "test", value, max: 3, period: 3_600 });
