@@ -41,6 +41,19 @@ test("locks, waiting, renewal and fenced records work under it", async () => {
   await one.close();
 });
 
+test("a guard works under it", async () => {
+  const hf = new Holdfast(user);
+  const guard = hf.guard("acl", { hits: 1, per: "1m", penalties: [{ kind: "busy", forMs: "1m" }] });
+  expect([(await guard.hit("s")).ok, (await guard.hit("s")).ok, (await guard.look("s")).ok]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  await guard.pardon("s");
+  expect((await guard.look("s")).ok).toBe(true);
+  await hf.close();
+});
+
 test("limits of every type work under it, are looked at and reset", async () => {
   await admin.call("ACL", "SETUSER", "app", "+scan");
   const hf = new Holdfast(user);
