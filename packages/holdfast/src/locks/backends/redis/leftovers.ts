@@ -2,8 +2,6 @@
  * Leftovers: requests whose outcome is unknown or unwanted. Each is released by its id, again and
  * again until the server has answered once or the server must have dropped it by itself.
  */
-import type { Instant } from "../../../time/clock.js";
-import { elapsedMs } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
 import type { LockRequest } from "../../backend.js";
@@ -12,7 +10,8 @@ export type SendRelease = (request: LockRequest) => Promise<unknown>;
 
 interface Leftover {
   readonly request: LockRequest;
-  readonly since: Instant;
+  /** On the monotonic clock: a wall clock that was set forward has not let the server forget anything. */
+  readonly sinceMs: number;
   sending: boolean;
   alarm: Alarm | null;
 }
@@ -36,7 +35,8 @@ export class Leftovers {
 
   add(request: LockRequest): void {
     if (this.#closing || this.#byId.has(request.id)) return;
-    const leftover: Leftover = { request, since: this.#schedule.clock.now(), sending: false, alarm: null };
+    const sinceMs = this.#schedule.clock.now().monoMs;
+    const leftover: Leftover = { request, sinceMs, sending: false, alarm: null };
     this.#byId.set(request.id, leftover);
     void this.#try(leftover, FIRST_RETRY_MS);
   }
@@ -68,7 +68,7 @@ export class Leftovers {
       await this.#send(request);
       this.#settle(leftover);
     } catch {
-      const tired = elapsedMs(this.#schedule.clock, leftover.since) > request.storeTtlMs;
+      const tired = this.#schedule.clock.now().monoMs - leftover.sinceMs > request.storeTtlMs;
       if (this.#closing || tired) {
         this.#settle(leftover);
         return;

@@ -1,0 +1,34 @@
+/** What is left behind, and for how long it is cleaned up. */
+import { ManualClock } from "@holdfast/conformance";
+import { expect, test } from "vitest";
+import { Leftovers } from "../src/locks/backends/redis/leftovers.js";
+import { Schedule } from "../src/time/schedule.js";
+
+test("a wall clock that is set forward ends no clean-up: the server has forgotten nothing", async () => {
+  const clock = new ManualClock();
+  let tries = 0;
+  const send = async (): Promise<void> => {
+    tries += 1;
+    if (tries < 3) throw new Error("no memory");
+  };
+  const random = { fraction: () => 0.5, id: () => "id" };
+  const leftovers = new Leftovers(new Schedule(clock), random, send);
+  const request = {
+    name: "n",
+    id: "i",
+    ttlMs: 9_000,
+    storeTtlMs: 9_000,
+    turns: 1,
+    floor: 0n,
+    barging: false,
+  };
+  leftovers.add({ ...request, memo: undefined });
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  await settled();
+  clock.stepWall(10_000);
+  for (let i = 0; i < 3; i++) {
+    clock.advance(500);
+    await settled();
+  }
+  expect(tries).toBe(3);
+});
