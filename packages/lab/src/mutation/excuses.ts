@@ -23,12 +23,24 @@ const equivalent: Readonly<Record<string, Reasons>> = {
       "sentAt → this.#schedule.clock.now() (2)",
     ],
   ],
+  "lease/hold.ts": [
+    [
+      "nobody loses a hold that is over: whoever ends one takes it from the keeper first, and looks there",
+      "this.#over → false (2)",
+    ],
+  ],
   "locks/local-line.ts": [
     ["an alarm at infinity is never set", "maxHoldMs !== Number.POSITIVE_INFINITY → true"],
   ],
 };
 
 const cost: Readonly<Record<string, Reasons>> = {
+  "lease/hold.ts": [
+    [
+      "answers of one connection come in order; an older one would only end the lease earlier",
+      "sentAt.monoMs > this.#sentAt.monoMs → true",
+    ],
+  ],
   "lease/keeper.ts": [
     [
       "attended at once, or 10 ms later: its first renewal is due after both",
@@ -175,6 +187,39 @@ const people: Readonly<Record<string, Reasons>> = {
 };
 
 const unit: Readonly<Record<string, Reasons>> = {
+  "lease/hold.ts": [["packages/holdfast/test/keeper.test.ts asks a hold that is over", "this.#over → false"]],
+  "lease/renewals.ts": [
+    [
+      "packages/holdfast/test/keeper.test.ts: an answer after the deadline and before the timer, answers for some of many, a last try",
+      "hold.leftMs(now) > 0 → true",
+      "tryMs < endMs → true",
+      "leftMs <= retryMs && !hold.end → true",
+    ],
+  ],
+  "locks/local-line.ts": [
+    [
+      "packages/holdfast/test/local-line.test.ts counts the lines that are kept",
+      "!this.#giveUp && !this.#attempt → false",
+    ],
+  ],
+  "locks/backends/redis/_state.lua": [
+    [
+      "packages/holdfast/test/lock-scripts.test.ts writes a foreign value",
+      "not top or (rest ~= '' and not id) → false",
+    ],
+  ],
+  "locks/backends/redis/acquire.lua": [
+    [
+      "packages/holdfast/test/hazards/scripts.test.ts calls it with what is no number",
+      "not (ttl_ms and turns and tonumber(floor) and tonumber(beat) and tonumber(ticket)) → false",
+    ],
+    [
+      "packages/holdfast/test/lock-scripts.test.ts writes foreign types under the keys of the line",
+      "state.flag == '+' or wait → false",
+      "state.flag == '+' or wait → not (state.flag == '+' or wait)",
+      "state.flag == '+' → state.flag ~= '+' (2)",
+    ],
+  ],
   "lease/keeper.ts": [
     [
       "in a world all code is loaded; packages/holdfast/test/parts.test.ts lets it load late",

@@ -73,12 +73,13 @@ export class Beliefs {
       live = new Set();
       this.#live.set(belief.lock, live);
     }
-    for (const other of live) {
+    // It may be over before its caller hears of it.
+    belief.wasValid = belief.lease.valid;
+    for (const other of belief.wasValid ? live : []) {
       if (other.process.isAwake && belief.process.isAwake) this.#compare(belief, other);
       this.#keepDistance(belief, other);
     }
     live.add(belief);
-    belief.wasValid = belief.lease.valid;
     const own = `${belief.process.name} ${belief.lock}`;
     const before = this.#highest.get(own) ?? 0n;
     if (belief.lease.fence <= before)

@@ -13,6 +13,10 @@ const keysEvery = 5;
 const soundMs = 3_000;
 /** What takes a few round trips, and a retry. */
 const soonMs = 400;
+/** By then what the dead had sent has arrived. */
+const hangingMs = 1_500;
+/** After it stood still a process has served what had waited for it. */
+const awakeMs = 500;
 /** Between two signs of life of a waiter, as a share of its ttl. */
 const beatShare = 0.4;
 
@@ -160,6 +164,10 @@ export class NodeWatch {
         "W1",
         `"${lock}" was granted to ${name}, which had died ${(look.atMs - diedMs).toFixed(0)} ms before`,
       );
+    const holder = this.#scene.world.processes.get(name);
+    const isDeaf = holder?.state === "dead" && holder.wires.size === 0;
+    if (diedMs !== undefined && isDeaf && diedMs + hangingMs < before.atMs)
+      this.#scene.fail("W1", `"${lock}" was granted to ${name}, whose connections had closed`);
     // Who stood first, and still does, was passed over.
     const { first } = before;
     const isBarging = plan.processes.find((one) => one.name === planned(name))?.barging ?? false;
@@ -171,7 +179,7 @@ export class NodeWatch {
   /** Nothing has touched this process, its network or the node for a while. */
   #isSound(name: string): boolean {
     const process: Process | undefined = this.#scene.world.processes.get(name);
-    if (!process?.isAwake || this.#scene.world.nowMs - process.wokenMs < soundMs) return false;
+    if (!process?.isAwake || this.#scene.world.nowMs - process.wokenMs < awakeMs) return false;
     const life = this.#scene.lives.get(planned(name));
     if (life?.process !== process || this.#scene.finished.has(name)) return false;
     return this.#scene.link(process).isSound && this.#isQuiet(soundMs, planned(name));

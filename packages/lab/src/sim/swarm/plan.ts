@@ -70,8 +70,11 @@ const calmShare = 0.08;
 const calmAfterShare = 0.25;
 
 const unequalShare = 0.12;
+const longMs = 4_000;
 const closeShare = 0.15;
 const pairShare = 0.15;
+/** Of the seeds with faults. */
+const loneDeathShare = 0.06;
 
 export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const dice = diceFor(seed, "plan");
@@ -81,14 +84,15 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const processes = withCloses(diceFor(seed, "closes"), withTtls(diceFor(seed, "ttls"), drawn), chaosMs);
   const calm = diceFor(seed, "calm");
   const takesPairs = diceFor(seed, "pairs").chance(pairShare);
+  const planned = processes.map((process) => ({ ...process, takesPairs }));
   return {
     seed,
     chaosMs,
     calmMs: calm.chance(calmAfterShare) ? calm.whole(1_500, 4_000) : 0,
     locks: locks.slice(0, dice.chance(0.7) && !takesPairs ? 1 : 2),
     thinkMs: dice.pick([60, 150, 300]),
-    processes: processes.map((process) => ({ ...process, takesPairs })),
-    faults: dice.chance(calmShare) ? [] : drawFaults(diceFor(seed, "faults"), kinds, processes, chaosMs),
+    processes: planned,
+    faults: dice.chance(calmShare) ? [] : faultsOf(seed, kinds, planned, chaosMs),
   };
 }
 
@@ -128,6 +132,51 @@ function withCloses(dice: Dice, processes: readonly ProcessPlan[], chaosMs: numb
   const closing = dice.pick(processes);
   const closesAtMs = Math.round(dice.between(200, chaosMs));
   return processes.map((process) => (process === closing ? { ...process, closesAtMs } : process));
+}
+
+function faultsOf(
+  seed: number,
+  kinds: readonly Draw[],
+  processes: readonly ProcessPlan[],
+  chaosMs: number,
+): Fault[] {
+  const lone = diceFor(seed, "lone death");
+  if (lone.chance(loneDeathShare)) return loneDeath(lone, processes, chaosMs);
+  const drawn = drawFaults(diceFor(seed, "faults"), kinds, processes, chaosMs);
+  const more = fitting(diceFor(seed, "fitting"), processes, chaosMs);
+  return [...drawn, ...more].sort((a, b) => a.atMs - b.atMs);
+}
+
+/** Faults that some processes are worth: what holds for long meets a step of its clock, what comes in pairs half a refusal. */
+function fitting(dice: Dice, processes: readonly ProcessPlan[], chaosMs: number): Fault[] {
+  const faults: Fault[] = [];
+  const long = processes.find(({ ttlMs }) => ttlMs >= longMs);
+  const at = (): number => dice.whole(500, chaosMs);
+  if (long && dice.chance(0.6))
+    for (let i = 0; i < 2; i++)
+      faults.push({
+        kind: "wall clock of a process",
+        atMs: at(),
+        forMs: 0,
+        target: long.name,
+        value: 10_000,
+      });
+  if (processes.some(({ takesPairs }) => takesPairs) && dice.chance(0.5)) {
+    const atMs = Math.min(at(), chaosMs - 1_000);
+    faults.push({ kind: "NOPERM answers", atMs, forMs: chaosMs - atMs, target: nodeName, value: 0.3 });
+  }
+  return faults;
+}
+
+/** One process is gone for long, and at most the server's clock is set back: whom it held up, and for how long? */
+function loneDeath(dice: Dice, processes: readonly ProcessPlan[], chaosMs: number): Fault[] {
+  const atMs = dice.whole(500, 2_500);
+  const kind = dice.pick(["kill", "loss of power"]);
+  const death = { kind, atMs, forMs: chaosMs - atMs, target: dice.pick(processes).name, value: 0 };
+  if (dice.chance(0.5)) return [death];
+  const value = dice.pick([-1_000, -5_000, -31_000]);
+  const stepMs = atMs + dice.whole(1, 500);
+  return [death, { kind: "clock step", atMs: stepMs, forMs: 0, target: nodeName, value }];
 }
 
 /** A random half of the kinds, each as often as its random weight says: what drowns in a mix of all is found in some. */
