@@ -13,7 +13,7 @@ import trafficJam, {
   TrafficJam,
 } from "../../../src/compat/traffic-jam/index.ts";
 import { HoldfastError, InvalidArgumentError } from "../../../src/errors.ts";
-import { onEachScene } from "./scene.ts";
+import { configOver, onEachScene } from "./scene.ts";
 
 describe("TrafficJam", () => {
   test("has the gem's defaults, and is the default export", () => {
@@ -142,9 +142,7 @@ describe("TrafficJam", () => {
     });
 
     test("resetAll looks into an index, never at all keys of the server, and also at what others charged", async () => {
-      const config = new Configuration();
-      config.redis = scene().place.client();
-      config.keyPrefix = scene().config.keyPrefix;
+      const config = configOver(scene().place.client(), scene().config.keyPrefix);
       const ofOther = new Limit("test", "of another process", { max: 9, period: 3_600, config });
       await ofOther.increment();
       const sent = await scene().sent(() => TrafficJam.resetAll());

@@ -1,6 +1,7 @@
 /** What each test of TrafficJam starts with: a configuration of its own on one server, and counts of what was sent. */
+import type { Redis } from "ioredis";
 import { beforeEach } from "vitest";
-import { Configuration } from "../../../src/compat/traffic-jam/index.ts";
+import { Configuration, holdfastOf } from "../../../src/compat/traffic-jam/index.ts";
 import { onEachServer, type Place } from "../place.ts";
 
 export interface Scene {
@@ -27,9 +28,15 @@ export function onEachScene(suite: (scene: () => Scene) => void): void {
   });
 }
 
+/** Nothing here is about a server that is slow, and a machine that runs many suites is. */
+export function configOver(client: Redis, keyPrefix: string): Configuration {
+  holdfastOf(client, { prefix: keyPrefix, callTimeoutMs: "15s" });
+  return new Configuration({ redis: client, keyPrefix });
+}
+
 function makeScene(place: Place): Scene {
   const value = place.name();
-  const config = new Configuration({ redis: place.client(), keyPrefix: `tj-${value}` });
+  const config = configOver(place.client(), `tj-${value}`);
   const processed = async (): Promise<number> =>
     Number(/total_commands_processed:(\d+)/.exec(await place.admin.info("stats"))?.[1]);
   return {
