@@ -55,16 +55,6 @@ describe.each(types)("%s", (type) => {
     for (const seed of seeds) {
       const plan = planOf(type, seed);
       const ran = await run(plan);
-      if (process.env.HOLDFAST_LIMIT_TELL)
-        console.log(
-          seed,
-          JSON.stringify(plan.options),
-          ran.admitted,
-          ran.refused,
-          ran.sources,
-          ran.commands,
-          ran.operations.length,
-        );
       check(ran, plan);
       // Not by admitting nothing.
       expect(ran.admitted, `seed ${seed}`).toBeGreaterThanOrEqual(Math.min(plan.options.max, 3));
