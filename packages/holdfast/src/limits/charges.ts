@@ -70,26 +70,34 @@ export class Charges {
   }
 
   #send(calls: readonly Call[]): void {
+    const [any] = calls;
+    if (any && calls.every(({ how, limitMs }) => how === any.how && limitMs === any.limitMs)) {
+      this.#sendAlike(any.how, calls, any.limitMs);
+      return;
+    }
     let rest = calls;
     for (let first = rest[0]; first; first = rest[0]) {
       const { limitMs, how } = first;
       const isAlike = (call: Call): boolean => call.limitMs === limitMs && call.how === how;
-      void this.#sendAlike(how, rest.filter(isAlike), limitMs);
+      this.#sendAlike(how, rest.filter(isAlike), limitMs);
       rest = rest.filter((call) => !isAlike(call));
     }
   }
 
-  async #sendAlike(how: Apart, calls: readonly Call[], limitMs: number): Promise<void> {
-    try {
-      const reply = await this.#run(how, calls, limitMs);
-      for (const [place, call] of calls.entries()) {
-        const problem = reply[1 + place * inVerdict];
-        if (typeof problem === "string") call.reject(new ServerError(problem));
-        else call.resolve(verdictOf(reply, place));
-      }
-    } catch (error) {
-      for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyOf(error));
-    }
+  #sendAlike(how: Apart, calls: readonly Call[], limitMs: number): void {
+    this.#run(how, calls, limitMs).then(
+      (reply) => {
+        for (let place = 0; place < calls.length; place += 1) {
+          const { resolve, reject } = calls[place] as Call;
+          const problem = reply[1 + place * inVerdict];
+          if (typeof problem === "string") reject(new ServerError(problem));
+          else resolve(verdictOf(reply, place));
+        }
+      },
+      (error: unknown) => {
+        for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyOf(error));
+      },
+    );
   }
 
   async #run(

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
 import type { Charge, Desk } from "./desk.js";
-import { checkWord, type LimitTarget } from "./limit.js";
+import { checkWord, type Limit, type LimitTarget } from "./limit.js";
 import type { LimitIndex } from "./limit-index.js";
 import type { GroupResult } from "./result.js";
 import { checkCost, type Terms } from "./terms.js";
@@ -18,12 +18,13 @@ export class LimitGroup {
   constructor(desk: Part<Desk>, parts: readonly LimitGroupPart[]) {
     this.#desk = desk;
     this.parts = parts.flatMap((part) => (part instanceof LimitGroup ? part.parts : [part]));
-    const seen = new Set<string>();
-    for (const { limit, target } of this.parts) {
-      const name = JSON.stringify([limit.policy.type, limit.name, target]);
-      if (seen.has(name))
-        throw new InvalidArgumentError("parts", `has the limit '${limit.name}' for '${target}' twice`);
-      seen.add(name);
+    // Few are in a group, and a group is made for each request: compared, not kept in a table.
+    for (let place = 1; place < this.parts.length; place += 1) {
+      const { limit, target } = this.parts[place] as LimitTarget;
+      for (let before = 0; before < place; before += 1) {
+        if (isSame(this.parts[before] as LimitTarget, limit, target))
+          throw new InvalidArgumentError("parts", `has the limit '${limit.name}' for '${target}' twice`);
+      }
     }
   }
 
@@ -62,6 +63,10 @@ export class LimitGroup {
       charge: { target, cost, atMs },
     }));
   }
+}
+
+function isSame(part: LimitTarget, { name, policy }: Limit, target: string): boolean {
+  return part.target === target && part.limit.name === name && part.limit.policy.type === policy.type;
 }
 
 export class Limits {
