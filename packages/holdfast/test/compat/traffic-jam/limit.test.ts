@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Limit, LimitExceededError } from "../../../src/compat/traffic-jam/index.ts";
 import { InvalidArgumentError } from "../../../src/errors.ts";
-import { onEachScene } from "./scene.ts";
+import { configOver, onEachScene } from "./scene.ts";
 
 describe("Limit", () => {
   onEachScene((scene) => {
@@ -164,6 +164,22 @@ describe("Limit", () => {
       expect([await smaller.used(), await smaller.remaining()]).toEqual([2, 0]);
       expect(await smaller.increment(0)).toBe(true);
       expect(await limit.used()).toBe(2);
+    });
+
+    test("every increment asks: what another process gives back or resets counts at once", async () => {
+      const { place, config, value } = scene();
+      const other = new Limit("test", value, {
+        max: 3,
+        period: 3_600,
+        config: configOver(place.client(), config.keyPrefix),
+      });
+      await limit.increment(3);
+      expect(await limit.increment()).toBe(false);
+      await other.decrement();
+      expect([await limit.increment(), await limit.increment()]).toEqual([true, false]);
+      await other.reset();
+      expect(await limit.increment(3)).toBe(true);
+      expect(await make(9).increment(6)).toBe(true);
     });
 
     test("flatten is the limit alone", () => {

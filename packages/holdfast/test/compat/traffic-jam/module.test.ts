@@ -13,6 +13,7 @@ import trafficJam, {
   TrafficJam,
 } from "../../../src/compat/traffic-jam/index.ts";
 import { HoldfastError, InvalidArgumentError } from "../../../src/errors.ts";
+import { guidedUser } from "../../guide.ts";
 import { configOver, onEachScene } from "./scene.ts";
 
 describe("TrafficJam", () => {
@@ -148,6 +149,22 @@ describe("TrafficJam", () => {
       const sent = await scene().sent(() => TrafficJam.resetAll());
       expect(sent).toEqual(["ZSCAN", "DEL"]);
       expect(await ofOther.used()).toBe(0);
+    });
+
+    test("the ACL line of the guide to Redis is enough, for its prefix and with +zscan", async () => {
+      const { place, config } = scene();
+      const line = guidedUser().replaceAll("holdfast:*", `${config.keyPrefix}:*`).split(/\s+/);
+      await place.admin.call("ACL", "SETUSER", ...line);
+      const { host, port } = place.admin.options;
+      const ofApp = configOver(place.client(`redis://app:secret@${host}:${port}`), config.keyPrefix);
+      TrafficJam.config.redis = ofApp.redis;
+      await Promise.all(everyClass("test").map((limit) => limit.increment(2)));
+      await everyClass("test")[2]?.decrement();
+      expect(await usedOf(everyClass("test"))).toEqual([2, 2, 1, 2, 2]);
+      await expect(TrafficJam.resetAll()).rejects.toMatchObject({ serverCode: "NOPERM" });
+      await place.admin.call("ACL", "SETUSER", "app", "+zscan");
+      await TrafficJam.resetAll();
+      expect(await usedOf(everyClass("test"))).toEqual([0, 0, 0, 0, 0]);
     });
 
     test("without a client it says so", async () => {
