@@ -157,6 +157,15 @@ test("undeclared: what ships needs dependencies, a test may use the tools of the
   ]);
 });
 
+test("undeclared: what is bundled is declared for who builds it", () => {
+  const cli = { name: "@holdfast/cli", private: true, devDependencies: { commander: "14" } };
+  const files = {
+    "packages/cli/package.json": JSON.stringify(cli),
+    "packages/cli/src/main.ts": 'import "commander";\nimport "vitest";\n',
+  };
+  expect(findings(files)).toEqual(["packages/cli/src/main.ts:2 undeclared"]);
+});
+
 describe("clock", () => {
   test.each([
     "Date.now();",
