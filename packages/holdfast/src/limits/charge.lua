@@ -329,8 +329,6 @@ local function answer(place)
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
 
-local reply = { now }
-
 -- Charges it, or leaves it as it stands, and says which.
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
   if is_charged and taken > 0 then
@@ -360,7 +358,7 @@ elseif how == 'look' or how == 'set' then
   for place = 1, count do settle(place, how == 'set', answer(place)) end
 else
   local function charge(place) settle(place, true, answer(place)) end
-  for place = 1, count do
+  for place = plain + 1, count do
     -- One key that holds something else is not to cost the others their answers.
     local is_done, problem = pcall(charge, place)
     if not is_done then

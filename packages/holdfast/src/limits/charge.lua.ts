@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "de4e5ef42c4bdc92a20275492fa362dfe432ecd7",
+  sha1: "8d196b70c178ca4062b32fb88c9a790e6b5c0490",
   source: `local how = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -292,7 +292,6 @@ local function answer(place)
   return kinds[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
-local reply = { now }
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
   if is_charged and taken > 0 then
     write(true)
@@ -319,7 +318,7 @@ elseif how == 'look' or how == 'set' then
   for place = 1, count do settle(place, how == 'set', answer(place)) end
 else
   local function charge(place) settle(place, true, answer(place)) end
-  for place = 1, count do
+  for place = plain + 1, count do
     local is_done, problem = pcall(charge, place)
     if not is_done then
       local to = place * 4 - 2

@@ -1,0 +1,79 @@
+/**
+ * _plain.lua beside the rest of the script: the same calls once as they are, and once with a moment in the future, which
+ * is now and takes the long way. Same answers, same states, same ends.
+ */
+import { beforeAll, expect, test } from "vitest";
+import { type LimitOptions, termsOf } from "../../src/limits/terms.ts";
+import { type Answer, type Asked, Dice, Engine } from "./engine.ts";
+
+const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 25);
+const STEPS = 30;
+const FUTURE_US = 9_000_000_000_000_000;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.start();
+});
+
+const KINDS: readonly LimitOptions[] = [
+  { max: 3, per: "1s" },
+  { max: 97, per: 1_001 },
+  { max: 10, per: "1h" },
+  { type: "gcra", max: 10, per: "1m", burst: 2 },
+  { type: "gcra", max: 1_000_000_000, per: "366d", burst: 4 },
+  { type: "window", max: 3, per: "1s" },
+];
+
+function asksFrom(dice: Dice, how: string): readonly Asked[] {
+  const keys = [0, 1, 2, 3].filter(() => dice.fraction() < 0.6);
+  // Only where each is for itself may a key come twice.
+  const all = how === "each" && dice.fraction() < 0.3 ? [...keys, ...keys] : keys;
+  return all.map((key) => {
+    const terms = termsOf("n", dice.pick(KINDS));
+    const kind = terms.policy.type === "window" ? "window" : "bucket";
+    return { terms, key: `${kind}:${key}`, cost: dice.pick([1, 1, 1, 2, 3, 5, 0]) };
+  });
+}
+
+function stateOf(way: string, asks: readonly Asked[]): Answer[] {
+  return asks.flatMap(({ key }) => [
+    engine.call("GET", `${way}:${key}`),
+    engine.call("PTTL", `${way}:${key}`),
+  ]);
+}
+
+test("the plain way and the long way say and write the same", () => {
+  let plain = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const dice = new Dice(seed);
+    engine.call("FLUSHALL");
+    for (let step = 0; step < STEPS; step += 1) {
+      const how = dice.pick(["each", "all"]);
+      const asks = asksFrom(dice, how);
+      engine.trueUs += dice.pick([1, 1_000, 10_000, 333_333, 2_000_000]);
+      const short = engine.charge(
+        how,
+        asks.map((ask) => ({ ...ask, key: `short:${ask.key}` })),
+      );
+      const long = engine.charge(
+        how,
+        asks.map((ask) => ({ ...ask, key: `long:${ask.key}`, atUs: FUTURE_US })),
+      );
+      expect([seed, step, short]).toEqual([seed, step, long]);
+      expect([seed, step, stateOf("short", asks)]).toEqual([seed, step, stateOf("long", asks)]);
+      if (Array.isArray(short) && short.length > 1 && short[1] === 1) plain += 1;
+    }
+  }
+  expect(plain).toBeGreaterThan(SEEDS * 5);
+});
+
+test("where one key of a group holds something else, none is charged, and a charge apart is told alone", () => {
+  engine.call("FLUSHALL");
+  engine.call("RPUSH", "b", "something");
+  const terms = termsOf("n", { max: 3, per: "1s" });
+  const asks = ["a", "b", "c"].map((key) => ({ terms, key, cost: 1 }));
+  expect(String(engine.charge("all", asks))).toContain("WRONGTYPE");
+  expect([engine.call("GET", "a"), engine.call("GET", "c")]).toEqual([null, null]);
+  const answer = engine.charge("each", asks) as Answer[];
+  expect([answer[1], String(answer[5]).slice(0, 9), answer[9]]).toEqual([1, "WRONGTYPE", 1]);
+});
