@@ -48,6 +48,7 @@ export type {
   SubjectSet,
 } from "./limits/guard-terms.js";
 export type { GuardVerdict } from "./limits/guard-verdict.js";
+export type { Cell } from "./limits/cell.js";
 export type { Limit, LimitTarget, TakeOptions } from "./limits/limit.js";
 export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
 export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";

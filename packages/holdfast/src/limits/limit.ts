@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
+import { type Cell, cellOf } from "./cell.js";
 import type { Desk } from "./desk.js";
 import type { LimitResult, Reservation } from "./result.js";
 import { checkCost, type LimitOptions, type LimitPolicy, type Terms, termsOf } from "./terms.js";
@@ -75,6 +76,14 @@ export class Limit {
     };
     const answer = (this.#desk.value ?? (await this.#desk.load())).take(this.#terms, charge);
     return answer instanceof Promise ? await answer : answer; // awaited: an error names who called
+  }
+
+  /**
+   * `take`, answered as redis-cell does: limited, limit, remaining, and the seconds until a retry and until nothing is
+   * used. As there, -1 is the retry of what was taken, and of what never fits. Errors as for `take`.
+   */
+  async cell(target: string, cost = 1): Promise<Cell> {
+    return cellOf(this.#terms.room, await this.take(target, cost));
   }
 
   /** What `take` would say now, without taking. Errors as for `take`. */

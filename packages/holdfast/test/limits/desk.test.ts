@@ -1,0 +1,339 @@
+/** What the desk answers itself, what it asks, how much of it at once, and whom it tells what went wrong. */
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ServerError, UnavailableError } from "../../src/errors/refusals.ts";
+import { ClosedError, IndeterminateError, InvalidArgumentError } from "../../src/errors.ts";
+import type { LimitOptions } from "../../src/limits/terms.ts";
+import { Engine } from "./engine.ts";
+import { Office } from "./office.ts";
+
+let engine: Engine;
+let office: Office;
+
+beforeAll(async () => {
+  engine = await Engine.start();
+});
+
+beforeEach(() => {
+  engine.call("FLUSHALL");
+  office = new Office(engine);
+});
+
+const asked = (): string[] => office.port.calls.splice(0);
+
+describe("remembered refusals", () => {
+  const options: LimitOptions = { max: 3, per: 3_000 };
+
+  test("are answered here until they may have changed, and no longer", async () => {
+    const limit = office.limit("n", options);
+    await limit.take("ann", 3);
+    const refused = await limit.take("ann");
+    expect(refused).toMatchObject({ ok: false, retryAfterMs: 1_000, source: "redis" });
+    asked();
+    for (let ms = 0; ms < 980; ms += 20) {
+      const again = await limit.take("ann");
+      expect(again).toMatchObject({ ok: false, source: "cache" });
+      expect(again.retryAfterMs, `${ms}`).toBeGreaterThanOrEqual(1_000 - ms);
+      office.pass(20);
+    }
+    expect(asked()).toEqual([]);
+    office.pass(20);
+    expect(await limit.take("ann")).toMatchObject({ ok: true, source: "redis" });
+  });
+
+  test.each([0.991, 1.009])(
+    "hold with a clock that runs at %d: never too long, and no retry too early",
+    async (rate) => {
+      office.rate = rate;
+      const limit = office.limit("n", { max: 1, per: 60_000 });
+      await limit.take("ann");
+      await limit.take("ann");
+      for (let step = 0; step < 59; step++) {
+        office.pass(1_000);
+        const { ok, retryAfterMs, source } = await limit.take("ann");
+        expect(ok).toBe(false);
+        const leftMs = 60_000 - (step + 1) * 1_000;
+        if (source === "cache") expect(retryAfterMs).toBeGreaterThanOrEqual(leftMs);
+      }
+      office.pass(1_000);
+      expect((await limit.take("ann")).ok).toBe(true);
+    },
+  );
+
+  test.each(["refund", "set", "reset", "settle"] as const)("are forgotten with %s", async (how) => {
+    const limit = office.limit("n", options);
+    const reservation = await limit.reserve("ann", 3);
+    expect((await limit.take("ann")).ok).toBe(false);
+    if (how === "refund") await limit.refund("ann");
+    if (how === "set") await limit.set("ann", 2);
+    if (how === "reset") await limit.reset("ann");
+    if (how === "settle") await reservation.settle(1);
+    expect((await limit.take("ann")).ok).toBe(true);
+  });
+
+  test("that were on their way before a refund are forgotten as well", async () => {
+    const limit = office.limit("n", options);
+    await limit.take("ann", 3);
+    office.port.isHeld = true;
+    const [take, refund] = [limit.take("ann"), limit.refund("ann", 2)];
+    await new Promise((resolve) => setImmediate(resolve));
+    office.port.release();
+    expect((await take).ok).toBe(false);
+    await refund;
+    expect((await limit.take("ann")).ok).toBe(true);
+  });
+
+  test("answer for as much and more, and name a later time for more; for less Redis is asked", async () => {
+    const limit = office.limit("n", options);
+    await limit.take("ann", 2);
+    expect((await limit.take("ann", 2)).retryAfterMs).toBe(1_000);
+    asked();
+    expect(await limit.take("ann", 3)).toMatchObject({ ok: false, source: "cache", retryAfterMs: 2_000 });
+    expect(await limit.take("ann", 4)).toMatchObject({ ok: false, source: "redis", retryAfterMs: null });
+    expect((await limit.take("ann", 1)).ok).toBe(true);
+    expect(asked()).toEqual(["each", "each"]);
+  });
+
+  test("are of one target, one type, and the same terms; late events are asked for", async () => {
+    const limit = office.limit("n", options);
+    await limit.take("ann", 3);
+    await limit.take("ann");
+    expect((await limit.take("bob")).ok).toBe(true);
+    expect((await office.limit("n", { max: 9, per: 3_000 }).take("ann")).ok).toBe(true);
+    expect((await office.limit("n", { ...options }).take("ann")).source).toBe("cache");
+    expect((await limit.take("ann", 1, { atMs: engine.nowUs / 1_000 - 2_900 })).source).toBe("redis");
+    expect((await office.limit("n", { ...options, cache: false }).take("ann")).source).toBe("redis");
+  });
+
+  test("are bounded: of twenty thousand the last ten thousand", async () => {
+    const limit = office.limit("n", { max: 1, per: "1h" });
+    for (let chunk = 0; chunk < 20; chunk++) {
+      const targets = Array.from({ length: 1_000 }, (_, place) => `t${chunk * 1_000 + place}`);
+      await Promise.all(targets.map((target) => limit.take(target)));
+      await Promise.all(targets.map((target) => limit.take(target)));
+    }
+    expect((await limit.take("t19999")).source).toBe("cache");
+    expect((await limit.take("t10000")).source).toBe("cache");
+    expect((await limit.take("t9999")).source).toBe("redis");
+  });
+});
+
+describe("batches", () => {
+  test("what is asked for in one turn is one script for sixteen, each charge for itself, in their order", async () => {
+    const limit = office.limit("n", { max: 18, per: "1h", cache: false });
+    const told = await Promise.all(Array.from({ length: 40 }, () => limit.take("ann")));
+    expect(told.map(({ ok }) => ok)).toEqual(Array.from({ length: 40 }, (_, place) => place < 18));
+    expect(told.slice(0, 18).map(({ remaining }) => remaining)).toEqual(
+      Array.from({ length: 18 }, (_, place) => 17 - place),
+    );
+    expect(asked()).toEqual(["each", "each", "each"]);
+  });
+
+  test("one whose key holds something else is no harm to the others", async () => {
+    engine.call("HSET", "t:{odd}:limit:rolling:n", "a", "b");
+    const limit = office.limit("n", { max: 3, per: "1h" });
+    const [ann, odd, bob] = await Promise.allSettled(["ann", "odd", "bob"].map((one) => limit.take(one)));
+    expect([ann?.status, odd?.status, bob?.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(asked()).toEqual(["each"]);
+  });
+
+  test("limits of time are kept apart", async () => {
+    const quick = office.limit("quick", { max: 3, per: "1h", timeoutMs: 50 });
+    const slow = office.limit("slow", { max: 3, per: "1h" });
+    await Promise.all([quick.take("ann"), slow.take("ann"), quick.take("bob")]);
+    expect(office.port.limits).toEqual([50, 1_000]);
+    await office.all([quick.of("ann"), slow.of("ann")]).take();
+    expect(office.port.limits.at(-1)).toBe(50);
+  });
+
+  test("every caller has an error of his own, with his own stack", async () => {
+    const limit = office.limit("n", { max: 3, per: "1h" });
+    office.port.failure = () => new IndeterminateError("no answer");
+    const first = async () => await limit.take("ann");
+    const second = async () => await limit.take("bob");
+    const [one, two] = (await Promise.allSettled([first(), second()])).map((each) =>
+      each.status === "rejected" ? each.reason : null,
+    );
+    expect(one).not.toBe(two);
+    for (const [error, name] of [
+      [one, "first"],
+      [two, "second"],
+    ]) {
+      expect(error).toBeInstanceOf(IndeterminateError);
+      expect(error.code).toBe("INDETERMINATE");
+      expect(error.stack).toMatch(new RegExp(`at (async )?${name} `));
+    }
+  });
+});
+
+describe("groups", () => {
+  const day = () => office.limit("day", { max: 5, per: "1d", cache: false });
+  const hour = () => office.limit("hour", { type: "sliding", max: 2, per: "1h", cache: false });
+  const ever = () => office.limit("ever", { type: "lifetime", max: 2, cache: false });
+
+  test("are charged all or none in one call, and name all that refuse", async () => {
+    const group = office.all([day().of("ann"), hour().of("ann"), ever().of("ann")]);
+    expect(await group.take(2)).toMatchObject({ ok: true, remaining: 0, violated: [], retryAfterMs: 0 });
+    const refused = await group.take();
+    expect(refused.violated.map(({ name }) => name)).toEqual(["hour", "ever"]);
+    expect(refused).toMatchObject({ ok: false, retryAfterMs: null, remaining: 0, source: "redis" });
+    expect(refused.results.map(({ ok }) => ok)).toEqual([true, false, false]);
+    expect((await day().peek("ann", 0)).remaining).toBe(3);
+    expect(asked()).toEqual(["all", "all", "look"]);
+  });
+
+  test("nest, may be empty, and have each limit once", async () => {
+    const inner = office.all([day().of("ann")]);
+    const outer = office.all([inner, hour().of("ann")]);
+    expect(outer.parts).toHaveLength(2);
+    expect(await outer.take(3)).toMatchObject({ ok: false, violated: [{ name: "hour" }] });
+    expect(await office.all([]).take()).toMatchObject({ ok: true, results: [] });
+    expect(() => office.all([day().of("ann"), inner])).toThrow(InvalidArgumentError);
+  });
+
+  test("with one that admits nothing are refused, name the others that refuse as well, and charge none", async () => {
+    const never = office.limit("never", { max: 0, per: "1h" });
+    await hour().take("ann", 2);
+    const refused = await office.all([day().of("ann"), never.of("ann"), hour().of("ann")]).take();
+    expect(refused.violated.map(({ name }) => name)).toEqual(["never", "hour"]);
+    expect((await day().peek("ann", 0)).remaining).toBe(5);
+  });
+
+  test("of whom all are known to refuse are refused here", async () => {
+    const one = office.limit("one", { max: 1, per: "1h" });
+    const two = office.limit("two", { max: 1, per: "1h" });
+    const group = office.all([one.of("ann"), two.of("ann")]);
+    await group.take();
+    await group.take();
+    asked();
+    expect(await group.take()).toMatchObject({ ok: false, source: "cache", violated: [{}, {}] });
+    expect(asked()).toEqual([]);
+    await two.reset("ann");
+    expect(await group.take()).toMatchObject({ ok: false, source: "redis", violated: [{ name: "one" }] });
+  });
+});
+
+describe("blocks", () => {
+  const options: LimitOptions = { max: 1_000, per: 10_000, block: 50, cache: false };
+
+  test("spare calls, and never go over", async () => {
+    const limit = office.limit("n", options);
+    let admitted = 0;
+    for (let call = 0; call < 1_500; call++) admitted += (await limit.take("ann")).ok ? 1 : 0;
+    const calls = asked().length;
+    expect(admitted).toBeLessThanOrEqual(1_000);
+    // A tenth of what a bucket holds is kept for what regenerates while a block is dealt out.
+    expect(admitted).toBeGreaterThanOrEqual(890);
+    expect(calls).toBeLessThan(20 + 2 * (1_500 - admitted));
+  });
+
+  test("serve all that wait with two calls", async () => {
+    const limit = office.limit("n", { ...options, block: 10 });
+    const told = await Promise.all(Array.from({ length: 64 }, () => limit.take("ann")));
+    expect(told.every(({ ok }) => ok)).toBe(true);
+    expect(asked()).toEqual(["ahead", "ahead"]);
+    expect(told.filter(({ source }) => source === "block").length).toBe(62);
+  });
+
+  test("of a bucket are over after a second, of a window with it", async () => {
+    const bucket = office.limit("n", options);
+    await bucket.take("ann");
+    office.pass(1_001);
+    expect((await bucket.take("ann")).source).toBe("redis");
+    const window = office.limit("n", { ...options, type: "window" });
+    await window.take("ann");
+    office.pass(9_890);
+    expect((await window.take("ann")).source).toBe("block");
+    office.pass(100);
+    expect((await window.take("ann")).source).toBe("redis");
+  });
+
+  test("that were asked for before a reset are not dealt out after it", async () => {
+    const limit = office.limit("n", { ...options, type: "lifetime", per: undefined });
+    office.port.isHeld = true;
+    const [first, reset] = [limit.take("ann"), limit.reset("ann")];
+    await new Promise((resolve) => setImmediate(resolve));
+    office.port.release();
+    await Promise.all([first, reset]);
+    expect((await limit.take("ann")).source).toBe("redis");
+  });
+
+  test("are given back at the end", async () => {
+    const limit = office.limit("n", { ...options, type: "window" });
+    await limit.take("ann", 2);
+    await office.desk.close();
+    expect(String(engine.call("GET", "t:{ann}:limit:window:n"))).toMatch(/^2 /);
+  });
+
+  test("where no answer comes are taken one by one, and nobody waits twice", async () => {
+    const limit = office.limit("n", { ...options, outage: "open" });
+    office.port.failure = () => new IndeterminateError("no answer");
+    const told = await Promise.all(Array.from({ length: 20 }, () => limit.take("ann")));
+    expect(told.every(({ ok, source }) => ok && source === "outage")).toBe(true);
+    expect(asked().length).toBeLessThan(5);
+  });
+});
+
+describe("away and closed", () => {
+  test("nothing is sent while the client is not connected; then one PING, and on it goes", async () => {
+    const limit = office.limit("n", { max: 9, per: "1h", outage: "closed", cache: false });
+    await limit.take("ann");
+    asked();
+    office.port.trouble = "not connected";
+    for (let call = 0; call < 20; call++) {
+      expect((await limit.take("ann")).source).toBe("outage");
+      await expect(limit.refund("ann")).rejects.toBeInstanceOf(UnavailableError);
+      await expect(limit.set("ann", 1)).rejects.toBeInstanceOf(UnavailableError);
+      await expect(limit.reset("ann")).rejects.toBeInstanceOf(UnavailableError);
+      office.pass(150);
+    }
+    expect(asked()).toEqual([]);
+    office.port.trouble = null;
+    expect((await limit.take("ann")).source).toBe("outage");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await limit.take("ann")).source).toBe("redis");
+    expect(asked()).toEqual(["PING", "each"]);
+  });
+
+  test("one PING at a time, and not more than ten in a second", async () => {
+    const limit = office.limit("n", { max: 9, per: "1h", outage: "open" });
+    office.port.failure = () => new IndeterminateError("no answer");
+    for (let call = 0; call < 1_000; call++) {
+      await limit.take("ann");
+      office.pass(1);
+    }
+    expect(asked().filter((what) => what === "PING").length).toBeLessThanOrEqual(11);
+    expect(office.timers).toBe(0);
+  });
+
+  test("whoever refuses a PING is there", async () => {
+    const limit = office.limit("n", { max: 9, per: "1h" });
+    office.port.failure = () => new IndeterminateError("no answer");
+    await expect(limit.take("ann")).rejects.toBeInstanceOf(IndeterminateError);
+    office.pass(200);
+    office.port.failure = () => new ServerError("NOPERM no PING");
+    await expect(limit.take("ann")).rejects.toBeInstanceOf(UnavailableError);
+    office.port.failure = null;
+    expect((await limit.take("ann")).ok).toBe(true);
+  });
+
+  test("after close every call says so, and who called", async () => {
+    const limit = office.limit("n", { max: 9, per: "1h", outage: "open" });
+    await office.desk.close();
+    const calls = [
+      () => limit.take("ann"),
+      () => limit.peek("ann"),
+      () => limit.refund("ann"),
+      () => limit.reserve("ann"),
+      () => limit.set("ann", 1),
+      () => limit.reset("ann"),
+      () => office.all([limit.of("ann")]).take(),
+      () => office.all([limit.of("ann")]).refund(),
+    ];
+    for (const call of calls) {
+      const error = await call().catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(ClosedError);
+      expect(error.stack).toContain("desk.test");
+    }
+    expect(asked()).toEqual([]);
+  });
+});

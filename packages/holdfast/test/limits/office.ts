@@ -1,0 +1,122 @@
+/** A desk in virtual time: its Redis is the real engine, asked without a network, and it counts what is asked. */
+import { ServerError } from "../../src/errors/refusals.ts";
+import { Desk } from "../../src/limits/desk.ts";
+import { Limit } from "../../src/limits/limit.ts";
+import { LimitGroup, type LimitGroupPart } from "../../src/limits/limits.ts";
+import type { LimitOptions } from "../../src/limits/terms.ts";
+import { Part } from "../../src/part.ts";
+import type { RedisPort, Reply } from "../../src/redis/port.ts";
+import type { Script } from "../../src/redis/script.ts";
+import { Schedule } from "../../src/time/schedule.ts";
+import { Dice, type Engine } from "./engine.ts";
+
+export class Office {
+  readonly engine: Engine;
+  readonly desk: Desk;
+  readonly port: OfficePort;
+  /** Seconds of this process in a true second. */
+  rate = 1;
+  readonly #part: Part<Desk>;
+  readonly #timers: { readonly dueMs: number; readonly ring: () => void }[] = [];
+
+  constructor(engine: Engine, seed = 1) {
+    this.engine = engine;
+    this.port = new OfficePort(engine);
+    const dice = new Dice(seed);
+    const bornUs = engine.trueUs;
+    const now = () => {
+      const monoMs = ((engine.trueUs - bornUs) / 1_000) * this.rate;
+      return { monoMs, wallMs: 1_000_000 + monoMs };
+    };
+    const setTimer = (ring: () => void, delayMs: number) => {
+      const timer = { dueMs: now().monoMs + delayMs, ring };
+      this.#timers.push(timer);
+      return () => void this.#timers.splice(this.#timers.indexOf(timer), 1);
+    };
+    this.desk = new Desk({
+      port: this.port,
+      schedule: new Schedule({ now, setTimer }),
+      random: { fraction: () => dice.fraction(), id: () => `id-${seed}-${dice.whole(0, 1e9)}` },
+      prefix: "t",
+      callTimeoutMs: 1_000,
+    });
+    this.#part = new Part(async () => this.desk);
+  }
+
+  get timers(): number {
+    return this.#timers.length;
+  }
+
+  limit(name: string, options: LimitOptions): Limit {
+    return new Limit(this.#part, name, options);
+  }
+
+  all(parts: readonly LimitGroupPart[]): LimitGroup {
+    return new LimitGroup(this.#part, parts);
+  }
+
+  pass(ms: number): void {
+    this.engine.trueUs += Math.round(ms * 1_000);
+  }
+}
+
+/** A call that is answered only when the test says so. */
+interface Held {
+  readonly run: () => void;
+}
+
+class OfficePort implements RedisPort {
+  trouble: string | null = null;
+  readonly disruptions = 0;
+  /** Calls so far: the script's first argument, or the command. */
+  readonly calls: string[] = [];
+  readonly limits: number[] = [];
+  /** Answers instead of the engine. */
+  failure: (() => Error) | null = null;
+  isHeld = false;
+  readonly #held: Held[] = [];
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  script(script: Script, keys: readonly string[], args: readonly string[], limitMs: number): Promise<Reply> {
+    const words = ["EVALSHA", script.sha1, String(keys.length), ...keys, ...args];
+    return this.#call(`${args[0]}`, words, limitMs);
+  }
+
+  command(args: readonly string[], limitMs: number): Promise<Reply> {
+    return this.#call(`${args[0]}`, args, limitMs);
+  }
+
+  subscribe(): never {
+    throw new Error("limits do not listen");
+  }
+
+  async close(): Promise<void> {}
+
+  /** What was held is carried out. */
+  release(): void {
+    this.isHeld = false;
+    for (const { run } of this.#held.splice(0)) run();
+  }
+
+  #call(what: string, words: readonly string[], limitMs: number): Promise<Reply> {
+    this.calls.push(what);
+    this.limits.push(limitMs);
+    return new Promise((resolve, reject) => {
+      const run = (): void => {
+        if (this.failure) {
+          reject(this.failure());
+          return;
+        }
+        const answer = this.#engine.call(...words);
+        if (answer instanceof Error) reject(new ServerError(answer.message));
+        else resolve(answer as Reply);
+      };
+      if (this.isHeld) this.#held.push({ run });
+      else queueMicrotask(run);
+    });
+  }
+}
