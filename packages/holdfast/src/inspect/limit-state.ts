@@ -59,7 +59,7 @@ function usedOf(type: LimitType, state: string, ttlMs: number, nowUs: number): n
   if (level === undefined || since === undefined || per === undefined || unit === undefined) return null;
   const used = (level * unit) / per;
   if (ttlMs < 0) return used;
-  // It regenerates evenly, and its key lives until nothing is used.
+  // It regenerates evenly, and its key lives until nothing is used; longer after a charge of 0, when this says too much.
   const leftUs = Math.max(ttlMs - BEYOND_MS, 0) * 1_000;
   const endUs = nowUs + leftUs;
   return endUs <= since ? used : Math.min(used, (used * leftUs) / (endUs - since));

@@ -17,6 +17,7 @@ Cost     O(n); sliding: and of the charges that ended since the last
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local chunk = 100
+local round = 2 ^ 48 -- sums go round
 
 local function parts(item)
   local at, n, sum = string.match(item, '^(%d+) (%d+) (%d+)$')
@@ -38,7 +39,7 @@ local function used_of(key, ttl_ms)
     local items = redis.call('LRANGE', key, place, place + chunk - 1)
     for _, item in ipairs(items) do
       local at, n, sum = parts(item)
-      if at and at > ended_at then return newest_sum - sum + n end
+      if at and at > ended_at then return (newest_sum - sum) % round + n end
     end
     place = place + chunk
   until #items < chunk

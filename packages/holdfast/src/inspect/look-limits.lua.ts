@@ -1,10 +1,11 @@
 // Generated from look-limits.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/look-limits",
-  sha1: "811b6e33466a46ec3f673905fa953ebb66381fd6",
+  sha1: "89d72ffb94e04fe7704b6769c3b7bf9f263b6ef1",
   source: `local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local chunk = 100
+local round = 2 ^ 48
 local function parts(item)
   local at, n, sum = string.match(item, '^(%d+) (%d+) (%d+)$')
   return tonumber(at), tonumber(n), tonumber(sum)
@@ -23,7 +24,7 @@ local function used_of(key, ttl_ms)
     local items = redis.call('LRANGE', key, place, place + chunk - 1)
     for _, item in ipairs(items) do
       local at, n, sum = parts(item)
-      if at and at > ended_at then return newest_sum - sum + n end
+      if at and at > ended_at then return (newest_sum - sum) % round + n end
     end
     place = place + chunk
   until #items < chunk
