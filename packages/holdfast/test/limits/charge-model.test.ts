@@ -126,9 +126,54 @@ function walk(type: LimitType, seed: number): void {
   }
 }
 
-describe.each(["rolling", "gcra", "window", "sliding", "lifetime"] as const)("%s", (type) => {
+const types = ["rolling", "gcra", "window", "sliding", "lifetime"] as const;
+
+describe.each(types)("%s", (type) => {
   test("says what the model says", () => {
     const seeds = ONE === undefined ? Array.from({ length: SEEDS }, (_, place) => place + 1) : [Number(ONE)];
     for (const seed of seeds) walk(type, seed);
   });
+});
+
+/** Many keys in one call: one after the other, or as a group, which is charged if all of it fits. */
+function walkMany(seed: number): void {
+  const dice = new Dice(seed * 131);
+  engine.call("FLUSHALL");
+  const limits = types.map((type) => ({
+    model: modelOf(type),
+    terms: termsFrom(type, dice),
+    key: `t:{a}:limit:${type}:n`,
+  }));
+  for (let step = 0; step < STEPS; step++) {
+    engine.trueUs += Math.floor(dice.fraction() * dice.pick([3, 1_000, 1_000_000]));
+    const nowUs = engine.nowUs;
+    for (const { key, model } of limits)
+      if (engine.call("EXISTS", key) === 0) expect(model.gone(nowUs)).toBe("");
+    const how = dice.pick(["each", "all"] as const);
+    const order = dice.whole(0, 1) === 0 ? limits : [...limits].reverse();
+    const picked = how === "all" ? order : Array.from({ length: dice.whole(1, 12) }, () => dice.pick(limits));
+    const asks = picked.map((limit) => ({ ...limit, cost: dice.pick([1, 1, 1, 2, limit.terms.room]) }));
+    const questions = asks.map(({ terms, cost }) => ({
+      how: "each" as const,
+      terms,
+      cost,
+      atUs: null,
+      extra: 0,
+      holdUs: 0,
+    }));
+    const looks = asks.map(({ model }, place) =>
+      model.ask(nowUs, { ...(questions[place] as Question), how: "look" }),
+    );
+    const isRefused = how === "all" && looks.some(([taken]) => taken === 0);
+    const expected = isRefused
+      ? looks
+      : asks.map(({ model }, place) => model.ask(nowUs, questions[place] as Question));
+    const [, ...told] = engine.charge(how, asks) as number[];
+    expect(told, `seed ${seed}, step ${step}, ${how}`).toEqual(expected.flat());
+  }
+}
+
+test("many in one call: each as if it were alone, a group as a whole", () => {
+  const seeds = ONE === undefined ? Array.from({ length: SEEDS }, (_, place) => place + 1) : [Number(ONE)];
+  for (const seed of seeds) walkMany(seed);
 });
