@@ -38,6 +38,7 @@ export type {
 export type { LimitState } from "./inspect/limit-state.js";
 export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
+export type { Cell } from "./limits/cell.js";
 export type { Guard } from "./limits/guard.js";
 export type {
   GuardOptions,
@@ -48,8 +49,8 @@ export type {
   SubjectSet,
 } from "./limits/guard-terms.js";
 export type { GuardVerdict } from "./limits/guard-verdict.js";
-export type { Cell } from "./limits/cell.js";
-export type { Limit, LimitTarget, TakeOptions } from "./limits/limit.js";
+export type { Limit, LimitTarget, PartOptions, TakeOptions } from "./limits/limit.js";
+export type { LimitIndex } from "./limits/limit-index.js";
 export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
 export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
 export type { LimitOptions, LimitPolicy, LimitType, Outage } from "./limits/terms.js";
