@@ -75,7 +75,7 @@ meant; 64, 69.
 `,
   limit: `
 Types:
-  rolling    a bucket of --max that fills evenly, over --per
+  rolling    a bucket of --max that regenerates evenly, over --per
   gcra       the same, with a --burst of its own
   window     a count that begins anew, --per after the first
   sliding    at most --max in any --per, exactly
