@@ -125,9 +125,8 @@ describe("the trap of INCR after the check", () => {
 
   test("no key of a guard is ever without an end, wherever its counts run out", async () => {
     const guard = holdfast().guard("g", { ...TWO, hits: 3, per: 20, cache: false, decayMs: 30 });
-    const until = performance.now() + 300;
     let seen = 0;
-    while (performance.now() < until) {
+    while (seen < 100) {
       await guard.hit("s", "/a");
       for (const [key, end] of Object.entries(await ends())) {
         seen += 1;
@@ -136,7 +135,6 @@ describe("the trap of INCR after the check", () => {
       }
       await guard.pardon("s");
     }
-    expect(seen).toBeGreaterThan(20);
   });
 
   test("a key that lost its end by another hand has one after the next hit, and counts anew", async () => {
@@ -310,7 +308,7 @@ describe("while Redis cannot be asked", () => {
   ] as const)("%s", async (outage, oks, retries) => {
     const own = await EmbeddedValkey.start();
     const hf = holdfast(own.url);
-    const guard = hf.guard("g", { ...TWO, outage, timeoutMs: 2_000 });
+    const guard = hf.guard("g", { ...TWO, outage, timeoutMs: 700 });
     for (let hit = 0; hit < 3; hit += 1) await guard.hit("known");
     await own.stop();
     const start = performance.now();
@@ -327,7 +325,7 @@ describe("while Redis cannot be asked", () => {
 
   test("error, which is the default", async () => {
     const own = await EmbeddedValkey.start();
-    const guard = holdfast(own.url).guard("g", { ...TWO, timeoutMs: 2_000 });
+    const guard = holdfast(own.url).guard("g", { ...TWO, timeoutMs: 700 });
     await guard.hit("s");
     await own.stop();
     await expect(guard.hit("s")).rejects.toMatchObject({

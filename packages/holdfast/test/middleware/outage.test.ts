@@ -1,4 +1,5 @@
 /** The middleware on every framework while Redis is away: what each outage policy answers. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -39,6 +40,32 @@ describe.each(frameworks)("%s while Redis is away", (_, start) => {
       [500, null, null, 0, null],
     ]);
     await Promise.all(started.map((each) => each.stop()));
+    await away.close();
+    client.disconnect();
+  });
+
+  test("a request that is under way ends as it would have, and what cannot be given back is told", async () => {
+    const own = await EmbeddedValkey.start();
+    const client = new Redis(own.url, { retryStrategy: () => 50 });
+    client.on("error", () => {});
+    const away = new Holdfast(client, { callTimeoutMs: 300 });
+    const limits = [1, 2].map((each) => away.limit(`l-${each}`, { max: 10, per: "1h", outage: "open" }));
+    const started = await start(away, { limits, count: "failures", trust: false });
+    const told = new Promise((resolve) => {
+      const hear = (message: unknown) => {
+        unsubscribe("holdfast:middleware:unsettled", hear);
+        resolve(message);
+      };
+      subscribe("holdfast:middleware:unsettled", hear);
+    });
+    const slow = fetch(`${started.url}/slow`);
+    while (started.handled() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await own.stop();
+    started.release();
+    const response = await slow;
+    expect([response.status, await response.text()]).toEqual([200, "answered /slow"]);
+    expect(await told).toEqual({ error: expect.any(Error) });
+    await started.stop();
     await away.close();
     client.disconnect();
   });

@@ -126,6 +126,17 @@ describe("a guard", () => {
       expect(await guard.hit("s", "/")).toMatchObject({ ok: true, source: "redis", remaining: 0 });
     }));
 
+  it("what a pardon or a penalty cleared stays cleared, however soon strikes are forgotten", () =>
+    play({ ...LADDER, per: "1h", decayMs: 0 }, async ({ guard, process }) => {
+      for (const route of ["/", "/other"]) await guard.hit("s", route);
+      await guard.pardon("s");
+      await process.sleep(60_000);
+      expect(await guard.hit("s", "/other")).toMatchObject({ ok: true, remaining: 1 });
+      for (let hit = 0; hit < 3; hit += 1) await guard.hit("s", "/");
+      await process.sleep(60_000);
+      expect(await guard.hit("s", "/other")).toMatchObject({ ok: true, strikes: 0, remaining: 1 });
+    }));
+
   for (const rate of [0.995, 1, 1.005])
     it(`never bars longer than the penalty, with a clock at ${rate} and an hour off`, () =>
       play(
@@ -165,6 +176,12 @@ describe("when the server's clock is set back by an hour", () => {
       seen.push(await guard.hit("s", "/"), await goOver(guard));
       await guard.hit("free", "/");
       seen.push(await guard.hit("free", "/"));
+      // A count that began ahead of the clock begins anew no later than any other.
+      await guard.hit("ahead", "/");
+      node.promote(node.remember(), -120 * MINUTE);
+      await guard.hit("ahead", "/");
+      await process.sleep(10_001);
+      seen.push(await guard.hit("ahead", "/"));
     });
     await world.run(MINUTE);
     expect(world.errors).toEqual([]);
@@ -173,6 +190,7 @@ describe("when the server's clock is set back by an hour", () => {
       { ok: true, remaining: 1 },
       { ok: false, strikes: 2, penalty: { kind: "busy" } },
       { ok: false, strikes: 1 },
+      { ok: true, remaining: 1 },
     ]);
   });
 });
