@@ -70,5 +70,6 @@ test.each<[string, BuildOptions, string]>([
 });
 
 test("what a program with one lock loads at the start does not grow unseen", async () => {
-  expect((await sizeOf("holdfast")).gzipBytes).toBeLessThan(13_000);
+  // Of it 3.5 kB check the options of limits and guards, where they are given: docs/adr/0011.
+  expect((await sizeOf("holdfast")).gzipBytes).toBeLessThan(16_000);
 });

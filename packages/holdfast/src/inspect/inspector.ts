@@ -1,9 +1,8 @@
 /** Inspector: looks at locks and limits from outside, and takes a lock from its holder when somebody must. */
 
-import { checkLockName, checkOptions } from "../arguments.js";
+import { checkLockName, checkOptions, checkWord } from "../arguments.js";
 import { ServerError } from "../errors/refusals.js";
 import { InvalidArgumentError } from "../errors.js";
-import { checkWord } from "../limits/limit.js";
 import { limitTypes } from "../limits/terms.js";
 import { inboxChannel, limitKey, lockKeys, lockNameOf } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";

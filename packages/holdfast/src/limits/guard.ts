@@ -1,9 +1,9 @@
 /** Guard: counts the hits of each subject on each route, and punishes who goes over, more with each strike. */
+import { checkWord } from "../arguments.js";
 import type { Part } from "../part.js";
 import type { GuardDesk } from "./guard-desk.js";
 import { type GuardOptions, type GuardTerms, guardTermsOf } from "./guard-terms.js";
 import type { GuardVerdict } from "./guard-verdict.js";
-import { checkWord } from "./limit.js";
 
 export class Guard {
   readonly name: string;

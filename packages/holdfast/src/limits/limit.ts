@@ -1,5 +1,6 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
 
+import { checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
 import { type Cell, cellOf } from "./cell.js";
@@ -28,8 +29,6 @@ export interface PartOptions extends TakeOptions {
   /** What it is charged in a group, instead of what the group is asked for. */
   readonly cost?: number | undefined;
 }
-
-const LONGEST = 512;
 
 export class Limit {
   readonly name: string;
@@ -124,13 +123,4 @@ function momentOf(options: TakeOptions): number | null {
   const { atMs = null } = options;
   if (atMs === null || (Number.isFinite(atMs) && atMs >= 0)) return atMs;
   throw new InvalidArgumentError("atMs", "must be milliseconds since 1970");
-}
-
-/** Names and targets stand in keys; a target is the tag by which a cluster finds them. */
-export function checkWord(argument: string, word: unknown): string {
-  if (typeof word !== "string" || word === "" || word.length > LONGEST)
-    throw new InvalidArgumentError(argument, `must be text of 1 to ${LONGEST} characters`);
-  if (word.startsWith("}")) throw new InvalidArgumentError(argument, "must not begin with }");
-  if (/\p{Surrogate}/u.test(word)) throw new InvalidArgumentError(argument, "must be well-formed Unicode");
-  return word;
 }

@@ -1,8 +1,9 @@
 /** Limits: several at once, charged all or none. */
+import { checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
 import type { Charge, Desk } from "./desk.js";
-import { checkWord, type Limit, type LimitTarget } from "./limit.js";
+import type { Limit, LimitTarget } from "./limit.js";
 import type { LimitIndex } from "./limit-index.js";
 import type { GroupResult } from "./result.js";
 import { checkCost, type Terms } from "./terms.js";

@@ -5,11 +5,20 @@ import { InvalidArgumentError } from "../errors.js";
 import { type Duration, durationMs } from "../time/duration.js";
 
 /**
- * - `rolling`: a bucket of `max` that regenerates evenly; in any window of `per` less than twice `max` is admitted
+ * What each admits, by the server's clock, whatever the number of processes, and whether or not they take blocks:
+ *
+ * - `rolling`: a bucket of `max` that regenerates evenly; in any window of `per` less than twice `max`
  * - `gcra`: the same with a `burst` of its own; in any window of `per` at most `burst` + `max`
- * - `window`: a count that begins anew `per` after its first; in any window of `per` at most twice `max`
+ * - `window`: a count that begins anew `per` after its first; at most `max` in each, so in any window of `per` at most
+ *   twice `max`
  * - `sliding`: in any window of `per` at most `max`; keeps one entry for each charge of the last `per`
- * - `lifetime`: a count that never begins anew
+ * - `lifetime`: a count that never begins anew; at most `max` ever
+ *
+ * It does not hold for what was admitted without Redis (`outage`), nor where the server lost its data. What is given
+ * back counts as not taken; so whoever gives back what has regenerated, or ended, may admit as much more: a refund says
+ * when it was taken (`atMs`), a reservation knows. A late charge counts for less, and takes its caller's word for it.
+ * A server whose clock is set back admits no more than was left, for at most one `per`; one whose clock is set forward
+ * admits as if that time had passed.
  */
 export type LimitType = "rolling" | "gcra" | "window" | "sliding" | "lifetime";
 
@@ -19,7 +28,11 @@ export type LimitType = "rolling" | "gcra" | "window" | "sliding" | "lifetime";
  * - `error`: it rejects
  * - `open`: yes
  * - `closed`: no
- * - `local`: what this process counts by itself, up to `localShare` of the limit
+ * - `local`: what this process counts by itself, up to `localShare` of the limit, rounded down
+ *
+ * Nothing is sent while the client is not connected, or the last call had no answer: one PING at a time finds out when
+ * Redis is back. A call that was under way as the connection broke may be sent again by the client, and charge twice;
+ * what is given back is given back once, unless the client sends it again more than a minute later.
  */
 export type Outage = "error" | "open" | "closed" | "local";
 
@@ -38,11 +51,16 @@ export interface LimitOptions {
   readonly localShare?: number | undefined;
   /** The limit of one call to Redis, after which `outage` decides. @default that of the Holdfast */
   readonly timeoutMs?: Duration | undefined;
-  /** Remembers refusals in this process until they may change. @default true */
+  /**
+   * Remembers refusals in this process until they may change by themselves, of ten thousand targets. What this process
+   * gives back, sets or resets it knows; what others do it learns when the time of the refusal is over. @default true
+   */
   readonly cache?: boolean | undefined;
   /**
    * Takes so much at once from Redis, and deals it out in this process: quicker, never more than the limit, and less
-   * where a process takes what it does not use. Not for `sliding`. @default 0, each charge by itself
+   * where a process takes what it does not use. A bucket's is dealt out within a second and a tenth of `per`, and such
+   * a bucket is at no time emptier than what regenerates meanwhile: up to a tenth of `max` less fits at once. A window's
+   * ends with its window. Not for `sliding`. @default 0, each charge by itself
    */
   readonly block?: number | undefined;
 }

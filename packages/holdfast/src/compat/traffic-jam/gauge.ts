@@ -1,8 +1,9 @@
 /** Gauge: what a limit of the gem is underneath: a native limit, found anew by the client that is configured. */
+import { checkWord } from "../../arguments.js";
 import { ServerError } from "../../errors/refusals.js";
 import { InvalidArgumentError } from "../../errors.js";
 import type { Holdfast } from "../../holdfast.js";
-import { checkWord, type Limit as NativeLimit } from "../../limits/limit.js";
+import type { Limit as NativeLimit } from "../../limits/limit.js";
 import type { LimitIndex } from "../../limits/limit-index.js";
 import { type LimitOptions, termsOf } from "../../limits/terms.js";
 import { groundOf } from "../holdfasts.js";
