@@ -12,7 +12,7 @@ import { rateLimit as forFastify } from "holdfast/middleware/fastify";
 import { rateLimit as forFetch } from "holdfast/middleware/fetch";
 import { rateLimit as forHono } from "holdfast/middleware/hono";
 import { type Context, Hono } from "hono";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 
 let valkey: EmbeddedValkey;
 let hf: Holdfast;
@@ -82,6 +82,24 @@ describe("Express", () => {
     expect(response.headers.has("ratelimit")).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(handled).toBe(reached);
+  });
+
+  test("who has hung up before the limits were asked is counted", async () => {
+    const guard = hf.guard(`g${++names}`, { hits: 5, per: "1h", penalties: [{ kind: "busy", forMs: "1m" }] });
+    const control = new AbortController();
+    const key = async (request: express.Request) => {
+      control.abort();
+      await once(request.socket, "close");
+      return "me";
+    };
+    const app = express().use(forExpress(hf, { guard: { guard, key, count: "failures" } }));
+    const counted = new Promise((resolve) => {
+      app.use(() => resolve(null));
+    });
+    const url = await urlOf(app.listen(0, "127.0.0.1"));
+    await expect(fetch(url, { signal: control.signal })).rejects.toThrow(/abort/);
+    await counted;
+    await vi.waitFor(async () => expect(await guard.look("me")).toMatchObject({ remaining: 4 }));
   });
 
   test("an error is handed on once", async () => {
