@@ -9,7 +9,7 @@ import type { LimitOptions } from "../../src/limits/terms.ts";
 import { Dice, Engine } from "./engine.ts";
 import { Office } from "./office.ts";
 
-const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 6);
+const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 3);
 const PER_MS = 2_000;
 
 let engine: Engine;

@@ -8,7 +8,7 @@ import { type LimitOptions, type LimitType, type Terms, termsOf } from "../../sr
 import { Dice, Engine } from "./engine.ts";
 import { modelOf, type Question } from "./model.ts";
 
-const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 40);
+const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 10);
 const ONE = process.env.HOLDFAST_LIMIT_SEED;
 const STEPS = 80;
 

@@ -8,7 +8,7 @@ import { type LimitOptions, preload } from "holdfast";
 import { beforeAll, describe, expect, it } from "vitest";
 import { KEY, type Plan, type Run, run } from "./crowd.ts";
 
-const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 4);
+const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 2);
 const ONE = process.env.HOLDFAST_LIMIT_SEED;
 const seeds = ONE === undefined ? Array.from({ length: SEEDS }, (_, place) => place + 1) : [Number(ONE)];
 
