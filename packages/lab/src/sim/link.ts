@@ -102,7 +102,7 @@ export class Link implements Way {
   carry(direction: Direction, lane: Lane, sentMs: number, arrive: () => void): void {
     if (direction === "toNode") this.packets += 1;
     const waiting = this.#blocked[direction];
-    if (waiting) waiting.push(() => this.#set(direction, lane, this.stage.nowMs, arrive));
+    if (waiting) waiting.push(() => this.#set(direction, lane, Math.max(sentMs, this.stage.nowMs), arrive));
     else this.#set(direction, lane, sentMs, arrive);
   }
 

@@ -49,6 +49,7 @@ export class Process implements Owner {
   /** Until when its code has used up time although the world is not there yet. */
   #aheadMs = 0;
   #heldUpMs = 0;
+  #heldUpMonoMs = 0;
   #pausedMs = 0;
   #held: Event[] = [];
   readonly #timers = new Set<Timer>();
@@ -98,6 +99,11 @@ export class Process implements Owner {
     return this.#heldUpMs + (this.#state === "paused" ? this.nowMs - this.#pausedMs : 0);
   }
 
+  /** The same by its own monotonic clock, which a suspension stops, up to the last time that it went on. */
+  get heldUpMonoMs(): number {
+    return this.#heldUpMonoMs;
+  }
+
   /** Its code can run at this moment. */
   get isAwake(): boolean {
     return this.#state === "running" && this.#aheadMs <= this.#stage.nowMs;
@@ -145,6 +151,7 @@ export class Process implements Owner {
     this.#aheadMs = this.nowMs + forMs;
     this.wokenMs = this.#aheadMs;
     this.#heldUpMs += forMs;
+    this.#heldUpMonoMs += forMs * this.#rate;
     this.#stage.events.add(this.#aheadMs, () => this.#release(), { owner: null, kind: "other", quiet: true });
   }
 
@@ -167,6 +174,7 @@ export class Process implements Owner {
     if (this.#state !== "paused") return;
     this.#state = "running";
     this.#heldUpMs += this.nowMs - this.#pausedMs;
+    if (!this.#isSuspended) this.#heldUpMonoMs += (this.nowMs - this.#pausedMs) * this.#rate;
     this.wokenMs = this.nowMs;
     if (this.#isSuspended) {
       this.#isSuspended = false;
@@ -192,6 +200,8 @@ export class Process implements Owner {
 
   /** Seconds of both its clocks in a true second. */
   set rate(rate: number) {
+    // The wall clock goes on in a suspension, until now at the old rate.
+    if (this.#isSuspended) this.#wallOffsetMs += (this.nowMs - this.#sinceMs) * this.#rate;
     this.#settle();
     this.#rate = rate;
     this.#rearm();

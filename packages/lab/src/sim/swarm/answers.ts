@@ -18,6 +18,7 @@ export class Timed {
   readonly #since: {
     readonly monoMs: number;
     readonly heldUpMs: number;
+    readonly heldUpMonoMs: number;
     readonly atMs: number;
     readonly heard: number;
   };
@@ -30,8 +31,8 @@ export class Timed {
     this.#process = process;
     this.#what = what;
     this.#limitMs = limitMs;
-    const { monoMs, heldUpMs, nowMs: atMs } = process;
-    this.#since = { monoMs, heldUpMs, atMs, heard: scene.link(process).heard };
+    const { monoMs, heldUpMs, heldUpMonoMs, nowMs: atMs } = process;
+    this.#since = { monoMs, heldUpMs, heldUpMonoMs, atMs, heard: scene.link(process).heard };
   }
 
   aborted(): void {
@@ -60,8 +61,8 @@ export class Timed {
 
   /** Without the time in which the process stood still. */
   #tookMs(): number {
-    const { heldUpMs, monoMs, rate } = this.#process;
-    return monoMs - this.#since.monoMs - (heldUpMs - this.#since.heldUpMs) * Math.max(rate, 1);
+    const { heldUpMonoMs, monoMs } = this.#process;
+    return monoMs - this.#since.monoMs - (heldUpMonoMs - this.#since.heldUpMonoMs);
   }
 
   #fail(message: string): void {

@@ -13,6 +13,8 @@ import { holderAt, planned, type Scene } from "./scene.js";
 
 /** How soon a free lock is granted to whoever waits where nothing fails: two round trips and the waiting for a turn. */
 const promptMs = 30;
+/** By then every process is connected: one whose client has no queue tries again until then. */
+const connectedMs = 500;
 /** A run in which fewer tokens were issued says nothing. */
 const fewestGrants = 3;
 
@@ -45,7 +47,7 @@ function ofCalm(
   const deathsMs = new Map(
     operations.map(({ process }) => [process, diedMs.get(lifeOf(process)) ?? Infinity]),
   );
-  const faults = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: calmFromMs }];
+  const faults = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: Math.max(calmFromMs, connectedMs) }];
   const all = (holds: (process: ProcessPlan) => boolean): boolean => plan.processes.every(holds);
   // A lease that was ended by its limit is given back when its holder notices.
   if (all(({ maxHoldMs }) => maxHoldMs === null)) {

@@ -117,7 +117,8 @@ export class NodeWatch {
     const { id, process, atMs, leftMs, first } = look;
     if (id !== null && process !== null && leftMs > 0) {
       const inLine = this.#scene.node.peek("ZSCORE", stateKey(lock).replace(/lock$/, "line"), id);
-      if (inLine !== null && inLine !== undefined)
+      // What was lost, or fell back to what it was, stands in disorder until it has run out.
+      if (inLine !== null && inLine !== undefined && this.#isQuiet(this.#scene.keptMs + soundMs, null))
         this.#scene.fail("F1", `${process} holds "${lock}", and waits for it by the same request`);
       this.#judgeOrphan(lock, look, id, process);
       if (before && before.id !== id) this.#judgeGrant(lock, look, before, process);
@@ -166,7 +167,7 @@ export class NodeWatch {
       );
     const holder = this.#scene.world.processes.get(name);
     const isDeaf = holder?.state === "dead" && holder.wires.size === 0;
-    if (diedMs !== undefined && isDeaf && diedMs + hangingMs < before.atMs)
+    if (diedMs !== undefined && isNodeSound && isDeaf && diedMs + hangingMs < before.atMs)
       this.#scene.fail("W1", `"${lock}" was granted to ${name}, whose connections had closed`);
     // Who stood first, and still does, was passed over.
     const { first } = before;
