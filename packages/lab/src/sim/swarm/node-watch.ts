@@ -173,8 +173,16 @@ export class NodeWatch {
     const { first } = before;
     const isBarging = plan.processes.find((one) => one.name === planned(name))?.barging ?? false;
     const wasPassed = first !== null && first.id !== look.id && first.id === look.first?.id;
-    if (wasPassed && !isBarging && this.#isSound(first.process) && look.atMs - first.sinceMs > soonMs)
+    if (!wasPassed || isBarging || look.atMs - first.sinceMs <= soonMs) return;
+    // One that was taken for dead goes back to the place that it had before.
+    if (this.#askedAfter(first.sinceMs, look.id) && this.#isSound(first.process))
       this.#scene.fail("F1", `"${lock}" was granted to ${name}, while ${first.process} was first in line`);
+  }
+
+  /** Whether whoever was granted this began to ask later, as far as is known. */
+  #askedAfter(atMs: number, id: string | null): boolean {
+    const asked = this.#scene.history.operations.filter(({ f, nonce }) => f === "acquire" && nonce === id);
+    return asked.length > 0 && asked.every(({ invMs }) => invMs > atMs);
   }
 
   /** Nothing has touched this process, its network or the node for a while. */
