@@ -17,6 +17,8 @@ const soonMs = 400;
 const hangingMs = 1_500;
 /** After it stood still a process has served what had waited for it. */
 const awakeMs = 500;
+/** By then a subscription that is gone without a word is noticed. */
+const deafMs = 12_000;
 /** Between two signs of life of a waiter, as a share of its ttl. */
 const beatShare = 0.4;
 
@@ -175,7 +177,9 @@ export class NodeWatch {
     const wasPassed = first !== null && first.id !== look.id && first.id === look.first?.id;
     if (!wasPassed || isBarging || look.atMs - first.sinceMs <= soonMs) return;
     // One that was taken for dead goes back to the place that it had before.
-    if (this.#askedAfter(first.sinceMs, look.id) && this.#isSound(first.process))
+    if (!this.#askedAfter(first.sinceMs, look.id)) return;
+    // Nor is one passed over who cannot be told, and does not know that yet.
+    if (this.#isSound(first.process) && this.#isQuiet(deafMs, planned(first.process)))
       this.#scene.fail("F1", `"${lock}" was granted to ${name}, while ${first.process} was first in line`);
   }
 
