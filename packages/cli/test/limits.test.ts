@@ -88,7 +88,7 @@ test.each([
   { args: ["limit", "sms", "a", "--per", "1h"], says: "--max" },
   { args: ["limit", "sms", "a", "--max", "2", "--per", "1h", "--burst", "3"], says: "--burst is for" },
   { args: ["limit", "sms", "a", "--max", "2", "--per", "1h", "--peek", "--refund"], says: "--refund" },
-  { args: ["limit", "sms", "", "--max", "2", "--per", "1h"], says: "TARGET must be" },
+  { args: ["limit", "sms", "", "--max", "2", "--per", "1h"], says: "TARGET must not be empty" },
 ])("$args is a usage error", async ({ args, says }) => {
   const { exitCode, stderr } = await holdfast(...args);
   expect({ exitCode, stderr }).toEqual({ exitCode: 64, stderr: expect.stringContaining(says) });
