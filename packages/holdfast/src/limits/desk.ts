@@ -168,6 +168,24 @@ export class Desk {
     return groupOf(results, source, atMs);
   }
 
+  /** Each is charged by itself, and given back where another refuses. @throws what the first of them rejects with */
+  async across(asked: readonly Charged[]): Promise<GroupResult> {
+    this.#assertOpen("take()");
+    const answers = await Promise.allSettled(asked.map(({ terms, charge }) => this.reserve(terms, charge)));
+    const taken = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    const failed = answers.find((answer) => answer.status === "rejected");
+    if (failed || taken.some(({ ok }) => !ok)) {
+      // What cannot be given back runs out as every charge does.
+      const back = taken.map(async (each) => (each.ok ? { ...(await each.settle(0)), ok: true } : each));
+      const results = await Promise.all(
+        back.map((each, place) => each.catch(() => taken[place] as Reservation)),
+      );
+      if (failed) throw fromCaller(failed.reason, fromCaller);
+      return groupOf(results.map(resultIn), sourceOf(taken), null);
+    }
+    return groupOf(taken.map(resultIn), sourceOf(taken), null);
+  }
+
   index(name: string): LimitIndex {
     return new LimitIndex(name, this.#options, (key) => this.#forget(key));
   }
@@ -314,4 +332,16 @@ export class Desk {
     const ok = outage === "open";
     return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: null, policy, source: "outage" };
   }
+}
+
+function resultIn({ ok, remaining, retryAfterMs, resetMs, policy, source }: LimitResult): LimitResult {
+  return { ok, remaining, retryAfterMs, resetMs, policy, source };
+}
+
+/** What decided: an outage anywhere, else Redis where it was asked. */
+function sourceOf(results: readonly LimitResult[]): LimitSource {
+  const sources = results.map(({ source }) => source);
+  return (
+    sources.find((source) => source === "outage") ?? sources.find((source) => source === "redis") ?? "cache"
+  );
 }

@@ -13,11 +13,13 @@ export type LimitGroupPart = LimitTarget | LimitGroup;
 
 export class LimitGroup {
   readonly #desk: Part<Desk>;
+  readonly #isAcross: boolean;
   readonly parts: readonly LimitTarget[];
 
-  /** Made by `hf.limits.all(parts)`. */
-  constructor(desk: Part<Desk>, parts: readonly LimitGroupPart[]) {
+  /** Made by `hf.limits.all(parts)` and `hf.limits.across(parts)`. */
+  constructor(desk: Part<Desk>, parts: readonly LimitGroupPart[], isAcross = false) {
     this.#desk = desk;
+    this.#isAcross = isAcross;
     this.parts = parts.flatMap((part) => (part instanceof LimitGroup ? part.parts : [part]));
     // Few are in a group, and a group is made for each request: compared, not kept in a table.
     for (let place = 1; place < this.parts.length; place += 1) {
@@ -30,8 +32,8 @@ export class LimitGroup {
   }
 
   /**
-   * Takes `cost` from every one, or nothing from any: one script, and nobody sees a part of it. Where no answer came,
-   * all may have been charged. While Redis cannot be asked each limit's `outage` says yes or no.
+   * Takes `cost` from every one, or nothing from any: one script, and nobody sees a part of it (`across`: see there).
+   * Where no answer came, all may have been charged. While Redis cannot be asked each limit's `outage` says yes or no.
    * @throws {ClosedError}
    * @throws {IndeterminateError} @throws {ServerError} only with a limit of `outage: "error"`
    */
@@ -54,7 +56,9 @@ export class LimitGroup {
   }
 
   async #ask(how: "all" | "look", cost: number): Promise<GroupResult> {
-    return await (this.#desk.value ?? (await this.#desk.load())).all(this.#asked(cost), how);
+    const desk = this.#desk.value ?? (await this.#desk.load());
+    const asked = this.#asked(cost);
+    return how === "all" && this.#isAcross ? await desk.across(asked) : await desk.all(asked, how);
   }
 
   #asked(costOfAll: number): { readonly terms: Terms; readonly charge: Charge }[] {
@@ -86,5 +90,18 @@ export class Limits {
   /** A group of limits, each with its target: `hf.limits.all([perSecond.of(user), perDay.of(user)])`. */
   all(parts: readonly LimitGroupPart[]): LimitGroup {
     return new LimitGroup(this.#desk, parts);
+  }
+  /**
+   * A group of limits whose targets a cluster keeps in different slots, where no script reaches all: each is charged by
+   * itself, and given back where another refuses. Others may see a part of it meanwhile. Of a process that dies between
+   * the two a part stays charged until it has run out, as every charge does: so none of type `lifetime`.
+   * @throws {InvalidArgumentError}
+   */
+  across(parts: readonly LimitGroupPart[]): LimitGroup {
+    const group = new LimitGroup(this.#desk, parts, true);
+    const endless = group.parts.find(({ limit }) => limit.policy.type === "lifetime");
+    if (!endless) return group;
+    const problem = `has '${endless.limit.name}' of type "lifetime", which does not run out: use all()`;
+    throw new InvalidArgumentError("parts", problem);
   }
 }
