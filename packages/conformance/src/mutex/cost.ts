@@ -1,5 +1,6 @@
 /** Cost: how many requests what takes, counted at the proxy. */
 import assert from "node:assert/strict";
+import { preload } from "holdfast";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
 import { LONG_TTL_MS, settled, standInLine, take } from "./rivals.js";
@@ -13,17 +14,20 @@ export const costCases: readonly LockCase[] = [
     covers: ["redis-semaphore: 92 requests a second per waiter", "common-voice: redlock polling"],
     needs: ["proxy"],
     async run(lab) {
-      const proxy = await lab.proxy();
-      const mutex = (await lab.holdfast({ through: proxy })).mutex(lab.name());
-      await mutex.run(() => {}); // the server has the scripts now
+      const [clock, proxy] = [lab.manualClock(), await lab.proxy()];
+      // A holder listens for hand-overs once it has held for a moment: here it never does, however slow the machine.
+      const mutex = (await lab.holdfast({ clock, through: proxy })).mutex(lab.name());
+      // What is not loaded yet releases by another script. From here on the server has those of the rounds.
+      await preload();
+      await mutex.run(() => {});
       proxy.forget();
+      const sent = (): unknown[] => proxy.requests.map(([verb]) => verb);
       for (let round = 1; round <= 5; round++) {
         const lease = await mutex.acquire();
-        assert.equal(proxy.requests.length, 2 * round - 1);
+        assert.deepEqual(sent(), Array(2 * round - 1).fill("EVALSHA"));
         assert.equal(await lease.release(), "released");
-        assert.equal(proxy.requests.length, 2 * round);
+        assert.deepEqual(sent(), Array(2 * round).fill("EVALSHA"));
       }
-      assert.ok(proxy.requests.every(([verb]) => verb === "EVALSHA"));
     },
   },
   {
@@ -31,8 +35,8 @@ export const costCases: readonly LockCase[] = [
     covers: ["DistributedLock: multiplexing"],
     needs: ["proxy"],
     async run(lab) {
-      const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy });
+      const [clock, proxy] = [lab.manualClock(), await lab.proxy()];
+      const holdfast = await lab.holdfast({ clock, through: proxy });
       await holdfast.mutex(lab.name()).run(() => {});
       const mutexes = Array.from({ length: 16 }, () => holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS }));
       proxy.forget();
