@@ -19,9 +19,10 @@ import { Holdfast, ServerError } from "holdfast";
 (async () => {
   const redis = new Redis(process.argv[2]);
   const [one, two] = [new Holdfast(redis), new Holdfast(redis)];
-  const lease = await one.mutex("name", { ttlMs: 300 }).acquire();
-  const waiting = two.mutex("name", { ttlMs: 300 }).acquire();
-  await new Promise((resolve) => setTimeout(resolve, 600));
+  // Its first renewal comes after a third of this, and a busy machine has the rest for it.
+  const lease = await one.mutex("name", { ttlMs: 3_000 }).acquire();
+  const waiting = two.mutex("name", { ttlMs: 3_000 }).acquire();
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
   lease.check();
   await lease.release();
   const next = await waiting;
