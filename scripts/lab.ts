@@ -131,6 +131,10 @@ async function fleet({ from, seeds, workers, json, clients }: Settings): Promise
     seeds,
     clients,
     ...(workers === undefined ? {} : { workers }),
+    onFailed(seed, { property, message }) {
+      // A long run tells at once; what came of it all stands at its end.
+      if (!json) process.stderr.write(`${shows ? "\r\x1b[K" : ""}seed ${seed}: ${property}: ${message}\n`);
+    },
     onProgress(done, failed) {
       const text = `${done} of ${seeds}, ${failed} failed`;
       if (shows) process.stderr.write(`\r\x1b[K  ${bar(done / seeds)} ${text}`);

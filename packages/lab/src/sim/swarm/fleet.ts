@@ -14,6 +14,8 @@ export interface FleetOptions {
   readonly workers?: number;
   /** Called after every batch, with how many seeds are done. */
   readonly onProgress?: (done: number, failed: number) => void;
+  /** Called at once for each seed on which a rule was broken. */
+  readonly onFailed?: (seed: number, failure: Failure) => void;
   /** As of a run. @default "lab" */
   readonly clients?: "lab" | "real";
   /** Ends it early. */
@@ -66,6 +68,7 @@ class Batches {
         this.#reports.set(batch.from, report);
         this.#done += batch.seeds;
         this.#failed += report.failed.length;
+        for (const { seed, failure } of report.failed) this.#options.onFailed?.(seed, failure);
         this.#options.onProgress?.(this.#done, this.#failed);
       }
     } finally {
