@@ -6,9 +6,9 @@ import type { Process } from "../process.js";
 import type { Beliefs } from "./beliefs.js";
 import { planned, type Scene, stateKey } from "./scene.js";
 
-const everyMs = 150;
+const everyMs = 250;
 /** At the keys only every so often. */
-const keysEvery = 5;
+const keysEvery = 3;
 /** By then after a fault every connection is back, and what was missed is known. */
 const soundMs = 3_000;
 /** What takes a few round trips, and a retry. */
@@ -148,7 +148,9 @@ export class NodeWatch {
     if (believed) this.#known.set(lock, { id, atMs });
     const known = this.#known.get(lock);
     const lastMs = known?.id === id ? Math.max(known.atMs, sinceMs) : sinceMs;
-    if (atMs - lastMs > soonMs && this.#isSound(name))
+    // A node that fell back to what it was names who held it then.
+    const isNodeSound = this.#isQuiet(this.#scene.keptMs + soundMs, null);
+    if (isNodeSound && atMs - lastMs > soonMs && this.#isSound(name))
       this.#scene.fail(
         "L9",
         `the node says that ${name} holds "${lock}" by ${id}, and nobody there knows of it`,

@@ -19,6 +19,9 @@ export function watchSignal(scene: Scene, belief: Belief): void {
   const maxHoldMs = scene.lives.get(planned(process.name))?.plan.maxHoldMs ?? Number.POSITIVE_INFINITY;
   let heldUpMs = process.heldUpMs;
   let look = { leftMs: 0, monoMs: 0, wallMs: 0 };
+  // One that was asked for before its process stood still was under way meanwhile.
+  const isOlder = process.nowMs - process.wokenMs < lateMs;
+  const mayLateMs = isOlder ? lateMs : promptMs;
   const again = (inMs: number): void => {
     const about = { owner: process, kind: "other", quiet: false } as const;
     scene.world.events.add(process.nowMs + inMs, check, about);
@@ -30,7 +33,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     // Given back, or seen to be over this moment: a look makes it known.
     if (leftMs <= 0) return;
     look = { leftMs, monoMs: process.monoMs, wallMs: process.wallMs };
-    again(leftMs / Math.min(1, process.rate) + promptMs + earlyMs);
+    again(leftMs / Math.min(1, process.rate) + mayLateMs + earlyMs);
   };
   const check = (): void => {
     if (signal.aborted || belief.isOver) return;
@@ -38,7 +41,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
       heldUpMs = process.heldUpMs;
       again(lateMs); // it has not looked since
     } else if (lease.remainingMs > 0) watch();
-    else if (lateBy() > promptMs)
+    else if (lateBy() > mayLateMs)
       scene.fail("L6", `the signal of ${caller} did not say in time that its lease was over`);
   };
   /** A look at the lease made it known: for how long was that due? */
