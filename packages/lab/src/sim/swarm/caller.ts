@@ -151,6 +151,7 @@ export class Caller {
     if (plan.maxHoldMs !== null) return;
     await process.sleep(quietMs);
     const lease = await this.#acquire(lock, settleMs, () => this.#mutex(lock).acquire({ waitMs: settleMs }));
+    if (this.isClosing) return;
     if (!lease) {
       scene.fail("P1", `${this.name} did not get "${lock}" within ${settleMs} ms, long after all faults`);
       return;

@@ -13,6 +13,8 @@ import { holderAt, planned, type Scene } from "./scene.js";
 
 /** How soon a free lock is granted to whoever waits where nothing fails: two round trips and the waiting for a turn. */
 const promptMs = 30;
+/** Who barges is told to ask again, and others may have been told the same: then he asks by himself. */
+const againMs = 80;
 /** By then every process is connected: one whose client has no queue tries again until then. */
 const connectedMs = 500;
 /** A run in which fewer tokens were issued says nothing. */
@@ -51,8 +53,14 @@ function ofCalm(
   const all = (holds: (process: ProcessPlan) => boolean): boolean => plan.processes.every(holds);
   // A lease that was ended by its limit is given back when its holder notices.
   if (all(({ maxHoldMs }) => maxHoldMs === null)) {
-    found.push(...checkWaiting(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs, faults }));
-    found.push(...checkTries(operations, { withinMs: promptMs, ttlMs, endMs, deathsMs, faults }));
+    // A waiter that died while the clock was ahead is taken for alive once more where that was set back.
+    const mayBeSetBack = plan.faults.some(({ kind }) =>
+      ["clock step", "failover", "rollback"].includes(kind),
+    );
+    const askMs = all(({ barging }) => !barging) ? 0 : againMs;
+    const withinMs = promptMs + askMs + (mayBeSetBack ? ttlMs : 0);
+    found.push(...checkWaiting(operations, { withinMs, ttlMs, endMs, deathsMs, faults }));
+    found.push(...checkTries(operations, { withinMs, ttlMs, endMs, deathsMs, faults }));
   }
   // Turns inside a process go before the line outside, and who barges before all.
   if (all(({ callers, barging }) => callers === 1 && !barging))

@@ -40,8 +40,11 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     if (process.heldUpMs > heldUpMs || process.nowMs - process.steppedMs < lateMs) {
       heldUpMs = process.heldUpMs;
       again(lateMs); // it has not looked since
-    } else if (lease.remainingMs > 0) watch();
-    else if (lateBy() > mayLateMs)
+      return;
+    }
+    // To ask is a look at the clock, and that may stall.
+    if (lease.remainingMs > 0) watch();
+    else if (process.heldUpMs === heldUpMs && lateBy() > mayLateMs)
       scene.fail("L6", `the signal of ${caller} did not say in time that its lease was over`);
   };
   /** A look at the lease made it known: for how long was that due? */
