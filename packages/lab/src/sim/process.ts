@@ -51,6 +51,7 @@ export class Process implements Owner {
   #heldUpMs = 0;
   #heldUpMonoMs = 0;
   #pausedMs = 0;
+  #pausedMonoMs = 0;
   #held: Event[] = [];
   readonly #timers = new Set<Timer>();
   readonly #order: Dice;
@@ -165,6 +166,7 @@ export class Process implements Owner {
     if (this.#state !== "running") return;
     this.#state = "paused";
     this.#pausedMs = this.nowMs;
+    this.#pausedMonoMs = this.#monoMs();
     if (how === "stop") return;
     this.#settle();
     this.#isSuspended = true;
@@ -174,7 +176,7 @@ export class Process implements Owner {
     if (this.#state !== "paused") return;
     this.#state = "running";
     this.#heldUpMs += this.nowMs - this.#pausedMs;
-    if (!this.#isSuspended) this.#heldUpMonoMs += (this.nowMs - this.#pausedMs) * this.#rate;
+    this.#heldUpMonoMs += this.#monoMs() - this.#pausedMonoMs; // nothing in a suspension
     this.wokenMs = this.nowMs;
     if (this.#isSuspended) {
       this.#isSuspended = false;

@@ -110,7 +110,9 @@ export class NodeWatch {
     if (id === undefined || id === null) return null;
     const entry = node.peek("HGET", key.replace(/lock$/, "waiters"), String(id));
     if (typeof entry !== "string") return null;
-    const [, ttl] = entry.split(" ");
+    const [seenMs, ttl] = entry.split(" ");
+    // Nobody says that he lives: he leaves the line when it comes to him.
+    if (node.valkey.clock.realUs() / 1_000 - Number(seenMs) > Number(ttl)) return null;
     const sinceMs = before?.first?.id === String(id) ? before.first.sinceMs : world.nowMs;
     return { id: String(id), process: labelIn(entry), ttlMs: Number(ttl), sinceMs };
   }
@@ -143,7 +145,8 @@ export class NodeWatch {
     const process = this.#scene.world.processes.get(name);
     const plan = this.#scene.lives.get(planned(name))?.plan;
     // A lease that ran out is left to run out at the node, where its holder wants a delay.
-    if (!process || !plan || plan.lockDelayMs > 0) return;
+    // And who takes two holds the first while he waits for the second.
+    if (!process || !plan || plan.lockDelayMs > 0 || plan.takesPairs) return;
     const believed = this.#beliefs.of(process, lock).some(({ lease }) => lease.id === id);
     if (believed) this.#known.set(lock, { id, atMs });
     const known = this.#known.get(lock);

@@ -44,14 +44,11 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     }
     // To ask is a look at the clock, and that may stall.
     if (lease.remainingMs > 0) watch();
-    else if (process.heldUpMs === heldUpMs && lateBy() > mayLateMs)
+    else if (
+      process.heldUpMs === heldUpMs &&
+      lateBy(signal.reason, process.monoMs - sinceMs - maxHoldMs) > mayLateMs
+    )
       scene.fail("L6", `the signal of ${caller} did not say in time that its lease was over`);
-  };
-  /** A look at the lease made it known: for how long was that due? */
-  const lateBy = (): number => {
-    const { reason } = signal;
-    if (!(reason instanceof LeaseLostError)) return Number.POSITIVE_INFINITY;
-    return reason.reason === "max-hold" ? process.monoMs - sinceMs - maxHoldMs : reason.lateMs;
   };
   signal.addEventListener("abort", () => {
     if (!(signal.reason instanceof LeaseLostError) || signal.reason.reason !== "expired") return;
@@ -71,4 +68,10 @@ export function watchSignal(scene: Scene, belief: Belief): void {
       );
   });
   watch();
+}
+
+/** A look at the lease made it known: for how long was that due? */
+function lateBy(reason: unknown, overLimitMs: number): number {
+  if (!(reason instanceof LeaseLostError)) return Number.POSITIVE_INFINITY;
+  return reason.reason === "max-hold" ? overLimitMs : reason.lateMs;
 }
