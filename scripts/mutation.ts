@@ -8,6 +8,7 @@
  *
  *   --guards           only what decides: guards removed or inverted in the scripts, in lease/ and in the line inside a
  *                      process, deadlines that count from now, and the arithmetic of lease/deadline.ts
+ *   --units            what the simulator left alive, and has no excuse, against the unit tests of the library
  *   --plants           instead of mutants the defects of src/mutation/plants.ts, each on --seeds seeds
  *   --changes KINDS    negated, always, never, operand, boundary, arithmetic, later  [all]
  *   --budget SECONDS   of this call                               [60]
@@ -33,6 +34,7 @@ import {
   runCampaign,
   tryPlant,
 } from "@holdfast/lab/mutation";
+import { firstFailing } from "./mutation-units.ts";
 import { Misuse, runScript } from "./usage.ts";
 
 function whole(name: string, text: string): number {
@@ -42,19 +44,49 @@ function whole(name: string, text: string): number {
 }
 
 function readState(file: string): Map<string, Fate> {
+  return new Map(read<Fate>(file).map((fate) => [fate.key, fate]));
+}
+
+function read<Item>(file: string): Item[] {
   try {
-    const fates = JSON.parse(readFileSync(file, "utf8")) as Fate[];
-    return new Map(fates.map((fate) => [fate.key, fate]));
+    return JSON.parse(readFileSync(file, "utf8")) as Item[];
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return new Map();
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
 }
 
-function writeState(file: string, fates: ReadonlyMap<string, Fate>): void {
+function write(file: string, items: readonly unknown[]): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, `${JSON.stringify([...fates.values()], null, 1)}\n`);
+  writeFileSync(`${file}.new`, `${JSON.stringify(items, null, 1)}\n`);
   renameSync(`${file}.new`, file); // whole, or not at all
+}
+
+const unitsFile = (state: string): string => state.replace(/(\.json)?$/, "-units.json");
+
+/** By the key of a mutant the test that fails on it. */
+function readUnits(state: string): Map<string, string> {
+  return new Map(read<[string, string]>(unitsFile(state)));
+}
+
+async function askUnits(
+  mutants: readonly Mutant[],
+  units: Map<string, string>,
+  settings: Settings,
+): Promise<void> {
+  const failing = await firstFailing(null);
+  if (failing !== null) throw new Error(`the library as it is fails ${failing}`);
+  const until = Date.now() + settings.budgetMs;
+  const queue = [...mutants];
+  const work = async (): Promise<void> => {
+    for (let mutant = queue.shift(); mutant && Date.now() < until; mutant = queue.shift()) {
+      const found = await firstFailing(mutant);
+      if (found !== null) units.set(mutant.key, found);
+      write(unitsFile(settings.state), [...units]);
+      if (!settings.quiet) console.error(`${found ? `killed by ${found}` : "alive"}\n      ${mutant.key}`);
+    }
+  };
+  await Promise.all(Array.from({ length: settings.workers }, work));
 }
 
 interface Settings {
@@ -72,7 +104,7 @@ async function run(mutants: readonly Mutant[], fates: Map<string, Fate>, setting
   process.once("SIGINT", stop);
   const onFate = (fate: Fate, open: number): void => {
     fates.set(fate.key, fate);
-    writeState(settings.state, fates);
+    write(settings.state, [...fates.values()]);
     if (settings.quiet) return;
     const { kill, seeds } = fate;
     const said = kill ? `killed by ${kill.property} at seed ${kill.seed}` : `alive after ${seeds} seeds`;
@@ -109,6 +141,7 @@ async function main(): Promise<number> {
       only: { type: "string", default: "" },
       guards: { type: "boolean", default: false },
       plants: { type: "boolean", default: false },
+      units: { type: "boolean", default: false },
       changes: { type: "string", default: "" },
       budget: { type: "string", default: "60" },
       seeds: { type: "string", default: "60" },
@@ -132,16 +165,18 @@ async function main(): Promise<number> {
     return 0;
   }
   const fates = values.fresh ? new Map<string, Fate>() : readState(values.state);
-  if (!values.report) {
-    await run(mutants, fates, {
-      state: values.state,
-      seeds: whole("seeds", values.seeds),
-      workers: whole("workers", values.workers),
-      budgetMs: whole("budget", values.budget) * 1_000,
-      quiet: values.json,
-    });
-  }
-  const report = new Report(mutants, fates);
+  const settings: Settings = {
+    state: values.state,
+    seeds: whole("seeds", values.seeds),
+    workers: whole("workers", values.workers),
+    budgetMs: whole("budget", values.budget) * 1_000,
+    quiet: values.json,
+  };
+  const units = values.fresh ? new Map<string, string>() : readUnits(values.state);
+  const alive = new Report(mutants, fates, units).survivors.map(({ mutant }) => mutant);
+  if (values.units) await askUnits(alive, units, settings);
+  else if (!values.report) await run(mutants, fates, settings);
+  const report = new Report(mutants, fates, units);
   console.log(values.json ? JSON.stringify(report.data, null, 2) : report.text);
   return report.survivors.length > 0 ? 1 : 0;
 }

@@ -9,11 +9,6 @@ import { runDocs } from "../run-docs.ts";
 const root = resolve(import.meta.dirname, "../..");
 const fenced = (info: string, code: string) => `\`\`\`${info}\n${code}\`\`\`\n`;
 
-test("the code of the documentation runs as it says", { timeout: 120_000 }, async () => {
-  const { outcomes } = await runDocs(root);
-  expect(outcomes.filter(({ failure }) => failure !== undefined)).toEqual([]);
-});
-
 describe("blocks", () => {
   test("carry their place, their language and what they say of themselves", () => {
     const page = `# T\n\n${fenced("ts", "a\n")}\ntext\n\n  ${fenced('js name=x no-run="needs a, b"', "  b\n    c\n  ").trim()}\n`;

@@ -1,12 +1,12 @@
 --[[
 The plain way, which most calls of charge.lua go: of buckets that stand under these terms, what fits, now. It does what
 `bucket` does, before any function is made, which would cost half as much again. At whatever is not so it ends, and the
-rest of the script goes on: `plain` keys are done. For 'all' it is every key or none.
+rest of the script goes on: `plain` keys are done, of whole groups.
 ]]
-if how == 'each' or how == 'all' then
+if how == 'take' then
   local texts, lives = {}, {}
   for place = 1, #KEYS do
-    local key, from = KEYS[place], place * 7 - 5
+    local key, from = KEYS[place], place * 7 - 4
     if ARGV[from] ~= 'rolling' and ARGV[from] ~= 'gcra' or ARGV[from + 6] ~= '' then break end
     local state = redis.pcall('GET', key)
     local cost, max, room, unit = ARGV[from + 1] + 0, ARGV[from + 2] + 0, ARGV[from + 4] + 0, ARGV[from + 5] + 0
@@ -25,16 +25,15 @@ if how == 'each' or how == 'all' then
     local full, charged = room * periods, level + cost * periods
     if cost <= 0 or cost > room or charged > full then break end
     local life, to = floor((charged + max - 1) / max) * unit, place * 4 - 2
-    local text, life_ms = format('%.0f %.0f', charged, since) .. terms, floor((life + 999) / 1000) + 1
-    if how == 'all' then texts[place], lives[place] = text, life_ms
-    elseif redis.pcall('SET', key, text, 'PX', life_ms).err then break end
+    texts[place], lives[place] = format('%.0f %.0f', charged, since) .. terms, floor((life + 999) / 1000) + 1
     reply[to], reply[to + 1], reply[to + 2] = 1, floor((full - charged) / periods), 0
     reply[to + 3] = max_of(life + since - now, 1)
-    plain = place
+    if place % size == 0 then
+      -- Refused is only the first write of a script; that one is told by the rest, which writes it once more.
+      if redis.pcall('SET', KEYS[plain + 1], texts[plain + 1], 'PX', lives[plain + 1]).err then break end
+      for other = plain + 2, place do redis.call('SET', KEYS[other], texts[other], 'PX', lives[other]) end
+      plain = place
+    end
   end
-  if plain == #KEYS then
-    for place = 1, #texts do redis.call('SET', KEYS[place], texts[place], 'PX', lives[place]) end
-    return reply
-  end
-  if how == 'all' then plain = 0 end
+  if plain == #KEYS then return reply end
 end

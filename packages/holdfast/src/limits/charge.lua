@@ -7,12 +7,12 @@ charge: asks limits whether so much may be taken, and takes it. Each limit is de
   sliding   every charge counts for exactly `per`: those of (now - per, now]
   lifetime  a count that never begins anew
 
-KEYS[1..n]  the state of one limit and target, see below; each key once where ARGV[1] is 'all'. With 'back' after each
-            a key of this call alone
-ARGV[1]     how     string   'all': every one is charged or none; 'each': each for itself, in their order;
-                             'ahead': likewise, and more of it if that fits; 'back': likewise, but no second time for a
-                             minute; 'look': none is; 'set': what is used from now on is `cost`
-ARGV[2..]           seven for each key, nine with 'ahead':
+KEYS[1..n]  the state of one limit and target, see below; within a group each key once. With 'back' after each a key of
+            this call alone
+ARGV[1]     how     string   'take': charged; 'ahead': and more of it if that fits; 'back': charged, but no second time
+                             for a minute; 'look': not charged; 'set': what is used from now on is `cost`
+ARGV[2]     size    integer  so many keys are a group: of each, in their order, every one is charged or none
+ARGV[3..]           seven for each key, nine with 'ahead':
             kind    string   as above
             cost    integer  negative: given back, never below nothing used
             max     integer  so much in each `per`
@@ -25,11 +25,10 @@ ARGV[2..]           seven for each key, nine with 'ahead':
             hold    integer  us; for so long the caller may wait until it uses the extra
 
 Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in us
-         taken      0: nothing; else 1, and what was taken of `extra`; where 'each', 'ahead' or 'back' met an error, its text
+         taken      0: nothing; else 1, and what was taken of `extra`; for a group that met an error, its text
          remaining  what is free after this call
          retry      until `cost` fits; 0: it does; -1: never
          reset      until nothing is used any more; -1: never
-Raises   with 'all', 'look' and 'set' WRONGTYPE, where a key holds something else
 
 Retry    a repeat charges again: for whom no answer came, it may have been charged, more than once if the client sent it
          again. It gives back once
@@ -38,7 +37,7 @@ Clock    the server's, read once. Where it was set back no more is admitted than
 Cost     O(n); sliding: and of the charges that ended since the last, of those that a refusal waits for, and of a refund
          with `at` of all
 ]]
-local how = ARGV[1]
+local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local format, floor, max_of, min_of = string.format, math.floor, math.max, math.min
@@ -321,7 +320,7 @@ local mark_ms = 60000
 local function key_of(place) return KEYS[is_back and place * 2 - 1 or place] end
 
 local function answer(place)
-  local from = (place - 1) * words + 2
+  local from = (place - 1) * words + 3
   local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
   if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
   if is_back and not redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) then cost = 0 end
@@ -331,7 +330,7 @@ end
 
 -- Charges it, or leaves it as it stands, and says which.
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
-  if is_charged and taken > 0 then
+  if is_charged then
     write(true)
   else
     remaining, reset = remaining_now, reset_now
@@ -347,21 +346,20 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
   reply[to], reply[to + 1], reply[to + 2], reply[to + 3] = taken, remaining, retry, reset
 end
 
-if how == 'all' then
-  local answers, is_charged = {}, true
-  for place = 1, count do
+local function charge(first)
+  local answers, is_charged = {}, how ~= 'look'
+  for place = first, first + size - 1 do
     answers[place] = { answer(place) }
     is_charged = is_charged and answers[place][1] > 0
   end
-  for place = 1, count do settle(place, is_charged, unpack(answers[place])) end
-elseif how == 'look' or how == 'set' then
-  for place = 1, count do settle(place, how == 'set', answer(place)) end
-else
-  local function charge(place) settle(place, true, answer(place)) end
-  for place = plain + 1, count do
-    -- One key that holds something else is not to cost the others their answers.
-    local is_done, problem = pcall(charge, place)
-    if not is_done then
+  for place = first, first + size - 1 do settle(place, is_charged, unpack(answers[place])) end
+end
+
+for first = plain + 1, count, size do
+  -- One key that holds something else is not to cost other groups their answers.
+  local is_done, problem = pcall(charge, first)
+  if not is_done then
+    for place = first, first + size - 1 do
       local to = place * 4 - 2
       reply[to] = type(problem) == 'table' and problem.err or tostring(problem)
       reply[to + 1], reply[to + 2], reply[to + 3] = 0, 0, 0

@@ -1,16 +1,16 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "8d196b70c178ca4062b32fb88c9a790e6b5c0490",
-  source: `local how = ARGV[1]
+  sha1: "4681343ada7e3226424b1df5b1cf236c28153d32",
+  source: `local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local format, floor, max_of, min_of = string.format, math.floor, math.max, math.min
 local reply, plain = { now }, 0
-if how == 'each' or how == 'all' then
+if how == 'take' then
   local texts, lives = {}, {}
   for place = 1, #KEYS do
-    local key, from = KEYS[place], place * 7 - 5
+    local key, from = KEYS[place], place * 7 - 4
     if ARGV[from] ~= 'rolling' and ARGV[from] ~= 'gcra' or ARGV[from + 6] ~= '' then break end
     local state = redis.pcall('GET', key)
     local cost, max, room, unit = ARGV[from + 1] + 0, ARGV[from + 2] + 0, ARGV[from + 4] + 0, ARGV[from + 5] + 0
@@ -29,18 +29,16 @@ if how == 'each' or how == 'all' then
     local full, charged = room * periods, level + cost * periods
     if cost <= 0 or cost > room or charged > full then break end
     local life, to = floor((charged + max - 1) / max) * unit, place * 4 - 2
-    local text, life_ms = format('%.0f %.0f', charged, since) .. terms, floor((life + 999) / 1000) + 1
-    if how == 'all' then texts[place], lives[place] = text, life_ms
-    elseif redis.pcall('SET', key, text, 'PX', life_ms).err then break end
+    texts[place], lives[place] = format('%.0f %.0f', charged, since) .. terms, floor((life + 999) / 1000) + 1
     reply[to], reply[to + 1], reply[to + 2] = 1, floor((full - charged) / periods), 0
     reply[to + 3] = max_of(life + since - now, 1)
-    plain = place
+    if place % size == 0 then
+      if redis.pcall('SET', KEYS[plain + 1], texts[plain + 1], 'PX', lives[plain + 1]).err then break end
+      for other = plain + 2, place do redis.call('SET', KEYS[other], texts[other], 'PX', lives[other]) end
+      plain = place
+    end
   end
-  if plain == #KEYS then
-    for place = 1, #texts do redis.call('SET', KEYS[place], texts[place], 'PX', lives[place]) end
-    return reply
-  end
-  if how == 'all' then plain = 0 end
+  if plain == #KEYS then return reply end
 end
 local function ceil_div(a, b) return floor((a + b - 1) / b) end
 local function mul_div(a, b, c)
@@ -285,7 +283,7 @@ local count = is_back and #KEYS / 2 or #KEYS
 local mark_ms = 60000
 local function key_of(place) return KEYS[is_back and place * 2 - 1 or place] end
 local function answer(place)
-  local from = (place - 1) * words + 2
+  local from = (place - 1) * words + 3
   local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
   if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
   if is_back and not redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) then cost = 0 end
@@ -293,7 +291,7 @@ local function answer(place)
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
-  if is_charged and taken > 0 then
+  if is_charged then
     write(true)
   else
     remaining, reset = remaining_now, reset_now
@@ -307,20 +305,18 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
   local to = place * 4 - 2
   reply[to], reply[to + 1], reply[to + 2], reply[to + 3] = taken, remaining, retry, reset
 end
-if how == 'all' then
-  local answers, is_charged = {}, true
-  for place = 1, count do
+local function charge(first)
+  local answers, is_charged = {}, how ~= 'look'
+  for place = first, first + size - 1 do
     answers[place] = { answer(place) }
     is_charged = is_charged and answers[place][1] > 0
   end
-  for place = 1, count do settle(place, is_charged, unpack(answers[place])) end
-elseif how == 'look' or how == 'set' then
-  for place = 1, count do settle(place, how == 'set', answer(place)) end
-else
-  local function charge(place) settle(place, true, answer(place)) end
-  for place = plain + 1, count do
-    local is_done, problem = pcall(charge, place)
-    if not is_done then
+  for place = first, first + size - 1 do settle(place, is_charged, unpack(answers[place])) end
+end
+for first = plain + 1, count, size do
+  local is_done, problem = pcall(charge, first)
+  if not is_done then
+    for place = first, first + size - 1 do
       local to = place * 4 - 2
       reply[to] = type(problem) == 'table' and problem.err or tostring(problem)
       reply[to + 1], reply[to + 2], reply[to + 3] = 0, 0, 0

@@ -27,15 +27,17 @@ export interface Ahead {
   readonly holdUs: number;
 }
 
-/** Each for itself, and more ahead, and given back. */
-type Apart = "each" | "ahead" | "back";
-type How = "all" | "look" | "set" | Apart;
+/** Charged, with more ahead, given back, looked at, or from now on so much. */
+type How = "take" | "ahead" | "back" | "look" | "set";
 
-interface Call extends Ask {
-  readonly how: Apart;
+interface Call {
+  readonly how: How;
+  /** Every one is charged or none. */
+  readonly asks: readonly Ask[];
   readonly ahead: Ahead | null;
   readonly limitMs: number;
-  readonly resolve: (verdict: Verdict) => void;
+  /** From `place` on the reply is about these. */
+  readonly heard: (reply: readonly Reply[], place: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -56,42 +58,43 @@ export class Charges {
 
   /** Together with whatever else is asked for now. Every caller has an error of its own. */
   one(ask: Ask, limitMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+    const how = ahead ? "ahead" : ask.cost < 0 ? "back" : "take";
     return new Promise((resolve, reject) => {
-      const { terms, target, key, cost, atUs } = ask;
-      const how = ahead ? "ahead" : cost < 0 ? "back" : "each";
-      this.#tick.add({ terms, target, key, cost, atUs, how, ahead, limitMs, resolve, reject });
+      const heard: Call["heard"] = (reply, place) => resolve(verdictOf(reply, place));
+      this.#tick.add({ how, asks: [ask], ahead, limitMs, heard, reject });
     });
   }
 
-  /** As one script: every one is charged or none, looked at, or set. */
-  async together(how: "all" | "look" | "set", asks: readonly Ask[], limitMs: number): Promise<Verdict[]> {
-    const reply = await this.#run(how, asks, limitMs);
-    return asks.map((_, place) => verdictOf(reply, place));
+  /** Every one is charged or none, looked at, or set. */
+  together(how: "take" | "look" | "set", asks: readonly Ask[], limitMs: number): Promise<Verdict[]> {
+    return new Promise((resolve, reject) => {
+      const heard: Call["heard"] = (reply, place) =>
+        resolve(asks.map((_, at) => verdictOf(reply, place + at)));
+      this.#tick.add({ how, asks, ahead: null, limitMs, heard, reject });
+    });
   }
 
   #send(calls: readonly Call[]): void {
-    const [any] = calls;
-    if (any && calls.every(({ how, limitMs }) => how === any.how && limitMs === any.limitMs)) {
-      this.#sendAlike(any.how, calls, any.limitMs);
+    const [first] = calls;
+    if (!first) return;
+    const isAlike = ({ how, asks, limitMs }: Call): boolean =>
+      how === first.how && limitMs === first.limitMs && asks.length === first.asks.length;
+    if (calls.every(isAlike)) {
+      this.#sendAlike(first, calls);
       return;
     }
-    let rest = calls;
-    for (let first = rest[0]; first; first = rest[0]) {
-      const { limitMs, how } = first;
-      const isAlike = (call: Call): boolean => call.limitMs === limitMs && call.how === how;
-      this.#sendAlike(how, rest.filter(isAlike), limitMs);
-      rest = rest.filter((call) => !isAlike(call));
-    }
+    this.#sendAlike(first, calls.filter(isAlike));
+    this.#send(calls.filter((call) => !isAlike(call)));
   }
 
-  #sendAlike(how: Apart, calls: readonly Call[], limitMs: number): void {
-    this.#run(how, calls, limitMs).then(
+  #sendAlike({ how, asks: { length: size }, limitMs }: Call, calls: readonly Call[]): void {
+    this.#run(how, size, calls, limitMs).then(
       (reply) => {
         for (let place = 0; place < calls.length; place += 1) {
-          const { resolve, reject } = calls[place] as Call;
-          const problem = reply[1 + place * inVerdict];
+          const { heard, reject } = calls[place] as Call;
+          const problem = reply[1 + place * size * inVerdict];
           if (typeof problem === "string") reject(new ServerError(problem));
-          else resolve(verdictOf(reply, place));
+          else heard(reply, place * size);
         }
       },
       (error: unknown) => {
@@ -100,24 +103,21 @@ export class Charges {
     );
   }
 
-  async #run(
-    how: How,
-    asks: readonly (Ask & { readonly ahead?: Ahead | null })[],
-    limitMs: number,
-  ): Promise<Reply[]> {
-    const words: string[] = [how];
+  async #run(how: How, size: number, calls: readonly Call[], limitMs: number): Promise<Reply[]> {
+    const words: string[] = [how, `${size}`];
     const keys: string[] = [];
-    for (const { terms, target, key, cost, atUs, ahead } of asks) {
-      const { policy, perUs, room, unitUs } = terms;
-      keys.push(key);
-      // Some clients send again what a broken connection may have lost: a repeat is known by this.
-      if (how === "back") keys.push(refundKey(this.#prefix, target, this.#random.id()));
-      words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${room}`, `${unitUs}`);
-      words.push(atUs === null ? "" : `${atUs}`);
-      if (ahead) words.push(`${ahead.extra}`, `${ahead.holdUs}`);
-    }
+    for (const { asks, ahead } of calls)
+      for (const { terms, target, key, cost, atUs } of asks) {
+        const { policy, perUs, room, unitUs } = terms;
+        keys.push(key);
+        // Some clients send again what a broken connection may have lost: a repeat is known by this.
+        if (how === "back") keys.push(refundKey(this.#prefix, target, this.#random.id()));
+        words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${room}`, `${unitUs}`);
+        words.push(atUs === null ? "" : `${atUs}`);
+        if (ahead) words.push(`${ahead.extra}`, `${ahead.holdUs}`);
+      }
     const reply = await this.#port.script(script, keys, words, limitMs);
-    return replyRow(reply, 1 + asks.length * inVerdict);
+    return replyRow(reply, 1 + calls.length * size * inVerdict);
   }
 }
 

@@ -149,8 +149,8 @@ export class Desk {
   }
 
   /** Every one is charged or none. */
-  async all(asked: readonly Charged[], how: "all" | "look"): Promise<GroupResult> {
-    this.#assertOpen(how === "all" ? "take()" : "peek()");
+  async all(asked: readonly Charged[], how: "take" | "look"): Promise<GroupResult> {
+    this.#assertOpen(how === "take" ? "take()" : "peek()");
     const asks = asked.map(({ terms, charge }) => this.#askOf(terms, charge, charge.cost));
     const refusals = asks.map(({ terms, key, cost, atUs }) => {
       if (terms.policy.max === 0) return cost > 0 ? nothing(terms, cost) : null;
@@ -279,7 +279,7 @@ export class Desk {
     return verdict;
   }
 
-  async #together(how: "all" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
+  async #together(how: "take" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
     const limitMs = await this.#pass(Math.min(...asks.map(({ terms }) => this.#limitOf(terms))));
     const verdicts = await this.#charges.together(how, asks, limitMs);
     this.#gate.answered();
@@ -302,7 +302,7 @@ export class Desk {
 
   async #askAll(
     asks: readonly Ask[],
-    how: "all" | "look",
+    how: "take" | "look",
   ): Promise<[readonly LimitResult[], LimitSource, atMs: number | null]> {
     const askedAt = this.#options.schedule.clock.now();
     try {

@@ -38,7 +38,7 @@ export class LimitGroup {
    * @throws {IndeterminateError} @throws {ServerError} only with a limit of `outage: "error"`
    */
   async take(cost = 1): Promise<GroupResult> {
-    return await this.#ask("all", cost);
+    return await this.#ask("take", cost);
   }
 
   /** What `take` would say now, without taking. */
@@ -55,10 +55,10 @@ export class LimitGroup {
     await Promise.all(this.parts.map(({ limit, target }) => limit.reset(target)));
   }
 
-  async #ask(how: "all" | "look", cost: number): Promise<GroupResult> {
+  async #ask(how: "take" | "look", cost: number): Promise<GroupResult> {
     const desk = this.#desk.value ?? (await this.#desk.load());
     const asked = this.#asked(cost);
-    return how === "all" && this.#isAcross ? await desk.across(asked) : await desk.all(asked, how);
+    return how === "take" && this.#isAcross ? await desk.across(asked) : await desk.all(asked, how);
   }
 
   #asked(costOfAll: number): { readonly terms: Terms; readonly charge: Charge }[] {

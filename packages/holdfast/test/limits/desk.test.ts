@@ -92,7 +92,7 @@ describe("remembered refusals", () => {
     expect(await limit.take("ann", 3)).toMatchObject({ ok: false, source: "cache", retryAfterMs: 2_000 });
     expect(await limit.take("ann", 4)).toMatchObject({ ok: false, source: "redis", retryAfterMs: null });
     expect((await limit.take("ann", 1)).ok).toBe(true);
-    expect(asked()).toEqual(["each", "each"]);
+    expect(asked()).toEqual(["take", "take"]);
   });
 
   test("are of one target, one type, and the same terms; late events are asked for", async () => {
@@ -126,7 +126,23 @@ describe("batches", () => {
     expect(told.slice(0, 18).map(({ remaining }) => remaining)).toEqual(
       Array.from({ length: 18 }, (_, place) => 17 - place),
     );
-    expect(asked()).toEqual(["each", "each", "each"]);
+    expect(asked()).toEqual(["take", "take", "take"]);
+  });
+
+  test("groups of a size are one script as well, and one that is refused charges nothing", async () => {
+    const [few, many] = [
+      office.limit("few", { max: 2, per: "1h" }),
+      office.limit("many", { max: 9, per: "1h" }),
+    ];
+    const group = office.all([many.of("ann"), few.of("ann")]);
+    engine.call("HSET", "t:{odd}:limit:rolling:few", "a", "b");
+    const odd = office.all([many.of("odd"), few.of("odd")]).take();
+    const told = await Promise.all([group.take(), group.take(), group.take(), many.take("ann")]);
+    expect(told.map(({ ok }) => ok)).toEqual([true, true, false, true]);
+    expect(told.map(({ remaining }) => remaining)).toEqual([1, 0, 0, 6]);
+    await expect(odd).rejects.toThrow("WRONGTYPE");
+    expect((await many.peek("odd")).remaining).toBe(9); // none was charged
+    expect(asked().filter((how) => how === "take")).toHaveLength(2);
   });
 
   test("one whose key holds something else is no harm to the others", async () => {
@@ -134,7 +150,7 @@ describe("batches", () => {
     const limit = office.limit("n", { max: 3, per: "1h" });
     const [ann, odd, bob] = await Promise.allSettled(["ann", "odd", "bob"].map((one) => limit.take(one)));
     expect([ann?.status, odd?.status, bob?.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(asked()).toEqual(["each"]);
+    expect(asked()).toEqual(["take"]);
   });
 
   test("limits of time are kept apart", async () => {
@@ -179,7 +195,7 @@ describe("groups", () => {
     expect(refused).toMatchObject({ ok: false, retryAfterMs: null, remaining: 0, source: "redis" });
     expect(refused.results.map(({ ok }) => ok)).toEqual([true, false, false]);
     expect((await day().peek("ann", 0)).remaining).toBe(3);
-    expect(asked()).toEqual(["all", "all", "look"]);
+    expect(asked()).toEqual(["take", "take", "look"]);
   });
 
   test("nest, may be empty, and have each limit once", async () => {
@@ -292,7 +308,7 @@ describe("away and closed", () => {
     expect((await limit.take("ann")).source).toBe("outage");
     await new Promise((resolve) => setImmediate(resolve));
     expect((await limit.take("ann")).source).toBe("redis");
-    expect(asked()).toEqual(["PING", "each"]);
+    expect(asked()).toEqual(["PING", "take"]);
   });
 
   test("one PING at a time, and not more than ten in a second", async () => {

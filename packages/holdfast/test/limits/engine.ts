@@ -42,15 +42,19 @@ export class Engine {
     return read(this.#bytes, 0)[0];
   }
 
-  /** As many as there are keys, four numbers each, the error text where one met one, after the server's clock. */
-  charge(how: string, asks: readonly Asked[]): Answer {
+  /**
+   * Four numbers for each, or the error text where its group met one, after the server's clock. "all": one group;
+   * "each": groups of one; otherwise as the script has it.
+   */
+  charge(how: string, asks: readonly Asked[], size = how === "all" ? asks.length : 1): Answer {
+    const way = how === "all" || how === "each" ? "take" : how;
     const keys = asks.flatMap(({ key, mark }) => (mark === undefined ? [key] : [key, mark]));
     const words = asks.flatMap(({ terms, cost, atUs = null, extra, holdUs = 0 }) => {
       const { policy, perUs, room, unitUs } = terms;
       const charge = [policy.type, cost, policy.max, perUs, room, unitUs, atUs ?? ""].map(String);
       return extra === undefined ? charge : [...charge, String(extra), String(holdUs)];
     });
-    return this.call("EVALSHA", script.sha1, String(keys.length), ...keys, how, ...words);
+    return this.call("EVALSHA", script.sha1, String(keys.length), ...keys, way, String(size), ...words);
   }
 }
 

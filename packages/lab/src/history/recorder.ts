@@ -30,8 +30,18 @@ export class Recorder {
   }
 
   begin(f: string, key: string, details: Details = {}): Pending {
-    const begun = { process: this.process, seq: this.#seq++, f, key, invMs: this.#nowMs(), ...details };
-    this.#take({ ...begun, retMs: null, type: "info" });
+    const { process } = this;
+    const begun: Operation = {
+      process,
+      seq: this.#seq++,
+      f,
+      key,
+      invMs: this.#nowMs(),
+      retMs: null,
+      type: "info",
+      ...details,
+    };
+    this.#take(begun);
     let isOver = false;
     const end = (type: Operation["type"], more: Details): Operation => {
       if (isOver) throw new Error(`${f} of ${this.process} has ended before`);

@@ -42,9 +42,14 @@ export class Bundles {
   }
 }
 
-function changed(texts: Texts): Plugin {
+/** The text of a module, by its path below the sources: a changed Lua file changes every script that includes it. */
+export function moduleText(name: string, texts: Texts): string {
   const read = (file: string): string => texts.get(file) ?? readSource(file);
   const isLua = [...texts.keys()].some((file) => file.endsWith(".lua"));
+  return isLua && name.endsWith(".lua.ts") ? scriptModule(name.replace(/\.ts$/, ""), read) : read(name);
+}
+
+function changed(texts: Texts): Plugin {
   return {
     name: "changed",
     setup({ onResolve, onLoad }) {
@@ -58,9 +63,7 @@ function changed(texts: Texts): Plugin {
       });
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const name = relative(sourceFolder, path).replaceAll("\\", "/");
-        const lua = isLua && name.endsWith(".lua.ts");
-        const contents = lua ? scriptModule(name.replace(/\.ts$/, ""), read) : read(name);
-        return { contents, loader: "ts" };
+        return { contents: moduleText(name, texts), loader: "ts" };
       });
     },
   };

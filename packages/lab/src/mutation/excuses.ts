@@ -6,9 +6,8 @@ export interface Excuse {
    * - equivalent: no run of the program can be told from another
    * - cost: only slower, or more calls
    * - people: only what people are told
-   * - unit: a test of the library sees it, where the simulator cannot; `why` names it
    */
-  readonly kind: "equivalent" | "cost" | "people" | "unit";
+  readonly kind: "equivalent" | "cost" | "people";
   readonly why: string;
 }
 
@@ -186,69 +185,7 @@ const people: Readonly<Record<string, Reasons>> = {
   ],
 };
 
-const unit: Readonly<Record<string, Reasons>> = {
-  "lease/hold.ts": [["packages/holdfast/test/keeper.test.ts asks a hold that is over", "this.#over → false"]],
-  "lease/renewals.ts": [
-    [
-      "packages/holdfast/test/keeper.test.ts: an answer after the deadline and before the timer, answers for some of many, a last try",
-      "hold.leftMs(now) > 0 → true",
-      "tryMs < endMs → true",
-      "leftMs <= retryMs && !hold.end → true",
-    ],
-  ],
-  "locks/local-line.ts": [
-    [
-      "packages/holdfast/test/local-line.test.ts counts the lines that are kept",
-      "!this.#giveUp && !this.#attempt → false",
-    ],
-  ],
-  "locks/backends/redis/_state.lua": [
-    [
-      "packages/holdfast/test/lock-scripts.test.ts writes a foreign value",
-      "not top or (rest ~= '' and not id) → false",
-    ],
-  ],
-  "locks/backends/redis/acquire.lua": [
-    [
-      "packages/holdfast/test/lock-scripts.test.ts sets the clock back, and gives a ticket",
-      "state.astray → false",
-      "ticket == '0' → true",
-    ],
-    [
-      "packages/holdfast/test/hazards/scripts.test.ts calls it with what is no number",
-      "not (ttl_ms and turns and tonumber(floor) and tonumber(beat) and tonumber(ticket)) → false",
-    ],
-    [
-      "packages/holdfast/test/lock-scripts.test.ts writes foreign types under the keys of the line",
-      "state.flag == '+' or wait → false",
-      "state.flag == '+' or wait → not (state.flag == '+' or wait)",
-    ],
-  ],
-  "lease/keeper.ts": [
-    [
-      "in a world all code is loaded; packages/holdfast/test/parts.test.ts lets it load late",
-      "this.#renewals.value → true",
-      "this.#holds.has(hold) → true (2)",
-      "this.#holds.has(hold) → false (2)",
-      "this.#holds.has(hold) → !(this.#holds.has(hold)) (2)",
-    ],
-  ],
-  "locks/backends/redis/renew.lua": [
-    [
-      "packages/holdfast/test/batch-scripts.test.ts renews what has lapsed, with and without somebody who may wait",
-      "ttl_ms and (string.sub(held, 17, 17) == ' ' or redis.call('PTTL', lock) > tonumber(keep_ms)) → true",
-      "string.sub(held, 17, 17) == ' ' → string.sub(held, 17, 17) ~= ' '",
-    ],
-  ],
-  "locks/backends/redis/take.lua": [
-    [
-      "packages/holdfast/test/batch-scripts.test.ts takes a key of a foreign type",
-      "type(state) == 'string' → true",
-    ],
-  ],
-};
-
-const all = { equivalent, cost, people, unit };
+const all = { equivalent, cost, people };
 
 export function excuseOf({ key, file }: Mutant): Excuse | undefined {
   for (const [kind, files] of Object.entries(all))

@@ -9,12 +9,15 @@ export interface Entry {
   readonly mutant: Mutant;
   readonly fate: Fate | undefined;
   readonly excuse: Excuse | undefined;
+  /** A test of the library that fails on it. */
+  readonly unit: string | undefined;
 }
 
 interface FileRow {
   readonly file: string;
   readonly mutants: number;
   readonly killed: number;
+  readonly byUnit: number;
   readonly excused: number;
   readonly alive: number;
   readonly medianSeeds: number;
@@ -24,17 +27,23 @@ interface FileRow {
 export class Report {
   readonly #entries: readonly Entry[];
 
-  constructor(mutants: readonly Mutant[], fates: ReadonlyMap<string, Fate>) {
+  /** @param units by the key of a mutant the test of the library that fails on it */
+  constructor(
+    mutants: readonly Mutant[],
+    fates: ReadonlyMap<string, Fate>,
+    units: ReadonlyMap<string, string> = new Map(),
+  ) {
     this.#entries = mutants.map((mutant) => ({
       mutant,
       fate: fates.get(mutant.key),
       excuse: excuseOf(mutant),
+      unit: units.get(mutant.key),
     }));
   }
 
   /** Not killed, and nobody has said why that is right. Those that were never tried as well. */
   get survivors(): readonly Entry[] {
-    return this.#entries.filter(({ fate, excuse }) => !fate?.kill && !excuse);
+    return this.#entries.filter(isAlive);
   }
 
   get rows(): readonly FileRow[] {
@@ -52,7 +61,7 @@ export class Report {
     return {
       files: this.rows,
       mutants: this.#entries.map(
-        ({ mutant: { key, file, line, operator, before, after }, fate, excuse }) => ({
+        ({ mutant: { key, file, line, operator, before, after }, fate, excuse, unit }) => ({
           key,
           file,
           line,
@@ -62,6 +71,7 @@ export class Report {
           kill: fate?.kill ?? null,
           seeds: fate?.seeds ?? 0,
           different: fate?.different ?? 0,
+          unit: unit ?? null,
           excuse: excuse ?? null,
         }),
       ),
@@ -70,11 +80,11 @@ export class Report {
 
   get text(): string {
     const lines = [
-      "| file | mutants | killed | excused | alive | seeds to kill: median | worst |",
-      "| ---- | ------- | ------ | ------- | ----- | --------------------- | ----- |",
+      "| file | mutants | killed | by unit tests | excused | alive | seeds to kill: median | worst |",
+      "| ---- | ------- | ------ | ------------- | ------- | ----- | --------------------- | ----- |",
       ...this.rows.map(
-        ({ file, mutants, killed, excused, alive, medianSeeds, worstSeeds }) =>
-          `| ${file} | ${mutants} | ${killed} | ${excused} | ${alive} | ${medianSeeds} | ${worstSeeds} |`,
+        ({ file, mutants, killed, byUnit, excused, alive, medianSeeds, worstSeeds }) =>
+          `| ${file} | ${mutants} | ${killed} | ${byUnit} | ${excused} | ${alive} | ${medianSeeds} | ${worstSeeds} |`,
       ),
       "",
       ...killers(this.#entries),
@@ -87,6 +97,10 @@ export class Report {
     }
     return lines.join("\n");
   }
+}
+
+function isAlive({ fate, excuse, unit }: Entry): boolean {
+  return !fate?.kill && !excuse && unit === undefined;
 }
 
 /** By which property how many were killed. */
@@ -102,12 +116,14 @@ function killers(entries: readonly Entry[]): string[] {
 
 function rowOf(file: string, entries: readonly Entry[]): FileRow {
   const kills = entries.flatMap(({ fate }) => (fate?.kill ? [fate.seeds] : [])).sort((a, b) => a - b);
-  const alive = entries.filter(({ fate, excuse }) => !fate?.kill && !excuse).length;
+  const byUnit = entries.filter(({ fate, unit }) => !fate?.kill && unit !== undefined).length;
+  const alive = entries.filter(isAlive).length;
   return {
     file,
     mutants: entries.length,
     killed: kills.length,
-    excused: entries.length - kills.length - alive,
+    byUnit,
+    excused: entries.length - kills.length - byUnit - alive,
     alive,
     medianSeeds: kills[kills.length >> 1] ?? 0,
     worstSeeds: kills.at(-1) ?? 0,

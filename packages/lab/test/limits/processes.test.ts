@@ -1,18 +1,14 @@
-/**
- * Thirty clients, a thousand calls each, five limits, a real server: no window admits more than its type says. They are
- * no processes, which would cost more to start than to run, but Holdfasts with connections of their own in three
- * threads: a limit cannot tell, because two Holdfasts share nothing but code.
- */
+/** Thirty processes, a thousand calls each, five limits, a real server: no window admits more than its type says. */
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import { resolve } from "node:path";
 import { ServerProcess } from "@holdfast/conformance";
 import { type AdmissionOptions, checkAdmissions, type Operation } from "@holdfast/lab";
 import type { LimitOptions } from "holdfast";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
-const CLIENTS = 30;
-const THREADS = 3;
+const PROCESSES = 30;
 const CALLS = 1_000;
 const PER_MS = 400;
 
@@ -46,17 +42,37 @@ afterAll(() => server?.stop());
 async function visitors(): Promise<Operation[]> {
   const url = `redis://${server.host}:${server.port}`;
   const kinds = limits.map(({ name, options }) => ({ name, options }));
-  const workerData = { url, limits: kinds, clients: CLIENTS / THREADS, calls: CALLS, atOnce: 4 };
-  const workers = Array.from({ length: THREADS }, () => {
-    return new Worker(new URL("./visitor.mjs", import.meta.url), { workerData, execArgv: [] });
+  const visitor = resolve(import.meta.dirname, "visitor.mjs");
+  const processes = Array.from({ length: PROCESSES }, (_, place) => {
+    const task = { url, limits: kinds, isPlain: place % 2 === 1, calls: CALLS, atOnce: 4 };
+    return fork(visitor, [JSON.stringify(task)], { execArgv: [] });
   });
-  await Promise.all(workers.map((worker) => once(worker, "message")));
-  const done = workers.map((worker) => once(worker, "message") as Promise<[number[][][]]>);
-  for (const worker of workers) worker.postMessage("go");
-  const told = (await Promise.all(done)).flatMap(([clients]) => clients);
-  return told.flatMap((taken, place) =>
-    taken.flatMap((flat, limit) => operationsOf(`c${place}`, limits[limit]?.name ?? "", flat)),
-  );
+  try {
+    await Promise.all(processes.map(said));
+    const done = processes.map(said);
+    for (const each of processes) each.send("go");
+    return (await Promise.all(done)).flatMap((taken, place) =>
+      (taken as number[][]).flatMap((flat, limit) =>
+        operationsOf(`p${place}`, limits[limit]?.name ?? "", flat),
+      ),
+    );
+  } finally {
+    for (const each of processes) each.kill("SIGKILL");
+  }
+}
+
+/** The next message. @throws {Error} it ended */
+async function said(process: ChildProcess): Promise<unknown> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const ended = once(process, "exit", { signal }).then(([code]) => {
+    throw new Error(`a visitor ended with code ${code}`);
+  });
+  try {
+    return await Promise.race([once(process, "message", { signal }).then(([message]) => message), ended]);
+  } finally {
+    controller.abort();
+  }
 }
 
 /** Beginning, return and cost of each. */
@@ -69,7 +85,7 @@ function operationsOf(process: string, key: string, flat: readonly number[]): Op
   return operations;
 }
 
-describe.skipIf(program === "")("thirty clients on a real server", () => {
+describe.skipIf(program === "")("thirty processes on a real server", () => {
   it("never go over", async () => {
     const operations = await visitors();
     const optionsOf = (key: string) => limits.find(({ name }) => name === key)?.bound ?? null;

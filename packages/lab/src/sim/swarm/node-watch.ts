@@ -3,6 +3,7 @@
  * is asked of a process holds only while nothing has touched it, its network or the node for a while.
  */
 import type { Process } from "../process.js";
+import type { Reply } from "../resp.js";
 import type { Beliefs } from "./beliefs.js";
 import { planned, type Scene, stateKey } from "./scene.js";
 
@@ -32,6 +33,8 @@ interface First {
 /** What the node says of one lock. */
 interface Look {
   readonly atMs: number;
+  /** What had been delivered in the world by then. */
+  readonly deliveries: number;
   /** Who is named, whether or not the lease is over; null: nobody. */
   readonly id: string | null;
   readonly process: string | null;
@@ -77,13 +80,18 @@ export class NodeWatch {
   #look(lock: string): void {
     const { node, world } = this.#scene;
     const key = stateKey(lock);
-    const state = node.peek("GET", key);
     const before = this.#looks.get(lock);
-    const first = this.#firstInLine(lock, before);
+    // Nobody held it, nobody waited, and nothing has been said since.
+    if (before && before.id === null && before.first === null && before.deliveries === world.deliveries)
+      return;
+    const line = partKey(lock, "line");
+    const [state, expiryMs, ids] = node.peekAll(["GET", key], ["PTTL", key], ["ZRANGE", line, "0", "0"]);
+    const first = this.#firstInLine(lock, Array.isArray(ids) ? ids[0] : null, before);
     const named = typeof state === "string" ? partsOf(state) : null;
-    const leftMs = named ? Number(node.peek("PTTL", key)) - named.keepMs : 0;
+    const leftMs = named ? Number(expiryMs) - named.keepMs : 0;
     const look: Look = {
       atMs: world.nowMs,
+      deliveries: world.deliveries,
       id: named?.id ?? null,
       process: named?.process ?? null,
       sinceMs: named && before?.id === named.id ? before.sinceMs : world.nowMs,
@@ -96,19 +104,16 @@ export class NodeWatch {
     this.#judge(lock, look, before);
     this.#looksTaken += 1;
     if (this.#looksTaken % keysEvery !== 0) return;
-    for (const part of ["lock", "line", "waiters", "gone"]) {
-      const name = key.replace(/lock$/, part);
-      if (node.peek("PTTL", name) === -1) this.#scene.fail("P2", `the key ${name} never expires`);
-    }
+    const names = ["lock", "line", "waiters", "gone"].map((part) => partKey(lock, part));
+    const expiries = node.peekAll(...names.map((name) => ["PTTL", name]));
+    for (const [place, name] of names.entries())
+      if (expiries[place] === -1) this.#scene.fail("P2", `the key ${name} never expires`);
   }
 
-  #firstInLine(lock: string, before: Look | undefined): First | null {
+  #firstInLine(lock: string, id: Reply | undefined, before: Look | undefined): First | null {
     const { node, world } = this.#scene;
-    const key = stateKey(lock);
-    const ids = node.peek("ZRANGE", key.replace(/lock$/, "line"), "0", "0");
-    const id = Array.isArray(ids) ? ids[0] : undefined;
     if (id === undefined || id === null) return null;
-    const entry = node.peek("HGET", key.replace(/lock$/, "waiters"), String(id));
+    const entry = node.peek("HGET", partKey(lock, "waiters"), String(id));
     if (typeof entry !== "string") return null;
     const [seenMs, ttl] = entry.split(" ");
     // Nobody says that he lives: he leaves the line when it comes to him.
@@ -120,7 +125,7 @@ export class NodeWatch {
   #judge(lock: string, look: Look, before: Look | undefined): void {
     const { id, process, atMs, leftMs, first } = look;
     if (id !== null && process !== null && leftMs > 0) {
-      const inLine = this.#scene.node.peek("ZSCORE", stateKey(lock).replace(/lock$/, "line"), id);
+      const inLine = this.#scene.node.peek("ZSCORE", partKey(lock, "line"), id);
       // What was lost, or fell back to what it was, stands in disorder until it has run out.
       if (inLine !== null && inLine !== undefined && this.#isQuiet(this.#scene.keptMs + soundMs, null))
         this.#scene.fail("F1", `${process} holds "${lock}", and waits for it by the same request`);
@@ -213,6 +218,11 @@ export class NodeWatch {
         atMs + lastsMs + forMs < world.nowMs,
     );
   }
+}
+
+/** The key of what the node keeps of a lock besides who holds it. */
+function partKey(lock: string, part: string): string {
+  return stateKey(lock).replace(/lock$/, part);
 }
 
 function partsOf(state: string): { id: string; process: string; keepMs: number; ttlMs: number } | null {

@@ -182,11 +182,11 @@ interface Holder {
 
 /** Whom the node names, whether or not the lease is over. */
 export function namedAt(node: Node, lock: string): Holder | null {
-  const state = node.peek("GET", stateKey(lock));
+  const [state, expiryMs] = node.peekAll(["GET", stateKey(lock)], ["PTTL", stateKey(lock)]);
   if (typeof state !== "string" || state.length === 17) return null;
   const [id = "", token = "0", , keepMs] = state.slice(17).split(" ");
   const tokens = [BigInt(token), BigInt(state.slice(0, 16))] as const;
-  return { id, tokens, leftMs: Number(node.peek("PTTL", stateKey(lock))) - Number(keepMs) };
+  return { id, tokens, leftMs: Number(expiryMs) - Number(keepMs) };
 }
 
 /** The process that holds a lock at the node, by its label. */
