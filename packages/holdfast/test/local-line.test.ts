@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from "vitest";
 import { IndeterminateError } from "../src/errors.js";
 import type { Grant } from "../src/lease/hold.js";
 import { Keeper } from "../src/lease/keeper.js";
+import type { Lease } from "../src/lease/lease.js";
 import type { RenewOutcome } from "../src/lease/renewals.js";
 import * as code from "../src/lease/renewals.js";
 import type { Candidate, LockBackend, LockRequest } from "../src/locks/backend.js";
@@ -76,6 +77,12 @@ beforeEach(() => {
   mutex = new Mutex(registry, "name", { ttlMs: 3_000, localTurns: 2 });
 });
 
+async function acquired(token: bigint): Promise<Lease> {
+  const lease = mutex.acquire();
+  stands.at(-1)?.candidate.granted(grant(token));
+  return lease;
+}
+
 test("callers get turns in their order, within the bound, and then the line stands again in the same tick", async () => {
   const order: bigint[] = [];
   const work = [1, 2, 3].map(() => mutex.run((lease) => void order.push(lease.fence)));
@@ -115,6 +122,15 @@ test("the wait behind a caller of this process ends with its name", async () => 
     code: "ACQUIRE_TIMEOUT",
     owner: { host: "here", pid: 7, label: "me", fence: 10n },
   });
+});
+
+test("a wait behind a caller of this process whose lease has just ended is one that found the name taken", async () => {
+  const first = await acquired(10n);
+  const second = mutex.acquire({ waitMs: 3_050 });
+  clock.advance(3_010);
+  expect(first.valid).toBe(false);
+  clock.advance(40);
+  await expect(second).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
 });
 
 test("a wait without any answer ends as unknown, one with an answer as busy", async () => {

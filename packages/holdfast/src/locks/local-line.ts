@@ -345,6 +345,7 @@ export class LocalLine {
   #lost(possession: Possession, reason: LossReason): void {
     possession.over = reason;
     this.#possession = null;
+    this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     this.#parts.schedule.cancel(possession.limit);
     possession.turn?.lose(reason);
     this.#stand();

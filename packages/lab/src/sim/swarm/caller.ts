@@ -40,6 +40,10 @@ const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
 /** One in each third of the ttl, one more for each end, and what was left to clean up. */
 const mostRenewals = 8;
+/** No hold lasts longer than somebody waits for it in the end. */
+const longestRestMs = 12_000;
+/** By then what came while the process stood still is heard. */
+const answeredMs = 5;
 /** How soon everybody must have had every lock once after the last fault, beyond the longest ttl and delay. */
 export const settleMs = 11_000;
 
@@ -75,6 +79,7 @@ export class Caller {
       await (isPair ? this.#pair(locks) : this.#once(lock));
     }
     if (this.isClosing) return;
+    await process.sleep(answeredMs);
     for (const lock of locks) await this.#last(lock);
     if (this.name === `${process.name}.1` && process === scene.steady) await this.#steady(locks[0] as string);
   }
@@ -238,7 +243,7 @@ export class Caller {
       this.#computeTooLong(lease);
     const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
     const isLong = this.#dice.chance(0.15) && !scene.isEnding;
-    const restMs = this.#dice.between(0, isLong ? plan.ttlMs * 2.5 : 40);
+    const restMs = this.#dice.between(0, isLong ? Math.min(plan.ttlMs * 2.5, longestRestMs) : 40);
     // Some look at nothing for long, and rely on the signal.
     const isBlind = isLong && scene.world.dice(`blind ${this.name} ${lease.fence}`).chance(0.4);
     const steps = isBlind ? 1 : isLong ? 5 : 2;

@@ -4,11 +4,14 @@ import { planned, type Scene } from "./scene.js";
 
 /** By then the node has answered. */
 const promptMs = 30;
+/** By then a client that queues nothing has a connection, and was asked again. */
+const connectedMs = 400;
 
 /** Adds to the failures of the scene, of what was granted when nothing failed any more. */
 export function judgeKept(scene: Scene): void {
   // A hold that is ended by its limit is lost, as it should be.
   const limited = scene.plan.processes.filter(({ maxHoldMs }) => maxHoldMs !== null).map(({ name }) => name);
+  const hasty = scene.plan.processes.filter(({ client }) => !client.offlineQueue).map(({ name }) => name);
   const { operations } = scene.history;
   for (const { f, type, invMs, retMs, process, key, error } of operations)
     if (
@@ -17,6 +20,7 @@ export function judgeKept(scene: Scene): void {
       retMs !== null &&
       invMs >= scene.calmFromMs &&
       retMs - invMs > promptMs &&
+      !(invMs < connectedMs && hasty.includes(planned(process))) &&
       error !== "CLOSED"
     )
       scene.fail("steady", `acquire of "${key}" by ${process}, without any fault: ${error}`, retMs);

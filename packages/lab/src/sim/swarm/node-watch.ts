@@ -179,7 +179,8 @@ export class NodeWatch {
       );
     const holder = this.#scene.world.processes.get(name);
     const isDeaf = holder?.state === "dead" && holder.wires.size === 0;
-    if (diedMs !== undefined && isNodeSound && isDeaf && diedMs + hangingMs < before.atMs)
+    const isHeardOut = this.#isQuiet(hangingMs, planned(name));
+    if (diedMs !== undefined && isNodeSound && isDeaf && isHeardOut && diedMs + hangingMs < before.atMs)
       this.#scene.fail("W1", `"${lock}" was granted to ${name}, whose connections had closed`);
     // Who stood first, and still does, was passed over.
     const { first } = before;

@@ -134,9 +134,9 @@ export class Waits {
   async #ask(wait: Wait): Promise<void> {
     // Subscribed first, in line second: otherwise a hand-over in between would reach nobody.
     const standInLine = this.#inbox.up;
-    const beat = wait.beat + 1; // as `stamp` will number it
+    const sentAt = this.#schedule.clock.now();
     try {
-      this.#hear(wait, await this.#calls.ask(wait, standInLine), beat);
+      this.#hear(wait, await this.#calls.ask(wait, standInLine), sentAt);
     } catch (error) {
       this.#failed(wait, error as HoldfastError);
     }
@@ -147,14 +147,14 @@ export class Waits {
     // The next one follows soon unless an answer comes first, which is believed however late it is.
     for (const wait of waits)
       this.#rounds.set(wait, jittered(this.#random, wait.request.ttlMs * RETRY_SHARE, 0.2));
-    const beats = waits.map((wait) => wait.beat + 1);
+    const sentAt = this.#schedule.clock.now();
     try {
       const verdicts = await this.#calls.beat(waits, longestMs);
       // Granted or dropped without a word: either the message was lost, or nobody hears us any more.
       const unheard = verdicts.some(({ kind }, place) => kind !== "in-line" && !waits[place]?.over);
       if (unheard) this.#inbox.doubt(0);
       for (const [place, wait] of waits.entries()) {
-        this.#hear(wait, verdicts[place] as Verdict, beats[place] as number);
+        this.#hear(wait, verdicts[place] as Verdict, sentAt);
       }
     } catch (error) {
       const refused = error instanceof ServerError && !error.passing && waits.length > 1;
@@ -165,12 +165,13 @@ export class Waits {
     }
   }
 
-  #hear(wait: Wait, verdict: Verdict, beat: number): void {
+  /** @param sentAt when what it answers was sent */
+  #hear(wait: Wait, verdict: Verdict, sentAt: Instant): void {
     if (wait.over) return;
     wait.failures = 0;
     switch (verdict.kind) {
       case "granted":
-        this.#grant(wait, verdict.token, beat);
+        this.#grant(wait, verdict.token, sentAt);
         return;
       case "busy":
         this.#inbox.open();
@@ -218,12 +219,11 @@ export class Waits {
 
   #granted(id = "", token = "0", beat = "0"): boolean {
     const wait = this.#byId.get(id);
-    if (wait && /^\d+$/.test(token)) this.#grant(wait, BigInt(token), Number(beat));
+    if (wait && /^\d+$/.test(token)) this.#grant(wait, BigInt(token), wait.sentAt.get(Number(beat)));
     return wait !== undefined;
   }
 
-  #grant(wait: Wait, token: bigint, beat: number): void {
-    const sentAt = wait.sentAt.get(beat);
+  #grant(wait: Wait, token: bigint, sentAt: Instant | undefined): void {
     if (!sentAt || leaseLeftMs(this.#schedule.clock.now(), sentAt, wait.request.ttlMs) <= 0) {
       // A sign of life so old that the lease is over already: ask, and the ttl counts from the question.
       this.#askNow(wait);
