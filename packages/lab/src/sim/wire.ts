@@ -17,8 +17,11 @@ export interface WireHandlers {
 
 export type Direction = "toNode" | "toProcess";
 
-/** When the connection breaks: before the request reaches the node, or after the node has carried it out. */
-export type Loss = "before" | "after";
+/**
+ * When the connection breaks: before the request reaches the node, or after the node has carried it out. Or at once, and
+ * the request reaches the node all the same, so much later: somebody on the way had it already.
+ */
+export type Loss = "before" | "after" | { readonly lateMs: number };
 
 interface Packet {
   readonly chunks: Uint8Array[];
@@ -87,6 +90,11 @@ export class Wire implements ValkeyPeer {
       this.cut("connection lost");
       return;
     }
+    if (typeof lost === "object") {
+      this.#strand(bytes, lost.lateMs);
+      this.cut("connection lost");
+      return;
+    }
     if (lost === "after") {
       this.#transmit("toNode", bytes, () => {
         this.#isMuted = true;
@@ -95,6 +103,19 @@ export class Wire implements ValkeyPeer {
       return;
     }
     this.#transmit("toNode", bytes);
+  }
+
+  /** The bytes reach the node when nobody waits for an answer any more. */
+  #strand(bytes: Uint8Array, lateMs: number): void {
+    const { stage, node } = this.#way;
+    const arrive = (): void => {
+      const connection = node.accept({ receive() {}, closed() {} });
+      stage.delivered(this.id, true, bytes);
+      connection?.push(node.inspect(bytes));
+      connection?.end();
+      node.pump();
+    };
+    stage.events.add(stage.nowMs + lateMs, arrive, { owner: null, kind: "other", quiet: true });
   }
 
   /** The process closes its end. The node hears of it when the network tells. */

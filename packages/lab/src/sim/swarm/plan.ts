@@ -60,6 +60,8 @@ export interface Draw {
   value(dice: Dice): number;
 }
 
+/** The kind of a request that reaches the node when nobody waits for it any more. */
+export const lateKind = "request late";
 /** What a plan says without a word about it: nodes and processes are named. */
 export const nodeName = "redis";
 const locks = ["account:13", "stock:7"] as const;
@@ -147,20 +149,21 @@ function faultsOf(
   return [...drawn, ...more].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Faults that some processes are worth: what holds for long meets a step of its clock, what comes in pairs half a refusal. */
+/**
+ * Faults that some processes are worth: what holds for long meets a step of its clock, or requests that come when it has
+ * given up; what comes in pairs half a refusal.
+ */
 function fitting(dice: Dice, processes: readonly ProcessPlan[], chaosMs: number): Fault[] {
   const faults: Fault[] = [];
   const long = processes.find(({ ttlMs }) => ttlMs >= longMs);
   const at = (): number => dice.whole(500, chaosMs);
+  const atOnce = (kind: string, target: string, value: number): void => {
+    faults.push({ kind, atMs: at(), forMs: 0, target, value });
+  };
   if (long && dice.chance(0.6))
-    for (let i = 0; i < 2; i++)
-      faults.push({
-        kind: "wall clock of a process",
-        atMs: at(),
-        forMs: 0,
-        target: long.name,
-        value: 10_000,
-      });
+    for (let i = 0; i < 2; i++) atOnce("wall clock of a process", long.name, 10_000);
+  if (long && dice.chance(0.8))
+    for (let i = 0; i < 4; i++) atOnce(lateKind, long.name, dice.whole(300, longMs - 500));
   if (processes.some(({ takesPairs }) => takesPairs) && dice.chance(0.5)) {
     const atMs = Math.min(at(), chaosMs - 1_000);
     faults.push({ kind: "NOPERM answers", atMs, forMs: chaosMs - atMs, target: nodeName, value: 0.3 });

@@ -7,7 +7,7 @@ import type { Link } from "../link.js";
 import type { Node } from "../node.js";
 import type { Process } from "../process.js";
 import type { World } from "../world.js";
-import { type Fault, nodeName, type Plan, type ProcessPlan } from "./plan.js";
+import { type Fault, lateKind, nodeName, type Plan, type ProcessPlan } from "./plan.js";
 
 /** A rule that was seen to be broken. */
 export interface Failure {
@@ -72,9 +72,11 @@ export class Scene {
     return Math.max(...this.plan.processes.map(({ ttlMs }) => ttlMs));
   }
 
-  /** For how long a lease may be kept whose holder is gone. */
+  /** For how long a lease may be kept whose holder is gone: a late copy of its request may have prolonged it. */
   get keptMs(): number {
-    return this.longestTtlMs + Math.max(...this.plan.processes.map(({ lockDelayMs }) => lockDelayMs));
+    const lateMs = this.plan.faults.filter(({ kind }) => kind === lateKind).map(({ value }) => value);
+    const delaysMs = this.plan.processes.map(({ lockDelayMs }) => lockDelayMs);
+    return this.longestTtlMs + Math.max(...delaysMs) + Math.max(0, ...lateMs);
   }
 
   link(process: Process): Link {

@@ -2,6 +2,7 @@
 import type { Dice } from "../../../chaos/dice.js";
 import type { Link } from "../../link.js";
 import type { Direction, Loss } from "../../wire.js";
+import { lateKind } from "../plan.js";
 import { type Kind, lasting, lifeOf, momentary, noValue } from "./kind.js";
 
 /** Something done to the link of a process. */
@@ -70,6 +71,16 @@ export const networkKinds: readonly Kind[] = [
   ),
   loss("request lost", "before"),
   loss("answer lost", "after"),
+  onLink(
+    lateKind,
+    3,
+    momentary,
+    (dice) => dice.whole(20, 190),
+    (link, value) => {
+      link.loseNext({ lateMs: value });
+      return undefined;
+    },
+  ),
   onLink("cut", 4, momentary, noValue, (link) => {
     link.cut();
     return undefined;
