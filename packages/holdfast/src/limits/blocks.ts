@@ -13,7 +13,7 @@
 import { agedMs, type Clock, type Instant } from "../time/clock.js";
 import type { Ahead, Ask } from "./charges.js";
 import type { LimitResult } from "./result.js";
-import type { Terms } from "./terms.js";
+import { isSame, type Terms } from "./terms.js";
 import type { Verdict } from "./verdict.js";
 
 /** What was taken and is not dealt out yet. */
@@ -58,11 +58,12 @@ export class Blocks {
 
   /**
    * From what was taken before, or with a new block, charged as the verdict says; null: it is to be charged alone.
-   * Rejects as `charge` does, where it was called.
+   * Rejects as `charge` does, where it was called, and as `wait`, by which it waits for what another has asked for.
    */
   async take(
     ask: Ask,
     charge: (ahead: Ahead) => Promise<Verdict>,
+    wait: (done: Promise<boolean>) => Promise<boolean>,
   ): Promise<LimitResult | { readonly verdict: Verdict } | null> {
     for (;;) {
       const dealt = this.deal(ask);
@@ -70,16 +71,18 @@ export class Blocks {
       const fetch = this.#fetches.get(ask.key);
       if (!fetch) return { verdict: await this.#fetch(ask, charge) };
       this.#want(ask.key, ask.cost);
-      const hasMore = await fetch.done;
-      this.#want(ask.key, -ask.cost);
-      if (!hasMore) return null;
+      try {
+        if (!(await wait(fetch.done))) return null;
+      } finally {
+        this.#want(ask.key, -ask.cost);
+      }
     }
   }
 
   /** From what was taken before; null: it does not suffice. */
   deal({ key, cost, terms }: Ask): LimitResult | null {
     const block = this.#blocks.get(key);
-    if (!block || block.left < cost) return null;
+    if (!block || block.left < cost || !isSame(block.ask.terms, terms)) return null;
     const agoMs = agedMs(this.#clock.now(), block.since);
     if (agoMs >= block.forMs) return null;
     block.left -= cost;

@@ -21,7 +21,7 @@ ARGV[3..]           seven for each key, nine with 'ahead':
             unit    integer  us; rolling, gcra: time counts in units, so that room * per / unit is at most 2^52
             at      integer  us by the server's clock: when it happened; sliding: when what is given back was taken;
                              '' is now
-            extra   integer  so much more is taken as far as it fits; not for sliding
+            extra   integer  so much more is taken as far as it fits
             hold    integer  us; for so long the caller may wait until it uses the extra
 
 Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in us
@@ -241,7 +241,7 @@ local function give_back(key, back, at)
 end
 
 -- state: list of "<at> <n> <sum>", oldest first; sum is of all n up to this one
-local function sliding(key, cost, max, per, _, _, taken_at)
+local function sliding(key, cost, max, per, _, _, taken_at, extra)
   local last = redis.call('LINDEX', key, -1)
   local used, ended, last_at, last_sum = 0, 0, 0, 0
   if last then
@@ -283,6 +283,11 @@ local function sliding(key, cost, max, per, _, _, taken_at)
       end)
     end
   end
+  local taken = ok and 1 or 0
+  if extra and ok and charged < max then
+    local more = min_of(extra, max - charged)
+    taken, cost, charged = 1 + more, cost + more, charged + more
+  end
   local at = max_of(last_at, now)
   local function reset(left, is_newest)
     return left == 0 and 0 or max_of((is_newest and at or last_at) + per - now, 1)
@@ -307,7 +312,7 @@ local function sliding(key, cost, max, per, _, _, taken_at)
     if is_taken and cost < 0 then give_back(key, -cost, taken_at) end
     redis.call('PEXPIRE', key, ceil_div(reset(left, is_taken and cost > 0), 1000) + 1)
   end
-  return ok and 1 or 0, retry, max_of(max - charged, 0), reset(charged, cost > 0), max_of(max - used, 0),
+  return taken, retry, max_of(max - charged, 0), reset(charged, cost > 0), max_of(max - used, 0),
     reset(used, false), write, is_moved
 end
 
@@ -335,10 +340,12 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
   else
     remaining, reset = remaining_now, reset_now
     if how ~= 'look' then
-      -- Nobody is to wait for a time that never comes: it counts from now on, and a key that lost its end has one again.
+      -- Nobody is to wait for a time that never comes: it counts from now on, a key that lost its end has one again, and
+      -- one whose `per` is longer now lives as long as is promised.
       if is_moved then write(false)
-      elseif reset >= 0 and redis.call('PTTL', key_of(place)) == -1 then
-        redis.call('PEXPIRE', key_of(place), ceil_div(reset, 1000) + 1)
+      elseif reset > 0 then
+        local life_ms = ceil_div(reset, 1000) + 1
+        if redis.call('PTTL', key_of(place)) < life_ms - 1 then redis.call('PEXPIRE', key_of(place), life_ms) end
       end
     end
   end

@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "4681343ada7e3226424b1df5b1cf236c28153d32",
+  sha1: "1bb5dc24ee9f1d2fe36c0f7734959f73954169e3",
   source: `local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -297,8 +297,9 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
     remaining, reset = remaining_now, reset_now
     if how ~= 'look' then
       if is_moved then write(false)
-      elseif reset >= 0 and redis.call('PTTL', key_of(place)) == -1 then
-        redis.call('PEXPIRE', key_of(place), ceil_div(reset, 1000) + 1)
+      elseif reset > 0 then
+        local life_ms = ceil_div(reset, 1000) + 1
+        if redis.call('PTTL', key_of(place)) < life_ms - 1 then redis.call('PEXPIRE', key_of(place), life_ms) end
       end
     end
   end

@@ -76,18 +76,13 @@ export class Charges {
 
   #send(calls: readonly Call[]): void {
     const [first] = calls;
-    if (!first) return;
-    const isAlike = ({ how, asks, limitMs }: Call): boolean =>
-      how === first.how && limitMs === first.limitMs && asks.length === first.asks.length;
-    if (calls.every(isAlike)) {
-      this.#sendAlike(first, calls);
-      return;
-    }
-    this.#sendAlike(first, calls.filter(isAlike));
-    this.#send(calls.filter((call) => !isAlike(call)));
+    if (first && calls.every((call) => isAlike(call, first))) this.#sendAlike(calls);
+    else for (const batch of batchesOf(calls)) this.#sendAlike(batch);
   }
 
-  #sendAlike({ how, asks: { length: size }, limitMs }: Call, calls: readonly Call[]): void {
+  #sendAlike(calls: readonly Call[]): void {
+    const { how, limitMs, asks } = calls[0] as Call;
+    const size = asks.length;
     this.#run(how, size, calls, limitMs).then(
       (reply) => {
         for (let place = 0; place < calls.length; place += 1) {
@@ -119,6 +114,26 @@ export class Charges {
     const reply = await this.#port.script(script, keys, words, limitMs);
     return replyRow(reply, 1 + calls.length * size * inVerdict);
   }
+}
+
+function isAlike(one: Call, other: Call): boolean {
+  return one.how === other.how && one.limitMs === other.limitMs && one.asks.length === other.asks.length;
+}
+
+/** As few as there can be, if what concerns one key is to stay in its order. */
+function batchesOf(calls: readonly Call[]): Call[][] {
+  const batches: Call[][] = [];
+  const lastOf = new Map<string, number>();
+  for (const call of calls) {
+    const after = Math.max(0, ...call.asks.map(({ key }) => lastOf.get(key) ?? 0));
+    let place = batches.findIndex(
+      ([first], at) => at >= after && first !== undefined && isAlike(first, call),
+    );
+    if (place < 0) place = batches.push([]) - 1;
+    batches[place]?.push(call);
+    for (const { key } of call.asks) lastOf.set(key, place);
+  }
+  return batches;
 }
 
 /** The same error for another caller, who gives it a stack of its own. */

@@ -2,6 +2,8 @@
  * Desk: where all limits of a Holdfast are asked. A refusal that stands, a block that was taken before, and an outage
  * are answered here; everything else by the script (charges.ts).
  */
+
+import { UnavailableError } from "../errors/refusals.js";
 import {
   ClosedError,
   fromCaller,
@@ -12,17 +14,16 @@ import {
 import { limitKey } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
-import type { Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import { Blocks } from "./blocks.js";
 import { type Ahead, type Ask, Charges } from "./charges.js";
 import { Gate } from "./gate.js";
-import { LimitIndex } from "./limit-index.js";
+import { type CheckParts, LimitIndex } from "./limit-index.js";
 import { LocalShare } from "./local-share.js";
-import { Refusals } from "./refusals.js";
+import { type Asking, Refusals } from "./refusals.js";
 import type { GroupResult, LimitResult, LimitSource, Reservation } from "./result.js";
-import type { Terms } from "./terms.js";
+import { checkCost, type Terms } from "./terms.js";
 import { groupOf, nothing, resultOf, type Verdict } from "./verdict.js";
 
 export interface Charge {
@@ -68,6 +69,7 @@ export class Desk {
 
   take(terms: Terms, charge: Charge): LimitResult | Promise<LimitResult> {
     this.#assertOpen("take()");
+    checkLate(terms, charge);
     if (terms.policy.max === 0) return nothing(terms, charge.cost);
     const ask = this.#askOf(terms, charge, charge.cost);
     if (ask.atUs === null) {
@@ -97,8 +99,9 @@ export class Desk {
   }
 
   /** Every one in one script, each as far as it goes. */
-  async refundAll(asked: readonly Charged[]): Promise<void> {
-    await Promise.all(asked.map(({ terms, charge }) => this.refund(terms, charge)));
+  async refundAll(asked: readonly Charged[]): Promise<GroupResult> {
+    const results = await Promise.all(asked.map(({ terms, charge }) => this.refund(terms, charge)));
+    return groupOf(results, sourceOf(results), null);
   }
 
   async set(terms: Terms, charge: Charge): Promise<LimitResult> {
@@ -133,16 +136,24 @@ export class Desk {
     const settle = async (actual: number): Promise<LimitResult> => {
       const back = charge.cost - actual;
       if (!result.ok || back === 0) return result;
-      if (nowUs !== null) return this.#giveBack({ ...ask, cost: -back, atUs: nowUs });
-      return terms.outage === "local" ? this.#local.take(terms, ask.key, -back) : result;
+      if (nowUs !== null)
+        return back < 0
+          ? this.#chargeMore(ask, -back)
+          : this.#giveBack({ ...ask, cost: -back, atUs: nowUs });
+      if (terms.outage !== "local") return result;
+      const { remaining } = this.#local.look(terms, ask.key, 0);
+      return overrunOf(this.#local.take(terms, ask.key, Math.min(-back, remaining)), -back <= remaining);
     };
     let settled: Promise<LimitResult> | null = null;
     return {
       ...result,
       async settle(actual) {
-        if (!Number.isInteger(actual) || actual < 0 || actual > charge.cost)
-          throw new InvalidArgumentError("actual", `must be a whole number from 0 to ${charge.cost}`);
-        settled ??= settle(actual);
+        checkCost("actual", actual);
+        settled ??= settle(actual).catch((error: unknown) => {
+          // What was certainly not given back may be tried again.
+          if (!(error instanceof IndeterminateError)) settled = null;
+          throw error;
+        });
         return settled;
       },
     };
@@ -151,6 +162,7 @@ export class Desk {
   /** Every one is charged or none. */
   async all(asked: readonly Charged[], how: "take" | "look"): Promise<GroupResult> {
     this.#assertOpen(how === "take" ? "take()" : "peek()");
+    for (const { terms, charge } of asked) checkLate(terms, charge);
     const asks = asked.map(({ terms, charge }) => this.#askOf(terms, charge, charge.cost));
     const refusals = asks.map(({ terms, key, cost, atUs }) => {
       if (terms.policy.max === 0) return cost > 0 ? nothing(terms, cost) : null;
@@ -171,6 +183,7 @@ export class Desk {
   /** Each is charged by itself, and given back where another refuses. @throws what the first of them rejects with */
   async across(asked: readonly Charged[]): Promise<GroupResult> {
     this.#assertOpen("take()");
+    for (const { terms, charge } of asked) checkLate(terms, charge);
     const answers = await Promise.allSettled(asked.map(({ terms, charge }) => this.reserve(terms, charge)));
     const taken = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
     const failed = answers.find((answer) => answer.status === "rejected");
@@ -186,8 +199,8 @@ export class Desk {
     return groupOf(taken.map(resultIn), sourceOf(taken), null);
   }
 
-  index(name: string): LimitIndex {
-    return new LimitIndex(name, this.#options, (key) => this.#forget(key));
+  index(name: string, check: CheckParts): LimitIndex {
+    return new LimitIndex(name, this.#options, check, (key) => this.#forget(key));
   }
 
   /** Gives back what is left of blocks, as far as that can be done at once. */
@@ -219,11 +232,11 @@ export class Desk {
     heard: (verdict: Verdict) => void = () => {},
     limitMs: number = this.#limitOf(ask.terms),
   ): Promise<LimitResult> {
-    const askedAt = this.#options.schedule.clock.now();
+    const asking = this.#refusals.asking();
     try {
       const verdict = await this.#charge(ask, limitMs);
       heard(verdict);
-      return this.#resultOf(ask, askedAt, verdict);
+      return this.#resultOf(ask, asking, verdict);
     } catch (error) {
       return this.#outage(ask, fromCaller(error, fromCaller), true);
     }
@@ -231,12 +244,17 @@ export class Desk {
 
   async #takeOfBlock(ask: Ask): Promise<LimitResult> {
     const { clock } = this.#options.schedule;
-    const askedAt = clock.now();
+    const asking = this.#refusals.asking();
     const limitMs = this.#limitOf(ask.terms);
-    const leftMs = (): number => Math.max(1, limitMs - (clock.now().monoMs - askedAt.monoMs));
+    // In whole ms: those of one turn travel together.
+    const leftMs = (): number => Math.max(1, Math.ceil(limitMs - (clock.now().monoMs - asking.at.monoMs)));
     try {
-      const found = await this.#blocks.take(ask, (ahead) => this.#charge(ask, leftMs(), ahead));
-      if (found) return "verdict" in found ? this.#resultOf(ask, askedAt, found.verdict) : found;
+      const found = await this.#blocks.take(
+        ask,
+        (ahead) => this.#charge(ask, leftMs(), ahead),
+        (done) => this.#within(leftMs(), done),
+      );
+      if (found) return "verdict" in found ? this.#resultOf(ask, asking, found.verdict) : found;
     } catch (error) {
       return this.#outage(ask, fromCaller(error, fromCaller), true);
     }
@@ -249,12 +267,22 @@ export class Desk {
     return resultOf(ask.terms, verdict);
   }
 
+  /** What was used beyond a reservation: as far as it fits, for it is done. */
+  async #chargeMore(ask: Ask, extra: number): Promise<LimitResult> {
+    const ahead = { extra, holdUs: 0 };
+    const verdict = await this.#told([ask], () =>
+      this.#charge({ ...ask, cost: 0 }, this.#limitOf(ask.terms), ahead),
+    );
+    return overrunOf(resultOf(ask.terms, verdict), verdict.extra === extra);
+  }
+
   /** Something that changes what was refused: refusals that were on their way before it are forgotten as well. */
   async #told<Value>(asks: readonly Ask[], work: () => Promise<Value>): Promise<Value> {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof IndeterminateError) this.#gate.failed(error);
+      const limitMs = Math.min(...asks.map(({ terms }) => this.#limitOf(terms)));
+      if (error instanceof IndeterminateError) this.#gate.failed(error, limitMs);
       throw fromCaller(error, fromCaller);
     } finally {
       for (const { key } of asks) this.#refusals.forget(key);
@@ -266,10 +294,21 @@ export class Desk {
     this.#blocks.forget(key);
   }
 
-  #resultOf(ask: Ask, askedAt: Instant, verdict: Verdict): LimitResult {
+  /** @throws {UnavailableError} it takes longer */
+  #within<Value>(limitMs: number, work: Promise<Value>): Promise<Value> {
+    const { schedule } = this.#options;
+    return new Promise((resolve, reject) => {
+      const alarm = schedule.after(limitMs, () =>
+        reject(new UnavailableError(`what another call had asked for was not there within ${limitMs} ms`)),
+      );
+      void work.then(resolve, reject).finally(() => schedule.cancel(alarm));
+    });
+  }
+
+  #resultOf(ask: Ask, asking: Asking, verdict: Verdict): LimitResult {
     const result = resultOf(ask.terms, verdict);
     if (!result.ok && ask.terms.cache && ask.atUs === null)
-      this.#refusals.note(ask.terms, ask.key, ask.cost, askedAt, result);
+      this.#refusals.note(ask.terms, ask.key, ask.cost, asking, result);
     return result;
   }
 
@@ -297,17 +336,17 @@ export class Desk {
     const sinceMs = clock.now().monoMs;
     const error = await trouble;
     if (error) throw error;
-    return Math.max(1, limitMs - (clock.now().monoMs - sinceMs));
+    return Math.max(1, Math.ceil(limitMs - (clock.now().monoMs - sinceMs)));
   }
 
   async #askAll(
     asks: readonly Ask[],
     how: "take" | "look",
   ): Promise<[readonly LimitResult[], LimitSource, atMs: number | null]> {
-    const askedAt = this.#options.schedule.clock.now();
+    const asking = this.#refusals.asking();
     try {
       const verdicts = await this.#together(how, asks);
-      const results = asks.map((ask, place) => this.#resultOf(ask, askedAt, verdicts[place] as Verdict));
+      const results = asks.map((ask, place) => this.#resultOf(ask, asking, verdicts[place] as Verdict));
       return [results, "redis", verdicts[0] ? verdicts[0].nowUs / 1_000 : null];
     } catch (error) {
       const told = fromCaller(error, fromCaller);
@@ -324,7 +363,7 @@ export class Desk {
   #outage({ terms, key, cost }: Ask, error: unknown, isTaken: boolean): LimitResult {
     if (!(error instanceof HoldfastError) || error instanceof ClosedError) throw error;
     const { policy, outage } = terms;
-    if (error instanceof IndeterminateError) this.#gate.failed(error);
+    if (error instanceof IndeterminateError) this.#gate.failed(error, this.#limitOf(terms));
     publish("holdfast:limit:outage", () => ({ limit: policy.name, outage, error }));
     if (outage === "error") throw error;
     if (outage === "local")
@@ -332,6 +371,17 @@ export class Desk {
     const ok = outage === "open";
     return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: null, policy, source: "outage" };
   }
+}
+
+/** What happened earlier counts for less only where that regenerates evenly. @throws {InvalidArgumentError} */
+function checkLate({ policy: { type } }: Terms, { atMs }: Charge): void {
+  if (atMs === null || type === "rolling" || type === "gcra") return;
+  throw new InvalidArgumentError("atMs", `is for rolling and gcra, and for refunds: leave it out for ${type}`);
+}
+
+/** What did not fit is never charged. */
+function overrunOf(result: LimitResult, isAll: boolean): LimitResult {
+  return { ...result, ok: isAll, retryAfterMs: isAll ? 0 : null };
 }
 
 function resultIn({ ok, remaining, retryAfterMs, resetMs, policy, source }: LimitResult): LimitResult {

@@ -10,13 +10,20 @@ import type { Schedule } from "../time/schedule.js";
 
 const LOOK_EVERY_MS = 100;
 
+interface Down {
+  readonly why: string;
+  readonly cause: unknown;
+  /** So long it had to answer: whoever waits for longer finds out for himself. */
+  readonly withinMs: number;
+}
+
 export class Gate {
   readonly #port: RedisPort;
   readonly #schedule: Schedule;
   readonly #limitMs: number;
   #wasUp = false;
   /** Why it cannot be asked; null: it can, as far as is known. */
-  #down: { readonly why: string; readonly cause: unknown } | null = null;
+  #down: Down | null = null;
   #look: Promise<void> | null = null;
   #nextLookMs = Number.NEGATIVE_INFINITY;
 
@@ -28,15 +35,16 @@ export class Gate {
   }
 
   /**
-   * null: it can be asked. At the beginning, while the client connects, it takes until that is known, at most `limitMs`.
-   * Every caller has an error of its own.
+   * null: it can be asked. At the beginning, while the client connects, it takes until that is known, at most `limitMs`;
+   * and so for the one call that finds out whether Redis is back. Every caller has an error of its own.
    */
   check(limitMs: number): HoldfastError | Promise<HoldfastError | null> | null {
     const { trouble } = this.#port;
-    if (trouble === null && !this.#down) return null;
-    if (!this.#wasUp && !this.#down) return this.#first(limitMs);
-    this.#down ??= { why: trouble ?? "no answer", cause: undefined };
-    if (trouble === null) this.#lookAgain();
+    const down = this.#down;
+    if (trouble === null && (!down || limitMs > down.withinMs)) return null;
+    if (!down && !this.#wasUp) return this.#found(limitMs);
+    this.#down ??= { why: trouble ?? "no answer", cause: undefined, withinMs: Number.POSITIVE_INFINITY };
+    if (trouble === null && this.#mayLook) return this.#found(limitMs);
     return this.#error();
   }
 
@@ -46,14 +54,19 @@ export class Gate {
     this.#down = null;
   }
 
-  /** No answer came. */
-  failed(error: Error): void {
-    this.#down = { why: error.message, cause: error };
+  /** No answer came, within so long. */
+  failed(error: Error, withinMs = this.#limitMs): void {
+    const longestMs = Math.max(withinMs, this.#down?.withinMs ?? 0);
+    this.#down = { why: error.message, cause: error, withinMs: longestMs };
     if (this.#port.trouble === null) this.#lookAgain();
   }
 
+  get #mayLook(): boolean {
+    return !this.#look && this.#schedule.clock.now().monoMs >= this.#nextLookMs;
+  }
+
   /** A client that connects when it is first used, or is about to be connected, may have one PING to do so. */
-  async #first(limitMs: number): Promise<HoldfastError | null> {
+  async #found(limitMs: number): Promise<HoldfastError | null> {
     const looked = this.#lookAgain();
     await new Promise<void>((resolve) => {
       const alarm = this.#schedule.after(limitMs, resolve);
@@ -74,9 +87,8 @@ export class Gate {
 
   /** Resolves when it is known, or at once where nothing is looked at yet. */
   async #lookAgain(): Promise<void> {
-    const { monoMs } = this.#schedule.clock.now();
-    if (!this.#look && monoMs >= this.#nextLookMs) {
-      this.#nextLookMs = monoMs + LOOK_EVERY_MS;
+    if (this.#mayLook) {
+      this.#nextLookMs = this.#schedule.clock.now().monoMs + LOOK_EVERY_MS;
       this.#look = this.#ping().finally(() => {
         this.#look = null;
       });
@@ -91,7 +103,7 @@ export class Gate {
     } catch (error) {
       // Whoever refuses a PING answers.
       if (error instanceof ServerError) this.answered();
-      else this.#down ??= { why: (error as Error).message, cause: error };
+      else this.#down ??= { why: (error as Error).message, cause: error, withinMs: this.#limitMs };
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { Clock, Instant } from "../time/clock.js";
 import { agedMs } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
-import type { Terms } from "./terms.js";
+import { isSame, type Terms } from "./terms.js";
 
 interface Refusal {
   readonly terms: Terms;
@@ -14,6 +14,13 @@ interface Refusal {
   readonly result: LimitResult;
 }
 
+/** When a question was asked. */
+export interface Asking {
+  readonly at: Instant;
+  /** How often something had been forgotten by then. */
+  readonly step: number;
+}
+
 /** Clocks may differ by so much: rather a call too many than a refusal too long, and no call too early. */
 const DRIFT_SHARE = 0.01;
 
@@ -21,6 +28,10 @@ export class Refusals {
   readonly #clock: Clock;
   readonly #most: number;
   readonly #byKey = new Map<string, Refusal>();
+  /** When keys were forgotten, in the order of that; those before `#forgottenBefore` are no longer known. */
+  readonly #forgotten = new Map<string, number>();
+  #forgottenBefore = 0;
+  #step = 0;
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
@@ -31,16 +42,22 @@ export class Refusals {
     return this.#byKey.size;
   }
 
-  /** @param askedAt before it was asked for */
-  note(terms: Terms, key: string, cost: number, askedAt: Instant, result: LimitResult): void {
+  /** To be called before a question whose answer may be noted. */
+  asking(): Asking {
+    return { at: this.#clock.now(), step: this.#step };
+  }
+
+  note(terms: Terms, key: string, cost: number, { at, step }: Asking, result: LimitResult): void {
     const { ok, retryAfterMs } = result;
     if (ok || retryAfterMs === null || retryAfterMs <= 0) return;
+    // What has changed it may have come after it.
+    if (step < Math.max(this.#forgotten.get(key) ?? 0, this.#forgottenBefore)) return;
     const now = this.#clock.now();
     const known = this.#byKey.get(key);
     // What refuses less refuses this as well.
     if (known && known.cost <= cost && isSame(known.terms, terms) && this.#stands(known, now)) return;
     this.#byKey.delete(key); // the newest stand last
-    this.#byKey.set(key, { terms, cost, askedAt, toldMs: now.monoMs, retryMs: retryAfterMs, result });
+    this.#byKey.set(key, { terms, cost, askedAt: at, toldMs: now.monoMs, retryMs: retryAfterMs, result });
     if (this.#byKey.size <= this.#most) return;
     for (const oldest of this.#byKey.keys()) {
       this.#byKey.delete(oldest);
@@ -72,17 +89,21 @@ export class Refusals {
 
   forget(key: string): void {
     this.#byKey.delete(key);
+    this.#step += 1;
+    this.#forgotten.delete(key);
+    this.#forgotten.set(key, this.#step);
+    if (this.#forgotten.size <= this.#most) return;
+    for (const [oldest, step] of this.#forgotten) {
+      this.#forgotten.delete(oldest);
+      this.#forgottenBefore = step;
+      break;
+    }
   }
 
   #stands({ askedAt, retryMs }: Refusal, now: Instant): boolean {
     // The answer may be a millisecond more than it was.
     return agedMs(now, askedAt) < (retryMs - 1) * (1 - DRIFT_SHARE);
   }
-}
-
-function isSame(one: Terms, other: Terms): boolean {
-  if (one === other) return true;
-  return one.policy.max === other.policy.max && one.perUs === other.perUs && one.room === other.room;
 }
 
 /** How much later `cost` fits than the less that was refused; null: the server has to be asked. */

@@ -91,7 +91,7 @@ export interface Terms {
 export const limitTypes: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
 const outages: readonly Outage[] = ["error", "open", "closed", "local"];
 const MOST = 1_000_000_000;
-const MOST_PER_MS = 366 * 86_400_000;
+const MOST_SPAN_MS = 366 * 86_400_000;
 const DEFAULT_LOCAL_SHARE = 0.1;
 /** The most that Lua counts exactly. */
 const EXACT = 2 ** 52;
@@ -118,7 +118,7 @@ export function termsOf(name: string, options: LimitOptions): Terms {
     policy: { name, type, max, perMs },
     room: burst,
     perUs,
-    unitUs: unitOf(burst, max, perUs),
+    unitUs: type === "rolling" || type === "gcra" ? unitOf(burst, max, perUs) : 1,
     outage,
     localShare: shareOf(options),
     timeoutMs: options.timeoutMs === undefined ? null : durationMs("timeoutMs", options.timeoutMs, bounds),
@@ -128,10 +128,18 @@ export function termsOf(name: string, options: LimitOptions): Terms {
 }
 
 function perOf(type: LimitType, per: Duration | undefined): number | null {
-  if (type !== "lifetime") return durationMs("per", per, { minMs: 1, maxMs: MOST_PER_MS });
+  if (type !== "lifetime") return spanMs("per", per, 1);
   if (per !== undefined)
     throw new InvalidArgumentError("per", 'is not for type "lifetime", which has no end');
   return null;
+}
+
+/** @throws {InvalidArgumentError} */
+export function spanMs(argument: string, value: unknown, minMs: number): number {
+  const ms = durationMs(argument, value, { minMs, maxMs: Number.POSITIVE_INFINITY });
+  if (ms > MOST_SPAN_MS)
+    throw new InvalidArgumentError(argument, `must be at most 366 days, not ${show(value)}`);
+  return ms;
 }
 
 function shareOf(options: LimitOptions): number {
@@ -155,17 +163,28 @@ function unitOf(room: number, max: number, perUs: number): number {
   );
 }
 
+/** Whether what one knows of a state is so for the other. */
+export function isSame(one: Terms, other: Terms): boolean {
+  if (one === other) return true;
+  return one.policy.max === other.policy.max && one.perUs === other.perUs && one.room === other.room;
+}
+
 function oneOf<Value>(argument: string, value: Value, values: readonly Value[]): void {
   if (!values.includes(value))
-    throw new InvalidArgumentError(argument, `must be one of ${values.join(", ")}, not ${String(value)}`);
+    throw new InvalidArgumentError(argument, `must be one of ${values.join(", ")}, not ${show(value)}`);
 }
 
 function whole(argument: string, value: unknown, least: number): void {
   if (!Number.isInteger(value) || (value as number) < least || (value as number) > MOST)
     throw new InvalidArgumentError(
       argument,
-      `must be a whole number from ${least} to ${MOST}, not ${String(value)}`,
+      `must be a whole number from ${least} to ${MOST}, not ${show(value)}`,
     );
+}
+
+/** Text in quotes: what comes from the environment is often a number in text. */
+export function show(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
 /** What one call takes or gives back. @throws {InvalidArgumentError} */

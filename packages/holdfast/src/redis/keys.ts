@@ -46,11 +46,14 @@ export function limitOf(
   return target && type && name ? { type, name, target } : null;
 }
 
-/** What stands against a subject of a guard, and its hits on a route. */
+/**
+ * What stands against a subject of a guard, and its hits on a route. Both may be anybody's words: what is said before them
+ * keeps them apart from each other, and from every other key.
+ */
 export function guardKeys(prefix: string, name: string, subject: string, route: string): [string, string] {
-  const stem = `${prefix}:{${subject}}:guard`;
+  const of = `${subject.length}:{${subject}}:${name}`;
   // The length keeps ("a:b", "c") apart from ("a", "b:c").
-  return [`${stem}:strikes:${name}`, `${stem}:hits:${name.length}:${name}:${route}`];
+  return [`${prefix}:strikes:${of}`, `${prefix}:hits:${name.length}:${of}:${route}`];
 }
 
 /** Which limits may have something used: see limits/limit-index.ts. */

@@ -84,6 +84,34 @@ describe("remembered refusals", () => {
     expect((await limit.take("ann")).ok).toBe(true);
   });
 
+  test("whose answer comes after a reset that came after them are forgotten as well", async () => {
+    const limit = office.limit("n", options);
+    await limit.take("ann", 3);
+    office.port.keepsAnswers = true;
+    const take = limit.take("ann");
+    await new Promise((resolve) => setImmediate(resolve));
+    office.port.keepsAnswers = false;
+    await limit.reset("ann");
+    office.port.release();
+    expect((await take).ok).toBe(false);
+    expect((await limit.take("ann")).ok).toBe(true);
+  });
+
+  test("hold for as long as they say where `per` is longer than it was", async () => {
+    for (const type of ["rolling", "gcra", "window", "sliding"] as const) {
+      const [short, long] = [
+        office.limit(type, { type, max: 2, per: 500 }),
+        office.limit(type, { type, max: 2, per: "1h" }),
+      ];
+      await short.take("ann", 2);
+      const { retryAfterMs } = await long.take("ann");
+      office.pass(600);
+      engine.call("PING");
+      const again = await office.limit(type, { type, max: 2, per: "1h", cache: false }).take("ann");
+      expect([type, again.ok], `${retryAfterMs}`).toEqual([type, false]);
+    }
+  });
+
   test("answer for as much and more, and name a later time for more; for less Redis is asked", async () => {
     const limit = office.limit("n", options);
     await limit.take("ann", 2);
@@ -111,7 +139,7 @@ describe("remembered refusals", () => {
     const now = { monoMs: 0, wallMs: 0 };
     const refusals = new Refusals({ now: () => now, setTimer: () => () => {} }, 3);
     const result = { ok: false, remaining: 0, retryAfterMs: 5_000, resetMs: 5_000 } as LimitResult;
-    for (const key of ["a", "b", "c", "d", "e"]) refusals.note(terms, key, 1, now, result);
+    for (const key of ["a", "b", "c", "d", "e"]) refusals.note(terms, key, 1, refusals.asking(), result);
     const isKnown = ["a", "b", "c", "d", "e"].map((key) => refusals.standing(terms, key, 1) !== null);
     expect(isKnown).toEqual([false, false, true, true, true]);
     expect(refusals.size).toBe(3);
@@ -251,6 +279,38 @@ describe("blocks", () => {
     expect(told.filter(({ source }) => source === "block").length).toBe(62);
   });
 
+  test("are dealt out under the terms that they were taken under", async () => {
+    const few = office.limit("n", { ...options, type: "window", max: 10 });
+    await office.limit("n", { ...options, type: "window" }).take("ann");
+    expect((await few.take("ann")).ok).toBe(false);
+  });
+
+  test("of one turn travel together", async () => {
+    const limit = office.limit("n", options);
+    await Promise.all(Array.from({ length: 16 }, (_, place) => limit.take(`user:${place}`)));
+    expect(asked()).toEqual(["ahead"]);
+  });
+
+  test("that others have asked for are waited for no longer than the caller wants", async () => {
+    const slow = office.limit("n", { ...options, timeoutMs: 5_000 });
+    const quick = office.limit("n", { ...options, timeoutMs: 100, outage: "closed" });
+    office.port.isHeld = true;
+    const [first, second] = [slow.take("ann"), quick.take("ann")];
+    await new Promise((resolve) => setImmediate(resolve));
+    office.pass(101);
+    office.ring();
+    expect(await second).toMatchObject({ ok: false, source: "outage" });
+    office.port.release();
+    expect((await first).ok).toBe(true);
+  });
+
+  test("asked for after a set are charged after it", async () => {
+    const limit = office.limit("n", { ...options, type: "lifetime", per: undefined, max: 100, block: 10 });
+    const told = await Promise.all([limit.take("bob"), limit.set("ann", 100), limit.take("ann")]);
+    expect(told.map(({ ok }) => ok)).toEqual([true, true, false]);
+    expect(asked()).toEqual(["ahead", "set", "ahead"]);
+  });
+
   test("of a bucket are over after a second, of a window with it", async () => {
     const bucket = office.limit("n", options);
     await bucket.take("ann");
@@ -290,6 +350,16 @@ describe("blocks", () => {
   });
 });
 
+test("a settlement of which nothing was sent may be tried again", async () => {
+  const limit = office.limit("n", { max: 9, per: "1h" });
+  const reservation = await limit.reserve("ann", 5);
+  office.port.trouble = "not connected";
+  await expect(reservation.settle(0)).rejects.toBeInstanceOf(UnavailableError);
+  office.port.trouble = null;
+  await reservation.settle(0);
+  expect((await limit.peek("ann")).remaining).toBe(9);
+});
+
 describe("away and closed", () => {
   test("nothing is sent while the client is not connected; then one PING, and on it goes", async () => {
     const limit = office.limit("n", { max: 9, per: "1h", outage: "closed", cache: false });
@@ -305,10 +375,11 @@ describe("away and closed", () => {
     }
     expect(asked()).toEqual([]);
     office.port.trouble = null;
-    expect((await limit.take("ann")).source).toBe("outage");
-    await new Promise((resolve) => setImmediate(resolve));
+    // The one that asks whether it is back waits for that; the others do not wait.
+    const told = await Promise.all([limit.take("ann"), limit.take("ann")]);
+    expect(told.map(({ source }) => source)).toEqual(["redis", "outage"]);
     expect((await limit.take("ann")).source).toBe("redis");
-    expect(asked()).toEqual(["PING", "take"]);
+    expect(asked()).toEqual(["PING", "take", "take"]);
   });
 
   test("one PING at a time, and not more than ten in a second", async () => {
@@ -319,6 +390,7 @@ describe("away and closed", () => {
       office.pass(1);
     }
     expect(asked().filter((what) => what === "PING").length).toBeLessThanOrEqual(11);
+    await new Promise((resolve) => setImmediate(resolve));
     expect(office.timers).toBe(0);
   });
 
@@ -328,9 +400,18 @@ describe("away and closed", () => {
     await expect(limit.take("ann")).rejects.toBeInstanceOf(IndeterminateError);
     office.pass(200);
     office.port.failure = () => new ServerError("NOPERM no PING");
-    await expect(limit.take("ann")).rejects.toBeInstanceOf(UnavailableError);
+    await expect(limit.take("ann")).rejects.toBeInstanceOf(ServerError);
     office.port.failure = null;
     expect((await limit.take("ann")).ok).toBe(true);
+  });
+
+  test("who waits for less long says nothing about those who wait for longer", async () => {
+    const hasty = office.limit("hasty", { max: 9, per: "1h", timeoutMs: 5 });
+    const patient = office.limit("patient", { max: 9, per: "1h", timeoutMs: 5_000 });
+    office.port.failure = () => new IndeterminateError("no answer within 5 ms");
+    await expect(hasty.take("ann")).rejects.toBeInstanceOf(IndeterminateError);
+    office.port.failure = null;
+    expect((await patient.take("ann")).ok).toBe(true);
   });
 
   test("after close every call says so, and who called", async () => {

@@ -7,6 +7,7 @@ import type { LimitOptions } from "../../src/limits/terms.ts";
 import { Part } from "../../src/part.ts";
 import type { RedisPort, Reply } from "../../src/redis/port.ts";
 import type { Script } from "../../src/redis/script.ts";
+import type { Instant } from "../../src/time/clock.ts";
 import { Schedule } from "../../src/time/schedule.ts";
 import { Dice, type Engine } from "./engine.ts";
 
@@ -17,6 +18,7 @@ export class Office {
   /** Seconds of this process in a true second. */
   rate = 1;
   readonly #part: Part<Desk>;
+  readonly #now: () => Instant;
   readonly #timers: { readonly dueMs: number; readonly ring: () => void }[] = [];
 
   constructor(engine: Engine, seed = 1) {
@@ -24,10 +26,11 @@ export class Office {
     this.port = new OfficePort(engine);
     const dice = new Dice(seed);
     const bornUs = engine.trueUs;
-    const now = () => {
+    const now = (): Instant => {
       const monoMs = ((engine.trueUs - bornUs) / 1_000) * this.rate;
       return { monoMs, wallMs: 1_000_000 + monoMs };
     };
+    this.#now = now;
     const setTimer = (ring: () => void, delayMs: number) => {
       const timer = { dueMs: now().monoMs + delayMs, ring };
       this.#timers.push(timer);
@@ -55,6 +58,12 @@ export class Office {
     return new LimitGroup(this.#part, parts);
   }
 
+  /** The timers that are due. */
+  ring(): void {
+    const { monoMs } = this.#now();
+    for (const { ring } of this.#timers.filter(({ dueMs }) => dueMs <= monoMs)) ring();
+  }
+
   pass(ms: number): void {
     this.engine.trueUs += Math.round(ms * 1_000);
   }
@@ -74,6 +83,8 @@ class OfficePort implements RedisPort {
   /** Answers instead of the engine. */
   failure: (() => Error) | null = null;
   isHeld = false;
+  /** What is asked is carried out, and its answer held. */
+  keepsAnswers = false;
   readonly #held: Held[] = [];
   readonly #engine: Engine;
 
@@ -112,8 +123,12 @@ class OfficePort implements RedisPort {
           return;
         }
         const answer = this.#engine.call(...words);
-        if (answer instanceof Error) reject(new ServerError(answer.message));
-        else resolve(answer as Reply);
+        const tell = (): void => {
+          if (answer instanceof Error) reject(new ServerError(answer.message));
+          else resolve(answer as Reply);
+        };
+        if (this.keepsAnswers) this.#held.push({ run: tell });
+        else tell();
       };
       if (this.isHeld) this.#held.push({ run });
       else queueMicrotask(run);
