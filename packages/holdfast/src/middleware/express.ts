@@ -1,8 +1,11 @@
 /** `holdfast/middleware/express`: limits and guards for Express, Connect, and Node's own server. */
+// biome-ignore lint/suspicious/noTsIgnore: unlike ts-expect-error it may stand where there is nothing to ignore
+/** @ts-ignore: where @types/express is not installed, for Connect and Node's own server, it is any. */
+import type { Request } from "express";
 import { type Admission, type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
 import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
-import type { RateLimitOptions } from "./options.js";
+import type { Given, RateLimitOptions } from "./options.js";
 
 export type ExpressHandler<Req extends NodeRequest> = (
   request: Req,
@@ -14,13 +17,13 @@ export type ExpressHandler<Req extends NodeRequest> = (
  * A middleware that lets a request on, or answers it itself. Errors go to `next`: with `outage: "error"` those of Redis.
  * @throws {InvalidArgumentError}
  */
-export function rateLimit<Req extends NodeRequest = NodeRequest>(
+export function rateLimit<Req extends NodeRequest = never>(
   hf: HasLimits,
-  options: RateLimitOptions<Req>,
-): ExpressHandler<Req> {
-  const limiter = new RequestLimiter<Req>(hf, options);
+  options: RateLimitOptions<Given<Req, Request>>,
+): ExpressHandler<Given<Req, NodeRequest>> {
+  const limiter = new RequestLimiter(hf, options);
   return (request, response, next) => {
-    limiter.admit(incomingOf(request, request)).then(
+    limiter.admit(incomingOf(request, request as Given<Req, Request>)).then(
       (admission) => {
         if (write(response, admission)) next();
       },

@@ -1,8 +1,9 @@
 /** `holdfast/middleware/fastify`: limits and guards as a hook of Fastify. */
+import type { FastifyRequest } from "fastify";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
 import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
-import type { RateLimitOptions } from "./options.js";
+import type { Given, RateLimitOptions } from "./options.js";
 
 /** A FastifyRequest, as far as it is needed. */
 export interface FastifyRequestLike {
@@ -29,13 +30,15 @@ export type FastifyHook<Req extends FastifyRequestLike> = (
  * For keys from the body, `preHandler`. Errors are Fastify's to handle: with `outage: "error"` those of Redis.
  * @throws {InvalidArgumentError}
  */
-export function rateLimit<Req extends FastifyRequestLike = FastifyRequestLike>(
+export function rateLimit<Req extends FastifyRequestLike = never>(
   hf: HasLimits,
-  options: RateLimitOptions<Req>,
-): FastifyHook<Req> {
-  const limiter = new RequestLimiter<Req>(hf, options);
+  options: RateLimitOptions<Given<Req, FastifyRequest>>,
+): FastifyHook<Given<Req, FastifyRequestLike>> {
+  const limiter = new RequestLimiter(hf, options);
   return async (request, reply) => {
-    const { answer, fields, settle } = await limiter.admit(incomingOf(request.raw, request));
+    const { answer, fields, settle } = await limiter.admit(
+      incomingOf(request.raw, request as Given<Req, FastifyRequest>),
+    );
     if (settle) whenAnswered(reply.raw, (status) => void settle(status));
     // What has been answered meanwhile is left alone.
     if (reply.sent) return answer ? reply : undefined;

@@ -1,8 +1,9 @@
 /** `holdfast/middleware/hono`: limits and guards for Hono. */
+import type { Context } from "hono";
 import { InvalidArgumentError } from "../errors.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
-import type { RateLimitOptions } from "./options.js";
+import type { Given, RateLimitOptions } from "./options.js";
 
 /** A Context, as far as it is needed. */
 export interface HonoContextLike {
@@ -12,36 +13,34 @@ export interface HonoContextLike {
   header(name: string, value: string): void;
 }
 
-export interface HonoRateLimitOptions<Context> extends RateLimitOptions<Context> {
+export interface HonoRateLimitOptions<Ctx> extends RateLimitOptions<Ctx> {
   /** The address of the one that is connected. @default what `@hono/node-server` knows */
-  readonly address?: ((context: Context) => string | null | undefined) | undefined;
+  readonly address?: ((context: Ctx) => string | null | undefined) | undefined;
 }
 
-export type HonoMiddleware<Context> = (
-  context: Context,
-  next: () => Promise<void>,
-) => Promise<Response | void>;
+export type HonoMiddleware<Ctx> = (context: Ctx, next: () => Promise<void>) => Promise<Response | void>;
 
 /**
  * A middleware that lets a request on, or answers it itself. Errors are Hono's to handle: with `outage: "error"` those
  * of Redis.
  * @throws {InvalidArgumentError}
  */
-export function rateLimit<Context extends HonoContextLike = HonoContextLike>(
+export function rateLimit<Ctx extends HonoContextLike = never>(
   hf: HasLimits,
-  options: HonoRateLimitOptions<Context>,
-): HonoMiddleware<Context> {
+  options: HonoRateLimitOptions<Given<Ctx, Context>>,
+): HonoMiddleware<Given<Ctx, HonoContextLike>> {
   const { address = nodeAddress, ...others } = options;
   if (typeof address !== "function") throw new InvalidArgumentError("address", "must be a function");
-  const limiter = new RequestLimiter<Context>(hf, others);
+  const limiter = new RequestLimiter(hf, others);
   return async (context, next) => {
+    const raw = context as Given<Ctx, Context>;
     const request = context.req.raw;
     const { answer, fields, settle } = await limiter.admit({
       method: request.method,
-      address: address(context) ?? null,
+      address: address(raw) ?? null,
       header: (name) => request.headers.get(name),
       identity: request,
-      raw: context,
+      raw,
     });
     if (answer) {
       const headers = new Headers(answer.headers);

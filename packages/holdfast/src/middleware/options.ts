@@ -14,6 +14,9 @@ export type Key<Raw> = "ip" | ((request: Raw) => Awaitable<string | null | undef
 
 type Awaitable<Value> = Value | Promise<Value>;
 
+/** The request that a caller has typed; where none is said, and where a route is not typed yet, the framework's own. */
+export type Given<Req, Own> = [Req] extends [never] ? Own : Req;
+
 export interface Outcome<Raw> {
   /** Of the response. */
   readonly status: number;
