@@ -4,12 +4,16 @@
  */
 import { InvalidArgumentError } from "../errors.js";
 import type { LimitResult } from "../limits/result.js";
+import type { LimitPolicy } from "../limits/terms.js";
 
 /**
- * - `draft-11`: `RateLimit-Policy: "login";q=5;w=60` and `RateLimit: "login";r=4;t=12`, a member for each limit
+ * - `draft-11`: `RateLimit-Policy: "login";q=5;w=60` and `RateLimit: "login";r=4;t=12`, a member for each limit: within
+ *   the next `t` seconds no more than `r` can be had
  * - `draft-7`: `RateLimit: limit=5, remaining=4, reset=12`, of the limit that is nearest to its end
  * - `draft-6`: `RateLimit-Limit`, `-Remaining` and `-Reset`, likewise
  * - `legacy`: `X-RateLimit-Limit`, `-Remaining` and `-Reset` (seconds since 1970), likewise
+ *
+ * What they call reset is the end of the same time.
  */
 export type FieldStyle = "draft-11" | "draft-7" | "draft-6" | "legacy";
 
@@ -19,6 +23,9 @@ export interface Field {
   /** A list, to which several middlewares may add. */
   readonly isList: boolean;
 }
+
+/** Times of results are rounded up to it. */
+const ROUNDED_MS = 1;
 
 const styles: readonly FieldStyle[] = ["draft-11", "draft-7", "draft-6", "legacy"];
 
@@ -126,9 +133,25 @@ function nearest(results: readonly LimitResult[]): LimitResult | null {
   );
 }
 
-/** Until more can be had: where it was refused, until that fits, which Retry-After says as well. */
-function endOf({ ok, retryAfterMs, resetMs }: LimitResult): number | null {
-  return ok ? resetMs : retryAfterMs;
+/**
+ * For how long no more than `remaining` can be had, refused or not; null: for ever, or nobody knows. A client that keeps
+ * to it is not refused.
+ */
+function endOf({ ok, retryAfterMs, resetMs, policy }: LimitResult): number | null {
+  if (resetMs === null || policy.max === 0) return null;
+  const endMs = nextMs(policy, resetMs, ok ? null : retryAfterMs);
+  // What was asked for, and refused, is more than what remains: both are rounded, but Retry-After is never the earlier.
+  return ok || retryAfterMs === null ? endMs : Math.min(endMs, retryAfterMs);
+}
+
+/** Until more is free than now. */
+function nextMs({ type, max, perMs }: LimitPolicy, resetMs: number, retryAfterMs: number | null): number {
+  // When the oldest charge goes is only known of a refusal. Until the newest goes is the safe side of it.
+  if (type === "sliding") return retryAfterMs ?? resetMs;
+  if (perMs === null || (type !== "rolling" && type !== "gcra")) return resetMs;
+  const unitMs = perMs / max;
+  const used = Math.ceil((resetMs - ROUNDED_MS) / unitMs);
+  return resetMs - Math.max(0, used - 1) * unitMs;
 }
 
 /** Rather a second late than too early. */

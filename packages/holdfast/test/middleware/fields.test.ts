@@ -81,6 +81,65 @@ describe("draft-11", () => {
   });
 });
 
+describe("t is for how long no more than r can be had, refused or not", () => {
+  const bucket = (over: Partial<LimitResult>, max = 3, perMs = 60_000) => {
+    const policy = { name: "bucket", type: "rolling", max, perMs } as const;
+    return written(["draft-11"], { ...result("bucket"), ...over, policy }).RateLimit;
+  };
+
+  test("of a bucket, until the next one has regenerated", () => {
+    expect(bucket({ remaining: 2, resetMs: 20_000 })).toBe('"bucket";r=2;t=20');
+    expect(bucket({ remaining: 1, resetMs: 39_000 })).toBe('"bucket";r=1;t=19');
+    expect(bucket({ remaining: 0, resetMs: 60_000 })).toBe('"bucket";r=0;t=20');
+    expect(bucket({ ok: false, remaining: 0, retryAfterMs: 19_500, resetMs: 59_500 })).toBe(
+      '"bucket";r=0;t=20',
+    );
+    expect(bucket({ remaining: 3, resetMs: 0 })).toBe('"bucket";r=3;t=0');
+  });
+
+  test("where more was asked for than remains, until any is to be had; Retry-After until that fits", () => {
+    expect(bucket({ ok: false, remaining: 1, retryAfterMs: 39_000, resetMs: 39_000 })).toBe(
+      '"bucket";r=1;t=19',
+    );
+    expect(bucket({ ok: false, remaining: 1, retryAfterMs: null, resetMs: 39_000 })).toBe('"bucket";r=1;t=19');
+  });
+
+  test("of a rate that does not come out even, and one too quick to be seen", () => {
+    // A seventh of a minute is 8571.43 ms: one, told as 8572, two as 17143, seven as 60000.
+    expect(bucket({ remaining: 6, resetMs: 8_572 }, 7)).toBe('"bucket";r=6;t=9');
+    expect(bucket({ remaining: 5, resetMs: 17_143 }, 7)).toBe('"bucket";r=5;t=9');
+    expect(bucket({ remaining: 0, resetMs: 60_000 }, 7)).toBe('"bucket";r=0;t=9');
+    expect(bucket({ remaining: 9, resetMs: 1 }, 1_000_000, 1_000)).toBe('"bucket";r=9;t=1');
+  });
+
+  test("is never later than Retry-After, and of sliding on the safe side", () => {
+    expect(bucket({ ok: false, remaining: 0, retryAfterMs: 19_000, resetMs: 59_001 })).toBe(
+      '"bucket";r=0;t=19',
+    );
+    const policy = { name: "s", type: "sliding", max: 3, perMs: 60_000 } as const;
+    const sliding = { ...result("s"), remaining: 0, resetMs: 60_000, policy };
+    expect(written(["draft-11"], sliding).RateLimit).toBe('"s";r=0;t=60');
+    const refused = { ...sliding, ok: false, retryAfterMs: 20_000 };
+    expect(written(["draft-11"], refused).RateLimit).toBe('"s";r=0;t=20');
+  });
+
+  test("is not said where it never ends, or nothing is ever admitted", () => {
+    const policy = { name: "shut", type: "window", max: 0, perMs: 60_000 } as const;
+    const shut = { ...result("shut"), ok: false, remaining: 0, retryAfterMs: null, resetMs: 0, policy };
+    expect(written(["draft-11"], shut).RateLimit).toBe('"shut";r=0');
+  });
+
+  test("the older reset is the same time, and does not go back", () => {
+    const policy = { name: "b", type: "rolling", max: 3, perMs: 60_000 } as const;
+    const told = (remaining: number, resetMs: number, ok = true) => {
+      const at = { ...result("b"), ok, remaining, resetMs, retryAfterMs: ok ? 0 : 20_000, policy };
+      return written(["draft-6", "legacy"], at);
+    };
+    for (const headers of [told(2, 20_000), told(1, 40_000), told(0, 60_000), told(0, 60_000, false)])
+      expect(headers).toMatchObject({ "RateLimit-Reset": "20", "X-RateLimit-Reset": "1700000020" });
+  });
+});
+
 describe("older styles tell of the limit that is nearest to its end", () => {
   test("draft-7", () => {
     expect(written(["draft-7"], result("minute"), day)).toEqual({
