@@ -7,27 +7,36 @@ import type { Mutant } from "@holdfast/lab/mutation";
 
 const root = resolve(import.meta.dirname, "..");
 
-/** Those that are about what is changed, the quick ones first. */
-const suites = [
-  "local-line",
-  "keeper",
-  "turn",
-  "leftovers",
-  "connection",
-  "inbox",
-  "replies",
-  "server-clock",
-  "batch-scripts",
-  "lock-scripts",
-  "release-script",
-  "under-way",
-  "close",
-  "abort",
-  "listeners",
-  "hazards/scripts",
-  "parts",
-  "server-errors",
-].map((name) => `packages/holdfast/test/${name}.test.ts`);
+/** Which are about what, the quick ones first. */
+const suitesOf: readonly (readonly [part: string, suites: readonly string[]])[] = [
+  ["lease/keeper", ["keeper", "local-line", "turn", "close", "parts"]],
+  ["lease/", ["keeper", "turn", "local-line", "under-way", "close", "listeners"]],
+  ["locks/local-line", ["local-line", "turn", "under-way", "close", "abort"]],
+  ["locks/waiters", ["local-line", "abort"]],
+  ["renew.lua", ["batch-scripts", "hazards/scripts"]],
+  ["take.lua", ["batch-scripts", "lock-scripts", "hazards/scripts"]],
+  ["give.lua", ["batch-scripts", "hazards/scripts"]],
+  [".lua", ["lock-scripts", "release-script", "batch-scripts", "hazards/scripts"]],
+  [
+    "",
+    [
+      "under-way",
+      "leftovers",
+      "connection",
+      "inbox",
+      "replies",
+      "server-clock",
+      "close",
+      "abort",
+      "listeners",
+    ],
+  ],
+];
+
+function suitesFor(file: string): string[] {
+  const [, names] = suitesOf.find(([part]) => file.includes(part)) ?? ["", []];
+  return names.map((name) => `packages/holdfast/test/${name}.test.ts`);
+}
 
 /** A suite of these takes seconds. */
 const limitMs = 90_000;
@@ -41,13 +50,13 @@ interface Told {
 }
 
 /** The first test that fails on it, or what else went wrong; null: none. */
-export async function firstFailing(mutant: Pick<Mutant, "file" | "source"> | null): Promise<string | null> {
+export async function firstFailing(mutant: Pick<Mutant, "file" | "source">): Promise<string | null> {
   const folder = mkdtempSync(resolve(tmpdir(), "holdfast-units-"));
   try {
     const change = resolve(folder, "mutant.json");
     const report = resolve(folder, "report.json");
-    writeFileSync(change, JSON.stringify(mutant ? [[mutant.file, mutant.source]] : []));
-    const failed = await run(change, report);
+    writeFileSync(change, JSON.stringify([[mutant.file, mutant.source]]));
+    const failed = await run(change, report, suitesFor(mutant.file));
     if (!failed) return null;
     return failingIn(report) ?? "the tests came to no end";
   } finally {
@@ -55,7 +64,7 @@ export async function firstFailing(mutant: Pick<Mutant, "file" | "source"> | nul
   }
 }
 
-function run(change: string, report: string): Promise<boolean> {
+function run(change: string, report: string, suites: readonly string[]): Promise<boolean> {
   const vitest = resolve(root, "node_modules/vitest/vitest.mjs");
   const words = ["run", "--config", "scripts/mutation.vitest.config.ts", "--bail", "1", "--maxWorkers", "1"];
   const output = ["--reporter", "json", "--outputFile", report];

@@ -31,6 +31,7 @@ import {
   type Mutant,
   plants,
   Report,
+  readSource,
   runCampaign,
   tryPlant,
 } from "@holdfast/lab/mutation";
@@ -74,8 +75,11 @@ async function askUnits(
   units: Map<string, string>,
   settings: Settings,
 ): Promise<void> {
-  const failing = await firstFailing(null);
-  if (failing !== null) throw new Error(`the library as it is fails ${failing}`);
+  // As it is, the library must pass for each of these files.
+  for (const file of new Set(mutants.map((mutant) => mutant.file))) {
+    const failing = await firstFailing({ file, source: readSource(file) });
+    if (failing !== null) throw new Error(`the library as it is fails ${failing}`);
+  }
   const until = Date.now() + settings.budgetMs;
   const queue = [...mutants];
   const work = async (): Promise<void> => {

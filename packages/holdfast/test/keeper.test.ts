@@ -24,6 +24,7 @@ let clock: ManualClock;
 let schedule: Schedule;
 let renewals: Renewal[];
 let keeper: Keeper;
+let keeperOf: (part: Part<typeof code>) => Keeper;
 let losses: Record<string, LossReason>;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -49,8 +50,8 @@ beforeEach(() => {
         },
       });
     });
-  keeper = new Keeper(
-    { schedule, random, renew, onPulse: () => {} },
+  keeperOf = (part) => new Keeper({ schedule, random, renew, onPulse: () => {} }, part);
+  keeper = keeperOf(
     new Part(
       async () => code,
       () => code,
@@ -92,6 +93,20 @@ describe("a hold is renewed", () => {
     clock.advance(60_000);
     expect(renewals).toHaveLength(20);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("when the code for that has come, if it is still kept then", async () => {
+    let come: () => void = () => {};
+    keeper = keeperOf(new Part(() => new Promise((resolve) => (come = () => resolve(code)))));
+    const [kept, dropped] = [hold("kept"), hold("dropped")];
+    clock.advance(100);
+    keeper.drop(dropped);
+    come();
+    await settled();
+    clock.advance(1_000);
+    expect(renewals.map(({ ids }) => ids)).toEqual([["kept"]]);
+    await renewals[0]?.answer();
+    expect(kept.over).toBe(false);
   });
 
   test("with others that are due soon, in one batch, and in chunks of 1,000", () => {

@@ -405,6 +405,20 @@ describe("away and closed", () => {
     expect((await limit.take("ann")).ok).toBe(true);
   });
 
+  test.each(["LOADING is loading", "READONLY a replica", "OOM no memory", "MISCONF no disk", "CLUSTERDOWN"])(
+    "a server that refuses is away as well: %s",
+    async (words) => {
+      const open = office.limit("n", { max: 9, per: "1h", outage: "open", cache: false });
+      const strict = office.limit("n", { max: 9, per: "1h", cache: false });
+      office.port.failure = () => new ServerError(words);
+      expect(await open.take("ann")).toMatchObject({ ok: true, source: "outage" });
+      await expect(strict.take("ann")).rejects.toBeInstanceOf(ServerError);
+      office.port.failure = null;
+      // It answers, so it is asked again by the next.
+      expect(await open.take("ann")).toMatchObject({ ok: true, source: "redis" });
+    },
+  );
+
   test("who waits for less long says nothing about those who wait for longer", async () => {
     const hasty = office.limit("hasty", { max: 9, per: "1h", timeoutMs: 5 });
     const patient = office.limit("patient", { max: 9, per: "1h", timeoutMs: 5_000 });

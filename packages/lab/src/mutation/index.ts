@@ -7,5 +7,5 @@ export { type Plant, planted, plants, tryPlant } from "./plants.js";
 export { Report } from "./report.js";
 export { trySample } from "./sample.js";
 export { inOrder } from "./seeds.js";
-export { allMutants, changedFiles, isGuard, sourceFolder } from "./sources.js";
+export { allMutants, changedFiles, isGuard, readSource, sourceFolder } from "./sources.js";
 export type { Kill } from "./worker.js";
