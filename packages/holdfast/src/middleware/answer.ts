@@ -52,8 +52,17 @@ export function answerOf(refusal: Refusal<unknown>, method: string, accept: stri
       ? page(headers, retryAfterMs, method)
       : document(headers, problemOf(refusal, after), []);
   }
-  const violated = results.filter(({ ok }) => !ok).map(({ policy }) => policy.name);
+  const violated = results.filter((each) => !each.ok && !isClosed(each)).map(({ policy }) => policy.name);
   return document(common, problemOf(refusal, after), violated);
+}
+
+/** Refused because nobody could be asked: what it is a limit of was not violated. */
+export function isClosed({
+  ok,
+  source,
+  retryAfterMs,
+}: Pick<LimitResult, "ok" | "retryAfterMs"> & { source: string }): boolean {
+  return !ok && source === "outage" && retryAfterMs === null;
 }
 
 function page(headers: Record<string, string>, retryAfterMs: number | null, method: string): Answer {

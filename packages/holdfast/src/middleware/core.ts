@@ -10,7 +10,7 @@ import type { LimitResult } from "../limits/result.js";
 import { publish } from "../telemetry/events.js";
 import { type Clock, systemClock } from "../time/clock.js";
 import { ipKey } from "./address.js";
-import { type Answer, answerOf, type Refusal } from "./answer.js";
+import { type Answer, answerOf, isClosed, type Refusal } from "./answer.js";
 import { clientAddress } from "./client-address.js";
 import { type Field, fieldsOf } from "./fields.js";
 import { type Count, type Key, type RateLimitOptions, type Rules, rulesOf } from "./options.js";
@@ -109,7 +109,7 @@ export class RequestLimiter<Raw> {
     const subject = await this.#targetOf(guard.key, request);
     if (subject === null) return null;
     const { route } = guard;
-    return { subject, route: typeof route === "string" ? route : wordOf(route(request.raw)) };
+    return { subject, route: typeof route === "string" ? route : targetOf(route(request.raw)) };
   }
 
   async #charges(request: Incoming<Raw>): Promise<Charge<Raw>[]> {
@@ -127,7 +127,7 @@ export class RequestLimiter<Raw> {
   async #targetOf(key: Key<Raw>, request: Incoming<Raw>): Promise<string | null> {
     if (key !== "ip") {
       const given = await key(request.raw);
-      return given === null || given === undefined ? null : wordOf(given);
+      return given === null || given === undefined ? null : targetOf(given);
     }
     const { ipv6Prefix, isTrusted, isTrustSaid } = this.#rules;
     const forwardedFor = request.header("x-forwarded-for");
@@ -228,22 +228,30 @@ export class RequestLimiter<Raw> {
     const word = JSON.stringify([problem, limit]);
     if (this.#told.has(word)) return;
     this.#told.add(word);
+    if (problem === "forwarded-ignored") warnOnce(remedies[problem]);
     publish("holdfast:middleware:misuse", () => ({ problem, limit, remedy: remedies[problem] }));
   }
 }
 
 const remedies = {
   "forwarded-ignored":
-    "a request has X-Forwarded-For, and no proxy is trusted: behind one, say how many there are with `trust`, or all clients share its address; without one, say `trust: false`",
+    "a request has X-Forwarded-For, and no proxy is trusted: behind one, say how many there are with the middleware's option `trust`, or all clients share its address; without one, say `trust: false`. What `trust proxy` of Express and `trustProxy` of Fastify say is not looked at",
   "forwarded-missing":
     "a trusted proxy sent no X-Forwarded-For: let it send one, or all its clients share its address",
   "charged-twice":
     "one request was charged twice by a limit for the same target: mount the middleware once, or give it a limit of its own",
 } as const;
 
+let isWarned = false;
+
+/** Once in a process, however many middlewares it has: Node prints it where nobody listens. */
+function warnOnce(remedy: string): void {
+  if (isWarned) return;
+  isWarned = true;
+  process.emitWarning(`holdfast: ${remedy}`, { code: "HOLDFAST_FORWARDED_IGNORED" });
+}
+
 function reasonOf(verdict: GuardVerdict | null, results: readonly LimitResult[]): Refusal<unknown>["reason"] {
-  const isClosed = (each: { source: string; ok: boolean; retryAfterMs: number | null }): boolean =>
-    !each.ok && each.source === "outage" && each.retryAfterMs === null;
   if (verdict && !verdict.ok) {
     if (verdict.source === "list") return "denied";
     return isClosed(verdict) ? "outage" : "penalty";
@@ -261,8 +269,11 @@ function countedOf<Raw>(count: Count<Raw>, cost: number, status: number | null, 
   return Number.isNaN(amount) ? cost : Math.min(Math.max(amount, 0), cost);
 }
 
-/** Any text as a target: what could not stand in a key, or is very long, by its digest. */
-function wordOf(text: string): string {
+/**
+ * The target, or subject, that a key is counted under: itself; where it could not stand in a key of Redis, or is longer
+ * than 200 characters, `sha256:` and its digest.
+ */
+export function targetOf(text: string): string {
   const given = String(text);
   const isPlain = given !== "" && given.length <= LONGEST_KEY && !/^\}|\p{Surrogate}/u.test(given);
   return isPlain ? given : `sha256:${createHash("sha256").update(given, "utf16le").digest("base64url")}`;

@@ -101,7 +101,9 @@ describe("t is for how long no more than r can be had, refused or not", () => {
     expect(bucket({ ok: false, remaining: 1, retryAfterMs: 39_000, resetMs: 39_000 })).toBe(
       '"bucket";r=1;t=19',
     );
-    expect(bucket({ ok: false, remaining: 1, retryAfterMs: null, resetMs: 39_000 })).toBe('"bucket";r=1;t=19');
+    expect(bucket({ ok: false, remaining: 1, retryAfterMs: null, resetMs: 39_000 })).toBe(
+      '"bucket";r=1;t=19',
+    );
   });
 
   test("of a rate that does not come out even, and one too quick to be seen", () => {

@@ -29,13 +29,19 @@ describe.each(frameworks)("%s while Redis is away", (_, start) => {
         headers.get("ratelimit"),
         headers.get("retry-after"),
         each.handled() - before,
-        response.status === 503 ? ((await response.json()) as { type: string }).type : null,
+        response.status === 503 ? await response.json() : null,
       ]);
     }
     const reduced = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity";
     expect(seen).toEqual([
       [200, null, null, 1, null],
-      [503, null, "5", 0, reduced],
+      [
+        503,
+        null,
+        "5",
+        0,
+        { type: reduced, title: "Temporarily unavailable", status: 503, detail: expect.any(String) },
+      ],
       [200, null, null, 1, null],
       [500, null, null, 0, null],
     ]);

@@ -6,7 +6,7 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import express from "express";
 import fastify, { type FastifyRequest } from "fastify";
 import { type Guard, Holdfast, InvalidArgumentError, type Limit } from "holdfast";
-import { type RateLimitOptions, RequestLimiter } from "holdfast/middleware";
+import { type RateLimitOptions, RequestLimiter, targetOf } from "holdfast/middleware";
 import { rateLimit as forExpress } from "holdfast/middleware/express";
 import { rateLimit as forFastify } from "holdfast/middleware/fastify";
 import { rateLimit as forFetch } from "holdfast/middleware/fetch";
@@ -212,6 +212,20 @@ test("two keys that come to the same are charged once", async () => {
     /^"l\d+";r=4;t=720$/,
   );
   expect(await limit.peek("me")).toMatchObject({ remaining: 4 });
+});
+
+test.each([
+  ["kim", "kim"],
+  ["k".repeat(200), "k".repeat(200)],
+  ["k".repeat(201), "sha256:HL7wHnZmLCuZuRdc6KNFjnLtzftPI49ihjH-UJ3esyk"],
+  ["", "sha256:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"],
+])("a key %o is counted under %o", async (key, target) => {
+  const limit = perHour(5);
+  await forFetch(hf, { limits: limit, key: () => key })(async () => new Response("in"))(
+    new Request("http://server/"),
+  );
+  expect(targetOf(key)).toBe(target);
+  expect(await limit.peek(target)).toMatchObject({ remaining: 4 });
 });
 
 describe("misuse is told where the middleware is made", () => {
