@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "1bb5dc24ee9f1d2fe36c0f7734959f73954169e3",
+  sha1: "ecd6f976b22ad7475e99270d1bf12e256b88f53c",
   source: `local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -207,7 +207,7 @@ local function give_back(key, back, at)
     push(key, item_at, n, sum - back)
   end
 end
-local function sliding(key, cost, max, per, _, _, taken_at)
+local function sliding(key, cost, max, per, _, _, taken_at, extra)
   local last = redis.call('LINDEX', key, -1)
   local used, ended, last_at, last_sum = 0, 0, 0, 0
   if last then
@@ -249,6 +249,11 @@ local function sliding(key, cost, max, per, _, _, taken_at)
       end)
     end
   end
+  local taken = ok and 1 or 0
+  if extra and ok and charged < max then
+    local more = min_of(extra, max - charged)
+    taken, cost, charged = 1 + more, cost + more, charged + more
+  end
   local at = max_of(last_at, now)
   local function reset(left, is_newest)
     return left == 0 and 0 or max_of((is_newest and at or last_at) + per - now, 1)
@@ -273,7 +278,7 @@ local function sliding(key, cost, max, per, _, _, taken_at)
     if is_taken and cost < 0 then give_back(key, -cost, taken_at) end
     redis.call('PEXPIRE', key, ceil_div(reset(left, is_taken and cost > 0), 1000) + 1)
   end
-  return ok and 1 or 0, retry, max_of(max - charged, 0), reset(charged, cost > 0), max_of(max - used, 0),
+  return taken, retry, max_of(max - charged, 0), reset(charged, cost > 0), max_of(max - used, 0),
     reset(used, false), write, is_moved
 end
 local kinds = { rolling = bucket, gcra = bucket, window = window, sliding = sliding, lifetime = lifetime }

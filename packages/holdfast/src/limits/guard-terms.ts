@@ -1,8 +1,8 @@
 /** Guard terms: what a guard was told, checked once. */
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { type Duration, durationMs } from "../time/duration.js";
-import { type Outage, type Terms, termsOf } from "./terms.js";
+import type { Duration } from "../time/duration.js";
+import { type Outage, show, spanMs, type Terms, termsOf } from "./terms.js";
 
 /**
  * What is done with who went over. The guard says which; what it means is the caller's, and for the middleware:
@@ -95,7 +95,6 @@ const known = [
   "cache",
 ] as const;
 const kinds: readonly PenaltyKind[] = ["postpone", "busy", "refuse"];
-const LONGEST_MS = 366 * 86_400_000;
 const MOST_PENALTIES = 100;
 const DEFAULT_DECAY = "1h";
 const DEFAULT_LISTS = "1m";
@@ -105,10 +104,10 @@ export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
   checkOptions("options", options, known);
   const { hits, per, outage, localShare, timeoutMs, cache, allow = [], deny = [] } = options;
   if (!Number.isInteger(hits) || hits < 1)
-    throw new InvalidArgumentError("hits", `must be a whole number from 1, not ${String(hits)}`);
+    throw new InvalidArgumentError("hits", `must be a whole number from 1, not ${show(hits)}`);
   const counted = termsOf(name, { type: "window", max: hits, per, outage, localShare, timeoutMs, cache });
   const { decayMs = DEFAULT_DECAY, listsMs = DEFAULT_LISTS } = options;
-  const decay = durationMs("decayMs", decayMs, { minMs: 0, maxMs: LONGEST_MS });
+  const decay = spanMs("decayMs", decayMs, 0);
   const penalties = penaltiesOf(options.penalties);
   return Object.freeze({
     name,
@@ -123,7 +122,7 @@ export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
     perUs: counted.perUs,
     allow: checkList("allow", allow),
     deny: checkList("deny", deny),
-    listsMs: durationMs("listsMs", listsMs, { minMs: 1, maxMs: LONGEST_MS }),
+    listsMs: spanMs("listsMs", listsMs, 1),
     outage: counted.outage,
     share: { ...counted, localShare: Math.max(counted.localShare, 1 / hits) },
     timeoutMs: counted.timeoutMs,
@@ -133,7 +132,10 @@ export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
 
 function penaltiesOf(rules: unknown): Penalty[] {
   if (!Array.isArray(rules) || rules.length === 0 || rules.length > MOST_PENALTIES)
-    throw new InvalidArgumentError("penalties", `must be an array of 1 to ${MOST_PENALTIES} rules`);
+    throw new InvalidArgumentError(
+      "penalties",
+      `must be an array of 1 to ${MOST_PENALTIES} rules such as { kind: "busy", forMs: "15s" }`,
+    );
   return rules.map((rule: PenaltyRule, place) => {
     const argument = `penalties[${place}]`;
     checkOptions(argument, rule, ["kind", "forMs", "prolong"]);
@@ -141,12 +143,11 @@ function penaltiesOf(rules: unknown): Penalty[] {
     if (!kinds.includes(kind))
       throw new InvalidArgumentError(
         `${argument}.kind`,
-        `must be one of ${kinds.join(", ")}, not ${String(kind)}`,
+        `must be one of ${kinds.join(", ")}, not ${show(kind)}`,
       );
     if (typeof prolong !== "boolean")
       throw new InvalidArgumentError(`${argument}.prolong`, "must be true or false");
-    const bounds = { minMs: 1, maxMs: LONGEST_MS };
-    return Object.freeze({ kind, forMs: durationMs(`${argument}.forMs`, forMs, bounds), prolong });
+    return Object.freeze({ kind, forMs: spanMs(`${argument}.forMs`, forMs, 1), prolong });
   });
 }
 

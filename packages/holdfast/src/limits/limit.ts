@@ -1,17 +1,20 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
 
-import { checkWord } from "../arguments.js";
+import { checkOptions, checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
 import { type Cell, cellOf } from "./cell.js";
 import type { Desk } from "./desk.js";
 import type { LimitResult, Reservation } from "./result.js";
-import { checkCost, type LimitOptions, type LimitPolicy, type Terms, termsOf } from "./terms.js";
+import { checkCost, type LimitOptions, type LimitPolicy, show, type Terms, termsOf } from "./terms.js";
+
+/** In ms a time of 1973: whoever says less means seconds. */
+const IN_SECONDS = 1e11;
 
 export interface TakeOptions {
   /**
    * When it happened, in ms since 1970 by the server's clock, for `rolling` and `gcra`: what has regenerated since is
-   * not counted. Later than now is now. For a refund also of `window` and `sliding`: when it was taken. @default now
+   * not counted. Later than now is now. For a refund of any type: when it was taken. @default now
    */
   readonly atMs?: number | undefined;
 }
@@ -46,6 +49,11 @@ export class Limit {
     return this.#terms.policy;
   }
 
+  /** For groups: whether it is counted there. */
+  isOf(desk: Part<Desk>): boolean {
+    return this.#desk === desk;
+  }
+
   /** For groups, and whatever else needs both. */
   get terms(): Terms {
     return this.#terms;
@@ -53,12 +61,13 @@ export class Limit {
 
   /** A part of a group: `hf.limits.all([requests.of(user), bytes.of(user, { cost: 512 })])`. */
   of(target: string, options: PartOptions = {}): LimitTarget {
-    const { cost } = options;
+    checkOptions("options", options, ["cost", "atMs"]);
+    const { cost, atMs } = options;
     return {
       limit: this,
       target: checkWord("target", target),
       cost: cost === undefined ? undefined : checkCost("cost", cost),
-      atMs: momentOf(options) ?? undefined,
+      atMs: checkMoment(atMs) ?? undefined,
     };
   }
 
@@ -67,7 +76,7 @@ export class Limit {
    * @throws {InvalidArgumentError} @throws {ClosedError}
    * @throws {IndeterminateError} @throws {ServerError} only with `outage: "error"`
    */
-  async take(target: string, cost = 1, options: TakeOptions = {}): Promise<LimitResult> {
+  async take(target: string, cost = 1, options?: TakeOptions): Promise<LimitResult> {
     const charge = {
       target: checkWord("target", target),
       cost: checkCost("cost", cost),
@@ -92,7 +101,7 @@ export class Limit {
   }
 
   /** Gives back what was taken, never more than is used. Rejects with what went wrong, whatever `outage` says. */
-  async refund(target: string, cost = 1, options: TakeOptions = {}): Promise<LimitResult> {
+  async refund(target: string, cost = 1, options?: TakeOptions): Promise<LimitResult> {
     const charge = {
       target: checkWord("target", target),
       cost: checkCost("cost", cost),
@@ -119,8 +128,16 @@ export class Limit {
   }
 }
 
-function momentOf(options: TakeOptions): number | null {
-  const { atMs = null } = options;
-  if (atMs === null || (Number.isFinite(atMs) && atMs >= 0)) return atMs;
-  throw new InvalidArgumentError("atMs", "must be milliseconds since 1970");
+function momentOf(options: TakeOptions | undefined): number | null {
+  if (options === undefined) return null;
+  checkOptions("options", options, ["atMs"]);
+  return checkMoment(options.atMs);
+}
+
+function checkMoment(atMs: number | null = null): number | null {
+  if (atMs === null || (Number.isFinite(atMs) && atMs >= IN_SECONDS)) return atMs;
+  throw new InvalidArgumentError(
+    "atMs",
+    `must be milliseconds since 1970, and not seconds, not ${show(atMs)}`,
+  );
 }

@@ -3,7 +3,7 @@ import { checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
 import type { Charge, Desk } from "./desk.js";
-import type { Limit, LimitTarget } from "./limit.js";
+import { Limit, type LimitTarget } from "./limit.js";
 import type { LimitIndex } from "./limit-index.js";
 import type { GroupResult } from "./result.js";
 import { checkCost, type Terms } from "./terms.js";
@@ -20,7 +20,7 @@ export class LimitGroup {
   constructor(desk: Part<Desk>, parts: readonly LimitGroupPart[], isAcross = false) {
     this.#desk = desk;
     this.#isAcross = isAcross;
-    this.parts = parts.flatMap((part) => (part instanceof LimitGroup ? part.parts : [part]));
+    this.parts = partsOf(desk, parts);
     // Few are in a group, and a group is made for each request: compared, not kept in a table.
     for (let place = 1; place < this.parts.length; place += 1) {
       const { limit, target } = this.parts[place] as LimitTarget;
@@ -47,8 +47,8 @@ export class LimitGroup {
   }
 
   /** Gives back to every one, in one script. Rejects with what went wrong, whatever `outage` says. */
-  async refund(cost = 1): Promise<void> {
-    await (await this.#desk.load()).refundAll(this.#asked(cost));
+  async refund(cost = 1): Promise<GroupResult> {
+    return await (await this.#desk.load()).refundAll(this.#asked(cost));
   }
 
   async reset(): Promise<void> {
@@ -70,6 +70,32 @@ export class LimitGroup {
   }
 }
 
+/** Checked, and those of groups in it. */
+function partsOf(desk: Part<Desk>, parts: unknown): LimitTarget[] {
+  if (!Array.isArray(parts)) throw new InvalidArgumentError("parts", "must be an array of limit.of(target)");
+  return parts.flatMap((part: LimitGroupPart, place) => {
+    if (part instanceof LimitGroup) return partsOf(desk, part.parts);
+    const { limit, target, cost, atMs } = (part ?? {}) as LimitTarget;
+    if (!(limit instanceof Limit))
+      throw new InvalidArgumentError(`parts[${place}]`, "must be limit.of(target), or a group");
+    if (limit.isOf(desk)) return limit.of(target, { cost, atMs });
+    throw new InvalidArgumentError(`parts[${place}]`, ofAnother(limit));
+  });
+}
+
+function ofAnother({ name }: Limit): string {
+  return `is the limit '${name}' of another Holdfast, which counts it: make both with one`;
+}
+
+/** For the middleware. @throws {InvalidArgumentError} */
+export function checkOwner(hf: unknown, limits: readonly Limit[]): void {
+  const own = (hf as { limits?: unknown } | null | undefined)?.limits;
+  if (!(own instanceof Limits))
+    throw new InvalidArgumentError("hf", "must be a Holdfast: new Holdfast(client)");
+  const stranger = limits.find((limit) => !own.has(limit));
+  if (stranger) throw new InvalidArgumentError("limits", ofAnother(stranger));
+}
+
 function isSame(part: LimitTarget, { name, policy }: Limit, target: string): boolean {
   return part.target === target && part.limit.name === name && part.limit.policy.type === policy.type;
 }
@@ -82,9 +108,15 @@ export class Limits {
     this.#desk = desk;
   }
 
+  /** Whether this Holdfast made it. */
+  has(limit: Limit): boolean {
+    return limit.isOf(this.#desk);
+  }
+
   /** A list of limits that can be reset together. */
   async index(name: string): Promise<LimitIndex> {
-    return (await this.#desk.load()).index(checkWord("name", name));
+    checkWord("name", name);
+    return (await this.#desk.load()).index(name, (parts) => partsOf(this.#desk, parts));
   }
 
   /** A group of limits, each with its target: `hf.limits.all([perSecond.of(user), perDay.of(user)])`. */

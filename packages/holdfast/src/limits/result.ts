@@ -47,9 +47,9 @@ export interface GroupResult {
 /** What was taken before it was known how much it would be. */
 export interface Reservation extends LimitResult {
   /**
-   * Gives back what was not used. What has regenerated meanwhile is given back already. Once: a repeat has the first
-   * call's result.
-   * @param actual from 0 to what was reserved
+   * Says what it was. What was not used is given back; what has regenerated meanwhile is given back already. What was
+   * used beyond the reservation is charged now, as far as it fits, and never refused, for it is done: `ok` says whether
+   * all of it fitted. Once: a repeat has the first call's result. Errors as for `refund`.
    * @throws {InvalidArgumentError}
    */
   settle(actual: number): Promise<LimitResult>;

@@ -50,15 +50,14 @@ function costFrom({ room }: Terms, dice: Dice): number {
   ]);
 }
 
-function questionFrom(type: LimitType, terms: Terms, nowUs: number, dice: Dice): Question {
+function questionFrom(terms: Terms, nowUs: number, dice: Dice): Question {
   const how = dice.pick(["each", "each", "each", "each", "each", "each", "look", "set", "ahead"] as const);
-  const ahead = how === "ahead" && type !== "sliding";
   const cost = costFrom(terms, dice);
   const atUs = dice.fraction() < 0.2 ? nowUs - Math.floor(dice.fraction() * terms.perUs * 1.5) + 2_000 : null;
   return {
-    how: how === "ahead" && !ahead ? "each" : how,
+    how,
     terms,
-    cost: how === "set" || ahead ? Math.abs(cost) : cost,
+    cost: how === "set" || how === "ahead" ? Math.abs(cost) : cost,
     atUs: how === "each" ? atUs : null,
     extra: dice.whole(0, Math.min(1_000, terms.room)),
     holdUs: Math.floor(dice.fraction() * terms.perUs * 0.1),
@@ -94,7 +93,7 @@ function walk(type: LimitType, seed: number): void {
         model.gone(nowUs),
         `seed ${seed}: gone at ${nowUs} while it held\n${story.slice(-6).join("\n")}`,
       ).toBe("");
-    const question = questionFrom(type, terms, nowUs, dice);
+    const question = questionFrom(terms, nowUs, dice);
     const { how, cost, atUs, extra, holdUs } = question;
     const before = engine.call(
       type === "sliding" ? "LRANGE" : "GET",

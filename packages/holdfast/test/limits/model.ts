@@ -167,7 +167,7 @@ class SlidingModel implements Model {
     return left.map(({ at, n }) => `${n} of ${at}`).join();
   }
 
-  ask(nowUs: number, { how, terms, cost, atUs }: Question): Expected {
+  ask(nowUs: number, { how, terms, cost, atUs, extra }: Question): Expected {
     const { max } = terms.policy;
     const per = terms.perUs;
     let entries = this.#entries.filter(({ at }) => at > nowUs - per).map((entry) => ({ ...entry }));
@@ -175,8 +175,10 @@ class SlidingModel implements Model {
     const isMoved = (this.#entries.at(-1)?.at ?? 0) > nowUs + per;
     if (isMoved) entries = [{ at: nowUs, n: sum(entries) }];
     const used = sum(entries);
-    const wanted = how === "set" ? Math.min(cost, max) - used : cost;
-    const isFitting = wanted <= 0 || used + wanted <= max;
+    const asked = how === "set" ? Math.min(cost, max) - used : cost;
+    const isFitting = asked <= 0 || used + asked <= max;
+    const more = isFitting && how === "ahead" ? Math.max(0, Math.min(extra, max - used - asked)) : 0;
+    const wanted = asked + more;
     const resetOf = (left: number, lastAt: number): number =>
       left === 0 ? 0 : Math.max(1, lastAt + per - nowUs);
     const lastAt = entries.at(-1)?.at ?? 0;
@@ -193,7 +195,7 @@ class SlidingModel implements Model {
       this.#entries = entries;
       this.#perUs = per;
     }
-    return [isFitting ? 1 : 0, Math.max(0, max - after), retryOf(), reset];
+    return [isFitting ? 1 + more : 0, Math.max(0, max - after), retryOf(), reset];
 
     function retryOf(): number {
       if (isFitting) return 0;

@@ -2,7 +2,7 @@
 import { ServerError } from "../../src/errors/refusals.ts";
 import { Desk } from "../../src/limits/desk.ts";
 import { Limit } from "../../src/limits/limit.ts";
-import { LimitGroup, type LimitGroupPart } from "../../src/limits/limits.ts";
+import { type LimitGroup, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
 import type { LimitOptions } from "../../src/limits/terms.ts";
 import { Part } from "../../src/part.ts";
 import type { RedisPort, Reply } from "../../src/redis/port.ts";
@@ -15,6 +15,7 @@ export class Office {
   readonly engine: Engine;
   readonly desk: Desk;
   readonly port: OfficePort;
+  readonly limits: Limits;
   /** Seconds of this process in a true second. */
   rate = 1;
   readonly #part: Part<Desk>;
@@ -44,6 +45,7 @@ export class Office {
       callTimeoutMs: 1_000,
     });
     this.#part = new Part(async () => this.desk);
+    this.limits = new Limits(this.#part);
   }
 
   get timers(): number {
@@ -55,7 +57,7 @@ export class Office {
   }
 
   all(parts: readonly LimitGroupPart[]): LimitGroup {
-    return new LimitGroup(this.#part, parts);
+    return this.limits.all(parts);
   }
 
   /** The timers that are due. */

@@ -86,8 +86,8 @@ describe.each(types)("%s", (type) => {
     const five = limit(5);
     const reservation = await five.reserve("ann", 4);
     expect(reservation).toMatchObject({ ok: true, remaining: 1 });
-    await expect(reservation.settle(5)).rejects.toBeInstanceOf(InvalidArgumentError);
     await expect(reservation.settle(-1)).rejects.toBeInstanceOf(InvalidArgumentError);
+    await expect(reservation.settle(1.5)).rejects.toBeInstanceOf(InvalidArgumentError);
     const [first, again] = [await reservation.settle(1), await reservation.settle(0)];
     expect(first).toEqual(again);
     expect(first.remaining).toBe(4);
@@ -95,6 +95,20 @@ describe.each(types)("%s", (type) => {
     expect(refused.ok).toBe(false);
     expect(await refused.settle(0)).toMatchObject({ ok: false });
     expect(await used(five)).toBe(1);
+  });
+
+  test("settle charges what was used beyond the reservation, as far as it fits, and is never refused", async () => {
+    const ten = limit(10);
+    const first = await ten.reserve("ann", 4);
+    expect(await first.settle(6)).toMatchObject({ ok: true, remaining: 4, retryAfterMs: 0, source: "redis" });
+    expect(await used(ten)).toBe(6);
+    const second = await ten.reserve("ann", 1);
+    const over = await second.settle(5);
+    expect(over).toMatchObject({ ok: false, remaining: 0, retryAfterMs: null });
+    expect(await second.settle(9)).toEqual(over);
+    expect(await used(ten)).toBe(10);
+    const third = await ten.reserve("bob", 0);
+    expect(await third.settle(3)).toMatchObject({ ok: true, remaining: 7 });
   });
 
   if (type !== "lifetime")
@@ -274,6 +288,6 @@ test("late events count less: the cases of traffic_jam", async () => {
   await limit.take("ann", 2);
   await limit.refund("ann", 2, { atMs });
   expect((await limit.peek("ann", 0)).remaining).toBe(1);
-  const never = await limit.take("ann", 4, { atMs: 0 });
+  const never = await limit.take("ann", 4, { atMs: 1e11 });
   expect(never).toMatchObject({ ok: false, retryAfterMs: null });
 });

@@ -1,0 +1,154 @@
+/** What can never work, or would be ignored, is an InvalidArgumentError that says what to do; and nothing is sent. */
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { InvalidArgumentError } from "../../src/errors.ts";
+import type { Guard } from "../../src/limits/guard.ts";
+import { guardTermsOf } from "../../src/limits/guard-terms.ts";
+import type { Limit } from "../../src/limits/limit.ts";
+import { checkOwner, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
+import type { LimitOptions, LimitType } from "../../src/limits/terms.ts";
+import { Part } from "../../src/part.ts";
+import { Engine } from "./engine.ts";
+import { Office } from "./office.ts";
+
+let engine: Engine;
+let office: Office;
+let limits: Limits;
+let other: Limit;
+let limit: Limit;
+
+beforeAll(async () => {
+  engine = await Engine.start();
+});
+
+beforeEach(() => {
+  engine.call("FLUSHALL");
+  office = new Office(engine);
+  limits = office.limits;
+  limit = office.limit("n", { max: 3, per: "1h" });
+  other = new Office(engine, 2).limit("foreign", { max: 2, per: "1h" });
+});
+
+/** Of whatever it throws or rejects with. */
+async function refusalOf(call: () => unknown): Promise<string> {
+  try {
+    await call();
+  } catch (error) {
+    expect(error).toBeInstanceOf(InvalidArgumentError);
+    expect(office.port.calls).toEqual([]);
+    return (error as Error).message;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("groups", () => {
+  test("of limits of another Holdfast, which counts them elsewhere", async () => {
+    const told = /^parts\[1\] is the limit 'foreign' of another Holdfast/;
+    const parts = [limit.of("ann"), other.of("ann")];
+    expect(await refusalOf(() => limits.all(parts))).toMatch(told);
+    expect(await refusalOf(() => limits.across(parts))).toMatch(told);
+    const strangers = new Office(engine, 2);
+    const group = strangers.all([strangers.limit("foreign", { max: 2, per: "1h" }).of("ann")]);
+    expect(await refusalOf(() => limits.all([group]))).toMatch(/another Holdfast/);
+    const index = await limits.index("mine");
+    expect(await refusalOf(() => index.note([other.of("ann")]))).toMatch(/another Holdfast/);
+    const middleware = (...of: Limit[]) => refusalOf(() => checkOwner({ limits }, of));
+    expect(await middleware(limit, other)).toMatch(/^limits is the limit 'foreign' of another Holdfast/);
+    expect(await middleware(other)).toMatch(/another Holdfast/);
+    checkOwner({ limits }, [limit]);
+  });
+
+  test.each<[string, () => unknown]>([
+    ["nothing", () => undefined],
+    ["one part", () => limit.of("ann")],
+    ["a limit", () => [limit]],
+    ["null", () => [null]],
+    ["text", () => ["ann"]],
+    ["a part made by hand whose cost is none", () => [{ limit, target: "ann", cost: 0.4 }]],
+    ["one that would give back", () => [{ limit, target: "ann", cost: -3 }]],
+    ["one without a target", () => [{ limit }]],
+    ["one whose time is in seconds", () => [{ limit, target: "ann", atMs: 1_700_000_000 }]],
+  ])("of %s", async (_, parts) => {
+    await refusalOf(() => limits.all(parts() as LimitGroupPart[]));
+    await refusalOf(() => limits.across(parts() as LimitGroupPart[]));
+  });
+
+  test("say what a part is", async () => {
+    expect(await refusalOf(() => limits.all([limit] as never))).toBe(
+      "parts[0] must be limit.of(target), or a group",
+    );
+    expect(await refusalOf(() => limits.all(limit.of("ann") as never))).toBe(
+      "parts must be an array of limit.of(target)",
+    );
+  });
+
+  test("in an index, and names of what it resets", async () => {
+    const index = await limits.index("mine");
+    await refusalOf(() => index.note([limit] as never));
+    await refusalOf(() => index.note(limit.of("ann") as never));
+    await refusalOf(() => index.reset(5 as never));
+  });
+
+  test.each([undefined, null, {}, { limits: {} }])("of a middleware without a Holdfast: %j", async (hf) => {
+    expect(await refusalOf(() => checkOwner(hf, []))).toBe("hf must be a Holdfast: new Holdfast(client)");
+  });
+});
+
+describe("options that would be ignored", () => {
+  test.each<[string, () => unknown]>([
+    ["a cost that is no object", () => limit.of("ann", 5 as never)],
+    ["a misspelt cost", () => limit.of("ann", { const: 5 } as never)],
+    ["null for a part", () => limit.of("ann", null as never)],
+    ["an unknown one", () => limit.take("ann", 1, { time: 1e12 } as never)],
+    ["a moment that is no object", () => limit.take("ann", 1, 5 as never)],
+    ["null", () => limit.take("ann", 1, null as never)],
+    ["an unknown one of a refund", () => limit.refund("ann", 1, { time: 1e12 } as never)],
+    ["null of a refund", () => limit.refund("ann", 1, null as never)],
+    ["a moment in seconds", () => limit.take("ann", 1, { atMs: 1_700_000_000 })],
+    ["a moment that is text", () => limit.refund("ann", 1, { atMs: "now" as never })],
+  ])("%s", async (_, call) => {
+    await refusalOf(call);
+  });
+
+  const types: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
+  test.each(types)("a moment of a charge, where %s does not heed it", async (type) => {
+    const options: LimitOptions = { type, max: 3, ...(type === "lifetime" ? {} : { per: "1h" }) };
+    const late = office.limit("late", options);
+    const atMs = engine.nowUs / 1_000 - 1_000;
+    const calls = [
+      () => late.take("ann", 1, { atMs }),
+      () => office.all([late.of("ann", { atMs })]).take(),
+      () => office.all([late.of("ann", { atMs })]).peek(),
+      ...(type === "lifetime" ? [] : [() => limits.across([late.of("ann", { atMs })]).take()]),
+    ];
+    for (const call of calls) {
+      if (type === "rolling" || type === "gcra") await call();
+      else expect(await refusalOf(call)).toMatch(/^atMs is for rolling and gcra, and for refunds/);
+    }
+    // When it was taken is said of a refund of any type.
+    await late.refund("ann", 1, { atMs });
+    await office.all([late.of("ann", { atMs })]).refund();
+  });
+});
+
+test("messages show text as text, and name what was meant", async () => {
+  const told = (options: object) => refusalOf(() => office.limit("n", options as LimitOptions));
+  expect(await told({ max: "10", per: "1h" })).toBe(
+    'max must be a whole number from 0 to 1000000000, not "10"',
+  );
+  expect(await told({ max: 1, per: "400d" })).toBe('per must be at most 366 days, not "400d"');
+  expect(await told({ max: 1, per: "1h", type: "fixed" })).toMatch(/ not "fixed"$/);
+  const guard = (options: object) => refusalOf(() => guardTermsOf("g", options as never) as never as Guard);
+  expect(await guard({ hits: "3", per: "1m" })).toMatch(/ not "3"$/);
+  const rules = 'penalties must be an array of 1 to 100 rules such as { kind: "busy", forMs: "15s" }';
+  expect(await guard({ hits: 3, per: "1m" })).toBe(rules);
+  expect(await guard({ hits: 3, per: "1m", penalties: [] })).toBe(rules);
+  const penalties = [{ kind: "busy", forMs: "400d" }];
+  expect(await guard({ hits: 3, per: "1m", penalties })).toMatch(
+    /^penalties\[0\]\.forMs must be at most 366 days/,
+  );
+});
+
+test("a limit is asked of the Holdfast that made it", () => {
+  expect([limits.has(limit), limits.has(other)]).toEqual([true, false]);
+  expect(new Limits(new Part(async () => office.desk)).has(limit)).toBe(false);
+});
