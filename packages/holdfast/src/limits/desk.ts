@@ -18,7 +18,8 @@ import type { Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import { Blocks } from "./blocks.js";
 import { type Ahead, type Ask, Charges } from "./charges.js";
-import { Gate } from "./gate.js";
+import type { Gate } from "./gate.js";
+import { GatedPort } from "./gated-port.js";
 import { type CheckParts, LimitIndex } from "./limit-index.js";
 import { LocalShare } from "./local-share.js";
 import { type Asking, Refusals } from "./refusals.js";
@@ -51,6 +52,7 @@ const MOST_KEYS = 10_000;
 export class Desk {
   readonly #options: DeskOptions;
   readonly #charges: Charges;
+  readonly #port: GatedPort;
   readonly #gate: Gate;
   readonly #refusals: Refusals;
   readonly #local: LocalShare;
@@ -58,10 +60,11 @@ export class Desk {
   #closed = false;
 
   constructor(options: DeskOptions) {
-    const { port, schedule, random, prefix, callTimeoutMs } = options;
+    const { port, schedule, random, prefix } = options;
     this.#options = options;
     this.#charges = new Charges(port, random, prefix);
-    this.#gate = new Gate(port, schedule, callTimeoutMs);
+    this.#port = GatedPort.of(options);
+    this.#gate = this.#port.gate;
     this.#refusals = new Refusals(schedule.clock, MOST_KEYS);
     this.#local = new LocalShare(schedule.clock, MOST_KEYS);
     this.#blocks = new Blocks(schedule.clock, MOST_KEYS);
@@ -117,10 +120,7 @@ export class Desk {
     this.#assertOpen("reset()");
     const ask = this.#askOf(terms, { target, cost: 0, atMs: null }, 0);
     this.#blocks.forget(ask.key);
-    await this.#told([ask], async () => {
-      const limitMs = await this.#pass(this.#limitOf(terms));
-      return this.#options.port.command(["DEL", ask.key], limitMs);
-    });
+    await this.#told([ask], () => this.#port.command(["DEL", ask.key], this.#limitOf(terms)));
   }
 
   async reserve(terms: Terms, charge: Charge): Promise<Reservation> {
@@ -137,9 +137,7 @@ export class Desk {
       const back = charge.cost - actual;
       if (!result.ok || back === 0) return result;
       if (nowUs !== null)
-        return back < 0
-          ? this.#chargeMore(ask, -back)
-          : this.#giveBack({ ...ask, cost: -back, atUs: nowUs });
+        return back < 0 ? this.#chargeMore(ask, -back) : this.#giveBack({ ...ask, cost: -back, atUs: nowUs });
       if (terms.outage !== "local") return result;
       const { remaining } = this.#local.look(terms, ask.key, 0);
       return overrunOf(this.#local.take(terms, ask.key, Math.min(-back, remaining)), -back <= remaining);
@@ -313,30 +311,16 @@ export class Desk {
   }
 
   async #charge(ask: Ask, limitMs: number, ahead: Ahead | null = null): Promise<Verdict> {
-    const verdict = await this.#charges.one(ask, await this.#pass(limitMs), ahead);
+    const verdict = await this.#charges.one(ask, await this.#port.pass(limitMs), ahead);
     this.#gate.answered();
     return verdict;
   }
 
   async #together(how: "take" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
-    const limitMs = await this.#pass(Math.min(...asks.map(({ terms }) => this.#limitOf(terms))));
+    const limitMs = await this.#port.pass(Math.min(...asks.map(({ terms }) => this.#limitOf(terms))));
     const verdicts = await this.#charges.together(how, asks, limitMs);
     this.#gate.answered();
     return verdicts;
-  }
-
-  /** How much of the time limit is left. @throws {UnavailableError} */
-  #pass(limitMs: number): number | Promise<number> {
-    const trouble = this.#gate.check(limitMs);
-    return trouble === null ? limitMs : this.#wait(trouble, limitMs);
-  }
-
-  async #wait(trouble: ReturnType<Gate["check"]>, limitMs: number): Promise<number> {
-    const { clock } = this.#options.schedule;
-    const sinceMs = clock.now().monoMs;
-    const error = await trouble;
-    if (error) throw error;
-    return Math.max(1, Math.ceil(limitMs - (clock.now().monoMs - sinceMs)));
   }
 
   async #askAll(
@@ -376,7 +360,10 @@ export class Desk {
 /** What happened earlier counts for less only where that regenerates evenly. @throws {InvalidArgumentError} */
 function checkLate({ policy: { type } }: Terms, { atMs }: Charge): void {
   if (atMs === null || type === "rolling" || type === "gcra") return;
-  throw new InvalidArgumentError("atMs", `is for rolling and gcra, and for refunds: leave it out for ${type}`);
+  throw new InvalidArgumentError(
+    "atMs",
+    `is for rolling and gcra, and for refunds: leave it out for ${type}`,
+  );
 }
 
 /** What did not fit is never charged. */

@@ -1,11 +1,11 @@
 /** Guard desk: where all guards of a Holdfast are asked. A penalty that stands, a list and an outage are answered here. */
-import { ClosedError, HoldfastError, IndeterminateError, tellCaller } from "../errors.js";
+import { ClosedError, HoldfastError, tellCaller } from "../errors.js";
 import { guardKeys } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { publish } from "../telemetry/events.js";
 import type { Schedule } from "../time/schedule.js";
-import { Gate } from "./gate.js";
+import { GatedPort } from "./gated-port.js";
 import { script } from "./guard.lua.js";
 import { GuardLists } from "./guard-lists.js";
 import type { GuardTerms } from "./guard-terms.js";
@@ -26,16 +26,16 @@ const inReply = 5;
 
 export class GuardDesk {
   readonly #options: GuardDeskOptions;
-  readonly #gate: Gate;
+  readonly #port: GatedPort;
   readonly #penalized: Penalized;
   readonly #local: LocalShare;
   readonly #lists = new WeakMap<GuardTerms, GuardLists>();
   #closed = false;
 
   constructor(options: GuardDeskOptions) {
-    const { port, schedule, callTimeoutMs } = options;
+    const { schedule } = options;
     this.#options = options;
-    this.#gate = new Gate(port, schedule, callTimeoutMs);
+    this.#port = GatedPort.of(options);
     this.#penalized = new Penalized(schedule.clock, MOST_PENALIZED);
     this.#local = new LocalShare(schedule.clock, MOST_PENALIZED);
   }
@@ -49,6 +49,7 @@ export class GuardDesk {
   }
 
   async pardon(terms: GuardTerms, subject: string): Promise<void> {
+    if (this.#closed) throw new ClosedError("pardon() came after hf.close()");
     const keys = guardKeys(this.#options.prefix, terms.name, subject, "");
     this.#penalized.pardon(keys[0]);
     try {
@@ -72,11 +73,7 @@ export class GuardDesk {
     if (standing) return standing;
     const [since, pardons] = [this.#options.schedule.clock.now(), this.#penalized.pardons];
     try {
-      const trouble = this.#gate.check(this.#limitOf(terms));
-      const error = trouble === null ? null : await trouble;
-      if (error) throw error;
       const { verdict, struck } = await this.#script(terms, how, keys);
-      this.#gate.answered();
       if (terms.cache) this.#penalized.note(keys[0], since, pardons, verdict);
       if (struck) tellPunished(terms, subject, route, verdict);
       return verdict;
@@ -90,7 +87,7 @@ export class GuardDesk {
     how: "hit" | "look" | "pardon",
     keys: readonly string[],
   ): Promise<{ verdict: GuardVerdict; struck: boolean }> {
-    const call = this.#options.port.script(script, keys, [how, ...terms.words], this.#limitOf(terms));
+    const call = this.#port.script(script, keys, [how, ...terms.words], this.#limitOf(terms));
     const [said, strikes, place, leftUs, remaining] = replyRow(await tellCaller(call), inReply).map(
       Number,
     ) as [number, number, number, number, number];
@@ -108,7 +105,6 @@ export class GuardDesk {
   #outage(terms: GuardTerms, how: "hit" | "look", key: string, error: unknown): GuardVerdict {
     if (!(error instanceof HoldfastError) || error instanceof ClosedError) throw error;
     const { name, outage, penalties, share } = terms;
-    if (error instanceof IndeterminateError) this.#gate.failed(error);
     publish("holdfast:guard:outage", () => ({ guard: name, outage, error }));
     if (outage === "error") throw error;
     if (outage === "local") {

@@ -1,9 +1,11 @@
 /** LimitIndex: which limits and targets may have something used, so that all of them can be reset at once. */
+import { checkWord } from "../arguments.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
+import { GatedPort } from "./gated-port.js";
 import { script } from "./note.lua.js";
 import type { Terms } from "./terms.js";
 
@@ -13,6 +15,15 @@ export interface LimitIndexOptions {
   readonly prefix: string;
   readonly callTimeoutMs: number;
 }
+
+/** What `limit.of(target)` returns. */
+export interface IndexPart {
+  readonly limit: { readonly terms: Terms };
+  readonly target: string;
+}
+
+/** @throws {InvalidArgumentError} */
+export type CheckParts = (parts: unknown) => readonly IndexPart[];
 
 /** So long a process need not note the same again. */
 const FRESH_MS = 10_000;
@@ -26,25 +37,30 @@ const SCAN_COUNT = "500";
 export class LimitIndex {
   readonly #key: string;
   readonly #options: LimitIndexOptions;
+  readonly #port: GatedPort;
+  readonly #check: CheckParts;
   readonly #forget: (key: string) => void;
   readonly #noted = new Map<string, Instant>();
 
   /** Made by `hf.limits.index(name)`. */
-  constructor(name: string, options: LimitIndexOptions, forget: (key: string) => void) {
+  constructor(name: string, options: LimitIndexOptions, check: CheckParts, forget: (key: string) => void) {
     this.#key = limitIndexKey(options.prefix, name);
+    this.#check = check;
     this.#options = options;
+    this.#port = GatedPort.of(options);
     this.#forget = forget;
   }
 
-  /** To be called with each charge: that they may have something used. Mostly known already, and nothing is sent. */
-  async note(
-    parts: readonly { readonly limit: { readonly terms: Terms }; readonly target: string }[],
-  ): Promise<void> {
-    const { port, schedule, callTimeoutMs } = this.#options;
+  /**
+   * To be called before each charge: that they may have something used. Mostly known already, and nothing is sent.
+   * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} it may not be noted: do not charge
+   */
+  async note(parts: readonly IndexPart[]): Promise<void> {
+    const { schedule, callTimeoutMs } = this.#options;
     const now = schedule.clock.now();
     const fresh: string[] = [];
     const words: string[] = [];
-    for (const { limit, target } of parts) {
+    for (const { limit, target } of this.#check(parts)) {
       const { type, name, max } = limit.terms.policy;
       if (max === 0) continue;
       const member = JSON.stringify([type, name, target]);
@@ -54,21 +70,22 @@ export class LimitIndex {
       words.push(member, lifeMs(limit.terms).toFixed());
     }
     if (fresh.length === 0) return;
-    await port.script(script, [this.#key], words, callTimeoutMs);
+    await this.#port.script(script, [this.#key], words, callTimeoutMs);
     for (const member of fresh) this.#remember(member, now);
   }
 
   /**
    * From now on nothing is used of any limit in the index, or of those called `name`. A process that remembers a
    * refusal goes on refusing until it would have changed by itself.
-   * @throws {IndeterminateError} @throws {ServerError} some may have been reset
+   * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} some may have been reset
    */
   async reset(name: string | null = null): Promise<void> {
-    const { port, prefix, callTimeoutMs } = this.#options;
+    if (name !== null) checkWord("name", name);
+    const { prefix, callTimeoutMs } = this.#options;
     let cursor = "0";
     do {
       const scan = ["ZSCAN", this.#key, cursor, "COUNT", SCAN_COUNT];
-      const [next, reply] = replyRow(await port.command(scan, callTimeoutMs), 2);
+      const [next, reply] = replyRow(await this.#port.command(scan, callTimeoutMs), 2);
       cursor = String(next);
       // Members and scores in turn; some clients give pairs.
       const members = replyRow(reply, 0)
@@ -80,7 +97,7 @@ export class LimitIndex {
         .map(([type, its, target]) => limitKey(prefix, type, its, target));
       for (const key of keys) this.#forget(key);
       // Its entry stays until its time is over: somebody may be charging it just now.
-      if (keys.length > 0) await port.command(["DEL", ...keys], callTimeoutMs);
+      if (keys.length > 0) await this.#port.command(["DEL", ...keys], callTimeoutMs);
     } while (cursor !== "0");
   }
 

@@ -87,7 +87,7 @@ async function ask(
     cost: Math.min(each * times, MOST),
     atMs: gauge.momentOf(atMs),
   });
-  const noted = how === "take" && amount > 0 ? note(shares) : null;
+  if (how === "take" && amount > 0) await note(shares);
   if (amount < 0) {
     if (how === "take") await answerOf(groupOf(shares, partOf).refund());
     return null;
@@ -95,7 +95,7 @@ async function ask(
   const part = partOf(first);
   const asked: Promise<Answers> =
     shares.length === 1 ? alone(first, part, how) : groupOf(shares, partOf)[how]();
-  const [{ results }] = await Promise.all([answerOf(asked), noted]);
+  const { results } = await answerOf(asked);
   const place = results.findIndex(({ ok }) => !ok);
   const refused = results[place];
   return refused ? { limit: (shares[place] as Share).limit, retryAfterMs: refused.retryAfterMs } : null;
@@ -122,6 +122,7 @@ function groupOf(shares: readonly Share[], partOf: (share: Share) => Partial<Par
   );
 }
 
+/** Before they are charged: where it fails nothing was. */
 async function note(shares: readonly Share[]): Promise<void> {
   const [{ found }] = shares as readonly [Share];
   const index = await indexFor(found.holdfast);

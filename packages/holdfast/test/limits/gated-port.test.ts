@@ -1,0 +1,117 @@
+/** While Redis is away nothing is sent that would wait in the client's own queue, whoever asks; and who finds it back tells the others. */
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { type GuardOptions, Holdfast } from "holdfast";
+import { Redis } from "ioredis";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { GcraLimit, Limit as GemLimit, LimitGroup } from "../../src/compat/traffic-jam/index.ts";
+import { IndeterminateError } from "../../src/errors.ts";
+import { GatedPort } from "../../src/limits/gated-port.ts";
+import { script as guardScript } from "../../src/limits/guard.lua.ts";
+import { GuardDesk } from "../../src/limits/guard-desk.ts";
+import { guardTermsOf } from "../../src/limits/guard-terms.ts";
+import { script as noteScript } from "../../src/limits/note.lua.ts";
+import { Schedule } from "../../src/time/schedule.ts";
+import { configOver } from "../compat/traffic-jam/scene.ts";
+import { Engine } from "./engine.ts";
+import { Office } from "./office.ts";
+
+const GUARD: GuardOptions = { hits: 1, per: "1m", penalties: [{ kind: "busy", forMs: "15s" }] };
+
+describe("a port that says that it is not connected", () => {
+  let engine: Engine;
+  let office: Office;
+  let guards: GuardDesk;
+  const terms = guardTermsOf("g", GUARD);
+
+  beforeAll(async () => {
+    engine = await Engine.start();
+    for (const { source } of [guardScript, noteScript]) engine.call("SCRIPT", "LOAD", source);
+  });
+
+  beforeEach(async () => {
+    engine.call("FLUSHALL");
+    office = new Office(engine);
+    const schedule = new Schedule({ now: () => ({ monoMs: 0, wallMs: 0 }), setTimer: () => () => {} });
+    guards = new GuardDesk({ port: office.port, schedule, prefix: "t", callTimeoutMs: 1_000 });
+    await office.limit("n", { max: 3, per: "1h" }).take("ann");
+    office.port.calls.length = 0;
+  });
+
+  test("is sent nothing by limits, guards and indexes, and all say so at once", async () => {
+    const limit = office.limit("n", { max: 3, per: "1h" });
+    const index = await office.limits.index("i");
+    office.port.trouble = "not connected";
+    const asked = [
+      () => limit.take("ann"),
+      () => limit.peek("ann"),
+      () => limit.refund("ann"),
+      () => limit.set("ann", 1),
+      () => limit.reset("ann"),
+      () => guards.hit(terms, "s", ""),
+      () => guards.look(terms, "s", ""),
+      () => guards.pardon(terms, "s"),
+      () => index.note([limit.of("ann")]),
+      () => index.reset(),
+    ];
+    for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(office.port.calls).toEqual([]);
+    office.port.trouble = null;
+    await index.note([limit.of("ann")]);
+    await index.reset();
+    await guards.pardon(terms, "s");
+    expect(office.port.calls.slice(0, 2)).toEqual(["PING", expect.any(String)]);
+  });
+
+  test("what a limit learns of Redis a guard knows, and what an index learns", async () => {
+    const limit = office.limit("n", { max: 3, per: "1h" });
+    office.port.failure = () => new IndeterminateError("no answer");
+    await expect((await office.limits.index("i")).reset()).rejects.toMatchObject({ code: "INDETERMINATE" });
+    await expect(limit.take("ann")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(guards.hit(terms, "s", "")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(office.port.calls).toEqual(["ZSCAN", "PING"]);
+  });
+
+  test("a refusal is an answer", async () => {
+    const port = GatedPort.of({
+      port: office.port,
+      schedule: new Schedule({ now: () => ({ monoMs: 0, wallMs: 0 }), setTimer: () => () => {} }),
+      callTimeoutMs: 1_000,
+    });
+    port.gate.failed(new IndeterminateError("no answer"), 10);
+    engine.call("SET", "text", "x");
+    await expect(port.command(["LPOP", "text"], 1_000)).rejects.toMatchObject({ code: "SERVER_ERROR" });
+    expect(port.gate.check(5)).toBeNull();
+  });
+});
+
+test("nothing of a burst waits in the client's queue until Redis is back: guards, indexes, TrafficJam", async () => {
+  const server = await EmbeddedValkey.start();
+  const client = new Redis(server.url, { retryStrategy: () => 20 });
+  client.on("error", () => {});
+  const hf = new Holdfast(client, { callTimeoutMs: 500 });
+  const [guard, limit] = [hf.guard("g", GUARD), hf.limit("l", { max: 3, per: "1h" })];
+  const index = await hf.limits.index("i");
+  const config = configOver(client, "tj");
+  const gem = (value: string) => new GemLimit("a", value, { max: 3, period: 60, config });
+  await Promise.all([guard.hit("s"), limit.take("ann"), gem("first").increment()]);
+  const gone = new Promise((resolve) => client.once("close", resolve));
+  await server.stop();
+  await gone;
+  const subjects = Array.from({ length: 50 }, (_, at) => `s${at}`);
+  const group = (value: string) =>
+    new LimitGroup(gem(value), new GcraLimit("b", value, { max: 3, period: 60, config }));
+  const asked = await Promise.allSettled(
+    subjects.flatMap((subject) => [
+      guard.pardon(subject),
+      index.note([limit.of(subject)]),
+      index.reset(),
+      gem(subject).increment(),
+      group(subject).increment(),
+    ]),
+  );
+  const codes = asked.map((each) => (each.status === "rejected" ? each.reason.code : "fulfilled"));
+  expect(new Set(codes)).toEqual(new Set(["UNAVAILABLE"]));
+  expect((client as unknown as { offlineQueue: unknown[] }).offlineQueue).toHaveLength(0);
+  await hf.close();
+  client.disconnect();
+});
