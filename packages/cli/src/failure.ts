@@ -61,6 +61,8 @@ export function codeOf(error: unknown): string {
 /** The message; with the stack if the program itself is at fault. */
 export function toldOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (codeOf(error) === "USAGE" && (error as CommanderError).code === "commander.help")
+    return "a command is missing";
   const exitCode = exitCodeOf(error);
   if (exitCode === EXIT.broken) return error.stack ?? error.message;
   const { argument, option = argument } = error as { argument?: string; option?: string };

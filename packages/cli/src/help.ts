@@ -44,14 +44,16 @@ Examples:
   holdfast ls 'deploy*'
   holdfast ls --json | jq -r '.locks[].name'
 
-Exit codes: 0, also when there is none; 64, 69.
+Exit codes: 0, also when there is none; 64 wrong arguments; 69 Redis cannot be
+reached, or refuses.
 `,
   show: `
 Examples:
   holdfast show deploy
   holdfast show deploy --json | jq -r .holder.fence
 
-Exit codes: 0, also when it is free; 64, 69.
+Exit codes: 0, also when it is free; 64 wrong arguments; 69 Redis cannot be
+reached, or refuses.
 `,
   watch: `
 Examples:
@@ -59,7 +61,8 @@ Examples:
   holdfast watch deploy
   holdfast watch 'deploy*' --interval 200ms --json
 
-Exit codes: 0 when you end it, or whoever read the output is gone; 64, 69.
+Exit codes: 0 when you end it, or whoever read the output is gone; 64 wrong
+arguments; 69 Redis cannot be reached, or refuses.
 `,
   release: `
 The fence rises above all that the old holder had, so that what it still writes
@@ -71,7 +74,7 @@ Examples:
   holdfast release deploy --force --yes --fence 1795255757243006
 
 Exit codes: 0 taken, or free already; 1 you said no; 75 another holds it than was
-meant; 64, 69.
+meant; 64 wrong arguments; 69 Redis cannot be reached, or refuses.
 `,
   limit: `
 Types:
@@ -88,7 +91,7 @@ Examples:
   holdfast limit trial acme --type lifetime --max 30 --json | jq .remaining
 
 Exit codes: 0 allowed, and taken; 75 refused, and nothing was taken; 69 Redis
-cannot be asked: it may have been taken; 64.
+cannot be asked: it may have been taken; 64 wrong arguments.
 `,
   limits: `
 Examples:
@@ -96,24 +99,33 @@ Examples:
   holdfast limits ls 'login*' --target '10.*'
   holdfast limits show sms user:7
   holdfast limits reset sms user:7
+
+Exit codes: 0 done; 1 you said no; 64 wrong arguments; 69 Redis cannot be
+reached, or refuses.
+
+Guards are not seen here. The program that has one looks, and pardons:
+guard.look(subject), guard.pardon(subject).
 `,
   limitsLs: `
 USED is what is used now, RESET how long until nothing is. How much fits is
-known to the program that asks, not to Redis.
+known to the program that asks, not to Redis. A target sha256:… is a digest,
+under which the middleware counts keys of more than 200 characters.
 
 Examples:
   holdfast limits ls
   holdfast limits ls 'login*' --target '10.*'
   holdfast limits ls --json | jq -r '.limits[].target'
 
-Exit codes: 0, also when there is none; 64, 69.
+Exit codes: 0, also when there is none; 64 wrong arguments; 69 Redis cannot be
+reached, or refuses.
 `,
   limitsShow: `
 Examples:
   holdfast limits show sms user:7
-  holdfast limits show sms user:7 --json | jq '.limits[0].used'
+  holdfast limits show sms user:7 --json | jq '.limits[0].used // 0'
 
-Exit codes: 0, also when nothing is used; 64, 69.
+Exit codes: 0, also when nothing is used; 64 wrong arguments; 69 Redis cannot be
+reached, or refuses.
 `,
   limitsReset: `
 A process that remembers a refusal goes on refusing until that is over.
@@ -122,7 +134,8 @@ Examples:
   holdfast limits reset sms user:7
   holdfast limits reset sms user:7 --yes
 
-Exit codes: 0 done, or nothing was used; 1 you said no; 64, 69.
+Exit codes: 0 done, or nothing was used; 1 you said no; 64 wrong arguments; 69
+Redis cannot be reached, or refuses.
 `,
   doctor: `
 Examples:
@@ -130,8 +143,9 @@ Examples:
   holdfast doctor --accept persistence,replication
   holdfast doctor --json | jq '.findings[].code'
 
-Exit codes: 0 nothing to mend; 1 an error or a warning that is not accepted; 64,
-69. The options of your own client are looked at by hf.doctor() in your program.
+Exit codes: 0 nothing to mend; 1 an error or a warning that is not accepted; 64
+wrong arguments; 69 Redis cannot be reached, or refuses. The options of your own
+client are looked at by hf.doctor() in your program.
 `,
   completion: `
 Set up:
@@ -153,8 +167,8 @@ Examples:
   holdfast lab --all --json | jq '.experiments[].asExpected'
 
 Exit codes: 0 the naive recipes failed and holdfast held; 1 not so; 2 a run
-showed nothing: what had to happen first did not; 64; 69 the package
-@holdfast/lab is not installed; 74.
+showed nothing: what had to happen first did not; 64 wrong arguments; 69 the
+package @holdfast/lab is not installed; 74 the output cannot be written.
 `,
   embedded: `
 Examples:

@@ -13,10 +13,14 @@ export function addLimit(program: Command, finish: Finish): void {
     .command("limit")
     .summary("take of a rate limit, or be refused")
     .description("Takes of the limit NAME for TARGET, or is refused; counted for all processes together.")
-    .argument("<limit>", "the limit: sms, login")
+    .argument("<name>", "the limit: sms, login")
     .argument("<target>", "whom it is for: a user, an address")
-    .addOption(new Option("--max <number>", "so much in each --per").argParser(whole).makeOptionMandatory())
-    .addOption(new Option("--per <duration>", "not for lifetime").argParser(parseDuration))
+    .addOption(
+      new Option("--max <number>", "required: so much in each --per").argParser(whole).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--per <duration>", "required, but for lifetime: 10s, 5m, 1h, 1d").argParser(parseDuration),
+    )
     .addOption(new Option("--type <type>", "what counts").choices(TYPES).default("rolling"))
     .addOption(new Option("--burst <number>", "gcra: so much fits at once (default: --max)").argParser(whole))
     .addOption(new Option("--cost <number>", "what is taken").argParser(whole).default(1))
@@ -38,6 +42,9 @@ export function addLimits(program: Command, finish: Finish): void {
     .command("limits")
     .summary("look at limits, or reset one")
     .description("Looks at limits: what is used, by whom, until when; resets one.")
+    .addHelpText("before", ({ error }) =>
+      error ? "holdfast: a command is missing: ls, show or reset\n" : "",
+    )
     .addHelpText("after", HELP.limits);
   limits
     .command("ls")
@@ -55,7 +62,7 @@ export function addLimits(program: Command, finish: Finish): void {
     .command("show")
     .summary("show what one target has used of one limit")
     .description("Shows what TARGET has used of the limit NAME.")
-    .argument("<limit>", "the limit")
+    .argument("<name>", "the limit")
     .argument("<target>", "whom it is for")
     .addHelpText("after", HELP.limitsShow)
     .action(async (name: string, target: string, _: unknown, self: Command) => {
@@ -66,7 +73,7 @@ export function addLimits(program: Command, finish: Finish): void {
     .command("reset")
     .summary("forget what one target has used of one limit")
     .description("Forgets what TARGET has used of the limit NAME, whatever its type.")
-    .argument("<limit>", "the limit")
+    .argument("<name>", "the limit")
     .argument("<target>", "whom it is for")
     .option("-y, --yes", "do not ask")
     .addHelpText("after", HELP.limitsReset)

@@ -35,7 +35,7 @@ test("limit: allowed until it is used up, then refused with the time; peek takes
   const tooMuch = await holdfast(...sms, "--cost", "3", "--json");
   expect(tooMuch).toMatchObject({ exitCode: 75 });
   expect(JSON.parse(tooMuch.stdout)).toEqual({
-    limit: "sms",
+    name: "sms",
     target: "user:7",
     ok: false,
     remaining: 1,
@@ -64,7 +64,7 @@ test("limits: listed by SCAN, shown, and reset", async () => {
   ]);
   const shown = await holdfast("limits", "show", "login", "10.0.0.1", "--json");
   expect(JSON.parse(shown.stdout)).toMatchObject({
-    limit: "login",
+    name: "login",
     target: "10.0.0.1",
     limits: [{ used: 4 }],
   });
@@ -78,8 +78,8 @@ test("limits: listed by SCAN, shown, and reset", async () => {
   });
   expect(await holdfast("limits", "show", "login", "10.0.0.1")).toMatchObject({
     exitCode: 0,
-    stdout: "",
-    stderr: "holdfast: 'login' for '10.0.0.1': 0 used\n",
+    stdout: "'login' for '10.0.0.1': 0 used\n",
+    stderr: "",
   });
 });
 
@@ -88,6 +88,8 @@ test.each([
   { args: ["limit", "sms", "a", "--per", "1h"], says: "--max" },
   { args: ["limit", "sms", "a", "--max", "2", "--per", "1h", "--burst", "3"], says: "--burst is for" },
   { args: ["limit", "sms", "a", "--max", "2", "--per", "1h", "--peek", "--refund"], says: "--refund" },
+  { args: ["limits"], says: "a command is missing: ls, show or reset" },
+  { args: ["limit", "--max", "2", "--per", "1h"], says: "missing required argument 'name'" },
   { args: ["limit", "sms", "", "--max", "2", "--per", "1h"], says: "TARGET must not be empty" },
 ])("$args is a usage error", async ({ args, says }) => {
   const { exitCode, stderr } = await holdfast(...args);

@@ -53,11 +53,13 @@ describe("wrong arguments", () => {
     const { exitCode, stderr } = await run(["lock", "x", "--json", "--tl", "10s", "--", "true"]);
     expect(exitCode).toBe(64);
     expect(JSON.parse(stderr)).toMatchObject({ event: "error", code: "USAGE", exitCode: 64 });
+    const missing = await run(["limits", "--json"]);
+    expect(JSON.parse(missing.stderr)).toMatchObject({ code: "USAGE", message: "a command is missing" });
   });
 });
 
 describe("help", () => {
-  test.each([["--help"], ["help", "lock"], ["lock", "--help"], ["embedded", "--help"]])(
+  test.each([["--help"], ["help", "lock"], ["lock", "--help"], ["embedded", "--help"], ["limits", "--help"]])(
     "%s %s has examples and exit codes",
     async (...args) => {
       const { exitCode, stdout, stderr } = await run(args.filter((arg) => arg !== undefined));

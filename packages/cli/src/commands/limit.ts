@@ -27,7 +27,7 @@ export async function limit(terms: LimitTerms, settings: Settings): Promise<numb
       await session.connect(signal);
       return asked[doing](target, cost);
     });
-    if (settings.json) printLine(jsonOf({ limit: name, target, ...result }));
+    if (settings.json) printLine(jsonOf({ name, target, ...result }));
     else printLine(toldOf(doing, result));
     return doing === "refund" || result.ok ? EXIT.ok : EXIT.busy;
   } finally {

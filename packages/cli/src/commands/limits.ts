@@ -45,8 +45,8 @@ export async function show(name: string, target: string, settings: Settings): Pr
       await session.connect(signal);
       return (await session.hf.inspector()).limit(name, target);
     });
-    if (settings.json) printLine(jsonOf({ limit: name, target, limits }));
-    else if (limits.length === 0) note(`${whose(name, target)}: ${usedText([])}`);
+    if (settings.json) printLine(jsonOf({ name, target, limits }));
+    else if (limits.length === 0) printLine(`${whose(name, target)}: ${usedText([])}`);
     else await printTable(limits);
     return EXIT.ok;
   } finally {
@@ -74,7 +74,7 @@ export async function reset({ name, target, yes }: ResetTerms, settings: Setting
         return EXIT.no;
       }
       const before = await inspector.resetLimit(name, target);
-      if (settings.json) printLine(jsonOf({ limit: name, target, before }));
+      if (settings.json) printLine(jsonOf({ name, target, before }));
       else printLine(`${whose(name, target)}: ${usedText(before)}${before.length > 0 ? ", now 0" : ""}`);
       return EXIT.ok;
     });

@@ -87,7 +87,7 @@ async function inPlace(
 
 function wantedFor(command: Command, argument: string, [limit = ""]: readonly string[]): Wanted | null {
   if (argument === "target") return { of: "targets", limit };
-  if (argument === "limit" || (argument === "pattern" && command.parent?.name() === "limits"))
-    return { of: "limits" };
-  return argument === "name" || argument === "pattern" ? { of: "locks" } : null;
+  if (argument !== "name" && argument !== "pattern") return null;
+  const isOfLimits = command.name() === "limit" || command.parent?.name() === "limits";
+  return { of: isOfLimits ? "limits" : "locks" };
 }
