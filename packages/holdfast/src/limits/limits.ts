@@ -88,12 +88,12 @@ function ofAnother({ name }: Limit): string {
 }
 
 /** For the middleware. @throws {InvalidArgumentError} */
-export function checkOwner(hf: unknown, limits: readonly Limit[]): void {
+export function checkOwner(hf: unknown, rules: readonly { readonly limit: Limit }[]): void {
   const own = (hf as { limits?: unknown } | null | undefined)?.limits;
   if (!(own instanceof Limits))
     throw new InvalidArgumentError("hf", "must be a Holdfast: new Holdfast(client)");
-  const stranger = limits.find((limit) => !own.has(limit));
-  if (stranger) throw new InvalidArgumentError("limits", ofAnother(stranger));
+  for (const { limit } of rules)
+    if (!own.has(limit)) throw new InvalidArgumentError("limits", ofAnother(limit));
 }
 
 function isSame(part: LimitTarget, { name, policy }: Limit, target: string): boolean {

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { GuardVerdict } from "../limits/guard-verdict.js";
 import type { Limit } from "../limits/limit.js";
-import type { Limits } from "../limits/limits.js";
+import { checkOwner, type Limits } from "../limits/limits.js";
 import type { LimitResult } from "../limits/result.js";
 import { publish } from "../telemetry/events.js";
 import { type Clock, systemClock } from "../time/clock.js";
@@ -76,6 +76,7 @@ export class RequestLimiter<Raw> {
   constructor(hf: HasLimits, options: RateLimitOptions<Raw>, clock: Clock = systemClock) {
     this.#hf = hf;
     this.#rules = rulesOf(options);
+    checkOwner(hf, this.#rules.limits);
     this.#clock = clock;
   }
 

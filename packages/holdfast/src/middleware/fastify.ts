@@ -1,5 +1,6 @@
 /** `holdfast/middleware/fastify`: limits and guards as a hook of Fastify. */
 import type { FastifyRequest } from "fastify";
+import { InvalidArgumentError } from "../errors.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
 import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
@@ -36,6 +37,11 @@ export function rateLimit<Req extends FastifyRequestLike = never>(
 ): FastifyHook<Given<Req, FastifyRequestLike>> {
   const limiter = new RequestLimiter(hf, options);
   return async (request, reply) => {
+    if (request.raw === undefined)
+      throw new InvalidArgumentError(
+        "rateLimit()",
+        'is a hook: app.addHook("onRequest", …), not app.register(…)',
+      );
     const { answer, fields, settle } = await limiter.admit(
       incomingOf(request.raw, request as Given<Req, FastifyRequest>),
     );

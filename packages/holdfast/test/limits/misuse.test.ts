@@ -1,11 +1,13 @@
 /** What can never work, or would be ignored, is an InvalidArgumentError that says what to do; and nothing is sent. */
+import Fastify from "fastify";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { InvalidArgumentError } from "../../src/errors.ts";
 import type { Guard } from "../../src/limits/guard.ts";
 import { guardTermsOf } from "../../src/limits/guard-terms.ts";
 import type { Limit } from "../../src/limits/limit.ts";
-import { checkOwner, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
+import { type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
 import type { LimitOptions, LimitType } from "../../src/limits/terms.ts";
+import { rateLimit } from "../../src/middleware/fastify.ts";
 import { Part } from "../../src/part.ts";
 import { Engine } from "./engine.ts";
 import { Office } from "./office.ts";
@@ -51,10 +53,6 @@ describe("groups", () => {
     expect(await refusalOf(() => limits.all([group]))).toMatch(/another Holdfast/);
     const index = await limits.index("mine");
     expect(await refusalOf(() => index.note([other.of("ann")]))).toMatch(/another Holdfast/);
-    const middleware = (...of: Limit[]) => refusalOf(() => checkOwner({ limits }, of));
-    expect(await middleware(limit, other)).toMatch(/^limits is the limit 'foreign' of another Holdfast/);
-    expect(await middleware(other)).toMatch(/another Holdfast/);
-    checkOwner({ limits }, [limit]);
   });
 
   test.each<[string, () => unknown]>([
@@ -88,8 +86,23 @@ describe("groups", () => {
     await refusalOf(() => index.reset(5 as never));
   });
 
-  test.each([undefined, null, {}, { limits: {} }])("of a middleware without a Holdfast: %j", async (hf) => {
-    expect(await refusalOf(() => checkOwner(hf, []))).toBe("hf must be a Holdfast: new Holdfast(client)");
+  test("and middleware with them", async () => {
+    for (const given of [other, [limit, other]])
+      expect(await refusalOf(() => rateLimit({ limits }, { limits: given }))).toMatch(
+        /^limits is the limit 'foreign' of another Holdfast/,
+      );
+  });
+
+  test("a hook of Fastify that is registered as a plugin says so", async () => {
+    const app = Fastify();
+    app.register(rateLimit({ limits }, { limits: limit }) as never);
+    expect(await refusalOf(() => app.ready())).toMatch(/^rateLimit\(\) is a hook: app\.addHook/);
+  });
+
+  test.each([undefined, null, {}, { limits: {} }])("and middleware without a Holdfast: %j", async (hf) => {
+    expect(await refusalOf(() => rateLimit(hf as never, { limits: limit }))).toBe(
+      "hf must be a Holdfast: new Holdfast(client)",
+    );
   });
 });
 
