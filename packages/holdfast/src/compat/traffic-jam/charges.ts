@@ -1,10 +1,14 @@
 /** Charges: one limit or many, asked in one script: every one is charged or none. */
+import { checkOptions } from "../../arguments.js";
 import { InvalidArgumentError } from "../../errors.js";
 import type { LimitTarget } from "../../limits/limit.js";
 import type { LimitGroup as NativeGroup } from "../../limits/limits.js";
 import type { LimitResult } from "../../limits/result.js";
 import { answerOf, type Found, Gauge, indexFor, MOST } from "./gauge.js";
 import type { IncrementOptions, SingleLimit } from "./limiter.js";
+
+/** In ms a time of 1973: whoever says less means seconds, as in Ruby. */
+const IN_SECONDS = 1e11;
 
 export interface Refusal {
   readonly limit: SingleLimit;
@@ -162,8 +166,12 @@ function checkAmount(amount: number): number {
   throw new InvalidArgumentError("amount", "must be a number");
 }
 
-function momentOf({ time }: IncrementOptions): number | undefined {
-  const atMs = time instanceof Date ? time.getTime() : time;
-  if (atMs === undefined || (Number.isFinite(atMs) && atMs >= 0)) return atMs;
-  throw new InvalidArgumentError("time", "must be a Date, or milliseconds since 1970");
+function momentOf(options: IncrementOptions): number | undefined {
+  checkOptions("options", options, ["time"]);
+  const { time } = options;
+  if (time === undefined) return undefined;
+  const isDate = time instanceof Date;
+  const atMs = isDate ? time.getTime() : time;
+  if (Number.isFinite(atMs) && atMs >= (isDate ? 0 : IN_SECONDS)) return atMs;
+  throw new InvalidArgumentError("time", "must be a Date, or milliseconds since 1970, and not seconds");
 }

@@ -5,7 +5,7 @@ import { InvalidArgumentError } from "../../errors.js";
 import type { Holdfast } from "../../holdfast.js";
 import type { Limit as NativeLimit } from "../../limits/limit.js";
 import type { LimitIndex } from "../../limits/limit-index.js";
-import { type LimitOptions, termsOf } from "../../limits/terms.js";
+import { type LimitOptions, show, termsOf } from "../../limits/terms.js";
 import { groundOf } from "../holdfasts.js";
 import type { Configuration } from "./configuration.js";
 import { DecrementNotSupportedError, InvalidKeyError } from "./errors.js";
@@ -126,6 +126,9 @@ export class Gauge {
 /** In ms. 1.001 * 1000 is 1000.9999999999999: put right before it is rounded up. */
 function inMs(period: number): number {
   if (typeof period !== "number" || !(period >= 0 && period <= LONGEST_PERIOD))
-    throw new InvalidArgumentError("period", `must be 0 to ${LONGEST_PERIOD} seconds, not ${period}`);
+    throw new InvalidArgumentError(
+      "period",
+      `must be 0 to ${LONGEST_PERIOD} seconds, which is 366 days, not ${show(period)}`,
+    );
   return Number((period * 1_000).toFixed(6));
 }

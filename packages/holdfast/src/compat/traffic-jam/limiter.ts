@@ -2,7 +2,7 @@
 import type { RateLimitValue } from "./value.js";
 
 export interface IncrementOptions {
-  /** When it happened, a Date or ms since 1970, by the server's clock. Only a `Limit` counts it. @default now */
+  /** When it happened, a Date or ms since 1970 (not seconds), by the server's clock. Only a `Limit` counts it. @default now */
   readonly time?: Date | number | undefined;
 }
 

@@ -29,8 +29,12 @@ describe("Limit", () => {
     });
 
     test("a time that is none raises, and so does an amount that is none", async () => {
-      for (const time of [Number.NaN, -1, "now", new Date("none")])
+      // The last is in seconds.
+      for (const time of [Number.NaN, -1, "now", new Date("none"), Math.floor(Date.now() / 1_000)])
         await expect(limit.increment(1, { time: time as number })).rejects.toThrow(/^time /);
+      await expect(limit.increment(1, { atMs: Date.now() } as never)).rejects.toThrow(
+        /^atMs is not an option/,
+      );
       await expect(limit.increment(Number.POSITIVE_INFINITY)).rejects.toThrow(/^amount /);
       expect([await limit.increment(2 ** 40), await limit.decrement(2 ** 40)]).toEqual([false, true]);
     });
