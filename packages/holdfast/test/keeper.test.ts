@@ -205,9 +205,37 @@ describe("a hold is lost", () => {
 
   test("expired within a second when the wall clock shows that the machine was suspended", () => {
     hold("a", 60_000);
+    hold("b", 600_000);
+    clock.advance(100);
     clock.stepWall(59_999);
     clock.advance(1_000);
     expect(losses).toEqual({ a: "expired" });
+  });
+
+  test("expired without a word to the store when its time was over as its renewal came up", () => {
+    const held = hold("a");
+    clock.advance(500);
+    clock.stall(VALID_MS);
+    clock.advance(0);
+    expect([losses, held.over, renewals]).toEqual([{ a: "expired" }, true, []]);
+  });
+
+  test("by nobody who has given it back meanwhile", async () => {
+    const held = hold("a");
+    hold("b");
+    clock.advance(1_000);
+    keeper.drop(held);
+    await renewals[0]?.answer("lost", "renewed");
+    expect(losses).toEqual({});
+  });
+
+  test("not by an answer that says nothing of it: the next try follows, and the deadline stays", async () => {
+    const held = hold("a");
+    clock.advance(1_000);
+    await renewals[0]?.answer("unknown");
+    expect(held.remainingMs).toBe(VALID_MS - 1_000);
+    clock.advance(500);
+    expect(renewals).toHaveLength(2);
   });
 
   test("not by a wall clock that was set back", () => {

@@ -8,7 +8,7 @@ import { Keeper } from "../src/lease/keeper.js";
 import type { Lease } from "../src/lease/lease.js";
 import type { RenewOutcome } from "../src/lease/renewals.js";
 import * as code from "../src/lease/renewals.js";
-import type { Candidate, LockBackend, LockRequest } from "../src/locks/backend.js";
+import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../src/locks/backend.js";
 import type { LocalLine } from "../src/locks/local-line.js";
 import { type LineRegistry, Mutex } from "../src/locks/mutex.js";
 import { Part } from "../src/part.js";
@@ -22,10 +22,11 @@ interface Stand {
 
 let clock: ManualClock;
 let stands: Stand[];
-let attempts: { resolve(grant: Grant): void; reject(error: Error): void }[];
+let attempts: { resolve(outcome: Grant | Busy): void; reject(error: Error): void }[];
 let released: string[];
 let abandoned: string[];
 let renewals: RenewOutcome[];
+let freedAs: Freed;
 let lines: Map<string, LocalLine>;
 let registry: LineRegistry;
 let mutex: Mutex;
@@ -40,6 +41,7 @@ beforeEach(() => {
   released = [];
   abandoned = [];
   renewals = [];
+  freedAs = "released";
   lines = new Map();
   let ids = 0;
   const random = { fraction: () => 0, id: () => `id${ids++}` };
@@ -56,7 +58,7 @@ beforeEach(() => {
     renew: () => (renewals.length > 0 ? Promise.resolve(renewals) : new Promise(() => {})),
     async release(request) {
       released.push(request.id);
-      return "released";
+      return freedAs;
     },
     abandon: (request) => void abandoned.push(request.id),
     close: async () => {},
@@ -249,4 +251,111 @@ test("close() leaves no timer of a hold that had a limit", async () => {
   for (const line of lines.values()) await line.close();
   await settled();
   expect(clock.pendingTimers).toBe(0);
+});
+
+const busy: Busy = { owner: null, ahead: null };
+
+test("who comes while an attempt is under way stands in line when that has failed", async () => {
+  const attempt = mutex.tryAcquire();
+  const waiting = mutex.acquire();
+  expect(stands).toHaveLength(0);
+  attempts[0]?.resolve(busy);
+  expect(await attempt).toBeNull();
+  expect(stands).toHaveLength(1);
+  stands[0]?.candidate.granted(grant(10n));
+  expect((await waiting).fence).toBe(10n);
+});
+
+test("a line with an attempt under way is not forgotten when the last who waits has left", async () => {
+  const attempt = mutex.tryAcquire();
+  const waiting = mutex.acquire({ waitMs: 50 });
+  clock.advance(50);
+  await expect(waiting).rejects.toMatchObject({ code: "INDETERMINATE" });
+  expect(lines.size).toBe(1);
+  attempts[0]?.resolve(grant(10n));
+  await (await attempt)?.release();
+  expect(lines.size).toBe(0);
+});
+
+test("one that leaves the line does not take the others with it; the last one does", async () => {
+  const first = mutex.acquire({ waitMs: 50 });
+  const second = mutex.acquire({ waitMs: 100 });
+  clock.advance(50);
+  await expect(first).rejects.toMatchObject({ code: "INDETERMINATE" });
+  expect([stands[0]?.gaveUp, lines.size]).toEqual([false, 1]);
+  clock.advance(50);
+  await expect(second).rejects.toMatchObject({ code: "INDETERMINATE" });
+  expect([stands[0]?.gaveUp, lines.size]).toEqual([true, 0]);
+});
+
+test("the line asks for the highest token that anybody in it needs", async () => {
+  const lease = await acquired(10n);
+  const waiting = [100n, 5n].map((floor) => mutex.acquire({ floor }));
+  await lease.release();
+  expect(stands.at(-1)?.request.floor).toBe(101n);
+  stands.at(-1)?.candidate.granted(grant(200n));
+  for (const each of waiting) await (await each).release();
+});
+
+test("what is granted when nobody wants it any more goes back", async () => {
+  const waiting = mutex.acquire({ waitMs: 50 });
+  clock.advance(50);
+  await expect(waiting).rejects.toMatchObject({ code: "INDETERMINATE" });
+  stands[0]?.candidate.granted(grant(10n));
+  expect(released).toEqual(["id0"]);
+});
+
+test("what is granted when its ttl is over is given up, and asked for anew", async () => {
+  const late = grant(10n);
+  const waiting = mutex.acquire();
+  clock.advance(3_000);
+  stands[0]?.candidate.granted(late);
+  expect([abandoned, stands.length]).toEqual([["id0"], 2]);
+  stands[1]?.candidate.granted(grant(20n));
+  expect((await waiting).fence).toBe(20n);
+});
+
+test("an attempt whose grant comes when its ttl is over has an unknown outcome, and is not repeated", async () => {
+  const late = grant(10n);
+  const attempt = mutex.tryAcquire();
+  clock.advance(3_000);
+  attempts[0]?.resolve(late);
+  await expect(attempt).rejects.toMatchObject({ code: "INDETERMINATE" });
+  expect([abandoned, attempts.length]).toEqual([["id0"], 1]);
+});
+
+test("an attempt that is granted after close() is given up", async () => {
+  const attempt = mutex.tryAcquire();
+  const closing = [...lines.values()].map((line) => line.close());
+  attempts[0]?.resolve(grant(10n));
+  await expect(attempt).rejects.toMatchObject({ code: "CLOSED" });
+  await Promise.all(closing);
+  expect(abandoned).toEqual(["id0"]);
+});
+
+test("a release that comes after the end, and before any timer said so, has lapsed", async () => {
+  const lease = await acquired(10n);
+  clock.stall(3_000);
+  expect(await lease.release()).toBe("lapsed");
+  expect([released, abandoned]).toEqual([[], ["id0"]]);
+});
+
+test("a release that the store did not know of has lapsed", async () => {
+  const lease = await acquired(10n);
+  freedAs = "absent";
+  expect(await lease.release()).toBe("lapsed");
+});
+
+test("a lease with a delay is left to run out at the store, unless it was taken away", async () => {
+  mutex = new Mutex(registry, "name", { ttlMs: 3_000, lockDelayMs: 500 });
+  const lease = await acquired(10n);
+  clock.advance(3_000);
+  expect(await lease.release()).toBe("lapsed");
+  expect(abandoned).toEqual([]);
+  const taken = await acquired(20n);
+  renewals = ["lost"];
+  clock.advance(1_000);
+  await settled();
+  expect(await taken.release()).toBe("lapsed");
+  expect(abandoned).toEqual(["id1"]);
 });
