@@ -107,6 +107,12 @@ export class Desk {
     return groupOf(results, sourceOf(results), null);
   }
 
+  /** Of what this process admitted by itself. */
+  refundHere({ terms, charge }: Charged): void {
+    const { key } = this.#askOf(terms, charge, 0);
+    if (terms.outage === "local") this.#local.take(terms, key, -charge.cost);
+  }
+
   async set(terms: Terms, charge: Charge): Promise<LimitResult> {
     this.#assertOpen("set()");
     if (terms.policy.max === 0) return nothing(terms, 0);

@@ -40,12 +40,12 @@ export class GuardDesk {
     this.#local = new LocalShare(schedule.clock, MOST_PENALIZED);
   }
 
-  hit(terms: GuardTerms, subject: string, route: string): Promise<GuardVerdict> {
-    return this.#ask(terms, "hit", subject, route);
+  hit(terms: GuardTerms, subject: string, route: string, listedAs = subject): Promise<GuardVerdict> {
+    return this.#ask(terms, "hit", { subject, route, listedAs });
   }
 
-  look(terms: GuardTerms, subject: string, route: string): Promise<GuardVerdict> {
-    return this.#ask(terms, "look", subject, route);
+  look(terms: GuardTerms, subject: string, route: string, listedAs = subject): Promise<GuardVerdict> {
+    return this.#ask(terms, "look", { subject, route, listedAs });
   }
 
   async pardon(terms: GuardTerms, subject: string): Promise<void> {
@@ -63,9 +63,17 @@ export class GuardDesk {
     this.#closed = true;
   }
 
-  async #ask(terms: GuardTerms, how: "hit" | "look", subject: string, route: string): Promise<GuardVerdict> {
+  async #ask(
+    terms: GuardTerms,
+    how: "hit" | "look",
+    {
+      subject,
+      route,
+      listedAs,
+    }: { readonly subject: string; readonly route: string; readonly listedAs: string },
+  ): Promise<GuardVerdict> {
     if (this.#closed) throw new ClosedError(`${how}() came after hf.close()`);
-    const said = this.#listsOf(terms).say(subject, this.#limitOf(terms));
+    const said = this.#listsOf(terms).say([listedAs, subject], this.#limitOf(terms));
     const listed = said instanceof Promise ? await said : said;
     if (listed !== null) return ofList(terms, listed);
     const keys = guardKeys(this.#options.prefix, terms.name, subject, route);

@@ -6,6 +6,14 @@ import { checkSubjects, type GuardTerms, type SubjectSet } from "./guard-terms.j
 
 /** After a load that failed the next one comes so much sooner. */
 const SOONER = 10;
+/** Of one load. Where a list may not become as old, it is that. */
+const LONGEST_LOAD_MS = 10_000;
+
+interface Load {
+  readonly since: Instant;
+  readonly number: number;
+  readonly done: Promise<void>;
+}
 
 class LoadedList {
   readonly #schedule: Schedule;
@@ -13,7 +21,10 @@ class LoadedList {
   readonly #everyMs: number;
   readonly #failed: (error: unknown) => void;
   #subjects: SubjectSet | null = null;
-  #loading: Promise<void> | null = null;
+  /** The load that they came from: one that was given up may come after one that began later. */
+  #from = 0;
+  #loads = 0;
+  #loading: Load | null = null;
   #patience: Promise<void> | null = null;
   #loadedAt: Instant | null = null;
   #goodForMs = 0;
@@ -33,15 +44,16 @@ class LoadedList {
   /** The first load is waited for, at most `limitMs`, and once; later ones happen in the background. */
   subjects(limitMs: number): SubjectSet | Promise<SubjectSet> {
     const now = this.#schedule.clock.now();
-    if (!this.#loadedAt || agedMs(now, this.#loadedAt) >= this.#goodForMs) this.#refresh();
+    this.#giveUpHanging(now);
+    if (!this.#loadedAt || agedMs(now, this.#loadedAt) >= this.#goodForMs) this.#loading ??= this.#begin(now);
     if (this.#subjects) return this.#subjects;
     return this.#loading ? this.#first(this.#loading, limitMs) : [];
   }
 
-  async #first(loading: Promise<void>, limitMs: number): Promise<SubjectSet> {
+  async #first({ done }: Load, limitMs: number): Promise<SubjectSet> {
     this.#patience ??= new Promise((resolve) => {
       const alarm = this.#schedule.after(limitMs, resolve);
-      void loading.then(() => {
+      void done.then(() => {
         this.#schedule.cancel(alarm);
         resolve();
       });
@@ -50,22 +62,36 @@ class LoadedList {
     return this.#subjects ?? [];
   }
 
-  #refresh(): void {
-    this.#loading ??= this.#load()
-      .then(
-        (subjects) => {
-          this.#subjects = subjects;
-          this.#goodForMs = this.#everyMs;
-        },
-        (error: unknown) => {
-          this.#goodForMs = this.#everyMs / SOONER;
-          this.#failed(error);
-        },
-      )
-      .then(() => {
-        this.#loadedAt = this.#schedule.clock.now();
-        this.#loading = null;
-      });
+  /** Looked at when somebody asks, so that no timer is needed. */
+  #giveUpHanging(now: Instant): void {
+    const limitMs = Math.min(this.#everyMs, LONGEST_LOAD_MS);
+    if (!this.#loading || agedMs(now, this.#loading.since) < limitMs) return;
+    this.#loading = null;
+    this.#failed(new Error(`the list was not loaded within ${limitMs} ms: another load begins`));
+  }
+
+  #begin(since: Instant): Load {
+    this.#loads += 1;
+    const number = this.#loads;
+    const done = this.#load().then(
+      (subjects) => {
+        if (number > this.#from) [this.#subjects, this.#from] = [subjects, number];
+        this.#end(number, this.#everyMs);
+      },
+      (error: unknown) => {
+        if (this.#end(number, this.#everyMs / SOONER)) this.#failed(error);
+      },
+    );
+    return { since, number, done };
+  }
+
+  /** Whether it had not been given up. */
+  #end(number: number, goodForMs: number): boolean {
+    if (this.#loading?.number !== number) return false;
+    this.#loading = null;
+    this.#loadedAt = this.#schedule.clock.now();
+    this.#goodForMs = goodForMs;
+    return true;
   }
 }
 
@@ -83,22 +109,22 @@ export class GuardLists {
     this.#lists = { allow: listOf("allow", allow), deny: listOf("deny", deny) };
   }
 
-  /** What they say of a subject; null: nothing. Without waiting where they are there. */
-  say(subject: string, limitMs: number): "allow" | "deny" | null | Promise<"allow" | "deny" | null> {
+  /** What they say of a subject by any of its names; null: nothing. Without waiting where they are there. */
+  say(names: readonly string[], limitMs: number): "allow" | "deny" | null | Promise<"allow" | "deny" | null> {
     const [allow, deny] = [this.#lists.allow, this.#lists.deny].map((list) =>
       list instanceof LoadedList ? list.subjects(limitMs) : list,
     ) as [SubjectSet | Promise<SubjectSet>, SubjectSet | Promise<SubjectSet>];
     if (allow instanceof Promise || deny instanceof Promise)
-      return Promise.all([allow, deny]).then(([allowed, denied]) => sayOf(allowed, denied, subject));
-    return sayOf(allow, deny, subject);
+      return Promise.all([allow, deny]).then(([allowed, denied]) => sayOf(allowed, denied, names));
+    return sayOf(allow, deny, names);
   }
 }
 
-function sayOf(allow: SubjectSet, deny: SubjectSet, subject: string): "allow" | "deny" | null {
-  if (has(allow, subject)) return "allow";
-  return has(deny, subject) ? "deny" : null;
+function sayOf(allow: SubjectSet, deny: SubjectSet, names: readonly string[]): "allow" | "deny" | null {
+  if (has(allow, names)) return "allow";
+  return has(deny, names) ? "deny" : null;
 }
 
-function has(subjects: SubjectSet, subject: string): boolean {
-  return "has" in subjects ? subjects.has(subject) : subjects.includes(subject);
+function has(subjects: SubjectSet, names: readonly string[]): boolean {
+  return names.some((name) => ("has" in subjects ? subjects.has(name) : subjects.includes(name)));
 }

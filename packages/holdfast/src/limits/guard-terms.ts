@@ -16,7 +16,10 @@ export type PenaltyKind = "postpone" | "busy" | "refuse";
 export interface PenaltyRule {
   readonly kind: PenaltyKind;
   readonly forMs: Duration;
-  /** A hit during the penalty lets it begin anew. Such hits are counted in Redis, each of them. @default false */
+  /**
+   * A hit during the penalty lets it begin anew. Such hits are counted in Redis, each of them; in a middleware each
+   * request is one, whatever it counts: what is refused has no outcome of its own. @default false
+   */
   readonly prolong?: boolean | undefined;
 }
 
@@ -31,7 +34,9 @@ export type SubjectSet = readonly string[] | { has(subject: string): boolean };
 
 /**
  * A list as it is, or a function that loads it: when it is first needed, and again in the background once `listsMs` have
- * passed, one load at a time.
+ * passed, one load at a time. The first load is waited for, once, as long as a call to Redis (`timeoutMs`). A load that
+ * fails, or takes longer than 10 s or `listsMs`, is told by `holdfast:guard:list-failed` and followed by another; until
+ * one comes, however late, the list is as it was, and before the first of them empty: `deny` lets everybody in.
  */
 export type SubjectList = SubjectSet | (() => SubjectSet | Promise<SubjectSet>);
 
@@ -44,7 +49,10 @@ export interface GuardOptions {
   readonly penalties: readonly PenaltyRule[];
   /** So long after the last penalty ended, the strikes of a subject are forgotten. @default "1h" */
   readonly decayMs?: Duration | undefined;
-  /** Never counted, whatever `deny` says. */
+  /**
+   * Never counted, whatever `deny` says. In a middleware with the key "ip" both lists are asked for the address of the
+   * request, as well as for what it is counted by, the network of an IPv6 one.
+   */
   readonly allow?: SubjectList | undefined;
   /** Never let in. */
   readonly deny?: SubjectList | undefined;

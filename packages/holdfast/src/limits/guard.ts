@@ -1,9 +1,15 @@
 /** Guard: counts the hits of each subject on each route, and punishes who goes over, more with each strike. */
-import { checkWord } from "../arguments.js";
+import { checkOptions, checkWord } from "../arguments.js";
+import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
 import type { GuardDesk } from "./guard-desk.js";
 import { type GuardOptions, type GuardTerms, guardTermsOf } from "./guard-terms.js";
 import type { GuardVerdict } from "./guard-verdict.js";
+
+export interface HitOptions {
+  /** Another name by which `allow` and `deny` may have the subject: of a network that is counted, the one address. */
+  readonly listedAs?: string | undefined;
+}
 
 export class Guard {
   readonly name: string;
@@ -27,15 +33,17 @@ export class Guard {
    * @throws {InvalidArgumentError} @throws {ClosedError}
    * @throws {IndeterminateError} @throws {ServerError} only with `outage: "error"`
    */
-  async hit(subject: string, route = ""): Promise<GuardVerdict> {
+  async hit(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
     const desk = this.#desk.value ?? (await this.#desk.load());
-    return desk.hit(this.#terms, checkWord("subject", subject), checkRoute(route));
+    const listedAs = nameOf(options);
+    return desk.hit(this.#terms, checkWord("subject", subject), checkRoute(route), listedAs);
   }
 
   /** What stands against the subject, without a hit. Errors as for `hit`. */
-  async look(subject: string, route = ""): Promise<GuardVerdict> {
+  async look(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
     const desk = this.#desk.value ?? (await this.#desk.load());
-    return desk.look(this.#terms, checkWord("subject", subject), checkRoute(route));
+    const listedAs = nameOf(options);
+    return desk.look(this.#terms, checkWord("subject", subject), checkRoute(route), listedAs);
   }
 
   /** From now on nothing stands against the subject: no penalty, no strike, no hit. Rejects whatever `outage` says. */
@@ -47,4 +55,12 @@ export class Guard {
 
 function checkRoute(route: unknown): string {
   return route === "" ? route : checkWord("route", route);
+}
+
+function nameOf(options: HitOptions | undefined): string | undefined {
+  if (options === undefined) return undefined;
+  checkOptions("options", options, ["listedAs"]);
+  const { listedAs } = options;
+  if (listedAs === undefined || typeof listedAs === "string") return listedAs;
+  throw new InvalidArgumentError("listedAs", "must be text");
 }

@@ -51,6 +51,25 @@ export class LimitGroup {
     return await (await this.#desk.load()).refundAll(this.#asked(cost));
   }
 
+  /**
+   * Gives back a part of what `take` took, to where it was taken: what this process admitted by itself while Redis was
+   * away (`outage: "local"`) to its own share. Rejects with what went wrong, whatever `outage` says.
+   * @param took what `take` answered
+   * @param costs so much of each part, in their order
+   */
+  async giveBack(took: GroupResult, costs: readonly number[]): Promise<void> {
+    const desk = await this.#desk.load();
+    const back = this.#asked(0).map(({ terms, charge: { target } }, place) => ({
+      terms,
+      charge: { target, cost: checkCost("costs", costs[place] ?? 0), atMs: took.atMs },
+      isHere: took.results[place]?.source === "outage",
+    }));
+    const given = back.filter(({ charge }) => took.ok && charge.cost > 0);
+    for (const each of given) if (each.isHere) desk.refundHere(each);
+    const there = given.filter(({ isHere }) => !isHere);
+    if (there.length > 0) await desk.refundAll(there);
+  }
+
   async reset(): Promise<void> {
     await Promise.all(this.parts.map(({ limit, target }) => limit.reset(target)));
   }

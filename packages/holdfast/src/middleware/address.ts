@@ -14,19 +14,30 @@ const DEFAULT_IPV6_PREFIX = 56;
 /** Whoever has no address, or none that can be read: they share one count. */
 const UNKNOWN = "unknown";
 /** What stands before an IPv4 address in an IPv6 one: mapped (RFC 4291), and translated by the well-known prefix (RFC 6052). */
-const BEFORE_IPV4 = [0xffffn, 0x64ff9bn << 64n];
+const MAPPED = 0xffffn;
+const TRANSLATED = 0x64ff9bn << 64n;
+const IPV4_FROM = 96;
 
 /**
  * What to count a client by: an IPv4 address, or the network of an IPv6 one. A household or a rented server commands a
  * whole network, mostly a /56: who counted single addresses would count nothing. IPv4 in IPv6 (`::ffff:…`, `64:ff9b::…`) is IPv4.
  * @param ipv6Prefix bits of an IPv6 address that count; 128 is the whole
+ * @throws {InvalidArgumentError} of the prefix: an address that cannot be read is "unknown"
  */
-export function ipKey(address: string | null | undefined, ipv6Prefix: number = DEFAULT_IPV6_PREFIX): string {
+export function ipKey(address: string | null | undefined, ipv6Prefix?: number): string {
+  const prefix = checkIpv6Prefix(ipv6Prefix);
   const parsed = parse(address ?? "");
   if (!parsed) return UNKNOWN;
   if (parsed.width === 32) return formatIpv4(parsed.bits);
-  const text = formatIpv6(head({ ...parsed, prefix: ipv6Prefix }) << BigInt(128 - ipv6Prefix));
-  return ipv6Prefix === 128 ? text : `${text}/${ipv6Prefix}`;
+  const text = formatIpv6(head({ ...parsed, prefix }) << BigInt(128 - prefix));
+  return prefix === 128 ? text : `${text}/${prefix}`;
+}
+
+/** The address itself, in the one way to write it; null where it cannot be read. */
+export function addressText(address: string | null): string | null {
+  const written = parseWritten(address ?? "");
+  if (!written) return null;
+  return written.width === 32 ? formatIpv4(written.bits) : formatIpv6(written.bits);
 }
 
 /** @throws {InvalidArgumentError} */
@@ -55,16 +66,20 @@ export class AddressList {
   /** Whether an address, or all of a network, is in one of its networks. */
   has(address: string): boolean {
     const asked = parseNetwork(address);
-    return (
-      asked !== null &&
-      this.#networks.some(
-        (network) =>
-          network.width === asked.width &&
-          network.prefix <= asked.prefix &&
-          head(network) === head({ ...asked, prefix: network.prefix }),
-      )
-    );
+    if (!asked) return false;
+    // What was translated was sent as IPv6 as well, and may come from a wider network of that.
+    const written = parseWritten(address);
+    const wide = written && isTranslated(written) ? [{ ...written, prefix: written.width }] : [];
+    return [asked, ...wide].some((each) => this.#networks.some((network) => isWithin(network, each)));
   }
+}
+
+function isWithin(network: Network, asked: Network): boolean {
+  return (
+    network.width === asked.width &&
+    network.prefix <= asked.prefix &&
+    head(network) === head({ ...asked, prefix: network.prefix })
+  );
 }
 
 export function isAddress(text: string): boolean {
@@ -78,25 +93,44 @@ function head({ bits, width, prefix }: Network): bigint {
 
 function parseNetwork(text: string): Network | null {
   const [before = "", length, ...more] = String(text).split("/");
-  const address = parse(before);
-  if (!address || more.length > 0) return null;
-  if (length === undefined) return { ...address, prefix: address.width };
-  if (!/^\d{1,3}$/.test(length)) return null;
-  // The prefix counts bits as they were written: those of IPv4 in IPv6 begin after 96.
-  const wasMapped = address.width === 32 && before.includes(":");
-  const prefix = Number(length) - (wasMapped ? 96 : 0);
-  return prefix >= 0 && prefix <= address.width ? { ...address, prefix } : null;
+  const written = parseWritten(before);
+  if (!written || more.length > 0) return null;
+  if (length !== undefined && !/^\d{1,3}$/.test(length)) return null;
+  const prefix = length === undefined ? written.width : Number(length);
+  if (prefix > written.width) return null;
+  // A prefix counts bits as they were written: those of IPv4 in IPv6 begin after 96.
+  if (isIpv4Within(written) && prefix >= IPV4_FROM)
+    return { ...withoutPrefix(written), prefix: prefix - IPV4_FROM };
+  // Of a network that is wider, mapped addresses are no part: they are IPv4.
+  return isMapped(written) ? null : { ...written, prefix };
 }
 
 function parse(text: string): Address | null {
+  const written = parseWritten(text);
+  return written && isIpv4Within(written) ? withoutPrefix(written) : written;
+}
+
+function isMapped({ bits, width }: Address): boolean {
+  return width === 128 && bits >> 32n === MAPPED;
+}
+
+function isTranslated({ bits, width }: Address): boolean {
+  return width === 128 && bits >> 32n === TRANSLATED;
+}
+
+function isIpv4Within(address: Address): boolean {
+  return isMapped(address) || isTranslated(address);
+}
+
+function withoutPrefix({ bits }: Address): Address {
+  return { bits: bits & 0xffffffffn, width: 32 };
+}
+
+function parseWritten(text: string): Address | null {
   const [plain = ""] = text.trim().split("%", 1); // a zone is where, not who
-  if (!plain.includes(":")) {
-    const bits = parseIpv4(plain);
-    return bits === null ? null : { bits, width: 32 };
-  }
-  const bits = parseIpv6(plain);
-  if (bits === null) return null;
-  return BEFORE_IPV4.includes(bits >> 32n) ? { bits: bits & 0xffffffffn, width: 32 } : { bits, width: 128 };
+  const isIpv6 = plain.includes(":");
+  const bits = isIpv6 ? parseIpv6(plain) : parseIpv4(plain);
+  return bits === null ? null : { bits, width: isIpv6 ? 128 : 32 };
 }
 
 function parseIpv4(text: string): bigint | null {

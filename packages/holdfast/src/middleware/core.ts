@@ -9,11 +9,12 @@ import { checkOwner, type Limits } from "../limits/limits.js";
 import type { LimitResult } from "../limits/result.js";
 import { publish } from "../telemetry/events.js";
 import { type Clock, systemClock } from "../time/clock.js";
-import { ipKey } from "./address.js";
+import { addressText, ipKey } from "./address.js";
 import { type Answer, answerOf, isClosed, type Refusal } from "./answer.js";
 import { clientAddress } from "./client-address.js";
-import { type Field, fieldsOf } from "./fields.js";
+import type { Field } from "./fields.js";
 import { type Count, type Key, type RateLimitOptions, type Rules, rulesOf } from "./options.js";
+import { Telling } from "./telling.js";
 
 /** What a framework's shell knows of a request. */
 export interface Incoming<Raw> {
@@ -30,7 +31,7 @@ export interface Incoming<Raw> {
 export interface Admission {
   /** null: it goes on. */
   readonly answer: Answer | null;
-  /** For the response, refused or not. */
+  /** For the response, refused or not. As late as they can be written: a middleware further in may have changed them. */
   readonly fields: readonly Field[];
   /** To be called once the response's status is known; with null where it never will be. Never rejects. */
   readonly settle: ((status: number | null) => Promise<void>) | null;
@@ -56,7 +57,13 @@ interface Taken {
   readonly giveBack: (costs: readonly number[]) => Promise<unknown>;
 }
 
-type GuardSubject = { readonly subject: string; readonly route: string };
+type GuardSubject = { readonly subject: string; readonly route: string; readonly listedAs: string };
+
+interface Who {
+  readonly target: string;
+  /** What it was made of: one address of a network, a text that is too long for a key. */
+  readonly given: string;
+}
 
 const PASS: Admission = { answer: null, fields: [], settle: null };
 /** A key may be what an attacker typed: beyond this a digest stands for it. */
@@ -91,15 +98,14 @@ export class RequestLimiter<Raw> {
     const { skip, guard } = this.#rules;
     if (await skip(request.raw)) return PASS;
     const key = await this.#guardKey(request);
-    const verdict =
-      key && guard ? await guard.guard[guard.count === "all" ? "hit" : "look"](key.subject, key.route) : null;
+    const verdict = key && guard ? await guardVerdict(guard, key) : null;
     if (verdict && !verdict.ok) return this.#refuse(request, { verdict, results: [] });
     const charges = await this.#charges(request);
     const taken = charges.length === 0 ? null : await this.#take(charges);
     if (taken && !taken.ok) return this.#refuse(request, { verdict, ...taken });
     return {
       answer: null,
-      fields: this.#fields(taken?.results ?? []),
+      fields: this.#fields(request, taken?.results ?? []),
       settle: this.#settlement(request, charges, taken, key),
     };
   }
@@ -107,35 +113,38 @@ export class RequestLimiter<Raw> {
   async #guardKey(request: Incoming<Raw>): Promise<GuardSubject | null> {
     const { guard } = this.#rules;
     if (!guard) return null;
-    const subject = await this.#targetOf(guard.key, request);
-    if (subject === null) return null;
-    const { route } = guard;
-    return { subject, route: typeof route === "string" ? route : targetOf(route(request.raw)) };
+    const who = await this.#whoseIs(guard.key, request);
+    if (who === null) return null;
+    const route = typeof guard.route === "string" ? guard.route : targetOf(guard.route(request.raw));
+    return { subject: who.target, listedAs: who.given, route };
   }
 
   async #charges(request: Incoming<Raw>): Promise<Charge<Raw>[]> {
     const charges: Charge<Raw>[] = [];
     for (const { limit, key, cost, count } of this.#rules.limits) {
-      const target = await this.#targetOf(key, request);
+      const who = await this.#whoseIs(key, request);
+      if (who === null) continue;
+      const { target } = who;
       // Two keys may come to the same: what is one count is charged once.
-      if (target === null || charges.some((each) => each.limit === limit && each.target === target)) continue;
+      if (charges.some((each) => each.limit === limit && each.target === target)) continue;
       charges.push({ limit, target, count, cost: typeof cost === "number" ? cost : await cost(request.raw) });
       this.#noticeTwice(request, limit, target);
     }
     return charges;
   }
 
-  async #targetOf(key: Key<Raw>, request: Incoming<Raw>): Promise<string | null> {
+  async #whoseIs(key: Key<Raw>, request: Incoming<Raw>): Promise<Who | null> {
     if (key !== "ip") {
       const given = await key(request.raw);
-      return given === null || given === undefined ? null : targetOf(given);
+      return given === null || given === undefined ? null : { target: targetOf(given), given: String(given) };
     }
     const { ipv6Prefix, isTrusted, isTrustSaid } = this.#rules;
     const forwardedFor = request.header("x-forwarded-for");
     if (forwardedFor !== null && !isTrustSaid) this.#tellOnce("forwarded-ignored");
     const address = clientAddress(request.address, forwardedFor, isTrusted);
     if (forwardedFor === null && isTrusted(request.address, 0)) this.#tellOnce("forwarded-missing");
-    return ipKey(address, ipv6Prefix);
+    const target = ipKey(address, ipv6Prefix);
+    return { target, given: addressText(address) ?? target };
   }
 
   async #take(charges: readonly Charge<Raw>[]): Promise<Taken> {
@@ -149,16 +158,9 @@ export class RequestLimiter<Raw> {
       const reserved = await limit.reserve(target, cost);
       return { ...reserved, results: [reserved], giveBack: ([back = 0]) => reserved.settle(cost - back) };
     }
-    const taken = await this.#hf.limits
-      .all(charges.map(({ limit, target, cost }) => limit.of(target, { cost })))
-      .take();
-    const { atMs } = taken;
-    const giveBack = async (costs: readonly number[]): Promise<void> => {
-      if (atMs === null) return; // nothing was charged
-      const back = charges.map(({ limit, target }, place) => limit.of(target, { cost: costs[place], atMs }));
-      await this.#hf.limits.all(back.filter(({ cost = 0 }) => cost > 0)).refund();
-    };
-    return { ...taken, giveBack };
+    const group = this.#hf.limits.all(charges.map(({ limit, target, cost }) => limit.of(target, { cost })));
+    const taken = await group.take();
+    return { ...taken, giveBack: (costs) => group.giveBack(taken, costs) };
   }
 
   async #refuse(
@@ -180,12 +182,13 @@ export class RequestLimiter<Raw> {
       answerOf(refusal, request.method, request.header("accept")),
       refusal,
     );
-    return { answer, fields: this.#fields(results), settle: null };
+    return { answer, fields: this.#fields(request, results), settle: null };
   }
 
-  #fields(results: readonly LimitResult[]): Field[] {
+  #fields({ identity }: Incoming<Raw>, results: readonly LimitResult[]): readonly Field[] {
     const { styles } = this.#rules;
-    return results.length === 0 ? [] : fieldsOf(styles, results, this.#clock.now().wallMs);
+    if (results.length === 0) return [];
+    return Telling.of(identity).add(styles, results, this.#clock.now().wallMs);
   }
 
   #settlement(
@@ -203,7 +206,7 @@ export class RequestLimiter<Raw> {
         const work: Promise<unknown>[] = [];
         if (taken && costs.some((cost) => cost > 0)) work.push(taken.giveBack(costs));
         if (guard && key && guardCount !== null && countedOf(guardCount, 1, status, raw) > 0)
-          work.push(guard.guard.hit(key.subject, key.route));
+          work.push(guard.guard.hit(key.subject, key.route, { listedAs: key.listedAs }));
         const failed = (await Promise.allSettled(work)).find((each) => each.status === "rejected");
         if (failed) throw failed.reason;
       } catch (error) {
@@ -258,6 +261,19 @@ function reasonOf(verdict: GuardVerdict | null, results: readonly LimitResult[])
     return isClosed(verdict) ? "outage" : "penalty";
   }
   return results.some(isClosed) ? "outage" : "limit";
+}
+
+/** Whether the guard lets the request on. */
+async function guardVerdict<Raw>(
+  { guard, count }: Exclude<Rules<Raw>["guard"], null>,
+  { subject, route, listedAs }: GuardSubject,
+): Promise<GuardVerdict> {
+  if (count === "all") return guard.hit(subject, route, { listedAs });
+  const looked = await guard.look(subject, route, { listedAs });
+  if (!looked.penalty?.prolong || looked.source !== "redis") return looked;
+  // What is refused has no outcome to count: to have come during the penalty is the hit that prolongs it.
+  const hit = await guard.hit(subject, route, { listedAs });
+  return hit.ok || hit.source !== "redis" ? looked : hit; // it may have ended between the two
 }
 
 /** How much of a cost stays charged. */

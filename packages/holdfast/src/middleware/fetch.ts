@@ -43,7 +43,8 @@ export function rateLimit<Rest extends readonly unknown[] = []>(
       let status: number | null = 500;
       try {
         const response = await handler(request, ...rest);
-        status = response.status;
+        // A network error has no status; whoever serves it answers 500.
+        status = response.type === "error" ? status : response.status;
         return withFields(response, fields);
       } finally {
         void settle?.(status);
@@ -63,7 +64,9 @@ function withFields(response: Response, fields: readonly Field[]): Response {
   try {
     return write(response);
   } catch {
-    // One that was fetched has headers that cannot be changed.
-    return write(new Response(response.body, response));
+    // One that was fetched has headers that cannot be changed. Of a network error, or a switch of protocols, there is no
+    // copy: it goes on as it is.
+    const isCopyable = response.status >= 200 && response.status <= 599;
+    return isCopyable ? write(new Response(response.body, response)) : response;
   }
 }

@@ -5,12 +5,15 @@ import { type GuardOptions, Holdfast, InvalidArgumentError } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { script } from "../../src/limits/guard.lua.js";
+import { guardTermsOf } from "../../src/limits/guard-terms.js";
+import { LocalShare } from "../../src/limits/local-share.js";
+import { systemClock } from "../../src/time/clock.js";
 
 let server: EmbeddedValkey;
 let redis: Redis;
 const opened: Holdfast[] = [];
 const heard: [channel: string, message: unknown][] = [];
-const CHANNELS = ["holdfast:guard:punished", "holdfast:guard:outage", "holdfast:guard:list-failed"];
+const CHANNELS = ["holdfast:guard:punished", "holdfast:guard:outage"];
 const hear = (message: unknown, channel: string | symbol) => heard.push([String(channel), message]);
 
 beforeAll(async () => {
@@ -232,74 +235,6 @@ describe("during a penalty", () => {
   });
 });
 
-describe("lists", () => {
-  test("allow beats deny, neither is counted, and Redis hears of neither", async () => {
-    const guard = holdfast().guard("g", {
-      ...TWO,
-      hits: 1,
-      allow: ["boss"],
-      deny: new Set(["boss", "mallory"]),
-    });
-    const before = await scriptsRun();
-    for (let hit = 0; hit < 5; hit += 1)
-      expect(await guard.hit("boss")).toMatchObject({ ok: true, source: "list", remaining: 1 });
-    const denied = { ok: false, penalty: null, retryAfterMs: null, strikes: 0, remaining: 0, source: "list" };
-    expect(await guard.hit("mallory")).toEqual(denied);
-    expect(await guard.look("mallory")).toEqual(denied);
-    expect(await scriptsRun()).toBe(before);
-    expect(await guard.hit("other")).toMatchObject({ source: "redis" });
-  });
-
-  test("a list is loaded once however many ask, and again in the background when it is old", async () => {
-    let loads = 0;
-    let answer: (names: string[]) => void = () => {};
-    const load = () => {
-      loads += 1;
-      return new Promise<string[]>((resolve) => {
-        answer = resolve;
-      });
-    };
-    const guard = holdfast().guard("g", { ...TWO, deny: load, listsMs: 30 });
-    const first = [guard.hit("m"), guard.hit("m"), guard.hit("x")];
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    answer(["m"]);
-    expect((await Promise.all(first)).map(({ ok }) => ok)).toEqual([false, false, true]);
-    expect(loads).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    expect((await Promise.all([guard.hit("m"), guard.hit("m")])).map(({ source }) => source)).toEqual([
-      "list",
-      "list",
-    ]);
-    expect(loads).toBe(2);
-    answer([]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect((await guard.hit("m")).source).toBe("redis");
-  });
-
-  test("one that cannot be loaded is told, and is as it was; one that never comes is waited for once", async () => {
-    const lists: (() => Promise<string[]>)[] = [
-      async () => {
-        throw new Error("no file");
-      },
-      async () => 5 as unknown as string[],
-    ];
-    for (const deny of lists) {
-      expect(
-        await holdfast()
-          .guard("g", { ...TWO, deny })
-          .hit("m"),
-      ).toMatchObject({ ok: true });
-    }
-    expect(heard.map(([channel]) => channel)).toEqual(Array(2).fill("holdfast:guard:list-failed"));
-    expect(heard[1]).toMatchObject([{}, { guard: "g", list: "deny", error: { argument: "deny" } }]);
-
-    const guard = holdfast().guard("g", { ...TWO, allow: () => new Promise(() => {}), timeoutMs: 100 });
-    const start = performance.now();
-    for (let hit = 0; hit < 10; hit += 1) await guard.hit(`late-${hit}`);
-    expect(performance.now() - start).toBeLessThan(900);
-  });
-});
-
 describe("while Redis cannot be asked", () => {
   test.each([
     ["open", [true, true, true], [0, 0, 0]],
@@ -335,6 +270,15 @@ describe("while Redis cannot be asked", () => {
       code: expect.stringMatching(/INDETERMINATE|UNAVAILABLE/),
     });
   });
+});
+
+test("with a share of the hits one is always free, whatever a product of fractions comes to", () => {
+  const share = new LocalShare(systemClock, 10_000);
+  const refused = Array.from({ length: 5_000 }, (_, at) => at + 1).filter((hits) => {
+    const terms = guardTermsOf("g", { ...TWO, hits, outage: "local", localShare: 0.0001 });
+    return !share.take(terms.share, `${hits}`, 1).ok;
+  });
+  expect(refused).toEqual([]);
 });
 
 test("after close() every call says so", async () => {

@@ -63,6 +63,14 @@ describe("a key by address", () => {
     expect(ipKey("203.0.113.7", 64)).toBe("203.0.113.7");
   });
 
+  test.each([0, -1, 56.5, 129, Number.NaN, "56"])(
+    "a prefix of %j is refused, whatever the address",
+    (prefix) => {
+      for (const address of ["2001:db8::1", "203.0.113.7", null])
+        expect(() => ipKey(address, prefix as number)).toThrow(InvalidArgumentError);
+    },
+  );
+
   test("all addresses of a network have one key, and no other has it, in any notation", () => {
     const words = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
     fc.assert(
@@ -112,6 +120,19 @@ describe("a list of addresses", () => {
     ["", false],
   ])("has %s: %s", (address, is) => {
     expect(list.has(address)).toBe(is);
+  });
+
+  test.each([
+    ["64:ff9b::/64", "64:ff9b::203.0.113.7", true],
+    ["64:ff9b::/64", "64:ff9b::1:0:0:1", true],
+    ["64:ff9b::/64", "203.0.113.7", false],
+    ["64:ff9b::/64", "64:ff9b:0:1::1", false],
+    ["64:ff9b::203.0.113.0/120", "203.0.113.7", true],
+    ["203.0.113.0/24", "64:ff9b::203.0.113.7", true],
+    ["::/0", "::ffff:203.0.113.7", false],
+    ["::/0", "2001:db8::1", true],
+  ])("%s has %s: %s", (network, address, is) => {
+    expect(new AddressList([network]).has(address)).toBe(is);
   });
 
   test.each(["10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "example.org", "::/129", "::ffff:1.2.3.4/64"])(

@@ -138,6 +138,25 @@ describe.each(frameworks)("%s", (_, start) => {
     expect(await outer.peek("127.0.0.1")).toMatchObject({ remaining: 1 });
   });
 
+  test("fields with room for one limit tell of the nearest of all middlewares; of one without fields nothing", async () => {
+    const headers = "legacy";
+    const [few, many, secret] = [perHour(3), perHour(50), perHour(2)];
+    const told = async (url: string) => {
+      const seen = (await fetch(url)).headers;
+      return ["limit", "remaining"].map((name) => seen.get(`x-ratelimit-${name}`));
+    };
+    const hidden = { limits: secret, headers: false } as const;
+    const [a, b] = [
+      { limits: few, headers },
+      { limits: many, headers },
+    ] as const;
+    expect(await told((await up(start, a, hidden, b)).url)).toEqual(["3", "2"]);
+    expect(await told((await up(start, b, a)).url)).toEqual(["3", "1"]);
+    const large = { limits: many, cost: 49, headers } as const;
+    expect(await told((await up(start, { ...a, cost: 0 }, large)).url)).toEqual(["50", "48"]);
+    expect(await told((await up(start, a, large)).url)).toEqual(["50", "48"]);
+  });
+
   test("two limits of one name, each of its own prefix, are not the same", async () => {
     const other = new Holdfast(redis, { prefix: "other" });
     const name = fresh("same");

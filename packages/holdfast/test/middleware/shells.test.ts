@@ -195,6 +195,14 @@ describe("Hono and fetch", () => {
     expect((await app.request("/")).headers.get("ratelimit")).toMatch(/r=3/);
   });
 
+  test("a network error has no headers and no status: it goes on, and counts as a failure", async () => {
+    const limits = perHour(5);
+    const options = { limits, key: () => "me", count: "failures" } as const;
+    const handler = forFetch(hf, options)(() => Response.error());
+    expect((await handler(new Request("http://server/"))).type).toBe("error");
+    expect(await limits.peek("me")).toMatchObject({ remaining: 4 });
+  });
+
   test("the handler's error is the caller's, and counts", async () => {
     const limits = perHour(5);
     const handler = forFetch(hf, { limits, key: () => "me", count: "failures" })(async () => {
