@@ -96,6 +96,49 @@ describe("acquire", () => {
     expect(await leftMs()).toBeLessThanOrEqual(1_000);
   });
 
+  test("who asks for a lease, or waits for it, does not prolong it", async () => {
+    await ask("a");
+    await shift(-4_000);
+    await ask("b");
+    await ask("c", { wait: true });
+    expect(await leftMs()).toBeLessThanOrEqual(6_000);
+  });
+
+  test("who waits with a short ttl does not shorten the life of the line", async () => {
+    await ask("a");
+    await ask("patient", { wait: true, ttlMs: 100_000 });
+    await ask("hasty", { wait: true, ttlMs: 1_000 });
+    const [, line, waiters] = keys as [string, string, string];
+    expect(Math.min(await redis.pttl(line), await redis.pttl(waiters))).toBeGreaterThan(200_000);
+  });
+
+  test("a free lock whose line is deaf goes to whoever asks, at once", async () => {
+    await ask("a");
+    await ask("deaf", { wait: true, inbox: "nobody" });
+    await shift(-10_000);
+    expect(await ask("b")).toEqual([1, expect.any(String), "b"]);
+    expect(await holder()).toBe("b");
+    expect(await redis.zcard(keys[1] as string)).toBe(0);
+  });
+
+  test("who was heard of at a time that has yet to come is counted from now", async () => {
+    await ask("a");
+    await ask("w", { wait: true });
+    const waiters = keys[2] as string;
+    const entry = String(await redis.hget(waiters, "w"));
+    const seenMs = Number(entry.split(" ")[0]);
+    await redis.hset(waiters, "w", entry.replace(/^\d+/, String(seenMs + 3_600_000)));
+    await free("a", 0, true);
+    expect(await heard()).toEqual(["wake w"]);
+    expect(Number(String(await redis.hget(waiters, "w")).split(" ")[0])).toBeLessThan(seenMs + 60_000);
+  });
+
+  test("a waiter that was dropped, and comes with its ticket, has that place whatever stands in line", async () => {
+    await ask("a");
+    expect((await ask("b", { wait: true, ticket: "7" }))[4]).toBe("7");
+    expect((await ask("c", { wait: true }))[3]).toBe(1);
+  });
+
   test("a flag that nobody stands behind any more is taken down with the next grant", async () => {
     await ask("a");
     await ask("b", { wait: true });
@@ -126,6 +169,18 @@ describe("acquire", () => {
       await expect(ask("b", { wait: true })).rejects.toThrow(/WRONGTYPE/);
       expect([await state(), await redis.exists(...keys)]).toEqual([before, 2]);
     }
+    // Nor for one that barges where the lock is free.
+    for (const place of [1, 2]) {
+      await redis.del(...keys);
+      await ask("a");
+      await ask("w", { wait: true });
+      await redis.del(keys[place] as string);
+      await redis.rpush(keys[place] as string, "x");
+      await shift(-10_000);
+      const before = await state();
+      await expect(ask("b", { barging: true })).rejects.toThrow(/WRONGTYPE/);
+      expect(await state()).toEqual(before);
+    }
     await redis.del(...keys);
     await redis.set(keys[0] as string, "somebody else's data");
     await expect(ask("a")).rejects.toThrow(/holds something else/);
@@ -145,12 +200,23 @@ describe("beat", () => {
 
   test("{1, token} for a waiter whose grant message was lost, for its full ttl from now", async () => {
     await ask("a");
-    await ask("b", { wait: true, ttlMs: 5_000 });
+    await ask("b", { wait: true, ttlMs: 60_000 });
     await free("a");
-    await shift(-4_900);
+    await shift(-40_000);
     const token = (await state())?.token;
     expect(await sign("b")).toEqual([1, token, "b"]);
-    expect((await ask("c"))[1]).toBeGreaterThan(4_000);
+    expect((await ask("c"))[1]).toBeGreaterThan(40_000);
+  });
+
+  test("does not prolong the lease of another, but cuts one back that a clock set back would", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    await shift(-4_000);
+    await sign("b");
+    expect(await leftMs()).toBeLessThanOrEqual(6_000);
+    await shift(60_000);
+    await sign("b");
+    expect(await leftMs()).toBeLessThanOrEqual(10_000);
   });
 
   test("{1, token} for the first in line when the lease before it lapsed", async () => {
