@@ -127,6 +127,28 @@ describe("release", () => {
     expect(await free("a")).toEqual([2, "b"]);
   });
 
+  test("a ban holds also where nobody waits, and as long as the longest", async () => {
+    await ask("a");
+    expect(await free("a", 60_000)).toEqual([1]);
+    expect(await ask("a")).toEqual([3]);
+    expect(await ask("b")).toEqual([1, expect.any(String), "b"]);
+    await free("b", 1_000);
+    expect(await redis.pttl(keys[3] as string)).toBeGreaterThan(50_000);
+  });
+
+  test("whoever is handed the lock is told once, with a token that reaches his floor", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    const floor = String(BigInt(String((await state())?.top)) + 3_600_000_000n);
+    await ask("c", { wait: true, floor });
+    await free("a");
+    await free("b");
+    const grants = (await heard()).filter((message) => message.startsWith("grant"));
+    expect(grants.map((message) => message.split(" ")[1])).toEqual(["b", "c"]);
+    expect((await state())?.token).toBe(floor);
+    expect(grants[1]).toContain(floor);
+  });
+
   test("{3} for a waiter, which leaves the line", async () => {
     await ask("a");
     await ask("b", { wait: true });

@@ -141,7 +141,7 @@ const cost: Readonly<Record<string, Reasons>> = {
   "locks/backends/redis/waits.ts": [
     [
       "a grant that is too old is given back by the line instead, which stands anew",
-      "sentAt → this.#schedule.clock.now()",
+      "sentAt → this.#schedule.clock.now() (4)",
     ],
   ],
 };

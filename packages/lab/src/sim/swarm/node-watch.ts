@@ -130,6 +130,7 @@ export class NodeWatch {
       if (inLine !== null && inLine !== undefined && this.#isQuiet(this.#scene.keptMs + soundMs, null))
         this.#scene.fail("F1", `${process} holds "${lock}", and waits for it by the same request`);
       this.#judgeOrphan(lock, look, id, process);
+      this.#judgeDead(lock, look, process);
       if (before && before.id !== id) this.#judgeGrant(lock, look, before, process);
     }
     if (!first || !this.#isSound(first.process)) return;
@@ -162,6 +163,18 @@ export class NodeWatch {
       this.#scene.fail(
         "L9",
         `the node says that ${name} holds "${lock}" by ${id}, and nobody there knows of it`,
+      );
+  }
+
+  /** What the dead held is free when its ttl, and what they had wished for beyond it, is over. */
+  #judgeDead(lock: string, { atMs, leftMs }: Look, name: string): void {
+    const diedMs = this.#scene.deathsMs.get(name);
+    const keptMs = this.#scene.keptMs + hangingMs;
+    if (diedMs === undefined || diedMs + keptMs > atMs) return;
+    if (this.#isQuiet(keptMs, planned(name)))
+      this.#scene.fail(
+        "W1",
+        `"${lock}" is held by ${name}, dead for ${atMs - diedMs} ms, for another ${leftMs}`,
       );
   }
 
