@@ -25,6 +25,7 @@ const exhibits: readonly Exhibit[] = [
   exhibit("sliding", MAX, "In any minute at most 10.", "at most 10"),
   {
     ...exhibit("lifetime", MAX, "At most 10, ever.", "at most 10"),
+    row: "lifetime, 10 ever",
     title: "lifetime, 10",
     perS: 2 * END_S,
     within: ["admitted", "so far"],
@@ -36,6 +37,7 @@ function exhibit(type: Type, bound: number, promise: string, boundText: string):
   const isGcra = type === "gcra";
   return {
     name: type,
+    row: isGcra ? `gcra, burst ${BURST}` : type,
     title: `${type}, 10 in a minute${isGcra ? `, a burst of ${BURST}` : ""}`,
     bound,
     boundText,
@@ -69,7 +71,7 @@ export function picturesOf(shown: readonly Shown[]): Readonly<Record<string, str
     drawKind(kind, admission, END_S),
   ]);
   return {
-    "limit-types.svg": drawKinds("Five types, asked the same: 10 in a minute", CAPTION, shown, END_S),
+    "limit-types.svg": drawKinds("Five types, 10 in a minute each, asked the same", CAPTION, shown, END_S),
     ...Object.fromEntries(single),
   };
 }

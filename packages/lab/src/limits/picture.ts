@@ -4,6 +4,8 @@ import { type Admission, withinOf } from "./admission.js";
 
 export interface Kind {
   readonly name: string;
+  /** Beside others: the name, and what only this one has. */
+  readonly row: string;
   readonly title: string;
   /** In any time of `perS`: what the type promises, and in words. */
   readonly bound: number;
@@ -77,14 +79,16 @@ export function drawKind(kind: Kind, admission: Admission, endS: number): string
       endS,
     ),
     line("max", LEFT, FREE.top, x(endS), FREE.top),
-    text("end", LEFT - 8, FREE.top + FREE.height, "0"),
-    text("end", LEFT - 8, WITHIN.top + WITHIN.height, "0"),
+    ...scale([
+      [FREE.top, room],
+      [FREE.top + FREE.height, 0],
+      [y(max), max],
+      [y(0), 0],
+    ]),
     text("row", 16, WITHIN.top + 14, kind.within[0]),
     text("row", 16, WITHIN.top + 30, kind.within[1]),
     ...stepped(within, y, endS),
-    ...(bound === max
-      ? []
-      : [line("max", LEFT, y(max), x(endS), y(max)), text("end", LEFT - 8, y(max) + 4, `${max}`)]),
+    ...(bound === max ? [] : [line("max", LEFT, y(max), x(endS), y(max))]),
     line("bound", LEFT, y(bound), x(endS), y(bound)),
     text("bound-text", x(endS), y(bound) - 5, kind.boundText),
   ]);
@@ -101,7 +105,7 @@ export function drawKinds(
   const rowHeight = 34;
   const bottom = top + kinds.length * rowHeight;
   const told = kinds.map(
-    ({ kind, admission: { calls } }) => `${kind.name}: ${calls.filter(({ ok }) => ok).length} admitted`,
+    ({ kind, admission: { calls } }) => `${kind.row}: ${calls.filter(({ ok }) => ok).length} admitted`,
   );
   return svg(title, `${caption} ${told.join(", ")}.`, endS, bottom + 30, [
     text("title", 16, 28, title),
@@ -109,7 +113,7 @@ export function drawKinds(
     ...axis(endS, top, bottom),
     ...kinds.flatMap(({ kind, admission }, place) => {
       const middle = top + place * rowHeight + rowHeight / 2;
-      return [text("row", 16, middle + 5, kind.name), ...answers(admission.calls, middle)];
+      return [text("row", 16, middle + 5, kind.row), ...answers(admission.calls, middle)];
     }),
   ]);
 }
@@ -136,6 +140,11 @@ function svg(
 
 function x(atS: number): number {
   return LEFT + atS * PER_SECOND;
+}
+
+/** Each value beside its height. */
+function scale(values: readonly (readonly [y: number, value: number])[]): string[] {
+  return values.map(([y, value]) => text("end", LEFT - 8, y + 4, `${value}`));
 }
 
 function axis(endS: number, top: number, bottom: number): string[] {
