@@ -4,24 +4,20 @@
  */
 
 import { UnavailableError } from "../errors/refusals.js";
-import {
-  ClosedError,
-  fromCaller,
-  HoldfastError,
-  IndeterminateError,
-  InvalidArgumentError,
-} from "../errors.js";
+import { ClosedError, fromCaller, HoldfastError, IndeterminateError } from "../errors.js";
 import { limitKey } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
 import type { Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import { Blocks } from "./blocks.js";
+import { type Cell, cellOf } from "./cell.js";
 import { type Ahead, type Ask, Charges } from "./charges.js";
 import type { Gate } from "./gate.js";
 import { GatedPort } from "./gated-port.js";
-import { type CheckParts, LimitIndex } from "./limit-index.js";
+import { type CheckParts, type IndexPart, LimitIndex } from "./limit-index.js";
 import { LocalShare } from "./local-share.js";
+import { checkLate, momentUs } from "./moment.js";
 import { type Asking, Refusals } from "./refusals.js";
 import type { GroupResult, LimitResult, LimitSource, Reservation } from "./result.js";
 import { checkCost, type Terms } from "./terms.js";
@@ -107,10 +103,17 @@ export class Desk {
     return groupOf(results, sourceOf(results), null);
   }
 
-  /** Of what this process admitted by itself. */
-  refundHere({ terms, charge }: Charged): void {
-    const { key } = this.#askOf(terms, charge, 0);
-    if (terms.outage === "local") this.#local.take(terms, key, -charge.cost);
+  /** Of a group that was taken, to where it was: while Redis was away to the share of this process. */
+  async giveBack(parts: readonly IndexPart[], took: GroupResult, costs: readonly number[]): Promise<void> {
+    const there: Charged[] = [];
+    for (const [place, { limit, target }] of parts.entries()) {
+      const charge = { target, cost: checkCost("costs", costs[place] ?? 0), atMs: took.atMs };
+      if (!took.ok || charge.cost === 0) continue;
+      const { key, terms } = this.#askOf(limit.terms, charge, 0);
+      if (took.results[place]?.source !== "outage") there.push({ terms, charge });
+      else if (terms.outage === "local") this.#local.take(terms, key, -charge.cost);
+    }
+    if (there.length > 0) await this.refundAll(there);
   }
 
   async set(terms: Terms, charge: Charge): Promise<LimitResult> {
@@ -203,6 +206,10 @@ export class Desk {
     return groupOf(taken.map(resultIn), sourceOf(taken), null);
   }
 
+  cell({ room }: Terms, result: LimitResult): Cell {
+    return cellOf(room, result);
+  }
+
   index(name: string, check: CheckParts): LimitIndex {
     return new LimitIndex(name, this.#options, check, (key) => this.#forget(key));
   }
@@ -223,8 +230,8 @@ export class Desk {
 
   #askOf(terms: Terms, { target, atMs }: Charge, cost: number): Ask {
     const { type, name } = terms.policy;
-    const atUs = atMs === null ? null : Math.round(atMs * 1_000);
-    return { terms, target, key: limitKey(this.#options.prefix, type, name, target), cost, atUs };
+    const key = limitKey(this.#options.prefix, type, name, target);
+    return { terms, target, key, cost, atUs: momentUs(atMs) };
   }
 
   #limitOf({ timeoutMs }: Terms): number {
@@ -361,15 +368,6 @@ export class Desk {
     const ok = outage === "open";
     return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: null, policy, source: "outage" };
   }
-}
-
-/** What happened earlier counts for less only where that regenerates evenly. @throws {InvalidArgumentError} */
-function checkLate({ policy: { type } }: Terms, { atMs }: Charge): void {
-  if (atMs === null || type === "rolling" || type === "gcra") return;
-  throw new InvalidArgumentError(
-    "atMs",
-    `is for rolling and gcra, and for refunds: leave it out for ${type}`,
-  );
 }
 
 /** What did not fit is never charged. */

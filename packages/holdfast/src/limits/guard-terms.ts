@@ -1,15 +1,15 @@
 /** Guard terms: what a guard was told, checked once. */
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import type { Duration } from "../time/duration.js";
-import { type Outage, show, spanMs, type Terms, termsOf } from "./terms.js";
+import { type Duration, show } from "../time/duration.js";
+import { type Outage, spanMs, type Terms, termsOf } from "./terms.js";
 
 /**
  * What is done with who went over. The guard says which; what it means is the caller's, and for the middleware:
  *
  * - `postpone`: come later; answered with a problem document
  * - `busy`: the same, and people see the busy page
- * - `refuse`: go away; answered with a problem document
+ * - `refuse`: go away; answered as `postpone`, until `answer` of the middleware makes a difference
  */
 export type PenaltyKind = "postpone" | "busy" | "refuse";
 

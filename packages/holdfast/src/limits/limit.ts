@@ -1,15 +1,11 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
 
 import { checkOptions, checkWord } from "../arguments.js";
-import { InvalidArgumentError } from "../errors.js";
 import type { Part } from "../part.js";
-import { type Cell, cellOf } from "./cell.js";
+import type { Cell } from "./cell.js";
 import type { Desk } from "./desk.js";
 import type { LimitResult, Reservation } from "./result.js";
-import { checkCost, type LimitOptions, type LimitPolicy, show, type Terms, termsOf } from "./terms.js";
-
-/** In ms a time of 1973: whoever says less means seconds. */
-const IN_SECONDS = 1e11;
+import { checkCost, type LimitOptions, type LimitPolicy, type Terms, termsOf } from "./terms.js";
 
 export interface TakeOptions {
   /**
@@ -63,12 +59,8 @@ export class Limit {
   of(target: string, options: PartOptions = {}): LimitTarget {
     checkOptions("options", options, ["cost", "atMs"]);
     const { cost, atMs } = options;
-    return {
-      limit: this,
-      target: checkWord("target", target),
-      cost: cost === undefined ? undefined : checkCost("cost", cost),
-      atMs: checkMoment(atMs) ?? undefined,
-    };
+    if (cost !== undefined) checkCost("cost", cost);
+    return { limit: this, target: checkWord("target", target), cost, atMs };
   }
 
   /**
@@ -91,7 +83,8 @@ export class Limit {
    * used. As there, -1 is the retry of what was taken, and of what never fits. Errors as for `take`.
    */
   async cell(target: string, cost = 1): Promise<Cell> {
-    return cellOf(this.#terms.room, await this.take(target, cost));
+    const result = await this.take(target, cost);
+    return (await this.#desk.load()).cell(this.#terms, result);
   }
 
   /** What `take` would say now, without taking. Errors as for `take`. */
@@ -131,13 +124,5 @@ export class Limit {
 function momentOf(options: TakeOptions | undefined): number | null {
   if (options === undefined) return null;
   checkOptions("options", options, ["atMs"]);
-  return checkMoment(options.atMs);
-}
-
-function checkMoment(atMs: number | null = null): number | null {
-  if (atMs === null || (Number.isFinite(atMs) && atMs >= IN_SECONDS)) return atMs;
-  throw new InvalidArgumentError(
-    "atMs",
-    `must be milliseconds since 1970, and not seconds, not ${show(atMs)}`,
-  );
+  return options.atMs ?? null;
 }

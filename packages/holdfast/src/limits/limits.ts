@@ -22,13 +22,12 @@ export class LimitGroup {
     this.#isAcross = isAcross;
     this.parts = partsOf(desk, parts);
     // Few are in a group, and a group is made for each request: compared, not kept in a table.
-    for (let place = 1; place < this.parts.length; place += 1) {
-      const { limit, target } = this.parts[place] as LimitTarget;
-      for (let before = 0; before < place; before += 1) {
-        if (isSame(this.parts[before] as LimitTarget, limit, target))
-          throw new InvalidArgumentError("parts", `has the limit '${limit.name}' for '${target}' twice`);
-      }
-    }
+    for (const [place, part] of this.parts.entries())
+      if (this.parts.findIndex((other) => isSame(other, part)) < place)
+        throw new InvalidArgumentError(
+          "parts",
+          `has the limit '${part.limit.name}' for '${part.target}' twice`,
+        );
   }
 
   /**
@@ -58,16 +57,7 @@ export class LimitGroup {
    * @param costs so much of each part, in their order
    */
   async giveBack(took: GroupResult, costs: readonly number[]): Promise<void> {
-    const desk = await this.#desk.load();
-    const back = this.#asked(0).map(({ terms, charge: { target } }, place) => ({
-      terms,
-      charge: { target, cost: checkCost("costs", costs[place] ?? 0), atMs: took.atMs },
-      isHere: took.results[place]?.source === "outage",
-    }));
-    const given = back.filter(({ charge }) => took.ok && charge.cost > 0);
-    for (const each of given) if (each.isHere) desk.refundHere(each);
-    const there = given.filter(({ isHere }) => !isHere);
-    if (there.length > 0) await desk.refundAll(there);
+    await (await this.#desk.load()).giveBack(this.parts, took, costs);
   }
 
   async reset(): Promise<void> {
@@ -115,8 +105,9 @@ export function checkOwner(hf: unknown, rules: readonly { readonly limit: Limit 
     if (!own.has(limit)) throw new InvalidArgumentError("limits", ofAnother(limit));
 }
 
-function isSame(part: LimitTarget, { name, policy }: Limit, target: string): boolean {
-  return part.target === target && part.limit.name === name && part.limit.policy.type === policy.type;
+function isSame(one: LimitTarget, other: LimitTarget): boolean {
+  const [{ name, policy }, its] = [one.limit, other.limit];
+  return one.target === other.target && name === its.name && policy.type === its.policy.type;
 }
 
 export class Limits {

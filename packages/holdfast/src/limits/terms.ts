@@ -2,7 +2,7 @@
 
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { type Duration, durationMs } from "../time/duration.js";
+import { type Duration, durationMs, show } from "../time/duration.js";
 
 /**
  * What each admits, by the server's clock, whatever the number of processes, and whether or not they take blocks:
@@ -180,11 +180,6 @@ function whole(argument: string, value: unknown, least: number): void {
       argument,
       `must be a whole number from ${least} to ${MOST}, not ${show(value)}`,
     );
-}
-
-/** Text in quotes: what comes from the environment is often a number in text. */
-export function show(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
 /** What one call takes or gives back. @throws {InvalidArgumentError} */

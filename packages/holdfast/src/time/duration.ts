@@ -43,7 +43,8 @@ function parse(argument: string, text: string): number {
   return Number(match[1]) * (UNIT_MS[match[2] as string] as number);
 }
 
-function show(value: unknown): string {
+/** As messages show what was given. */
+export function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "bigint" ? `${value}n` : String(value);

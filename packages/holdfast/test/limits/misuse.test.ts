@@ -64,7 +64,6 @@ describe("groups", () => {
     ["a part made by hand whose cost is none", () => [{ limit, target: "ann", cost: 0.4 }]],
     ["one that would give back", () => [{ limit, target: "ann", cost: -3 }]],
     ["one without a target", () => [{ limit }]],
-    ["one whose time is in seconds", () => [{ limit, target: "ann", atMs: 1_700_000_000 }]],
   ])("of %s", async (_, parts) => {
     await refusalOf(() => limits.all(parts() as LimitGroupPart[]));
     await refusalOf(() => limits.across(parts() as LimitGroupPart[]));
@@ -117,6 +116,8 @@ describe("options that would be ignored", () => {
     ["an unknown one of a refund", () => limit.refund("ann", 1, { time: 1e12 } as never)],
     ["null of a refund", () => limit.refund("ann", 1, null as never)],
     ["a moment in seconds", () => limit.take("ann", 1, { atMs: 1_700_000_000 })],
+    ["one of a part", () => limits.all([limit.of("ann", { atMs: 1_700_000_000 })]).take()],
+    ["one of a part of a refund", () => limits.all([limit.of("ann", { atMs: -1 })]).refund()],
     ["a moment that is text", () => limit.refund("ann", 1, { atMs: "now" as never })],
   ])("%s", async (_, call) => {
     await refusalOf(call);
