@@ -44,7 +44,9 @@ test("a group gives back in one script, each part its own", async () => {
   const group = hf.limits.all([requests.of("ann"), bytes.of("ann", { cost: 400 })]);
   await group.take();
   const before = (await client.info("commandstats")).match(/cmdstat_evalsha:calls=(\d+)/)?.[1];
-  await hf.limits.all([...group.parts, never.of("ann")]).refund();
+  const back = await hf.limits.all([...group.parts, never.of("ann")]).refund();
+  expect(back).toMatchObject({ ok: true, violated: [], remaining: 0, atMs: null, source: "redis" });
+  expect(back.results.map(({ remaining }) => remaining)).toEqual([3, 1_000, 0]);
   const after = (await client.info("commandstats")).match(/cmdstat_evalsha:calls=(\d+)/)?.[1];
   expect(Number(after) - Number(before)).toBe(1);
   expect([await used(requests), await used(bytes)]).toEqual([0, 0]);
