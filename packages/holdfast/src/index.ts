@@ -39,7 +39,8 @@ export type { LimitState } from "./inspect/limit-state.js";
 export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { Cell } from "./limits/cell.js";
-export type { Guard, HitOptions } from "./limits/guard.js";
+export type { Guard } from "./limits/guard.js";
+export type { HitOptions } from "./limits/guard-lists.js";
 export type {
   GuardOptions,
   Penalty,

@@ -7,7 +7,7 @@ import { publish } from "../telemetry/events.js";
 import type { Schedule } from "../time/schedule.js";
 import { GatedPort } from "./gated-port.js";
 import { script } from "./guard.lua.js";
-import { GuardLists } from "./guard-lists.js";
+import { GuardLists, type HitOptions, nameOf } from "./guard-lists.js";
 import type { GuardTerms } from "./guard-terms.js";
 import type { GuardVerdict } from "./guard-verdict.js";
 import { LocalShare } from "./local-share.js";
@@ -40,12 +40,12 @@ export class GuardDesk {
     this.#local = new LocalShare(schedule.clock, MOST_PENALIZED);
   }
 
-  hit(terms: GuardTerms, subject: string, route: string, listedAs = subject): Promise<GuardVerdict> {
-    return this.#ask(terms, "hit", { subject, route, listedAs });
+  hit(terms: GuardTerms, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
+    return this.#ask(terms, "hit", { subject, route, listedAs: nameOf(options) ?? subject });
   }
 
-  look(terms: GuardTerms, subject: string, route: string, listedAs = subject): Promise<GuardVerdict> {
-    return this.#ask(terms, "look", { subject, route, listedAs });
+  look(terms: GuardTerms, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
+    return this.#ask(terms, "look", { subject, route, listedAs: nameOf(options) ?? subject });
   }
 
   async pardon(terms: GuardTerms, subject: string): Promise<void> {

@@ -1,8 +1,15 @@
 /** The lists of a guard: who is never counted, and who is never let in. Loaded ones are loaded once at a time. */
+import { checkOptions } from "../arguments.js";
+import { InvalidArgumentError } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
 import { checkSubjects, type GuardTerms, type SubjectSet } from "./guard-terms.js";
+
+export interface HitOptions {
+  /** Another name by which `allow` and `deny` may have the subject: of a network that is counted, the one address. */
+  readonly listedAs?: string | undefined;
+}
 
 /** After a load that failed the next one comes so much sooner. */
 const SOONER = 10;
@@ -127,4 +134,13 @@ function sayOf(allow: SubjectSet, deny: SubjectSet, names: readonly string[]): "
 
 function has(subjects: SubjectSet, names: readonly string[]): boolean {
   return names.some((name) => ("has" in subjects ? subjects.has(name) : subjects.includes(name)));
+}
+
+/** @throws {InvalidArgumentError} */
+export function nameOf(options: HitOptions | undefined): string | undefined {
+  if (options === undefined) return undefined;
+  checkOptions("options", options, ["listedAs"]);
+  const { listedAs } = options;
+  if (listedAs === undefined || typeof listedAs === "string") return listedAs;
+  throw new InvalidArgumentError("listedAs", "must be text");
 }

@@ -1,15 +1,10 @@
 /** Guard: counts the hits of each subject on each route, and punishes who goes over, more with each strike. */
-import { checkOptions, checkWord } from "../arguments.js";
-import { InvalidArgumentError } from "../errors.js";
+import { checkWord } from "../arguments.js";
 import type { Part } from "../part.js";
 import type { GuardDesk } from "./guard-desk.js";
+import type { HitOptions } from "./guard-lists.js";
 import { type GuardOptions, type GuardTerms, guardTermsOf } from "./guard-terms.js";
 import type { GuardVerdict } from "./guard-verdict.js";
-
-export interface HitOptions {
-  /** Another name by which `allow` and `deny` may have the subject: of a network that is counted, the one address. */
-  readonly listedAs?: string | undefined;
-}
 
 export class Guard {
   readonly name: string;
@@ -35,15 +30,13 @@ export class Guard {
    */
   async hit(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
     const desk = this.#desk.value ?? (await this.#desk.load());
-    const listedAs = nameOf(options);
-    return desk.hit(this.#terms, checkWord("subject", subject), checkRoute(route), listedAs);
+    return desk.hit(this.#terms, checkWord("subject", subject), checkRoute(route), options);
   }
 
   /** What stands against the subject, without a hit. Errors as for `hit`. */
   async look(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
     const desk = this.#desk.value ?? (await this.#desk.load());
-    const listedAs = nameOf(options);
-    return desk.look(this.#terms, checkWord("subject", subject), checkRoute(route), listedAs);
+    return desk.look(this.#terms, checkWord("subject", subject), checkRoute(route), options);
   }
 
   /** From now on nothing stands against the subject: no penalty, no strike, no hit. Rejects whatever `outage` says. */
@@ -55,12 +48,4 @@ export class Guard {
 
 function checkRoute(route: unknown): string {
   return route === "" ? route : checkWord("route", route);
-}
-
-function nameOf(options: HitOptions | undefined): string | undefined {
-  if (options === undefined) return undefined;
-  checkOptions("options", options, ["listedAs"]);
-  const { listedAs } = options;
-  if (listedAs === undefined || typeof listedAs === "string") return listedAs;
-  throw new InvalidArgumentError("listedAs", "must be text");
 }

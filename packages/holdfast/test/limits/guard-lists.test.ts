@@ -3,7 +3,10 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type GuardOptions, Holdfast } from "holdfast";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { GuardLists } from "../../src/limits/guard-lists.js";
+import { guardTermsOf } from "../../src/limits/guard-terms.js";
+import { Schedule } from "../../src/time/schedule.js";
 
 let server: EmbeddedValkey;
 let redis: Redis;
@@ -115,39 +118,68 @@ test("one that cannot be loaded is told, and is as it was; one that never comes 
   expect(performance.now() - start).toBeLessThan(900);
 });
 
-test("one whose load hangs is loaded again, and what comes late is taken unless there is a newer one", async () => {
-  const answers: ((names: string[]) => void)[] = [];
-  const deny = () => new Promise<string[]>((resolve) => answers.push(resolve));
-  const guard = holdfast().guard("g", { ...TWO, hits: 99, deny, listsMs: 50, timeoutMs: 200 });
-  expect(await guard.hit("m")).toMatchObject({ ok: true });
-  expect(answers).toHaveLength(1); // which took longer than 50 ms
-  expect(heard).toEqual([]);
-  await guard.hit("m");
-  await guard.hit("m");
-  expect(answers).toHaveLength(2);
-  const failed = { guard: "g", list: "deny", error: { message: expect.stringContaining("within 50 ms") } };
-  expect(heard).toMatchObject([["holdfast:guard:list-failed", failed]]);
-  answers[0]?.(["m"]);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(await guard.hit("m")).toMatchObject({ ok: false, source: "list" });
-  answers[1]?.(["x"]);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(await guard.hit("x")).toMatchObject({ ok: false, source: "list" });
-  expect(await guard.hit("m")).toMatchObject({ ok: true });
-});
+describe("one whose load hangs", () => {
+  /** In virtual time, and nobody waits. */
+  function patient(listsMs: number) {
+    const answers: ((names: string[]) => void)[] = [];
+    let monoMs = 0;
+    const deny = () => new Promise<string[]>((resolve) => answers.push(resolve));
+    const schedule = new Schedule({
+      now: () => ({ monoMs, wallMs: monoMs }),
+      setTimer: (ring) => {
+        queueMicrotask(ring);
+        return () => {};
+      },
+    });
+    const lists = new GuardLists(schedule, guardTermsOf("g", { ...TWO, deny, listsMs }));
+    const isDenied = async (name: string) => (await lists.say([name], 0)) === "deny";
+    const answer = async (load: number, ...names: string[]) => {
+      answers[load]?.(names);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const pass = (ms: number) => {
+      monoMs += ms;
+    };
+    return { answers, isDenied, answer, pass };
+  }
 
-test("an older load that comes after a newer one changes nothing", async () => {
-  const answers: ((names: string[]) => void)[] = [];
-  const deny = () => new Promise<string[]>((resolve) => answers.push(resolve));
-  const guard = holdfast().guard("g", { ...TWO, hits: 99, deny, listsMs: 200, timeoutMs: 20 });
-  await guard.hit("m");
-  await new Promise((resolve) => setTimeout(resolve, 210));
-  await guard.hit("m");
-  answers[1]?.(["new"]);
-  answers[0]?.(["old"]);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(await guard.hit("new")).toMatchObject({ source: "list" });
-  expect(await guard.hit("old")).toMatchObject({ source: "redis" });
+  test.each([
+    [50, 50],
+    [60_000, 10_000],
+  ])(
+    "where it may be %d ms old is loaded again after %d ms, and both are told apart",
+    async (listsMs, limitMs) => {
+      const { answers, isDenied, answer, pass } = patient(listsMs);
+      expect(await isDenied("m")).toBe(false);
+      pass(limitMs - 1);
+      expect(await isDenied("m")).toBe(false);
+      expect([answers.length, heard]).toEqual([1, []]);
+      pass(1);
+      expect([await isDenied("m"), await isDenied("m")]).toEqual([false, false]);
+      expect(answers).toHaveLength(2);
+      const error = { message: expect.stringContaining(`within ${limitMs} ms`) };
+      expect(heard).toMatchObject([[CHANNEL, { guard: "g", list: "deny", error }]]);
+      await answer(0, "late");
+      expect([await isDenied("late"), answers.length]).toEqual([true, 2]);
+      await answer(1, "new");
+      expect([await isDenied("late"), await isDenied("new")]).toEqual([false, true]);
+      pass(listsMs - 1);
+      expect([await isDenied("new"), answers.length]).toEqual([true, 2]);
+      pass(1);
+      expect([await isDenied("new"), answers.length]).toEqual([true, 3]);
+      expect(heard).toHaveLength(1);
+    },
+  );
+
+  test("and that comes after a newer one changes nothing", async () => {
+    const { isDenied, answer, pass } = patient(200);
+    await isDenied("m");
+    pass(200);
+    await isDenied("m");
+    await answer(1, "new");
+    await answer(0, "old");
+    expect([await isDenied("new"), await isDenied("old")]).toEqual([true, false]);
+  });
 });
 
 test("they are asked for another name as well, where there is one", async () => {
