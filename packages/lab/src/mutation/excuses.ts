@@ -48,6 +48,7 @@ const cost: Readonly<Record<string, Reasons>> = {
     [
       "a hold that was given back is visited once by the rounds, which know that",
       "this.#holds.has(hold) → true",
+      "this.#holds.has(hold) → true (2)",
     ],
     ["what is loaded is used by the way for what is not", "this.#renewals.value → false"],
   ],
@@ -113,6 +114,7 @@ const cost: Readonly<Record<string, Reasons>> = {
       "mine == '+' .. id .. ' ' and not barging → false",
       "entry and keep_ms and expiry_ms > tonumber(keep_ms) → false",
       "lives and floor == '0' and string.sub(held, 1, 16) < now → false",
+      "redis.call('PUBLISH', inbox, grant) > 0 → false",
     ],
     ["it is freed once more, by the long way, in the same script", "not freed.err → false"],
     ["a ban of 0 ms: a key that is gone at once, and everybody takes the long way", "ban_ms > 0 → true"],
