@@ -45,7 +45,7 @@ export class LimitGroup {
     return await this.#ask("look", cost);
   }
 
-  /** Gives back to every one, in one script. Rejects with what went wrong, whatever `outage` says. */
+  /** Gives back to every one, each by itself. Rejects with what went wrong, whatever `outage` says. */
   async refund(cost = 1): Promise<GroupResult> {
     return await (await this.#desk.load()).refundAll(this.#asked(cost));
   }

@@ -16,7 +16,7 @@ const BEFORE = 2;
 const SEED = 1;
 
 /** What was admitted in one `per`, as a share of `max`. */
-export async function admittedShare(
+async function admittedShare(
   options: LimitOptions & { readonly max: number; readonly per: number },
   { processes, share }: Demand,
 ): Promise<number> {
