@@ -18,7 +18,7 @@ export function checkWord(argument: string, word: unknown): string {
   // An empty hash tag would scatter the keys of one lock over a cluster.
   if (word.startsWith("}")) throw new InvalidArgumentError(argument, "must not begin with }");
   // In UTF-8 all lone surrogates become the same replacement character: two names, one lock.
-  if (/\p{Surrogate}/u.test(word)) throw new InvalidArgumentError(argument, "must be well-formed Unicode");
+  if (!word.isWellFormed()) throw new InvalidArgumentError(argument, "must be well-formed Unicode");
   return word;
 }
 

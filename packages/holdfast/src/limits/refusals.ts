@@ -79,7 +79,8 @@ export class Refusals {
     const { result, retryMs, toldMs } = refusal;
     const agoMs = Math.max(0, now.monoMs - toldMs) * (1 - DRIFT_SHARE);
     return {
-      ...result,
+      ok: false,
+      remaining: result.remaining,
       retryAfterMs: Math.max(1, Math.ceil(retryMs + longerMs - agoMs)),
       resetMs: result.resetMs === null ? null : Math.max(1, Math.ceil(result.resetMs - agoMs)),
       policy: terms.policy,
