@@ -15,13 +15,18 @@ interface Opened {
 let clock: ManualClock;
 let opened: Opened[];
 let inbox: Inbox;
+let trouble: string | null;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
   clock = new ManualClock();
   opened = [];
-  const port: Pick<RedisPort, "subscribe"> = {
+  trouble = null;
+  const port: Pick<RedisPort, "subscribe" | "trouble"> = {
+    get trouble() {
+      return trouble;
+    },
     subscribe(_channel, inbound) {
       const subscription = { inbound, pings: 0, answers: true, closed: false };
       opened.push(subscription);
@@ -64,6 +69,29 @@ test("a connection that does not answer is replaced, and whoever waits looks aga
   expect([opened[0]?.closed, opened.length, inbox.up]).toEqual([true, 2, false]);
   opened[1]?.inbound.up();
   expect([inbox.up, ups]).toEqual([true, [2]]);
+});
+
+test("one that does not come up while the server answers others is replaced, when somebody waits", () => {
+  opened[0]?.inbound.down(null);
+  clock.advance(2_000);
+  opened[0]?.inbound.down(null); // tried again, and failed
+  inbox.open();
+  expect(opened).toHaveLength(1);
+  clock.advance(2_000);
+  trouble = "not connected";
+  inbox.open();
+  expect(opened).toHaveLength(1);
+  trouble = null;
+  inbox.open();
+  inbox.open();
+  expect([opened.length, opened[0]?.closed]).toEqual([2, true]);
+  clock.advance(4_000);
+  inbox.open();
+  expect(opened).toHaveLength(3);
+  opened[2]?.inbound.up();
+  clock.advance(60_000);
+  inbox.open();
+  expect([opened.length, inbox.up]).toEqual([3, true]);
 });
 
 test("a server that will not let this process listen is reported; the next open asks again", () => {

@@ -32,3 +32,28 @@ test("a wall clock that is set forward ends no clean-up: the server has forgotte
   }
   expect(tries).toBe(3);
 });
+
+test("what the server grants while a try is under way is given back by one more", async () => {
+  const answers: (() => void)[] = [];
+  const send = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
+  const random = { fraction: () => 0.5, id: () => "id" };
+  const leftovers = new Leftovers(new Schedule(new ManualClock()), random, send);
+  const request = {
+    name: "n",
+    id: "i",
+    ttlMs: 9_000,
+    storeTtlMs: 9_000,
+    turns: 1,
+    floor: 0n,
+    barging: false,
+  };
+  leftovers.add({ ...request, memo: undefined });
+  expect([leftovers.hurry("i"), leftovers.hurry("another"), answers.length]).toEqual([true, false, 1]);
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  answers[0]?.();
+  await settled();
+  expect(answers).toHaveLength(2);
+  answers[1]?.();
+  await settled();
+  expect([answers.length, leftovers.hurry("i")]).toEqual([2, false]);
+});

@@ -9,6 +9,9 @@ import type { RedisPort, Subscription } from "./port.js";
 
 export type MessageHandler = (words: readonly string[]) => void;
 
+/** Longer than a client takes to connect again. */
+const STUCK_MS = 3_000;
+
 export class Inbox {
   readonly channel: string;
   readonly #port: RedisPort;
@@ -23,6 +26,8 @@ export class Inbox {
   #doubting = false;
   /** When this end last heard from the other, on the monotonic clock. */
   #heardMs = 0;
+  /** Since when it is not up, on that clock. */
+  #downMs = 0;
 
   constructor(port: RedisPort, channel: string, clock: Clock, limitMs: number) {
     this.#port = port;
@@ -51,7 +56,9 @@ export class Inbox {
   }
 
   open(): void {
-    if (this.#subscription || this.#closed) return;
+    if (this.#closed || (this.#subscription && !this.#isStuck)) return;
+    this.#subscription?.close();
+    this.#downMs = this.#clock.now().monoMs;
     this.#subscription = this.#port.subscribe(this.channel, {
       message: (text) => {
         this.#heard();
@@ -65,10 +72,20 @@ export class Inbox {
         for (const listener of this.#onUp) listener();
       },
       down: (refusal) => {
+        if (this.#up) this.#downMs = this.#clock.now().monoMs;
         this.#up = false;
         if (refusal) this.#refused(refusal);
       },
     });
+  }
+
+  /**
+   * The server answers others, and for long has not answered this: its connection may be half open, which nobody finds
+   * out who says nothing.
+   */
+  get #isStuck(): boolean {
+    if (this.#up || this.#port.trouble !== null) return false;
+    return this.#clock.now().monoMs - this.#downMs > Math.max(this.#limitMs, STUCK_MS);
   }
 
   /** Who waits asks again soon, and that opens a new one. */

@@ -107,7 +107,7 @@ export class Wire implements ValkeyPeer {
 
   /** The bytes reach the node when nobody waits for an answer any more. */
   #strand(bytes: Uint8Array, lateMs: number): void {
-    const { stage, node } = this.#way;
+    const { stage, node, process } = this.#way;
     const arrive = (): void => {
       const connection = node.accept({ receive() {}, closed() {} });
       stage.delivered(this.id, true, bytes);
@@ -115,7 +115,8 @@ export class Wire implements ValkeyPeer {
       connection?.end();
       node.pump();
     };
-    stage.events.add(stage.nowMs + lateMs, arrive, { owner: null, kind: "other", quiet: true });
+    // Its process may compute, and be further than the world.
+    stage.events.add(process.nowMs + lateMs, arrive, { owner: null, kind: "other", quiet: true });
   }
 
   /** The process closes its end. The node hears of it when the network tells. */

@@ -185,14 +185,19 @@ export class NodeWatch {
     const { deathsMs, plan } = this.#scene;
     const diedMs = deathsMs.get(name);
     const isNodeSound = this.#isQuiet(this.#scene.keptMs + soundMs, null);
-    if (diedMs !== undefined && isNodeSound && diedMs + this.#scene.keptMs + soonMs < before.atMs)
+    const isHeardOut = this.#isQuiet(hangingMs, planned(name));
+    if (
+      diedMs !== undefined &&
+      isNodeSound &&
+      isHeardOut &&
+      diedMs + this.#scene.keptMs + soonMs < before.atMs
+    )
       this.#scene.fail(
         "W1",
         `"${lock}" was granted to ${name}, which had died ${(look.atMs - diedMs).toFixed(0)} ms before`,
       );
     const holder = this.#scene.world.processes.get(name);
     const isDeaf = holder?.state === "dead" && holder.wires.size === 0;
-    const isHeardOut = this.#isQuiet(hangingMs, planned(name));
     if (diedMs !== undefined && isNodeSound && isDeaf && isHeardOut && diedMs + hangingMs < before.atMs)
       this.#scene.fail("W1", `"${lock}" was granted to ${name}, whose connections had closed`);
     // Who stood first, and still does, was passed over.

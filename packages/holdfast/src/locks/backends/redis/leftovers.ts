@@ -13,6 +13,8 @@ interface Leftover {
   /** On the monotonic clock: a wall clock that was set forward has not let the server forget anything. */
   readonly sinceMs: number;
   sending: boolean;
+  /** The server has granted to it since the present try was sent, or just before: that one may not have known. */
+  again: boolean;
   alarm: Alarm | null;
 }
 
@@ -36,7 +38,7 @@ export class Leftovers {
   add(request: LockRequest): void {
     if (this.#closing || this.#byId.has(request.id)) return;
     const sinceMs = this.#schedule.clock.now().monoMs;
-    const leftover: Leftover = { request, sinceMs, sending: false, alarm: null };
+    const leftover: Leftover = { request, sinceMs, sending: false, again: false, alarm: null };
     this.#byId.set(request.id, leftover);
     void this.#try(leftover, FIRST_RETRY_MS);
   }
@@ -45,7 +47,8 @@ export class Leftovers {
   hurry(id: string): boolean {
     const leftover = this.#byId.get(id);
     if (!leftover) return false;
-    void this.#try(leftover, FIRST_RETRY_MS);
+    if (leftover.sending) leftover.again = true;
+    else void this.#try(leftover, FIRST_RETRY_MS);
     return true;
   }
 
@@ -65,7 +68,10 @@ export class Leftovers {
     this.#schedule.cancel(leftover.alarm);
     leftover.sending = true;
     try {
-      await this.#send(request);
+      do {
+        leftover.again = false;
+        await this.#send(request);
+      } while (leftover.again);
       this.#settle(leftover);
     } catch {
       const tired = this.#schedule.clock.now().monoMs - leftover.sinceMs > request.storeTtlMs;

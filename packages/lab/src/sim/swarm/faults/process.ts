@@ -76,7 +76,10 @@ function suspensionOf(scene: Scene, name: string): Fault | undefined {
   const { nowMs } = scene.world;
   return scene.plan.faults.find(
     ({ kind, target, atMs, forMs }) =>
-      kind === "suspension" && target === name && atMs <= nowMs && atMs + forMs + scene.longestTtlMs >= nowMs,
+      kind === "suspension" &&
+      target === name &&
+      atMs - scene.longestTtlMs <= nowMs &&
+      nowMs <= atMs + forMs + scene.longestTtlMs,
   );
 }
 
