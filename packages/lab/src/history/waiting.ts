@@ -47,7 +47,11 @@ export function checkWaiting(operations: Iterable<Operation>, options: WaitingOp
 export function checkTries(operations: Iterable<Operation>, options: WaitingOptions): Violation[] {
   return [...byKey(operations)].flatMap(([key, all]) => {
     const acquires = all.filter(({ f }) => f === "acquire");
-    const asked = acquires.filter((one) => !isBusy(one)).map((one) => waitOf(one, options));
+    // Who has just given up may be granted it at that moment, and then gives it back.
+    const asked = acquires
+      .filter((one) => !isBusy(one))
+      .map((one) => waitOf(one, options))
+      .map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs + options.withinMs }));
     const inUse = union([...(options.faults ?? []), ...asked, ...takenSpans(all, options)]);
     return acquires.filter(isBusy).flatMap((one): Violation[] => {
       const { process, invMs } = one;
