@@ -241,7 +241,7 @@ describe("Redis is gone", () => {
     const server = await startEmbedded();
     const args = [
       "--timeout",
-      "200ms",
+      "1s",
       "--redis",
       server.url,
       "--",

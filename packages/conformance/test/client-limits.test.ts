@@ -99,7 +99,9 @@ async function user(...rules: string[]): Promise<string> {
 
 describe("the bounded number of requests of valkey-glide", () => {
   test("is never reached by holdfast alone", async () => {
-    const hf = await holdfast(openGlide({ inflightRequestsLimit: 10 }));
+    const { client } = await opened(openGlide({ inflightRequestsLimit: 10 }));
+    const hf = new Holdfast(client, { callTimeoutMs: 15_000 }); // so many, ten at a time, take a while
+    ends.push(() => hf.close());
     const leases = await Promise.all(Array.from({ length: 2_000 }, (_, n) => hf.mutex(`n${n}`).acquire()));
     const results = await Promise.all(leases.map((lease) => lease.release()));
     expect(new Set(results)).toEqual(new Set(["released"]));

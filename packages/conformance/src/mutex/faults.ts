@@ -6,7 +6,7 @@ import { realNowMs } from "../time.js";
 import { until } from "../wait.js";
 import { assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
 
-const LIMIT_MS = 100;
+const LIMIT_MS = 300;
 /** Far more than any limit, far less than for ever. */
 const SOON_MS = 3_000;
 const THIRD_MS = LONG_TTL_MS / 3;

@@ -63,7 +63,7 @@ export const mixedCases: readonly LockCase[] = [
     needs: ["proxy", "store"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: 100 });
+      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: 400 });
       const mutex = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS, localTurns: 1 });
       const lease = await mutex.acquire();
       const waiting = mutex.acquire({ waitMs: THIRD_MS });

@@ -5,7 +5,7 @@ import type { LockCase } from "../case.js";
 import { assertBusy, assertFree, LONG_TTL_MS, settled, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
-const SHORT_TTL_MS = 200;
+const SHORT_TTL_MS = 400;
 
 /** The lease is over for this reason, by every way of asking. */
 export function assertLost(lease: Lease, reason: LossReason): void {

@@ -292,6 +292,7 @@ function countedOf<Raw>(count: Count<Raw>, cost: number, status: number | null, 
  */
 export function targetOf(text: string): string {
   const given = String(text);
-  const isPlain = given !== "" && given.length <= LONGEST_KEY && !given.startsWith("}") && given.isWellFormed();
+  const isPlain =
+    given !== "" && given.length <= LONGEST_KEY && !given.startsWith("}") && given.isWellFormed();
   return isPlain ? given : `sha256:${createHash("sha256").update(given, "utf16le").digest("base64url")}`;
 }

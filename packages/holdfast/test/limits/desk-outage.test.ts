@@ -113,7 +113,7 @@ describe("away and closed", () => {
     for (const call of calls) {
       const error = await call().catch((thrown) => thrown);
       expect(error).toBeInstanceOf(ClosedError);
-      expect(error.stack).toContain("desk.test");
+      expect(error.stack).toContain("desk-outage.test");
     }
     expect(asked()).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { typescriptChanges } from "../../src/mutation/typescript-changes.ts";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "../../../..");
-const seeds = 4;
+const seeds = 20;
 
 /** One of each kind, and of each layer. */
 const sample = [
