@@ -38,8 +38,8 @@ const pairShare = 0.3;
 /** By then every connection is back. */
 const quietMs = 2_500;
 const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
-/** One in each third of the ttl, one more for each end, and what was left to clean up. */
-const mostRenewals = 8;
+/** One in each third of the ttl, one more for each end, what was left to clean up, a script sent whole, and an inbox that opens. */
+const mostRenewals = 11;
 /** No hold lasts longer than somebody waits for it in the end. */
 const longestRestMs = 12_000;
 /** By then what came while the process stood still is heard. */
@@ -117,17 +117,15 @@ export class Caller {
     const { plan, process, beliefs, scene } = this.#parts;
     const waitMs = this.#ways.pick([0, 0, 300]);
     const limitMs = waitMs || plan.callTimeoutMs * 2;
-    const leases = await Promise.all(
-      locks.map((lock) =>
-        this.#acquire(lock, limitMs, () =>
+    const taken = await Promise.all(
+      locks.map(async (lock) => {
+        const lease = await this.#acquire(lock, limitMs, () =>
           waitMs > 0 ? this.#mutex(lock).acquire({ waitMs }) : this.#mutex(lock).tryAcquire(),
-        ),
-      ),
+        );
+        return lease && this.#begin(lock, lease);
+      }),
     );
-    const held = locks.flatMap((lock, place) => {
-      const lease = leases[place];
-      return lease ? [this.#begin(lock, lease)] : [];
-    });
+    const held = taken.filter((belief) => belief !== null);
     for (const belief of held) watchSignal(scene, belief);
     const isLong = this.#ways.chance(0.3) && !scene.isEnding;
     await process.sleep(this.#ways.between(0, isLong ? plan.ttlMs * 1.5 : 20));
@@ -169,7 +167,7 @@ export class Caller {
     const renewals = link.packets - packets;
     const isKept = lease.valid && !lease.signal.aborted;
     const result = await this.#release(lock, belief);
-    if (process.heldUpMs > heldUpMs) return;
+    if (process.heldUpMs > heldUpMs || this.isClosing) return;
     if (!isKept || result !== "released")
       scene.fail("steady", `${this.name} lost "${lock}" without any fault; its release said "${result}"`);
     if (plan.callers === 1 && renewals > mostRenewals)
