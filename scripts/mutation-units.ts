@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "..");
 
 /** Which are about what, the quick ones first. */
 const suitesOf: readonly (readonly [part: string, suites: readonly string[]])[] = [
-  ["lease/keeper", ["keeper", "local-line", "turn", "close", "parts"]],
+  ["lease/keeper", ["keeper", "local-line", "turn", "close"]],
   ["lease/", ["keeper", "turn", "local-line", "under-way", "close", "listeners"]],
   ["locks/local-line", ["local-line", "turn", "under-way", "close", "abort"]],
   ["locks/waiters", ["local-line", "abort"]],

@@ -4,6 +4,19 @@ import { expect, test } from "vitest";
 import { Leftovers } from "../src/locks/backends/redis/leftovers.js";
 import { Schedule } from "../src/time/schedule.js";
 
+const random = { fraction: () => 0.5, id: () => "id" };
+const request = {
+  name: "n",
+  id: "i",
+  ttlMs: 9_000,
+  storeTtlMs: 9_000,
+  turns: 1,
+  floor: 0n,
+  barging: false,
+  memo: undefined,
+};
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 test("a wall clock that is set forward ends no clean-up: the server has forgotten nothing", async () => {
   const clock = new ManualClock();
   let tries = 0;
@@ -11,19 +24,8 @@ test("a wall clock that is set forward ends no clean-up: the server has forgotte
     tries += 1;
     if (tries < 3) throw new Error("no memory");
   };
-  const random = { fraction: () => 0.5, id: () => "id" };
   const leftovers = new Leftovers(new Schedule(clock), random, send);
-  const request = {
-    name: "n",
-    id: "i",
-    ttlMs: 9_000,
-    storeTtlMs: 9_000,
-    turns: 1,
-    floor: 0n,
-    barging: false,
-  };
-  leftovers.add({ ...request, memo: undefined });
-  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  leftovers.add(request);
   await settled();
   clock.stepWall(10_000);
   for (let i = 0; i < 3; i++) {
@@ -36,20 +38,9 @@ test("a wall clock that is set forward ends no clean-up: the server has forgotte
 test("what the server grants while a try is under way is given back by one more", async () => {
   const answers: (() => void)[] = [];
   const send = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
-  const random = { fraction: () => 0.5, id: () => "id" };
   const leftovers = new Leftovers(new Schedule(new ManualClock()), random, send);
-  const request = {
-    name: "n",
-    id: "i",
-    ttlMs: 9_000,
-    storeTtlMs: 9_000,
-    turns: 1,
-    floor: 0n,
-    barging: false,
-  };
-  leftovers.add({ ...request, memo: undefined });
+  leftovers.add(request);
   expect([leftovers.hurry("i"), leftovers.hurry("another"), answers.length]).toEqual([true, false, 1]);
-  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   answers[0]?.();
   await settled();
   expect(answers).toHaveLength(2);

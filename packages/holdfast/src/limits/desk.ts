@@ -2,7 +2,6 @@
  * Desk: where all limits of a Holdfast are asked. A refusal that stands, a block that was taken before, and an outage
  * are answered here; everything else by the script (charges.ts).
  */
-
 import { UnavailableError } from "../errors/refusals.js";
 import { ClosedError, fromCaller, HoldfastError, IndeterminateError } from "../errors.js";
 import { limitKey } from "../redis/keys.js";
@@ -97,7 +96,7 @@ export class Desk {
     return this.#giveBack(this.#askOf(terms, charge, -charge.cost));
   }
 
-  /** Every one in one script, each as far as it goes. */
+  /** Every one by itself, each as far as it goes. */
   async refundAll(asked: readonly Charged[]): Promise<GroupResult> {
     const results = await Promise.all(asked.map(({ terms, charge }) => this.refund(terms, charge)));
     return groupOf(results, sourceOf(results), null);

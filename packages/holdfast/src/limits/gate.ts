@@ -55,7 +55,7 @@ export class Gate {
   }
 
   /** No answer came, within so long. */
-  failed(error: Error, withinMs = this.#limitMs): void {
+  failed(error: Error, withinMs: number): void {
     const longestMs = Math.max(withinMs, this.#down?.withinMs ?? 0);
     this.#down = { why: error.message, cause: error, withinMs: longestMs };
     if (this.#port.trouble === null) this.#lookAgain();

@@ -133,6 +133,7 @@ export class Limits {
   all(parts: readonly LimitGroupPart[]): LimitGroup {
     return new LimitGroup(this.#desk, parts);
   }
+
   /**
    * A group of limits whose targets a cluster keeps in different slots, where no script reaches all: each is charged by
    * itself, and given back where another refuses. Others may see a part of it meanwhile. Of a process that dies between

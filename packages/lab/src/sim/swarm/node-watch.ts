@@ -127,7 +127,7 @@ export class NodeWatch {
     if (id !== null && process !== null && leftMs > 0) {
       const inLine = this.#scene.node.peek("ZSCORE", partKey(lock, "line"), id);
       // What was lost, or fell back to what it was, stands in disorder until it has run out.
-      if (inLine !== null && inLine !== undefined && this.#isQuiet(this.#scene.keptMs + soundMs, null))
+      if (inLine !== null && inLine !== undefined && this.#isNodeSound)
         this.#scene.fail("F1", `${process} holds "${lock}", and waits for it by the same request`);
       this.#judgeOrphan(lock, look, id, process);
       this.#judgeDead(lock, look, process);
@@ -158,8 +158,7 @@ export class NodeWatch {
     const known = this.#known.get(lock);
     const lastMs = known?.id === id ? Math.max(known.atMs, sinceMs) : sinceMs;
     // A node that fell back to what it was names who held it then.
-    const isNodeSound = this.#isQuiet(this.#scene.keptMs + soundMs, null);
-    if (isNodeSound && atMs - lastMs > soonMs && this.#isSound(name))
+    if (this.#isNodeSound && atMs - lastMs > soonMs && this.#isSound(name))
       this.#scene.fail(
         "L9",
         `the node says that ${name} holds "${lock}" by ${id}, and nobody there knows of it`,
@@ -184,11 +183,10 @@ export class NodeWatch {
   #judgeGrant(lock: string, look: Look, before: Look, name: string): void {
     const { deathsMs, plan } = this.#scene;
     const diedMs = deathsMs.get(name);
-    const isNodeSound = this.#isQuiet(this.#scene.keptMs + soundMs, null);
     const isHeardOut = this.#isQuiet(hangingMs, planned(name));
     if (
       diedMs !== undefined &&
-      isNodeSound &&
+      this.#isNodeSound &&
       isHeardOut &&
       diedMs + this.#scene.keptMs + soonMs < before.atMs
     )
@@ -198,7 +196,7 @@ export class NodeWatch {
       );
     const holder = this.#scene.world.processes.get(name);
     const isDeaf = holder?.state === "dead" && holder.wires.size === 0;
-    if (diedMs !== undefined && isNodeSound && isDeaf && isHeardOut && diedMs + hangingMs < before.atMs)
+    if (diedMs !== undefined && this.#isNodeSound && isDeaf && isHeardOut && diedMs + hangingMs < before.atMs)
       this.#scene.fail("W1", `"${lock}" was granted to ${name}, whose connections had closed`);
     // Who stood first, and still does, was passed over.
     const { first } = before;
@@ -216,6 +214,11 @@ export class NodeWatch {
   #askedAfter(atMs: number, id: string | null): boolean {
     const asked = this.#scene.history.operations.filter(({ f, nonce }) => f === "acquire" && nonce === id);
     return asked.length > 0 && asked.every(({ invMs }) => invMs > atMs);
+  }
+
+  /** What the node lost, or fell back to, has run out. */
+  get #isNodeSound(): boolean {
+    return this.#isQuiet(this.#scene.keptMs + soundMs, null);
   }
 
   /** Nothing has touched this process, its network or the node for a while. */
