@@ -39,7 +39,7 @@ function suitesFor(file: string): string[] {
 }
 
 /** A suite of these takes seconds. */
-const limitMs = 90_000;
+const timeoutMs = 90_000;
 
 interface Told {
   readonly testResults: readonly {
@@ -69,7 +69,7 @@ function run(change: string, report: string, suites: readonly string[]): Promise
   const words = ["run", "--config", "scripts/mutation.vitest.config.ts", "--bail", "1", "--maxWorkers", "1"];
   const output = ["--reporter", "json", "--outputFile", report];
   const env = { ...process.env, HOLDFAST_MUTANT: change };
-  const settings = { cwd: root, env, timeout: limitMs, killSignal: "SIGKILL", maxBuffer: 2 ** 26 } as const;
+  const settings = { cwd: root, env, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 2 ** 26 } as const;
   return new Promise((done) => {
     execFile(process.execPath, [vitest, ...words, ...output, ...suites], settings, (error) =>
       done(error !== null),

@@ -27,7 +27,7 @@ import { type DocsServer, startServer } from "./docs/server.ts";
 import { filesBelow, workspaces } from "./files.ts";
 import { readText } from "./lua.ts";
 
-const limitMs = 20_000;
+const timeoutMs = 20_000;
 
 export interface Outcome {
   readonly place: string;
@@ -222,7 +222,7 @@ function run(args: readonly string[], cwd: string, env: Readonly<Record<string, 
       cwd,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: limitMs,
+      timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
     let [output, errors] = ["", ""];
@@ -234,7 +234,7 @@ function run(args: readonly string[], cwd: string, env: Readonly<Record<string, 
     });
     child.on("error", fail);
     child.on("close", (code, signal) =>
-      done({ code: code ?? `${signal} after ${limitMs} ms`, output, errors }),
+      done({ code: code ?? `${signal} after ${timeoutMs} ms`, output, errors }),
     );
   });
 }

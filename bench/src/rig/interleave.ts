@@ -24,7 +24,7 @@ export interface CasePlan {
   readonly notes?: Readonly<Partial<Record<ContestantName, string>>>;
 }
 
-const SLICE_LIMIT_MS = 120_000;
+const SLICE_TIMEOUT_MS = 120_000;
 
 interface Track {
   readonly name: ContestantName;
@@ -51,7 +51,7 @@ export async function interleave(run: Interleaving): Promise<CaseResult> {
       const when = round < 0 ? "warm-up" : `round ${round + 1} of ${run.rounds}`;
       run.watcher.now(`${run.plan.title}, ${when}: ${roster[track.name].title}`);
       try {
-        const figuresOfSlice = await within(SLICE_LIMIT_MS, run.slice(track.name));
+        const figuresOfSlice = await within(SLICE_TIMEOUT_MS, run.slice(track.name));
         if (round >= 0) track.rounds.push(figuresOfSlice);
       } catch (error) {
         track.failed = error instanceof Error ? error.message : String(error);

@@ -21,7 +21,7 @@ export interface Session {
 }
 
 /** Unless `--timeout` says it. The library has its own limit for each call after that. */
-const CONNECT_LIMIT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 const LONGEST_RECONNECT_MS = 1_000;
 /** All answers have come or are given up by then; ioredis (6.0.0) would wait 2 s for a silent server to hang up. */
 const HANG_UP_MS = 50;
@@ -30,10 +30,10 @@ const HANG_UP_MS = 50;
 export function newSession(settings: Settings, label = ""): Session {
   let connected = false;
   let trouble: Error | null = null;
-  const limitMs = settings.timeoutMs ?? CONNECT_LIMIT_MS;
+  const timeoutMs = settings.timeoutMs ?? CONNECT_TIMEOUT_MS;
   const redis = new Redis(settings.redisUrl, {
     lazyConnect: true,
-    connectTimeout: limitMs,
+    connectTimeout: timeoutMs,
     disconnectTimeout: HANG_UP_MS,
     // Asks for INFO, which a user with few rights may not have; LOADING comes back as an error of its own.
     enableReadyCheck: false,
@@ -52,7 +52,7 @@ export function newSession(settings: Settings, label = ""): Session {
       try {
         await withinLimit(
           redis.connect().then(() => redis.ping()),
-          limitMs,
+          timeoutMs,
           signal,
         );
       } catch (error) {
@@ -88,10 +88,10 @@ function letGo(redis: Redis): void {
   redis.disconnect();
 }
 
-function withinLimit<Value>(answer: Promise<Value>, limitMs: number, signal: AbortSignal): Promise<Value> {
+function withinLimit<Value>(answer: Promise<Value>, timeoutMs: number, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
-    const cancel = after(limitMs, () => reject(new Error(`no answer within ${limitMs} ms`)));
+    const cancel = after(timeoutMs, () => reject(new Error(`no answer within ${timeoutMs} ms`)));
     signal.addEventListener("abort", onAbort);
     answer.then(resolve, reject).finally(() => {
       cancel();

@@ -10,7 +10,7 @@ export const hasPseudoTerminals =
   process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 
 /** How long something may take to be seen on a machine with its hands full. */
-const LIMIT_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 export interface TerminalSize {
   readonly columns: number;
@@ -85,7 +85,7 @@ export class Terminal {
   /** Waits until this is to be seen. */
   shows(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => reject(new Error(`no ${pattern} in:\n${this.text()}`)), LIMIT_MS);
+      const limit = setTimeout(() => reject(new Error(`no ${pattern} in:\n${this.text()}`)), TIMEOUT_MS);
       const look = (): void => {
         const match = pattern.exec(this.text());
         if (!match) return;

@@ -7,7 +7,7 @@ export interface ClosingLab extends LockLab {
   close(): Promise<void>;
 }
 
-const LIMIT_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** The reason why the lab cannot run the case; null when it can. */
 export function whyNot(lockCase: LockCase, lacks: Readonly<Partial<Record<Need, string>>>): string | null {
@@ -28,7 +28,7 @@ export async function runCase(lockCase: LockCase, lab: ClosingLab): Promise<void
   process.on("unhandledRejection", onUnhandled);
   const failures: unknown[] = [];
   try {
-    await within(lockCase.run(lab), "the end of the case", LIMIT_MS);
+    await within(lockCase.run(lab), "the end of the case", TIMEOUT_MS);
   } catch (error) {
     failures.push(error);
   }

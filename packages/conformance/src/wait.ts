@@ -6,18 +6,18 @@ import { afterRealMs, pauseRealMs, realNowMs } from "./time.js";
 const PATIENCE_MS = 8_000;
 const POLL_MS = 2;
 
-function gaveUp(what: string, limitMs: number): AssertionError {
-  return new AssertionError({ message: `${what}: not within ${limitMs} ms` });
+function gaveUp(what: string, timeoutMs: number): AssertionError {
+  return new AssertionError({ message: `${what}: not within ${timeoutMs} ms` });
 }
 
-/** The promise's outcome, or an AssertionError after `limitMs`. */
+/** The promise's outcome, or an AssertionError after `timeoutMs`. */
 export function within<Value>(
   promise: Promise<Value>,
   what: string,
-  limitMs: number = PATIENCE_MS,
+  timeoutMs: number = PATIENCE_MS,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const cancel = afterRealMs(limitMs, () => reject(gaveUp(what, limitMs)));
+    const cancel = afterRealMs(timeoutMs, () => reject(gaveUp(what, timeoutMs)));
     promise.then(resolve, reject).finally(cancel);
   });
 }
@@ -26,13 +26,13 @@ export function within<Value>(
 export async function until<Value>(
   what: string,
   ask: () => Promise<Value> | Value,
-  limitMs: number = PATIENCE_MS,
+  timeoutMs: number = PATIENCE_MS,
 ): Promise<NonNullable<Value>> {
-  const endMs = realNowMs() + limitMs;
+  const endMs = realNowMs() + timeoutMs;
   for (;;) {
     const answer = await ask();
     if (answer !== false && answer !== null && answer !== undefined) return answer;
-    if (realNowMs() > endMs) throw gaveUp(what, limitMs);
+    if (realNowMs() > endMs) throw gaveUp(what, timeoutMs);
     await pauseRealMs(POLL_MS);
   }
 }

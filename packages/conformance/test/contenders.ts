@@ -12,7 +12,7 @@ interface Answer {
 const program = new URL("./contender.mjs", import.meta.url);
 
 /** How long one that is dismissed may take to close what it has opened. */
-const LEAVE_LIMIT_MS = 2_000;
+const LEAVE_TIMEOUT_MS = 2_000;
 
 /**
  * Those of one server. To start one costs more than all that it does in a case, so those that a case leaves alive
@@ -111,7 +111,7 @@ class ContenderProcess implements Contender {
     if (!this.#lives) return;
     try {
       if (this.#frozen) throw new Error("it cannot leave");
-      await within(this.#ask("leave"), "the contender leaves", LEAVE_LIMIT_MS);
+      await within(this.#ask("leave"), "the contender leaves", LEAVE_TIMEOUT_MS);
       this.#onIdle(this);
     } catch {
       await this.kill();

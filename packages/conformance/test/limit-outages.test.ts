@@ -23,7 +23,7 @@ const LIBRARIES: readonly (readonly [string, Open])[] = [
   ["node-redis", openNodeRedis((url) => createClient({ url, socket: { reconnectStrategy: () => 20 } }))],
 ];
 const OUTAGES: readonly Outage[] = ["open", "closed", "local", "error"];
-const LIMIT_MS = 150;
+const TIMEOUT_MS = 150;
 /** On a loaded machine a timer may be as late as that. */
 const LATE_MS = 500;
 
@@ -54,7 +54,7 @@ afterAll(async () => {
 async function holdfast(open: Open): Promise<Holdfast> {
   const opened = await open(proxy.url);
   ends.push(() => opened.close());
-  const hf = new Holdfast(opened.client, { callTimeoutMs: LIMIT_MS });
+  const hf = new Holdfast(opened.client, { callTimeoutMs: TIMEOUT_MS });
   ends.push(() => hf.close());
   return hf;
 }
@@ -101,7 +101,7 @@ describe.skipIf(program === "").each(LIBRARIES)("%s", (_, open) => {
     proxy.forget();
     for (let done = 0; done < 20; done++) {
       const { told, tookMs } = await timed(limit.take("t"));
-      expect(tookMs).toBeLessThan(LIMIT_MS + LATE_MS);
+      expect(tookMs).toBeLessThan(TIMEOUT_MS + LATE_MS);
       check(outage, told, done, [UnavailableError, IndeterminateError]);
       if (done === 5) await limit.refund("t").catch(() => {});
     }
@@ -120,7 +120,7 @@ describe.skipIf(program === "").each(LIBRARIES)("%s", (_, open) => {
     try {
       proxy.forget();
       const first = await timed(limit.take("t"));
-      expect(first.tookMs).toBeLessThan(LIMIT_MS + LATE_MS);
+      expect(first.tookMs).toBeLessThan(TIMEOUT_MS + LATE_MS);
       check(outage, first.told, 0, [IndeterminateError]);
       const startMs = performance.now();
       for (let done = 1; done < 20; done++) {
@@ -131,7 +131,7 @@ describe.skipIf(program === "").each(LIBRARIES)("%s", (_, open) => {
       const outMs = performance.now() - startMs;
       expect(proxy.scriptCalls.length).toBe(1);
       const pings = proxy.requests.filter(([verb]) => verb?.toUpperCase() === "PING").length;
-      expect(pings).toBeLessThanOrEqual(1 + outMs / LIMIT_MS);
+      expect(pings).toBeLessThanOrEqual(1 + outMs / TIMEOUT_MS);
     } finally {
       server.thaw();
     }
@@ -148,7 +148,7 @@ describe.skipIf(program === "").each(LIBRARIES)("%s", (_, open) => {
     try {
       for (let done = 0; done < 5; done++) {
         const { told, tookMs } = await timed(limit.take("t"));
-        expect(tookMs).toBeLessThan(LIMIT_MS + LATE_MS);
+        expect(tookMs).toBeLessThan(TIMEOUT_MS + LATE_MS);
         check(outage, told, done, [ServerError]);
       }
     } finally {
@@ -217,7 +217,7 @@ describe.skipIf(program === "")("at the start", () => {
     proxy.refuse();
     const client = new Redis(proxy.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on("error", () => {});
-    const hf = new Holdfast(client, { callTimeoutMs: LIMIT_MS });
+    const hf = new Holdfast(client, { callTimeoutMs: TIMEOUT_MS });
     ends.push(
       () => client.disconnect(),
       () => hf.close(),
@@ -226,7 +226,7 @@ describe.skipIf(program === "")("at the start", () => {
     proxy.forget();
     const all = await Promise.all(Array.from({ length: 50 }, () => timed(limit.take("t"))));
     for (const [done, { told, tookMs }] of all.entries()) {
-      expect(tookMs).toBeLessThan(2 * LIMIT_MS + LATE_MS);
+      expect(tookMs).toBeLessThan(2 * TIMEOUT_MS + LATE_MS);
       check(outage, told, done, [UnavailableError, IndeterminateError]);
     }
     proxy.heal();

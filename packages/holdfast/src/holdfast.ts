@@ -102,7 +102,7 @@ export class Holdfast {
       { prefix, processId: id, owner: JSON.stringify({ ...self, inbox: id }), callTimeoutMs },
       later,
     );
-    const renew: Renew = (holds, limitMs) => this.#locks.renew(holds, limitMs);
+    const renew: Renew = (holds, timeoutMs) => this.#locks.renew(holds, timeoutMs);
     const keeper: Keeper = new Keeper(
       { schedule, random, renew, onPulse: () => this.#locks.listen() },
       later,

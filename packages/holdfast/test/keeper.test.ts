@@ -11,7 +11,7 @@ import { Schedule } from "../src/time/schedule.js";
 
 interface Renewal {
   readonly ids: string[];
-  readonly limitMs: number;
+  readonly timeoutMs: number;
   answer(...outcomes: code.RenewOutcome[]): Promise<void>;
   fail(): Promise<void>;
 }
@@ -35,11 +35,11 @@ beforeEach(() => {
   renewals = [];
   losses = {};
   const random = { fraction: () => 0, id: () => "id" };
-  const renew: code.Renew = (holds, limitMs) =>
+  const renew: code.Renew = (holds, timeoutMs) =>
     new Promise((resolve, reject) => {
       renewals.push({
         ids: holds.map((hold) => hold.id),
-        limitMs,
+        timeoutMs,
         answer: (...outcomes) => {
           resolve(outcomes.length ? outcomes : holds.map(() => "renewed" as const));
           return settled();
@@ -113,7 +113,7 @@ describe("a hold is renewed", () => {
     for (let n = 0; n < 1_200; n++) hold(`h${n}`);
     clock.advance(1_001);
     expect(renewals.map((renewal) => renewal.ids.length)).toEqual([1_000, 200]);
-    expect(renewals[0]?.limitMs).toBe(VALID_MS - 1_000);
+    expect(renewals[0]?.timeoutMs).toBe(VALID_MS - 1_000);
   });
 
   test("a chunk without an answer delays no other", async () => {

@@ -63,7 +63,7 @@ beforeEach(() => {
     abandon: (request) => void abandoned.push(request.id),
     close: async () => {},
   };
-  const renew: code.Renew = (holds, limitMs) => backend.renew(holds, limitMs);
+  const renew: code.Renew = (holds, timeoutMs) => backend.renew(holds, timeoutMs);
   const loaded = new Part(
     async () => code,
     () => code,

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ServerClock } from "../src/locks/backends/redis/server-clock.js";
 
 const CHANNELS = ["holdfast:server:clock-jump", "holdfast:lock:token-ahead"] as const;
-const LIMIT_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 const START_US = 1_800_000_000_000_000;
 
 let clock: ManualClock;
@@ -17,7 +17,7 @@ const note = (message: unknown): void => void told.push(message as (typeof told)
 beforeEach(() => {
   told = [];
   clock = new ManualClock();
-  server = new ServerClock(clock, LIMIT_MS);
+  server = new ServerClock(clock, TIMEOUT_MS);
   for (const channel of CHANNELS) subscribe(channel, note);
 });
 

@@ -29,7 +29,7 @@ const STARTER = 'read -r word <&3 || exit 1; exec 3<&-; exec "$@"';
 const DEFAULT_PATH = "/usr/bin:/bin";
 const LOOK_AGAIN_MS = 50;
 /** Even SIGKILL takes a moment; who does not go then hangs in the kernel. */
-const KILL_LIMIT_MS = 2_000;
+const KILL_TIMEOUT_MS = 2_000;
 
 const RELAYED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
 /** On a terminal the kernel sends these to the command as well. */
@@ -149,11 +149,11 @@ async function stop(group: ProcessGroup, graceMs: number): Promise<void> {
   if (await goneWithin(group, graceMs)) return;
   group.signal("SIGKILL");
   // A process may start another while the list is read.
-  await goneWithin(group, KILL_LIMIT_MS, () => group.signal("SIGKILL"));
+  await goneWithin(group, KILL_TIMEOUT_MS, () => group.signal("SIGKILL"));
 }
 
-async function goneWithin(group: ProcessGroup, limitMs: number, again?: () => void): Promise<boolean> {
-  const untilMs = monotonicMs() + limitMs;
+async function goneWithin(group: ProcessGroup, timeoutMs: number, again?: () => void): Promise<boolean> {
+  const untilMs = monotonicMs() + timeoutMs;
   while (group.alive()) {
     const leftMs = untilMs - monotonicMs();
     if (leftMs <= 0) return false;

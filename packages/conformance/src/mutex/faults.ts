@@ -6,7 +6,7 @@ import { realNowMs } from "../time.js";
 import { until } from "../wait.js";
 import { assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
 
-const LIMIT_MS = 300;
+const TIMEOUT_MS = 300;
 /** Far more than any limit, far less than for ever. */
 const SOON_MS = 3_000;
 const THIRD_MS = LONG_TTL_MS / 3;
@@ -22,7 +22,7 @@ export const faultCases: readonly LockCase[] = [
     needs: ["freeze", "store"],
     async run(lab) {
       const [holdfast, rival] = [
-        await lab.holdfast({ callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast({ callTimeoutMs: TIMEOUT_MS }),
         await lab.holdfast({ callTimeoutMs: LONG_TTL_MS }),
       ];
       const [held, tried, waited] = [lab.name(), lab.name(), lab.name()];
@@ -31,7 +31,7 @@ export const faultCases: readonly LockCase[] = [
       const startMs = realNowMs();
       const attempt = rejection(holdfast.mutex(tried, { ttlMs: LONG_TTL_MS }).tryAcquire());
       const waiting = rejection(
-        holdfast.mutex(waited, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 2 * LIMIT_MS }),
+        holdfast.mutex(waited, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 2 * TIMEOUT_MS }),
       );
       const record = rejection(holdfast.fencedRecord(held).enter(lease));
       assert.ok((await attempt) instanceof IndeterminateError);
@@ -52,13 +52,13 @@ export const faultCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS });
+      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS });
       proxy.refuse();
       const startMs = realNowMs();
       const error = await rejection(holdfast.mutex(lab.name()).tryAcquire());
       assert.ok(error instanceof IndeterminateError);
       assert.equal(error.code, "INDETERMINATE");
-      const late = await rejection(holdfast.mutex(lab.name()).acquire({ waitMs: 2 * LIMIT_MS }));
+      const late = await rejection(holdfast.mutex(lab.name()).acquire({ waitMs: 2 * TIMEOUT_MS }));
       assert.ok(late instanceof IndeterminateError, `IndeterminateError, not ${String(late)}`);
       assert.ok(realNowMs() - startMs < SOON_MS);
       proxy.heal();
@@ -76,7 +76,7 @@ export const faultCases: readonly LockCase[] = [
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
-        await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS }),
         await lab.holdfast(),
       ];
       const name = lab.name();
@@ -99,7 +99,7 @@ export const faultCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS });
+      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS });
       proxy.set({ down: "drop" });
       const waiting = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS }).acquire({ waitMs: LONG_TTL_MS / 3 });
       await proxy.when("the answer is lost", () => proxy.dropped("down") > 0);

@@ -5,7 +5,7 @@ import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
 import { assertBusy, assertFree, LONG_TTL_MS, rejection, settled, standInLine, take } from "./rivals.js";
 
-const LIMIT_MS = 100;
+const TIMEOUT_MS = 100;
 
 export const resendCases: readonly LockCase[] = [
   {
@@ -42,13 +42,13 @@ export const resendCases: readonly LockCase[] = [
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
-        await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS }),
         await lab.holdfast(),
       ];
       const name = lab.name();
       proxy.set({ up: "hold" });
       const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
-      const waiting = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: LIMIT_MS }));
+      const waiting = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: TIMEOUT_MS }));
       assert.ok((await attempt) instanceof IndeterminateError);
       assert.ok((await waiting) instanceof Error);
       proxy.heal();
@@ -66,7 +66,7 @@ export const resendCases: readonly LockCase[] = [
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
-        await lab.holdfast({ through: proxy, callTimeoutMs: LIMIT_MS }),
+        await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS }),
         await lab.holdfast(),
       ];
       const name = lab.name();

@@ -88,14 +88,14 @@ function hangs(found: string, callTimeoutMs: number, remedy: string): Finding {
   };
 }
 
-function shorterLimit(option: string, limitMs: number, callTimeoutMs: number): Finding[] {
-  if (limitMs >= callTimeoutMs) return [];
+function shorterLimit(option: string, timeoutMs: number, callTimeoutMs: number): Finding[] {
+  if (timeoutMs >= callTimeoutMs) return [];
   return [
     {
       code: "client-limit",
       severity: "info",
-      found: `the client's ${option} is ${limitMs} ms, shorter than callTimeoutMs (${callTimeoutMs} ms)`,
-      consequence: `Calls of holdfast end as unknown after ${limitMs} ms.`,
+      found: `the client's ${option} is ${timeoutMs} ms, shorter than callTimeoutMs (${callTimeoutMs} ms)`,
+      consequence: `Calls of holdfast end as unknown after ${timeoutMs} ms.`,
       remedy: `Set ${option} and callTimeoutMs to the same, so that both say what is meant.`,
     },
   ];

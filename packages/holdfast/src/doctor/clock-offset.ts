@@ -23,11 +23,11 @@ const SLOW_SHARE = 1 / 4;
  *
  * @throws {ServerError} @throws {IndeterminateError}
  */
-export async function readClock(port: RedisPort, clock: Clock, limitMs: number): Promise<ClockReading> {
+export async function readClock(port: RedisPort, clock: Clock, timeoutMs: number): Promise<ClockReading> {
   const samples: { lowMs: number; highMs: number; tookMs: number }[] = [];
   for (let count = 0; count < SAMPLES; count++) {
     const sent = clock.now();
-    const [seconds, micros] = replyRow(await port.command(["TIME"], limitMs), 2);
+    const [seconds, micros] = replyRow(await port.command(["TIME"], timeoutMs), 2);
     const received = clock.now();
     const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000;
     samples.push({

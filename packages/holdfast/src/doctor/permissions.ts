@@ -57,7 +57,7 @@ export async function checkPermissions(
   port: RedisPort,
   prefix: string,
   name: string,
-  limitMs: number,
+  timeoutMs: number,
 ): Promise<Finding[]> {
   // The channel that is published to is an inbox; the keys are those of a name.
   const calls = probes(`${prefix}:{${name}}`).map((call) =>
@@ -66,7 +66,7 @@ export async function checkPermissions(
   const outcomes = await Promise.all(
     calls.map(async (call) => ({
       command: call[0] as string,
-      error: (await outcomeOf(port.command(call, limitMs))).error,
+      error: (await outcomeOf(port.command(call, timeoutMs))).error,
     })),
   );
   const refusals = outcomes.flatMap(({ command, error }) =>

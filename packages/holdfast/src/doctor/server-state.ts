@@ -25,14 +25,14 @@ const SETTINGS = [
 ] as const;
 
 /** Never rejects. */
-export async function readServer(port: RedisPort, limitMs: number): Promise<ServerState> {
+export async function readServer(port: RedisPort, timeoutMs: number): Promise<ServerState> {
   const [info, settings] = await Promise.all([
-    outcomeOf(port.command(["INFO"], limitMs)),
-    Promise.all(SETTINGS.map((name) => outcomeOf(port.command(["CONFIG", "GET", name], limitMs)))),
+    outcomeOf(port.command(["INFO"], timeoutMs)),
+    Promise.all(SETTINGS.map((name) => outcomeOf(port.command(["CONFIG", "GET", name], timeoutMs)))),
   ]);
   const refusedInfo = info.error instanceof ServerError && info.error.serverCode === "NOPERM";
   // HELLO needs no permission, and knows a few of the fields.
-  const hello = refusedInfo ? await outcomeOf(port.command(["HELLO"], limitMs)) : null;
+  const hello = refusedInfo ? await outcomeOf(port.command(["HELLO"], timeoutMs)) : null;
   const configError = settings.find(({ error }) => error)?.error ?? null;
   const config = new Map(settings.flatMap(({ reply }) => (reply === undefined ? [] : entriesOf(reply))));
   return {

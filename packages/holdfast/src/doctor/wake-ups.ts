@@ -12,9 +12,9 @@ export async function checkWakeUps(
   port: RedisPort,
   clock: Clock,
   channel: string,
-  limitMs: number,
+  timeoutMs: number,
 ): Promise<Finding[]> {
-  const hearing = await listen(port, clock, channel, limitMs);
+  const hearing = await listen(port, clock, channel, timeoutMs);
   if (hearing === "heard") return [];
   if (hearing instanceof ServerError && hearing.serverCode === "NOPERM") {
     return [permissionFinding(`SUBSCRIBE to the channel ${channel}`)];
@@ -25,7 +25,7 @@ export async function checkWakeUps(
       severity: "warning",
       found:
         hearing === "deaf"
-          ? `a message to this process did not arrive within ${limitMs} ms`
+          ? `a message to this process did not arrive within ${timeoutMs} ms`
           : `the second connection, for messages, cannot be used: ${hearing.message}`,
       consequence:
         "Waiting callers cannot stand in line: they look again several times a second, and whoever looks first gets the lock.",
@@ -36,13 +36,13 @@ export async function checkWakeUps(
 }
 
 /** Subscribes, sends itself a message, and waits for it. */
-async function listen(port: RedisPort, clock: Clock, channel: string, limitMs: number): Promise<Hearing> {
+async function listen(port: RedisPort, clock: Clock, channel: string, timeoutMs: number): Promise<Hearing> {
   const { promise, settle } = openEnded<Hearing>();
-  const cancel = clock.setTimer(() => settle("deaf"), limitMs);
+  const cancel = clock.setTimer(() => settle("deaf"), timeoutMs);
   const subscription = port.subscribe(channel, {
     message: () => settle("heard"),
     up: () => {
-      void outcomeOf(port.command(["PUBLISH", channel, "doctor"], limitMs)).then(({ error }) => {
+      void outcomeOf(port.command(["PUBLISH", channel, "doctor"], timeoutMs)).then(({ error }) => {
         // Who may not publish is told so by the probe of the permissions.
         if (error instanceof ServerError) settle("heard");
       });

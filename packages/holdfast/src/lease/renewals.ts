@@ -13,7 +13,7 @@ import type { Hold } from "./hold.js";
 export type RenewOutcome = "renewed" | "lost" | "forgotten" | "unknown";
 
 /** The store's side: one answer per hold, in order. Rejects when the outcome is unknown. */
-export type Renew = (holds: readonly Hold[], limitMs: number) => Promise<readonly RenewOutcome[]>;
+export type Renew = (holds: readonly Hold[], timeoutMs: number) => Promise<readonly RenewOutcome[]>;
 
 /** What the keeper does for them. */
 export interface Kept {

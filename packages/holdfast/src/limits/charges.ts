@@ -35,7 +35,7 @@ interface Call {
   /** Every one is charged or none. */
   readonly asks: readonly Ask[];
   readonly ahead: Ahead | null;
-  readonly limitMs: number;
+  readonly timeoutMs: number;
   /** From `place` on the reply is about these. */
   readonly heard: (reply: readonly Reply[], place: number) => void;
   readonly reject: (error: unknown) => void;
@@ -57,20 +57,20 @@ export class Charges {
   }
 
   /** Together with whatever else is asked for now. Every caller has an error of its own. */
-  one(ask: Ask, limitMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+  one(ask: Ask, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
     const how = ahead ? "ahead" : ask.cost < 0 ? "back" : "take";
     return new Promise((resolve, reject) => {
       const heard: Call["heard"] = (reply, place) => resolve(verdictOf(reply, place));
-      this.#tick.add({ how, asks: [ask], ahead, limitMs, heard, reject });
+      this.#tick.add({ how, asks: [ask], ahead, timeoutMs, heard, reject });
     });
   }
 
   /** Every one is charged or none, looked at, or set. */
-  together(how: "take" | "look" | "set", asks: readonly Ask[], limitMs: number): Promise<Verdict[]> {
+  together(how: "take" | "look" | "set", asks: readonly Ask[], timeoutMs: number): Promise<Verdict[]> {
     return new Promise((resolve, reject) => {
       const heard: Call["heard"] = (reply, place) =>
         resolve(asks.map((_, at) => verdictOf(reply, place + at)));
-      this.#tick.add({ how, asks, ahead: null, limitMs, heard, reject });
+      this.#tick.add({ how, asks, ahead: null, timeoutMs, heard, reject });
     });
   }
 
@@ -81,9 +81,9 @@ export class Charges {
   }
 
   #sendAlike(calls: readonly Call[]): void {
-    const { how, limitMs, asks } = calls[0] as Call;
+    const { how, timeoutMs, asks } = calls[0] as Call;
     const size = asks.length;
-    this.#run(how, size, calls, limitMs).then(
+    this.#run(how, size, calls, timeoutMs).then(
       (reply) => {
         for (let place = 0; place < calls.length; place += 1) {
           const { heard, reject } = calls[place] as Call;
@@ -98,7 +98,7 @@ export class Charges {
     );
   }
 
-  async #run(how: How, size: number, calls: readonly Call[], limitMs: number): Promise<Reply[]> {
+  async #run(how: How, size: number, calls: readonly Call[], timeoutMs: number): Promise<Reply[]> {
     const words: string[] = [how, `${size}`];
     const keys: string[] = [];
     for (const { asks, ahead } of calls)
@@ -111,13 +111,13 @@ export class Charges {
         words.push(atUs === null ? "" : `${atUs}`);
         if (ahead) words.push(`${ahead.extra}`, `${ahead.holdUs}`);
       }
-    const reply = await this.#port.script(script, keys, words, limitMs);
+    const reply = await this.#port.script(script, keys, words, timeoutMs);
     return replyRow(reply, 1 + calls.length * size * inVerdict);
   }
 }
 
 function isAlike(one: Call, other: Call): boolean {
-  return one.how === other.how && one.limitMs === other.limitMs && one.asks.length === other.asks.length;
+  return one.how === other.how && one.timeoutMs === other.timeoutMs && one.asks.length === other.asks.length;
 }
 
 /** As few as there can be, if what concerns one key is to stay in its order. */

@@ -240,11 +240,11 @@ export class Desk {
   async #take(
     ask: Ask,
     heard: (verdict: Verdict) => void = () => {},
-    limitMs: number = this.#limitOf(ask.terms),
+    timeoutMs: number = this.#limitOf(ask.terms),
   ): Promise<LimitResult> {
     const asking = this.#refusals.asking();
     try {
-      const verdict = await this.#charge(ask, limitMs);
+      const verdict = await this.#charge(ask, timeoutMs);
       heard(verdict);
       return this.#resultOf(ask, asking, verdict);
     } catch (error) {
@@ -255,9 +255,9 @@ export class Desk {
   async #takeOfBlock(ask: Ask): Promise<LimitResult> {
     const { clock } = this.#options.schedule;
     const asking = this.#refusals.asking();
-    const limitMs = this.#limitOf(ask.terms);
+    const timeoutMs = this.#limitOf(ask.terms);
     // In whole ms: those of one turn travel together.
-    const leftMs = (): number => Math.max(1, Math.ceil(limitMs - (clock.now().monoMs - asking.at.monoMs)));
+    const leftMs = (): number => Math.max(1, Math.ceil(timeoutMs - (clock.now().monoMs - asking.at.monoMs)));
     try {
       const found = await this.#blocks.take(
         ask,
@@ -291,8 +291,8 @@ export class Desk {
     try {
       return await work();
     } catch (error) {
-      const limitMs = Math.min(...asks.map(({ terms }) => this.#limitOf(terms)));
-      if (error instanceof IndeterminateError) this.#gate.failed(error, limitMs);
+      const timeoutMs = Math.min(...asks.map(({ terms }) => this.#limitOf(terms)));
+      if (error instanceof IndeterminateError) this.#gate.failed(error, timeoutMs);
       throw fromCaller(error, fromCaller);
     } finally {
       for (const { key } of asks) this.#refusals.forget(key);
@@ -305,11 +305,11 @@ export class Desk {
   }
 
   /** @throws {UnavailableError} it takes longer */
-  #within<Value>(limitMs: number, work: Promise<Value>): Promise<Value> {
+  #within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
     const { schedule } = this.#options;
     return new Promise((resolve, reject) => {
-      const alarm = schedule.after(limitMs, () =>
-        reject(new UnavailableError(`what another call had asked for was not there within ${limitMs} ms`)),
+      const alarm = schedule.after(timeoutMs, () =>
+        reject(new UnavailableError(`what another call had asked for was not there within ${timeoutMs} ms`)),
       );
       void work.then(resolve, reject).finally(() => schedule.cancel(alarm));
     });
@@ -322,15 +322,15 @@ export class Desk {
     return result;
   }
 
-  async #charge(ask: Ask, limitMs: number, ahead: Ahead | null = null): Promise<Verdict> {
-    const verdict = await this.#charges.one(ask, await this.#port.pass(limitMs), ahead);
+  async #charge(ask: Ask, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+    const verdict = await this.#charges.one(ask, await this.#port.pass(timeoutMs), ahead);
     this.#gate.answered();
     return verdict;
   }
 
   async #together(how: "take" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
-    const limitMs = await this.#port.pass(Math.min(...asks.map(({ terms }) => this.#limitOf(terms))));
-    const verdicts = await this.#charges.together(how, asks, limitMs);
+    const timeoutMs = await this.#port.pass(Math.min(...asks.map(({ terms }) => this.#limitOf(terms))));
+    const verdicts = await this.#charges.together(how, asks, timeoutMs);
     this.#gate.answered();
     return verdicts;
   }

@@ -20,31 +20,31 @@ interface Down {
 export class Gate {
   readonly #port: RedisPort;
   readonly #schedule: Schedule;
-  readonly #limitMs: number;
+  readonly #timeoutMs: number;
   #wasUp = false;
   /** Why it cannot be asked; null: it can, as far as is known. */
   #down: Down | null = null;
   #look: Promise<void> | null = null;
   #nextLookMs = Number.NEGATIVE_INFINITY;
 
-  /** @param limitMs of a PING */
-  constructor(port: RedisPort, schedule: Schedule, limitMs: number) {
+  /** @param timeoutMs of a PING */
+  constructor(port: RedisPort, schedule: Schedule, timeoutMs: number) {
     this.#port = port;
     this.#schedule = schedule;
-    this.#limitMs = limitMs;
+    this.#timeoutMs = timeoutMs;
   }
 
   /**
-   * null: it can be asked. At the beginning, while the client connects, it takes until that is known, at most `limitMs`;
+   * null: it can be asked. At the beginning, while the client connects, it takes until that is known, at most `timeoutMs`;
    * and so for the one call that finds out whether Redis is back. Every caller has an error of its own.
    */
-  check(limitMs: number): HoldfastError | Promise<HoldfastError | null> | null {
+  check(timeoutMs: number): HoldfastError | Promise<HoldfastError | null> | null {
     const { trouble } = this.#port;
     const down = this.#down;
-    if (trouble === null && (!down || limitMs > down.withinMs)) return null;
-    if (!down && !this.#wasUp) return this.#found(limitMs);
+    if (trouble === null && (!down || timeoutMs > down.withinMs)) return null;
+    if (!down && !this.#wasUp) return this.#found(timeoutMs);
     this.#down ??= { why: trouble ?? "no answer", cause: undefined, withinMs: Number.POSITIVE_INFINITY };
-    if (trouble === null && this.#mayLook) return this.#found(limitMs);
+    if (trouble === null && this.#mayLook) return this.#found(timeoutMs);
     return this.#error();
   }
 
@@ -66,10 +66,10 @@ export class Gate {
   }
 
   /** A client that connects when it is first used, or is about to be connected, may have one PING to do so. */
-  async #found(limitMs: number): Promise<HoldfastError | null> {
+  async #found(timeoutMs: number): Promise<HoldfastError | null> {
     const looked = this.#lookAgain();
     await new Promise<void>((resolve) => {
-      const alarm = this.#schedule.after(limitMs, resolve);
+      const alarm = this.#schedule.after(timeoutMs, resolve);
       void looked.finally(() => {
         this.#schedule.cancel(alarm);
         resolve();
@@ -98,12 +98,12 @@ export class Gate {
 
   async #ping(): Promise<void> {
     try {
-      await this.#port.command(["PING"], this.#limitMs);
+      await this.#port.command(["PING"], this.#timeoutMs);
       this.answered();
     } catch (error) {
       // Whoever refuses a PING answers.
       if (error instanceof ServerError) this.answered();
-      else this.#down ??= { why: (error as Error).message, cause: error, withinMs: this.#limitMs };
+      else this.#down ??= { why: (error as Error).message, cause: error, withinMs: this.#timeoutMs };
     }
   }
 }

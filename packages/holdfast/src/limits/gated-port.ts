@@ -33,39 +33,44 @@ export class GatedPort implements Pick<RedisPort, "script" | "command"> {
   }
 
   /** How much of the time limit is left once Redis may be asked. @throws {UnavailableError} it may not */
-  pass(limitMs: number): number | Promise<number> {
-    const trouble = this.gate.check(limitMs);
-    return trouble === null ? limitMs : this.#wait(trouble, limitMs);
+  pass(timeoutMs: number): number | Promise<number> {
+    const trouble = this.gate.check(timeoutMs);
+    return trouble === null ? timeoutMs : this.#wait(trouble, timeoutMs);
   }
 
   /** Errors as of the port. @throws {UnavailableError} it was not sent */
-  script(script: Script, keys: readonly string[], args: readonly string[], limitMs: number): Promise<Reply> {
-    return this.#through(limitMs, (leftMs) => this.#port.script(script, keys, args, leftMs));
+  script(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    timeoutMs: number,
+  ): Promise<Reply> {
+    return this.#through(timeoutMs, (leftMs) => this.#port.script(script, keys, args, leftMs));
   }
 
   /** Errors as for `script`. */
-  command(args: readonly string[], limitMs: number): Promise<Reply> {
-    return this.#through(limitMs, (leftMs) => this.#port.command(args, leftMs));
+  command(args: readonly string[], timeoutMs: number): Promise<Reply> {
+    return this.#through(timeoutMs, (leftMs) => this.#port.command(args, leftMs));
   }
 
-  async #through(limitMs: number, send: (leftMs: number) => Promise<Reply>): Promise<Reply> {
-    const leftMs = await this.pass(limitMs);
+  async #through(timeoutMs: number, send: (leftMs: number) => Promise<Reply>): Promise<Reply> {
+    const leftMs = await this.pass(timeoutMs);
     try {
       const reply = await send(leftMs);
       this.gate.answered();
       return reply;
     } catch (error) {
       if (error instanceof ServerError) this.gate.answered(); // a refusal is an answer
-      if (error instanceof IndeterminateError) this.gate.failed(error, limitMs);
+      if (error instanceof IndeterminateError) this.gate.failed(error, timeoutMs);
       throw error;
     }
   }
 
-  async #wait(trouble: ReturnType<Gate["check"]>, limitMs: number): Promise<number> {
+  async #wait(trouble: ReturnType<Gate["check"]>, timeoutMs: number): Promise<number> {
     const { clock } = this.#schedule;
     const sinceMs = clock.now().monoMs;
     const error = await trouble;
     if (error) throw error;
-    return Math.max(1, Math.ceil(limitMs - (clock.now().monoMs - sinceMs)));
+    return Math.max(1, Math.ceil(timeoutMs - (clock.now().monoMs - sinceMs)));
   }
 }

@@ -48,18 +48,18 @@ class LoadedList {
     this.#failed = failed;
   }
 
-  /** The first load is waited for, at most `limitMs`, and once; later ones happen in the background. */
-  subjects(limitMs: number): SubjectSet | Promise<SubjectSet> {
+  /** The first load is waited for, at most `timeoutMs`, and once; later ones happen in the background. */
+  subjects(timeoutMs: number): SubjectSet | Promise<SubjectSet> {
     const now = this.#schedule.clock.now();
     this.#giveUpHanging(now);
     if (!this.#loadedAt || agedMs(now, this.#loadedAt) >= this.#goodForMs) this.#loading ??= this.#begin(now);
     if (this.#subjects) return this.#subjects;
-    return this.#loading ? this.#first(this.#loading, limitMs) : [];
+    return this.#loading ? this.#first(this.#loading, timeoutMs) : [];
   }
 
-  async #first({ done }: Load, limitMs: number): Promise<SubjectSet> {
+  async #first({ done }: Load, timeoutMs: number): Promise<SubjectSet> {
     this.#patience ??= new Promise((resolve) => {
-      const alarm = this.#schedule.after(limitMs, resolve);
+      const alarm = this.#schedule.after(timeoutMs, resolve);
       void done.then(() => {
         this.#schedule.cancel(alarm);
         resolve();
@@ -71,10 +71,10 @@ class LoadedList {
 
   /** Looked at when somebody asks, so that no timer is needed. */
   #giveUpHanging(now: Instant): void {
-    const limitMs = Math.min(this.#everyMs, LONGEST_LOAD_MS);
-    if (!this.#loading || agedMs(now, this.#loading.since) < limitMs) return;
+    const timeoutMs = Math.min(this.#everyMs, LONGEST_LOAD_MS);
+    if (!this.#loading || agedMs(now, this.#loading.since) < timeoutMs) return;
     this.#loading = null;
-    this.#failed(new Error(`the list was not loaded within ${limitMs} ms: another load begins`));
+    this.#failed(new Error(`the list was not loaded within ${timeoutMs} ms: another load begins`));
   }
 
   #begin(since: Instant): Load {
@@ -117,9 +117,12 @@ export class GuardLists {
   }
 
   /** What they say of a subject by any of its names; null: nothing. Without waiting where they are there. */
-  say(names: readonly string[], limitMs: number): "allow" | "deny" | null | Promise<"allow" | "deny" | null> {
+  say(
+    names: readonly string[],
+    timeoutMs: number,
+  ): "allow" | "deny" | null | Promise<"allow" | "deny" | null> {
     const [allow, deny] = [this.#lists.allow, this.#lists.deny].map((list) =>
-      list instanceof LoadedList ? list.subjects(limitMs) : list,
+      list instanceof LoadedList ? list.subjects(timeoutMs) : list,
     ) as [SubjectSet | Promise<SubjectSet>, SubjectSet | Promise<SubjectSet>];
     if (allow instanceof Promise || deny instanceof Promise)
       return Promise.all([allow, deny]).then(([allowed, denied]) => sayOf(allowed, denied, names));

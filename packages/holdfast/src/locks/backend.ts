@@ -56,7 +56,7 @@ export interface LockBackend {
   attempt(request: LockRequest): Promise<Grant | Busy>;
   /** Stands in line until granted. Returns how to give up. */
   stand(request: LockRequest, candidate: Candidate): () => void;
-  renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]>;
+  renew(holds: readonly Hold[], timeoutMs: number): Promise<readonly RenewOutcome[]>;
   /** Rejects when the outcome is unknown, after seeing to it that it is tried on. */
   release(request: LockRequest, hold: Hold): Promise<Freed>;
   /** Sees to it, in the background, that nothing of the request stays behind. */

@@ -18,7 +18,7 @@ interface Call {
   readonly script: Script | null;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
-  readonly limitMs: number;
+  readonly timeoutMs: number;
   /** The server said that it does not know the script. */
   unknown: boolean;
   /** Null before it is sent and when it is over. */
@@ -77,12 +77,17 @@ export class Connection implements RedisPort {
     return this.#disruptions;
   }
 
-  script(script: Script, keys: readonly string[], args: readonly string[], limitMs: number): Promise<Reply> {
-    return this.#call(script, [String(keys.length), ...keys, ...args], limitMs);
+  script(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    timeoutMs: number,
+  ): Promise<Reply> {
+    return this.#call(script, [String(keys.length), ...keys, ...args], timeoutMs);
   }
 
-  command(args: readonly string[], limitMs: number): Promise<Reply> {
-    return this.#call(null, args, limitMs);
+  command(args: readonly string[], timeoutMs: number): Promise<Reply> {
+    return this.#call(null, args, timeoutMs);
   }
 
   subscribe(channel: string, inbound: Inbound): Subscription {
@@ -112,7 +117,7 @@ export class Connection implements RedisPort {
       });
     }, down);
     return {
-      answers: async (limitMs) => subscription !== null && this.#answers(subscription, limitMs),
+      answers: async (timeoutMs) => subscription !== null && this.#answers(subscription, timeoutMs),
       close: () => {
         closed = true;
         if (subscription && this.#subscriptions.delete(subscription)) subscription.close();
@@ -132,9 +137,9 @@ export class Connection implements RedisPort {
     if (this.#ownsClient) this.#client?.close();
   }
 
-  #answers(subscription: ClientSubscription, limitMs: number): Promise<boolean> {
+  #answers(subscription: ClientSubscription, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const alarm = this.#schedule.after(limitMs, () => resolve(false));
+      const alarm = this.#schedule.after(timeoutMs, () => resolve(false));
       const settle = (answers: boolean): void => {
         this.#schedule.cancel(alarm);
         resolve(answers);
@@ -146,15 +151,15 @@ export class Connection implements RedisPort {
     });
   }
 
-  #call(script: Script | null, words: readonly string[], limitMs: number): Promise<Reply> {
+  #call(script: Script | null, words: readonly string[], timeoutMs: number): Promise<Reply> {
     if (this.#closed) return Promise.reject(new ClosedError("a call to Redis came after hf.close()"));
     return new Promise((resolve, reject) => {
-      this.#tick.add({ words, script, resolve, reject, limitMs, unknown: false, alarm: null });
+      this.#tick.add({ words, script, resolve, reject, timeoutMs, unknown: false, alarm: null });
     });
   }
 
   #send(calls: readonly Call[]): void {
-    for (const call of calls) call.alarm ??= this.#schedule.after(call.limitMs, () => this.#ring(call));
+    for (const call of calls) call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
     if (this.#client) this.#sendBy(this.#client, calls);
     else
       this.#part.use(
@@ -238,7 +243,7 @@ export class Connection implements RedisPort {
   }
 
   #outOfTime(call: Call): IndeterminateError {
-    const what = `no answer to ${nameOf(call)} within ${Math.round(call.limitMs)} ms`;
+    const what = `no answer to ${nameOf(call)} within ${Math.round(call.timeoutMs)} ms`;
     if (!this.#client) return new IndeterminateError(`${what}: the code for its client is not loaded yet`);
     const trouble = this.#client.trouble();
     if (!trouble) return new IndeterminateError(what);

@@ -16,7 +16,7 @@ export class Inbox {
   readonly channel: string;
   readonly #port: RedisPort;
   readonly #clock: Clock;
-  readonly #limitMs: number;
+  readonly #timeoutMs: number;
   readonly #handlers = new Map<string, MessageHandler>();
   readonly #onUp = new Set<() => void>();
   readonly #refusals = new Set<(error: ServerError) => void>();
@@ -29,11 +29,11 @@ export class Inbox {
   /** Since when it is not up, on that clock. */
   #downMs = 0;
 
-  constructor(port: RedisPort, channel: string, clock: Clock, limitMs: number) {
+  constructor(port: RedisPort, channel: string, clock: Clock, timeoutMs: number) {
     this.#port = port;
     this.channel = channel;
     this.#clock = clock;
-    this.#limitMs = limitMs;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** Whether messages reach this process now, as far as it knows. */
@@ -85,7 +85,7 @@ export class Inbox {
    */
   get #isStuck(): boolean {
     if (this.#up || this.#port.trouble !== null) return false;
-    return this.#clock.now().monoMs - this.#downMs > Math.max(this.#limitMs, STUCK_MS);
+    return this.#clock.now().monoMs - this.#downMs > Math.max(this.#timeoutMs, STUCK_MS);
   }
 
   /** Who waits asks again soon, and that opens a new one. */
@@ -109,7 +109,7 @@ export class Inbox {
     if (!subscription || !this.#up || this.#doubting) return;
     if (this.#clock.now().monoMs - this.#heardMs < trustMs) return;
     this.#doubting = true;
-    void subscription.answers(this.#limitMs).then((answers) => {
+    void subscription.answers(this.#timeoutMs).then((answers) => {
       this.#doubting = false;
       if (answers) this.#heard();
       if (answers || this.#subscription !== subscription) return;

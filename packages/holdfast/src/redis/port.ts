@@ -20,7 +20,7 @@ export interface Inbound {
 
 export interface Subscription {
   /** Whether the connection still answers, within the limit. */
-  answers(limitMs: number): Promise<boolean>;
+  answers(timeoutMs: number): Promise<boolean>;
   close(): void;
 }
 
@@ -30,9 +30,9 @@ export interface RedisPort {
   /** How often the connection broke: a call under way at that moment may have been carried out twice. */
   readonly disruptions: number;
   /** Runs a script atomically. @throws {ServerError} not carried out. @throws {IndeterminateError} unknown. */
-  script(script: Script, keys: readonly string[], args: readonly string[], limitMs: number): Promise<Reply>;
+  script(script: Script, keys: readonly string[], args: readonly string[], timeoutMs: number): Promise<Reply>;
   /** One raw command. Errors as for `script`. */
-  command(args: readonly string[], limitMs: number): Promise<Reply>;
+  command(args: readonly string[], timeoutMs: number): Promise<Reply>;
   /** Listens to one channel on a connection of its own. Never throws; reports through `inbound`. */
   subscribe(channel: string, inbound: Inbound): Subscription;
   /** Ends what the port itself opened; a client that the user passed in stays open. */

@@ -148,16 +148,16 @@ describe("one whose load hangs", () => {
     [60_000, 10_000],
   ])(
     "where it may be %d ms old is loaded again after %d ms, and both are told apart",
-    async (listsMs, limitMs) => {
+    async (listsMs, timeoutMs) => {
       const { answers, isDenied, answer, pass } = patient(listsMs);
       expect(await isDenied("m")).toBe(false);
-      pass(limitMs - 1);
+      pass(timeoutMs - 1);
       expect(await isDenied("m")).toBe(false);
       expect([answers.length, heard]).toEqual([1, []]);
       pass(1);
       expect([await isDenied("m"), await isDenied("m")]).toEqual([false, false]);
       expect(answers).toHaveLength(2);
-      const error = { message: expect.stringContaining(`within ${limitMs} ms`) };
+      const error = { message: expect.stringContaining(`within ${timeoutMs} ms`) };
       expect(heard).toMatchObject([[CHANNEL, { guard: "g", list: "deny", error }]]);
       await answer(0, "late");
       expect([await isDenied("late"), answers.length]).toEqual([true, 2]);

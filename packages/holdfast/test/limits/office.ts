@@ -94,13 +94,18 @@ class OfficePort implements RedisPort {
     this.#engine = engine;
   }
 
-  script(script: Script, keys: readonly string[], args: readonly string[], limitMs: number): Promise<Reply> {
+  script(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    timeoutMs: number,
+  ): Promise<Reply> {
     const words = ["EVALSHA", script.sha1, String(keys.length), ...keys, ...args];
-    return this.#call(`${args[0]}`, words, limitMs);
+    return this.#call(`${args[0]}`, words, timeoutMs);
   }
 
-  command(args: readonly string[], limitMs: number): Promise<Reply> {
-    return this.#call(`${args[0]}`, args, limitMs);
+  command(args: readonly string[], timeoutMs: number): Promise<Reply> {
+    return this.#call(`${args[0]}`, args, timeoutMs);
   }
 
   subscribe(): never {
@@ -115,9 +120,9 @@ class OfficePort implements RedisPort {
     for (const { run } of this.#held.splice(0)) run();
   }
 
-  #call(what: string, words: readonly string[], limitMs: number): Promise<Reply> {
+  #call(what: string, words: readonly string[], timeoutMs: number): Promise<Reply> {
     this.calls.push(what);
-    this.limits.push(limitMs);
+    this.limits.push(timeoutMs);
     return new Promise((resolve, reject) => {
       const run = (): void => {
         if (this.failure) {

@@ -40,7 +40,7 @@ export interface Outcome {
 
 const CHAOS_MS = 15_000;
 /** All limits of a round together, and more: beyond it, the chaos itself has a fault. */
-const PEACE_LIMIT_MS = 150_000;
+const PEACE_TIMEOUT_MS = 150_000;
 
 /** The first round plays the seed itself, so that a round is repeated by its own seed. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
@@ -56,7 +56,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
       const title = server === "embedded" ? "embedded" : server.title;
       const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
       const played = playRound({ seed: roundSeed, chaosMs, server, vaultProgram, only, folder, shim });
-      const settled = await settledIn(played, chaosMs + PEACE_LIMIT_MS);
+      const settled = await settledIn(played, chaosMs + PEACE_TIMEOUT_MS);
       if (settled === "late") throw new Error(`the round with seed ${roundSeed} does not end: see ${folder}`);
       const round = settled.value;
       const verdict = judge(round);

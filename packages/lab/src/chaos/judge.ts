@@ -172,7 +172,7 @@ function checkPace(operations: readonly Operation[], round: Round): Violation[] 
 }
 
 function limitOf({ f, value }: Operation, callTimeoutMs: number): number | undefined {
-  if (f === "acquire") return (value as { limitMs: number }).limitMs + 2 * callTimeoutMs + SLACK_MS;
+  if (f === "acquire") return (value as { waitMs: number }).waitMs + 2 * callTimeoutMs + SLACK_MS;
   return f === "release" ? 2 * callTimeoutMs + SLACK_MS : undefined;
 }
 

@@ -59,11 +59,11 @@ const TTLS_MS = [
   [400, 1_000],
   [800, 1_500],
 ] as const;
-const START_LIMIT_MS = 30_000;
-const STOP_LIMIT_MS = 12_000;
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 12_000;
 const PROBE_WAIT_MS = 8_000;
-const CLOSE_LIMIT_MS = 8_000;
-const EXIT_LIMIT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 8_000;
+const EXIT_TIMEOUT_MS = 5_000;
 
 export async function playRound(terms: RoundTerms): Promise<Round> {
   const dice = new Dice(terms.seed);
@@ -161,11 +161,11 @@ function sift(
 }
 
 async function untilWorking(crew: Crew, folder: string): Promise<void> {
-  const limitMs = monoMs() + START_LIMIT_MS;
+  const untilMs = monoMs() + START_TIMEOUT_MS;
   for (const worker of crew.alive) {
     while (!isWorking(join(folder, `${worker.name}.ndjson`))) {
       if (worker.diedMs !== null) throw new Error(`${worker.name} ended as it began: ${worker.exit}`);
-      if (monoMs() > limitMs) throw new Error(`${worker.name} does not work after ${START_LIMIT_MS} ms`);
+      if (monoMs() > untilMs) throw new Error(`${worker.name} does not work after ${START_TIMEOUT_MS} ms`);
       await pauseMs(20);
     }
   }
@@ -185,12 +185,12 @@ async function windUp(scene: Scene, crew: Crew): Promise<string[]> {
   const each = (what: () => Promise<unknown>[]) =>
     Promise.all(what().map((one) => one.catch((error) => remains.push(String(error)))));
   const { alive } = crew;
-  await each(() => alive.map((worker) => worker.ask("stop", STOP_LIMIT_MS)));
-  const probeLimitMs = PROBE_WAIT_MS * 4;
-  await each(() => alive.map((worker) => worker.ask("probe", probeLimitMs, { waitMs: PROBE_WAIT_MS })));
-  await each(() => alive.map((worker) => worker.ask("close", CLOSE_LIMIT_MS)));
+  await each(() => alive.map((worker) => worker.ask("stop", STOP_TIMEOUT_MS)));
+  const probeTimeoutMs = PROBE_WAIT_MS * 4;
+  await each(() => alive.map((worker) => worker.ask("probe", probeTimeoutMs, { waitMs: PROBE_WAIT_MS })));
+  await each(() => alive.map((worker) => worker.ask("close", CLOSE_TIMEOUT_MS)));
   for (const worker of alive) {
-    if (!(await worker.ends(EXIT_LIMIT_MS))) remains.push(`${worker.name} does not end by itself`);
+    if (!(await worker.ends(EXIT_TIMEOUT_MS))) remains.push(`${worker.name} does not end by itself`);
     else if (worker.exit !== "code 0") remains.push(`${worker.name} ended with ${worker.exit}`);
   }
   remains.push(...(await leftInServer(scene)));
@@ -203,14 +203,14 @@ async function leftInServer({ server, ttlMs }: Scene): Promise<string[]> {
   const client = new Redis("path" in server.way ? { path: server.way.path } : server.way);
   const holdfast = new Holdfast(client);
   try {
-    const limitMs = monoMs() + ttlMs * 2;
+    const untilMs = monoMs() + ttlMs * 2;
     let held: string[] = [];
     do {
       held = [];
       const inspector = await holdfast.inspector();
       for await (const { name, holder } of inspector.locks()) if (holder) held.push(`${name} is still held`);
       if (held.length > 0) await pauseMs(50);
-    } while (held.length > 0 && monoMs() < limitMs);
+    } while (held.length > 0 && monoMs() < untilMs);
     return [...remains, ...held];
   } finally {
     await holdfast.close();

@@ -38,11 +38,11 @@ export function everyMs(periodMs: number, callback: () => void): () => void {
 /** The outcome, or `late` when it does not come in time. */
 export async function settledIn<Value>(
   promise: Promise<Value>,
-  limitMs: number,
+  timeoutMs: number,
 ): Promise<{ readonly value: Value } | "late"> {
   let cancel = () => {};
   const late = new Promise<"late">((resolve) => {
-    cancel = afterMs(limitMs, () => resolve("late"));
+    cancel = afterMs(timeoutMs, () => resolve("late"));
   });
   try {
     return await Promise.race([promise.then((value) => ({ value })), late]);

@@ -76,21 +76,21 @@ export class WorkerProcess {
   }
 
   /** Rejects with what went wrong there, or when there is no answer in time. */
-  async ask(verb: Verb, limitMs: number, terms: object = {}): Promise<unknown> {
+  async ask(verb: Verb, timeoutMs: number, terms: object = {}): Promise<unknown> {
     if (this.#diedMs !== null) throw new Error(`${this.name} is gone (${this.#exit})`);
     const order = ++this.#orders;
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#open.set(order, { resolve, reject });
       this.#child.send({ order, verb, ...terms }, (error) => error && reject(error));
     });
-    const settled = await settledIn(answer, limitMs);
-    if (settled === "late") throw new Error(`${this.name}: ${verb} not within ${limitMs} ms`);
+    const settled = await settledIn(answer, timeoutMs);
+    if (settled === "late") throw new Error(`${this.name}: ${verb} not within ${timeoutMs} ms`);
     return settled.value;
   }
 
   /** Whether it ends by itself. */
-  async ends(limitMs: number): Promise<boolean> {
-    return (await settledIn(this.#exited, limitMs)) !== "late";
+  async ends(timeoutMs: number): Promise<boolean> {
+    return (await settledIn(this.#exited, timeoutMs)) !== "late";
   }
 
   #hear({ order, value, error }: Answer): void {

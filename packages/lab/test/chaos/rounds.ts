@@ -36,7 +36,7 @@ export function acquire(
   token: bigint,
   nonce = String(token),
 ): Operation {
-  const value = { limitMs: 1_000, ttlMs: 1_000 };
+  const value = { waitMs: 1_000, ttlMs: 1_000 };
   return { process, seq, f: "acquire", key: "a", invMs, retMs, type: "ok", token, nonce, value };
 }
 

@@ -46,7 +46,7 @@ const TEXT_REPLIES = { decoder: TEXT };
 const DEFAULT_INFLIGHT = 1_000;
 /** The rest of what GLIDE takes at a time is the user's own. */
 const OUR_SHARE = 0.8;
-const SUBSCRIBE_LIMIT_MS = 500;
+const SUBSCRIBE_TIMEOUT_MS = 500;
 /** One may be lost to a connection that breaks, or a server that stands still. */
 const SUBSCRIBE_TRIES = 2;
 
@@ -140,7 +140,7 @@ function openSubscriber(config: Config, maker: GlideMaker, inbound: Inbound): Pr
 async function confirm(connection: Subscriber, channel: string, inbound: Inbound): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await connection.subscribe([channel], SUBSCRIBE_LIMIT_MS);
+      await connection.subscribe([channel], SUBSCRIBE_TIMEOUT_MS);
       break;
     } catch (error) {
       // GLIDE keeps a refusal to itself and tries on. When the server answers, but never this, it refuses.

@@ -65,14 +65,14 @@ export class HoldfastCaller {
     const cancel = dice.chance(0.05)
       ? afterMs(dice.between(0, 500), () => controller.abort(new Error("given up")))
       : () => {};
-    const entry = recorder.begin("acquire", key, { value: { limitMs: waitMs, ttlMs } });
+    const entry = recorder.begin("acquire", key, { value: { waitMs, ttlMs } });
     try {
       const lease = await mutex.acquire({ waitMs, signal: controller.signal, ...(floor ? { floor } : {}) });
       const validUntilMs = monoMs() + lease.remainingMs;
       const place = `${key} ${lease.fence}`;
       const local = shared.local.get(place) ?? false;
       shared.local.delete(place);
-      const value = { limitMs: waitMs, ttlMs, local };
+      const value = { waitMs, ttlMs, local };
       entry.ok({ token: lease.fence, nonce: lease.id, validUntilMs, value });
       return lease;
     } catch (error) {

@@ -14,7 +14,7 @@ import { evidenceOf } from "./evidence.js";
 import { WorkerProcess } from "./worker-process.js";
 
 const ttlMs = 2_000;
-const limitMs = 25_000;
+const timeoutMs = 25_000;
 const title = "A pause longer than the lease, with real processes";
 const question =
   "Ann and Bob are processes of this machine. In the middle of her work Ann gets SIGSTOP, and SIGCONT when her lease has " +
@@ -55,7 +55,7 @@ async function play(side: Side, url: string, stopMs: number, signal?: AbortSigna
   const end = (): void => {
     for (const worker of workers) worker.kill();
   };
-  const cancel = afterMs(limitMs, end);
+  const cancel = afterMs(timeoutMs, end);
   signal?.addEventListener("abort", end, { once: true });
   const pause = { fromMs: Number.NaN, toMs: Number.NaN };
   const common = { side, url, ttlMs };

@@ -14,7 +14,7 @@ export class Timed {
   readonly #scene: Scene;
   readonly #process: Process;
   readonly #what: string;
-  readonly #limitMs: number;
+  readonly #timeoutMs: number;
   readonly #since: {
     readonly monoMs: number;
     readonly heldUpMs: number;
@@ -25,12 +25,12 @@ export class Timed {
   /** When its caller had enough of it. */
   #abortedMs: number | null = null;
 
-  /** @param limitMs how long the call may take on the caller's clock */
-  constructor(scene: Scene, process: Process, what: string, limitMs: number) {
+  /** @param timeoutMs how long the call may take on the caller's clock */
+  constructor(scene: Scene, process: Process, what: string, timeoutMs: number) {
     this.#scene = scene;
     this.#process = process;
     this.#what = what;
-    this.#limitMs = limitMs;
+    this.#timeoutMs = timeoutMs;
     const { monoMs, heldUpMs, heldUpMonoMs, nowMs: atMs } = process;
     this.#since = { monoMs, heldUpMs, heldUpMonoMs, atMs, heard: scene.link(process).heard };
   }
@@ -42,8 +42,8 @@ export class Timed {
   /** P3: a call settles in its time, whatever the server does. Call it when it has. */
   settled(): void {
     const tookMs = this.#tookMs();
-    const limitMs = Math.min(this.#limitMs, this.#abortedMs ?? Number.POSITIVE_INFINITY);
-    if (tookMs > limitMs + slackMs) this.#fail(`took ${tookMs.toFixed(1)} ms, of ${limitMs} at most`);
+    const timeoutMs = Math.min(this.#timeoutMs, this.#abortedMs ?? Number.POSITIVE_INFINITY);
+    if (tookMs > timeoutMs + slackMs) this.#fail(`took ${tookMs.toFixed(1)} ms, of ${timeoutMs} at most`);
   }
 
   /** Nor does it say before that its time was over. Call it where it says so. */
@@ -51,8 +51,8 @@ export class Timed {
     const wasDisturbed =
       this.#process.heldUpMs > this.#since.heldUpMs || this.#process.steppedMs >= this.#since.atMs;
     const tookMs = this.#tookMs();
-    if (!wasDisturbed && tookMs < this.#limitMs - earlyMs)
-      this.#fail(`gave up after ${tookMs.toFixed(1)} ms, of ${this.#limitMs}`);
+    if (!wasDisturbed && tookMs < this.#timeoutMs - earlyMs)
+      this.#fail(`gave up after ${tookMs.toFixed(1)} ms, of ${this.#timeoutMs}`);
     // Others of its own process may be who holds it.
     const isAlone = this.#scene.lives.get(planned(this.#process.name))?.plan.callers === 1;
     if (isAlone && this.#scene.link(this.#process).heard === this.#since.heard)

@@ -116,10 +116,10 @@ export class Caller {
   async #pair(locks: readonly string[]): Promise<void> {
     const { plan, process, beliefs, scene } = this.#parts;
     const waitMs = this.#ways.pick([0, 0, 300]);
-    const limitMs = waitMs || plan.callTimeoutMs * 2;
+    const timeoutMs = waitMs || plan.callTimeoutMs * 2;
     const taken = await Promise.all(
       locks.map(async (lock) => {
-        const lease = await this.#acquire(lock, limitMs, () =>
+        const lease = await this.#acquire(lock, timeoutMs, () =>
           waitMs > 0 ? this.#mutex(lock).acquire({ waitMs }) : this.#mutex(lock).tryAcquire(),
         );
         return lease && this.#begin(lock, lease);
@@ -174,15 +174,15 @@ export class Caller {
       scene.fail("P4", `${this.name} sent ${renewals} packets to keep one lease for 1.6 times its ttl`);
   }
 
-  /** @param limitMs how long the call may take on the caller's clock */
+  /** @param timeoutMs how long the call may take on the caller's clock */
   async #acquire(
     lock: string,
-    limitMs: number,
+    timeoutMs: number,
     call: (timed: Timed) => Promise<Lease | null>,
   ): Promise<Lease | null> {
     const { scene, process, beliefs } = this.#parts;
     const pending = this.#recorder.begin("acquire", lock);
-    const timed = new Timed(scene, process, `acquire of "${lock}"`, limitMs);
+    const timed = new Timed(scene, process, `acquire of "${lock}"`, timeoutMs);
     const asked = beliefs.ask(lock, process);
     this.isAsking = true;
     try {

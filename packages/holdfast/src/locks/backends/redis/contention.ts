@@ -100,10 +100,10 @@ export class Contention {
     this.#inbox = new Inbox(port, inboxChannel(prefix, processId), schedule.clock, callTimeoutMs);
     this.#waits = new Waits(schedule, random, this.#inbox, {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
-      beat: (waits, limitMs) => this.#beat(waits, limitMs),
+      beat: (waits, timeoutMs) => this.#beat(waits, timeoutMs),
     });
     this.#serverClock = new ServerClock(schedule.clock, callTimeoutMs);
-    const send = (request: LockRequest, limitMs: number) => this.#sendRelease(request, limitMs);
+    const send = (request: LockRequest, timeoutMs: number) => this.#sendRelease(request, timeoutMs);
     const unknown = (request: LockRequest) => this.abandon(request);
     this.#leftovers = new Leftovers(schedule, random, (request) => send(request, callTimeoutMs));
     this.#releases = new LoneReleases({ ...parts, callTimeoutMs, send, unknown, ...backing });
@@ -200,28 +200,28 @@ export class Contention {
     };
   }
 
-  async renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
+  async renew(holds: readonly Hold[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
     try {
-      return await this.#renew(holds, limitMs);
+      return await this.#renew(holds, timeoutMs);
     } catch (error) {
       if (!(error instanceof ServerError && error.serverCode === "NOPERM") || holds.length === 1) throw error;
       // One name that may not be touched must not cost the others their leases.
       const middle = holds.length >> 1;
       const halves = [holds.slice(0, middle), holds.slice(middle)];
-      const outcomes = await Promise.allSettled(halves.map((half) => this.renew(half, limitMs)));
+      const outcomes = await Promise.allSettled(halves.map((half) => this.renew(half, timeoutMs)));
       return outcomes.flatMap((outcome, place) =>
         outcome.status === "fulfilled" ? outcome.value : (halves[place] ?? []).map(() => "unknown" as const),
       );
     }
   }
 
-  async #renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
+  async #renew(holds: readonly Hold[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
     const { prefix, callTimeoutMs } = this.#options;
     const reply = await this.#parts.port.script(
       renewScript,
       holds.map((hold) => lockKey(prefix, hold.name)),
       holds.map((hold) => hold.id),
-      Math.min(limitMs, callTimeoutMs),
+      Math.min(timeoutMs, callTimeoutMs),
     );
     const row = replyRow(reply, holds.length + 1);
     if (row[holds.length] !== holds[0]?.id) replyRow(undefined); // throws: an answer to another call
@@ -240,13 +240,13 @@ export class Contention {
     this.#releases.release(release, repeated);
   }
 
-  #sendRelease(request: LockRequest, limitMs: number): Promise<Reply> {
+  #sendRelease(request: LockRequest, timeoutMs: number): Promise<Reply> {
     const args = [request.id, String(this.#backing.banMs(request)), request.barging ? "1" : "0"];
     return this.#parts.port.script(
       releaseScript,
       lockKeys(this.#options.prefix, request.name),
       args,
-      limitMs,
+      timeoutMs,
     );
   }
 
@@ -282,11 +282,11 @@ export class Contention {
     return this.#sendAcquire(request, [inLine, barging, this.#inbox.channel, beat, wait.ticket]);
   }
 
-  async #beat(waits: readonly Wait[], limitMs: number): Promise<readonly Verdict[]> {
+  async #beat(waits: readonly Wait[], timeoutMs: number): Promise<readonly Verdict[]> {
     const { prefix, callTimeoutMs } = this.#options;
     const keys = waits.flatMap((wait) => lockKeys(prefix, wait.request.name));
     const args = waits.flatMap((wait) => [wait.request.id, String(this.#waits.stamp(wait))]);
-    const reply = await this.#parts.port.script(beatScript, keys, args, Math.min(limitMs, callTimeoutMs));
+    const reply = await this.#parts.port.script(beatScript, keys, args, Math.min(timeoutMs, callTimeoutMs));
     const row = replyRow(reply, waits.length);
     return waits.map(({ request }, place) => verdict(row[place], request.id));
   }
@@ -301,10 +301,10 @@ export class Contention {
     const args = [id, String(storeTtlMs), String(turns), String(floor), owner, ...rest];
     const keys = lockKeys(prefix, request.name);
     // An answer that takes longer than the lease would be of no use.
-    const limitMs = Math.min(mostMs, ttlMs);
+    const timeoutMs = Math.min(mostMs, ttlMs);
     const sending = this.#backing.sent(request);
     try {
-      const reply = await this.#parts.port.script(acquireScript, keys, args, limitMs);
+      const reply = await this.#parts.port.script(acquireScript, keys, args, timeoutMs);
       sending.unanswered -= 1;
       return verdict(reply, id);
     } catch (error) {

@@ -18,7 +18,7 @@ export interface LoneReleasesParts {
   readonly random: Random;
   readonly callTimeoutMs: number;
   /** `release.lua`, once. */
-  readonly send: (request: LockRequest, limitMs: number) => Promise<Reply>;
+  readonly send: (request: LockRequest, timeoutMs: number) => Promise<Reply>;
   /** Nobody knows what became of it. */
   readonly unknown: (request: LockRequest) => void;
   readonly settle: (release: Release, freed: Freed) => void;

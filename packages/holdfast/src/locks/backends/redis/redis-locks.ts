@@ -110,8 +110,8 @@ export class RedisLocks implements LockBackend {
     };
   }
 
-  async renew(holds: readonly Hold[], limitMs: number): Promise<readonly RenewOutcome[]> {
-    return (this.#contention.value ?? (await this.#contention.load())).renew(holds, limitMs);
+  async renew(holds: readonly Hold[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
+    return (this.#contention.value ?? (await this.#contention.load())).renew(holds, timeoutMs);
   }
 
   /** From now on this process hears at once of what is done to its leases. */
@@ -165,9 +165,9 @@ export class RedisLocks implements LockBackend {
     const keys = takings.map(({ request }) => lockKey(prefix, request.name));
     const args = [`${KEEP_MS} ${storeTtlMs} ${owner}`, String(turns), String(KEEP_MS + storeTtlMs)];
     for (const { request } of takings) args.push(request.id);
-    const limitMs = Math.min(callTimeoutMs, ...takings.map(({ request }) => request.ttlMs));
+    const timeoutMs = Math.min(callTimeoutMs, ...takings.map(({ request }) => request.ttlMs));
     const sentAt = this.#schedule.clock.now();
-    this.#port.script(takeScript, keys, args, limitMs).then(
+    this.#port.script(takeScript, keys, args, timeoutMs).then(
       (reply) => this.#taken(takings, reply, sentAt),
       (error) => this.#notTaken(takings, error),
     );

@@ -7,7 +7,7 @@ import { agedMs, type Clock, type Instant } from "../../../time/clock.js";
 
 interface Reading {
   readonly serverUs: number;
-  /** The server read its clock after this, and at most `limitMs` after it. */
+  /** The server read its clock after this, and at most `timeoutMs` after it. */
   readonly sentAt: Instant;
 }
 
@@ -16,13 +16,13 @@ const WORTH_TELLING_MS = 1_000;
 
 export class ServerClock {
   readonly #clock: Clock;
-  readonly #limitMs: number;
+  readonly #timeoutMs: number;
   #last: Reading | null = null;
 
-  /** @param limitMs of the calls that bring readings */
-  constructor(clock: Clock, limitMs: number) {
+  /** @param timeoutMs of the calls that bring readings */
+  constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
-    this.#limitMs = limitMs;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** @param serverUs digits of the server's clock; "0": it was not asked */
@@ -39,7 +39,7 @@ export class ServerClock {
     const aheadMs = serverMs - Math.max(monoMs, wallMs);
     const behindMs = serverMs - Math.min(monoMs, wallMs);
     const jumpMs = aheadMs > 0 ? aheadMs : Math.min(behindMs, 0);
-    if (Math.abs(jumpMs) < WORTH_TELLING_MS + this.#limitMs) return;
+    if (Math.abs(jumpMs) < WORTH_TELLING_MS + this.#timeoutMs) return;
     publish("holdfast:server:clock-jump", () => ({ jumpMs: Math.round(jumpMs) }));
   }
 

@@ -35,7 +35,7 @@ export interface Wait {
 /** The calls that waiting needs, as the backend makes them. */
 export interface WaitCalls {
   ask(wait: Wait, standInLine: boolean): Promise<Verdict>;
-  beat(waits: readonly Wait[], limitMs: number): Promise<readonly Verdict[]>;
+  beat(waits: readonly Wait[], timeoutMs: number): Promise<readonly Verdict[]>;
 }
 
 /** Signs of life come a third of the ttl apart, like renewals. */
