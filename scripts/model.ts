@@ -3,7 +3,7 @@
  *
  *   npm run model                      all but the long ones
  *   npm run model -- --all             the long ones too: ten minutes, 1 GB of memory
- *   npm run model -- quorum-b mutex    that one, or all whose names begin so, with the steps of what is broken
+ *   npm run model -- quorum-b quorum-g   that one, or all whose names begin so, with the steps of what is broken
  *
  *   --list     names and titles
  *   --steps    the steps to what is broken, for all

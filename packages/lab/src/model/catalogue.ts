@@ -1,6 +1,5 @@
 /** All models there are, in the order in which they run. */
 import type { Entry } from "./entry.js";
-import { mutexEntries } from "./mutex/entries.js";
 import { quorumEntries } from "./quorum/entries.js";
 
-export const catalogue: readonly Entry[] = [...quorumEntries, ...mutexEntries];
+export const catalogue: readonly Entry[] = quorumEntries;
