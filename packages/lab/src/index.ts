@@ -1,4 +1,6 @@
 /** Every public name, one explicit list. */
+
+export { diceFor } from "./chance/dice.js";
 export { type AdmissionOptions, checkAdmissions } from "./history/admissions.js";
 export { checkFence, type FenceOptions } from "./history/fence.js";
 export { History } from "./history/history.js";
@@ -22,7 +24,6 @@ export {
   type TurnOptions,
   type WaitingOptions,
 } from "./history/waiting.js";
-export { diceFor } from "./sim/chance.js";
 export { holdfastOn } from "./sim/holdfast-on.js";
 export { Link, type LinkOptions, type Spikes } from "./sim/link.js";
 export { Node, type NodeOptions, type Refusal } from "./sim/node.js";

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Dice } from "../chance/dice.js";
 import { ClockShim } from "./clock-shim.js";
-import { Dice } from "./dice.js";
 import { keepEvidence } from "./evidence.js";
 import { judge } from "./judge.js";
 import { mayBite } from "./nemeses/roster.js";

@@ -1,8 +1,8 @@
 /** Crew: the workers of a round, each in its slot, with a way of its own to the server. */
 import { join } from "node:path";
 import { FaultProxy } from "@holdfast/conformance";
+import { Dice } from "../chance/dice.js";
 import type { ClockShim } from "./clock-shim.js";
-import { Dice } from "./dice.js";
 import type { NetworkLink } from "./link.js";
 import type { Slot } from "./scene.js";
 import type { ChaosServer } from "./server.js";

@@ -1,5 +1,5 @@
 /** Director: has the schedule played, and writes down what really happened. */
-import { Dice } from "./dice.js";
+import { Dice } from "../chance/dice.js";
 import type { Fault } from "./fault.js";
 import type { Nemesis } from "./nemeses/nemesis.js";
 import type { Scene, Slot } from "./scene.js";

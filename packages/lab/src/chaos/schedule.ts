@@ -1,5 +1,5 @@
 /** Schedule: what is to go wrong and when, drawn from a seed before anything begins. */
-import { Dice } from "./dice.js";
+import { Dice } from "../chance/dice.js";
 import type { Nemesis } from "./nemeses/nemesis.js";
 
 export interface Planned {

@@ -1,6 +1,6 @@
 /** What blocks cost: how much several processes admit that take ahead. The unchanged library in virtual time. */
 import { type LimitOptions, preload } from "holdfast";
-import { diceFor } from "../sim/chance.js";
+import { diceFor } from "../chance/dice.js";
 import { holdfastOn } from "../sim/holdfast-on.js";
 import { World } from "../sim/world.js";
 

@@ -2,7 +2,7 @@
  * Link: the network between one process and one node. Each connection over it keeps its order; connections overtake
  * each other, because every packet draws its own delay.
  */
-import type { Dice } from "../chaos/dice.js";
+import type { Dice } from "../chance/dice.js";
 import type { Node } from "./node.js";
 import type { Process } from "./process.js";
 import type { Stage } from "./stage.js";

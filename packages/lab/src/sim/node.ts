@@ -9,7 +9,7 @@ import {
   type ValkeyConnection,
   type ValkeyPeer,
 } from "@holdfast/embedded";
-import type { Dice } from "../chaos/dice.js";
+import type { Dice } from "../chance/dice.js";
 import { commandsIn, encode, type Reply, ReplyReader } from "./resp.js";
 import type { Stage } from "./stage.js";
 

@@ -6,7 +6,7 @@
  * meanwhile waits, and is served in either order afterwards, timers first or input first, as the seed has it.
  */
 import type { Clock, Instant, Random } from "holdfast";
-import type { Dice } from "../chaos/dice.js";
+import type { Dice } from "../chance/dice.js";
 import type { Event, Owner } from "./events.js";
 import type { Stage } from "./stage.js";
 

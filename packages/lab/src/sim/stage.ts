@@ -1,6 +1,6 @@
 /** What the parts of a world need of it. */
 import type { ValkeyModule } from "@holdfast/embedded";
-import type { Dice } from "../chaos/dice.js";
+import type { Dice } from "../chance/dice.js";
 import type { Events, Owner } from "./events.js";
 
 export interface Stage {

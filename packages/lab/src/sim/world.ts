@@ -6,8 +6,8 @@
  * process run, everything that its promises and ticks have queued runs dry. Same seed, same program: same `hash`.
  */
 import { compileValkey, type ValkeyModule } from "@holdfast/embedded";
-import type { Dice } from "../chaos/dice.js";
-import { diceFor } from "./chance.js";
+import type { Dice } from "../chance/dice.js";
+import { diceFor } from "../chance/dice.js";
 import { type Event, Events, type Owner } from "./events.js";
 import { Link, type LinkOptions } from "./link.js";
 import { takeMachine } from "./machine.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { FaultProxy, until } from "@holdfast/conformance";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import type { Nemesis } from "../../src/chaos/nemeses/nemesis.ts";
 import { cut, delay, hold, refuse, strand, swallow } from "../../src/chaos/nemeses/network.ts";
 import type { Scene, Slot } from "../../src/chaos/scene.ts";

@@ -1,6 +1,6 @@
 /** The checker of limits: it finds what is planted, and nothing else. */
 import { describe, expect, it } from "vitest";
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import { checkAdmissions } from "../../src/history/admissions.ts";
 import type { Operation } from "../../src/history/operation.ts";
 

@@ -1,6 +1,6 @@
 /** Two checkers that judge the same thing in different ways judge alike, on histories right and wrong. */
 import { describe, expect, test } from "vitest";
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import {
   type Call,
   checkFence,

@@ -2,7 +2,7 @@
  * Histories that no checker may complain of: an ideal lock, with a line and leases, a resource behind a fence, and
  * clients whose messages take their time, are lost, and who give up, crash and forget.
  */
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import type { Operation } from "../../src/history/operation.ts";
 import { type Draft, IdealServer } from "./ideal-server.ts";
 

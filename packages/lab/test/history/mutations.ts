@@ -1,5 +1,5 @@
 /** Ways to break a valid history: each makes one thing happen that must not, as a broken lock would. */
-import type { Dice } from "../../src/chaos/dice.ts";
+import type { Dice } from "../../src/chance/dice.ts";
 import type { Operation, Property } from "../../src/index.ts";
 import { SETTLE_MS, WAIT_MS } from "./everything.ts";
 import type { IdealHistory } from "./ideal-lock.ts";

@@ -1,5 +1,5 @@
 /** Small histories at random, right and wrong, and what they mean by the plainest search there is. */
-import type { Dice } from "../../src/chaos/dice.ts";
+import type { Dice } from "../../src/chance/dice.ts";
 import type { Operation } from "../../src/index.ts";
 
 /** Two or three processes that acquire and release, mostly in turns; whole milliseconds, so that many coincide. */

@@ -1,6 +1,6 @@
 /** Valid histories broken on purpose, in every way that a lock can be broken: the checker of that rule sees each. */
 import { describe, expect, test } from "vitest";
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import { checkEverything } from "./everything.ts";
 import { type IdealHistory, IdealRun } from "./ideal-lock.ts";
 import { type Mutation, mutations } from "./mutations.ts";

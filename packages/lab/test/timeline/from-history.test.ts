@@ -1,6 +1,6 @@
 /** The picture of a history: everything that matters of it, around what went wrong. */
 import { describe, expect, test } from "vitest";
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import { checkIntervals, drawSvg, drawText, type Operation, timelineOf } from "../../src/index.ts";
 import { checkEverything } from "../history/everything.ts";
 import { IdealRun } from "../history/ideal-lock.ts";

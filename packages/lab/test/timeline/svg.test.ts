@@ -1,6 +1,6 @@
 /** A timeline as SVG and HTML: well-formed whatever it says, complete in itself, and no label upon another. */
 import { describe, expect, test } from "vitest";
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import { drawHtml, drawSvg } from "../../src/index.ts";
 import { anyTimeline, pause } from "./examples.ts";
 

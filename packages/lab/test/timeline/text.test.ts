@@ -1,6 +1,6 @@
 /** A timeline on a terminal, to the letter where it is small, and within its columns wherever. */
 import { describe, expect, test } from "vitest";
-import { Dice } from "../../src/chaos/dice.ts";
+import { Dice } from "../../src/chance/dice.ts";
 import { drawText } from "../../src/index.ts";
 import { anyTimeline, pause } from "./examples.ts";
 

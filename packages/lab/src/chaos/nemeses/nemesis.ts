@@ -1,5 +1,5 @@
 /** Nemesis: one way in which things go wrong, as they do, and are well again when `strike` resolves. */
-import type { Dice } from "../dice.js";
+import type { Dice } from "../../chance/dice.js";
 import type { Scene, Slot } from "../scene.js";
 
 /** What no recipe without a fence survives: a pause longer than the ttl, lost data, a stepped clock. */

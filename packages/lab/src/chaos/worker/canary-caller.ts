@@ -1,7 +1,7 @@
 /** CanaryCaller: takes a canary's lock and gives it back, over and over. Its work is far shorter than its ttl: only faults break it. */
 import type { Redis } from "ioredis";
+import type { Dice } from "../../chance/dice.js";
 import type { Recorder } from "../../history/recorder.js";
-import type { Dice } from "../dice.js";
 import { monoMs, pauseMs } from "../time.js";
 import type { Canary, CanaryHold } from "./canaries/canary.js";
 import { fixedTtl } from "./canaries/fixed-ttl.js";

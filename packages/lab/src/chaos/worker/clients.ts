@@ -3,7 +3,7 @@ import type { RedisClientLike } from "holdfast";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient } from "redis";
-import type { Dice } from "../dice.js";
+import type { Dice } from "../../chance/dice.js";
 import type { ClientName } from "./task.js";
 
 export interface OpenedClient {

@@ -1,7 +1,7 @@
 /** HoldfastCaller: takes a lock, works under it and gives it back, over and over, with terms that a seed draws. */
 import { AcquireTimeoutError, type Holdfast, type Lease, ServerError } from "holdfast";
+import type { Dice } from "../../chance/dice.js";
 import type { Pending, Recorder } from "../../history/recorder.js";
-import type { Dice } from "../dice.js";
 import { afterMs, monoMs, pauseMs, spinMs } from "../time.js";
 import { Holder } from "./holder.js";
 import { enter, type Told, write } from "./section.js";

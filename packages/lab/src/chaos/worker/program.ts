@@ -1,9 +1,9 @@
 /** One worker: a process of its own, which a fault may stop or kill at any moment. */
 import { subscribe } from "node:diagnostics_channel";
 import { Holdfast, type LockEvents } from "holdfast";
+import { Dice } from "../../chance/dice.js";
 import { appendTo } from "../../history/ndjson.js";
 import { Recorder } from "../../history/recorder.js";
-import { Dice } from "../dice.js";
 import { everyMs, monoMs, onceIfAliveIn, settledIn } from "../time.js";
 import { CanaryCaller } from "./canary-caller.js";
 import { openClient, openPlain, openVault } from "./clients.js";

@@ -1,8 +1,8 @@
 /** D1 with real processes: SIGSTOP, a real Valkey behind TCP, and the clocks of this machine. */
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
+import { diceFor } from "../../chance/dice.js";
 import { afterMs, monoMs } from "../../chaos/time.js";
-import { diceFor } from "../../sim/chance.js";
 import { noneMissing } from "../account.js";
 import { exclusion, fence } from "../check.js";
 import { commandOf, type Outcome, type RunOptions, type TrialOutcome } from "../experiment.js";

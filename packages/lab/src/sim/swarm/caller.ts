@@ -13,7 +13,7 @@ import {
   type Mutex,
   type ReleaseResult,
 } from "holdfast";
-import type { Dice } from "../../chaos/dice.js";
+import type { Dice } from "../../chance/dice.js";
 import type { Recorder } from "../../history/recorder.js";
 import type { Process } from "../process.js";
 import { judgeFloor, judgeLimit, judgeOver, Timed, watchRelease } from "./answers.js";

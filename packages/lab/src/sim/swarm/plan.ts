@@ -2,8 +2,8 @@
  * Plan: what one seed decides, as plain data. A run needs nothing else, so a plan can be written down, made smaller,
  * and run again.
  */
-import type { Dice } from "../../chaos/dice.js";
-import { diceFor } from "../chance.js";
+import type { Dice } from "../../chance/dice.js";
+import { diceFor } from "../../chance/dice.js";
 import type { SimClientOptions } from "../sim-client.js";
 
 /** One fault of a run. What `value` means, its kind says. */

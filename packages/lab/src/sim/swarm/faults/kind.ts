@@ -1,5 +1,5 @@
 /** One kind of fault: how it is drawn, and what it does to a scene. */
-import type { Dice } from "../../../chaos/dice.js";
+import type { Dice } from "../../../chance/dice.js";
 import type { Draw, Fault } from "../plan.js";
 import type { Life, Scene } from "../scene.js";
 

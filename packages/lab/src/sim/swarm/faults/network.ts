@@ -1,5 +1,5 @@
 /** What networks do to one process and the node. */
-import type { Dice } from "../../../chaos/dice.js";
+import type { Dice } from "../../../chance/dice.js";
 import type { Link } from "../../link.js";
 import type { Direction, Loss } from "../../wire.js";
 import { lateKind } from "../plan.js";

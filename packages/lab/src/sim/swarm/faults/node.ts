@@ -1,6 +1,6 @@
 /** What happens to the server and its data. */
 import type { NodeCopy } from "@holdfast/embedded";
-import type { Dice } from "../../../chaos/dice.js";
+import type { Dice } from "../../../chance/dice.js";
 import { type Scene, stateKey } from "../scene.js";
 import { type Kind, lasting, momentary, noValue } from "./kind.js";
 

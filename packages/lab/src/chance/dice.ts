@@ -1,4 +1,4 @@
-/** Dice: chance that a seed repeats. */
+/** Dice: random numbers that a seed repeats. Everything random in the lab, in virtual time and with real processes, comes from them. */
 
 export class Dice {
   #state: number;
@@ -52,4 +52,13 @@ export class Dice {
   seed(): number {
     return Math.floor(this.fraction() * 2 ** 32);
   }
+}
+
+/** The dice of one label: the same seed and label give the same sequence, so that nothing else changes when one user of dice is left out. */
+export function diceFor(seed: number, label: string): Dice {
+  let hash = seed ^ 0x9e3779b9;
+  for (let i = 0; i < label.length; i++) hash = Math.imul(hash ^ label.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return new Dice(hash ^ (hash >>> 16));
 }
