@@ -1,9 +1,9 @@
 /** EventLog: what the library told on its diagnostics channels during one case, and waiting for more of it. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { LockEvents } from "holdfast";
+import type { HoldfastEvents } from "holdfast";
 import { within } from "./wait.js";
 
-export type EventName = keyof LockEvents;
+export type EventName = keyof HoldfastEvents;
 
 interface Entry {
   readonly name: EventName;
@@ -42,20 +42,20 @@ export class EventLog {
   }
 
   /** All events of that name so far, in their order. */
-  all<Name extends EventName>(name: Name): LockEvents[Name][] {
+  all<Name extends EventName>(name: Name): HoldfastEvents[Name][] {
     return this.#entries
       .filter((entry) => entry.name === name)
-      .map((entry) => entry.payload as LockEvents[Name]);
+      .map((entry) => entry.payload as HoldfastEvents[Name]);
   }
 
   /** The first event of that name that no earlier `next` returned and that matches; waits for it if need be. */
   async next<Name extends EventName>(
     name: Name,
-    matches: (payload: LockEvents[Name]) => boolean = () => true,
-  ): Promise<LockEvents[Name]> {
+    matches: (payload: HoldfastEvents[Name]) => boolean = () => true,
+  ): Promise<HoldfastEvents[Name]> {
     const find = (): Entry | undefined =>
       this.#entries.find(
-        (entry) => !entry.taken && entry.name === name && matches(entry.payload as LockEvents[Name]),
+        (entry) => !entry.taken && entry.name === name && matches(entry.payload as HoldfastEvents[Name]),
       );
     let look: () => void = () => {};
     const found = new Promise<Entry>((resolve) => {
@@ -70,7 +70,7 @@ export class EventLog {
       look();
     });
     const entry = await within(found, `the event ${name}`).finally(() => this.#watchers.delete(look));
-    return entry.payload as LockEvents[Name];
+    return entry.payload as HoldfastEvents[Name];
   }
 
   #add(name: EventName, payload: unknown): void {

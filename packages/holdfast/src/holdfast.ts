@@ -4,7 +4,7 @@
  */
 import { hostname } from "node:os";
 import { checkLockName, checkOptions } from "./arguments.js";
-import type { Patient } from "./doctor/doctor.js";
+import type { DoctorTarget } from "./doctor/doctor.js";
 import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
@@ -65,7 +65,7 @@ export class Holdfast {
   readonly #registry: LineRegistry;
   readonly #prefix: string;
   readonly #callTimeoutMs: number;
-  readonly #patient: Patient;
+  readonly #doctorTarget: DoctorTarget;
   /** Several limits at once. */
   readonly limits: Limits;
   readonly #desk: Part<Desk>;
@@ -85,7 +85,7 @@ export class Holdfast {
     const schedule = new Schedule(clock);
     const found = opened ? openClient(client) : detectClient(client);
     this.#connection = new Connection(found, opened, schedule, later);
-    this.#patient = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
+    this.#doctorTarget = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
     const desk = { port: this.#connection, schedule, random, prefix, callTimeoutMs };
     this.#desk = limitation.made(({ Desk }) => new Desk(desk));
     this.#guardDesk = protection.made(({ GuardDesk }) => new GuardDesk(desk));
@@ -149,7 +149,7 @@ export class Holdfast {
   async inspector(): Promise<Inspector> {
     this.#registry.assertOpen("inspector()");
     const { Inspector } = await inspection.load();
-    const { port, prefix, callTimeoutMs } = this.#patient;
+    const { port, prefix, callTimeoutMs } = this.#doctorTarget;
     return new Inspector(port, prefix, callTimeoutMs);
   }
 
@@ -161,7 +161,7 @@ export class Holdfast {
   async doctor(): Promise<DoctorReport> {
     this.#registry.assertOpen("doctor()");
     const { examine } = await examination.load();
-    return examine(this.#patient);
+    return examine(this.#doctorTarget);
   }
 
   /**

@@ -1,7 +1,7 @@
 /** What is told of a server's clock, on a clock that the test moves. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ManualClock } from "@holdfast/conformance";
-import type { LockEvents } from "holdfast";
+import type { HoldfastEvents } from "holdfast";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ServerClock } from "../src/locks/backends/redis/server-clock.js";
 
@@ -11,7 +11,7 @@ const START_US = 1_800_000_000_000_000;
 
 let clock: ManualClock;
 let server: ServerClock;
-let told: LockEvents[(typeof CHANNELS)[number]][];
+let told: HoldfastEvents[(typeof CHANNELS)[number]][];
 const note = (message: unknown): void => void told.push(message as (typeof told)[number]);
 
 beforeEach(() => {

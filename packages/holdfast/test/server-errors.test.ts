@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ServerProcess, type ServerTerms, until } from "@holdfast/conformance";
-import { Holdfast, type LockEvents, ServerError } from "holdfast";
+import { Holdfast, type HoldfastEvents, ServerError } from "holdfast";
 import { Redis, type RedisOptions } from "ioredis";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lockKeys } from "../src/redis/keys.js";
@@ -206,7 +206,7 @@ describe.each(programs)("%s", (title, program) => {
     test("a renewal is told of, and tried until the lease is over; a release stays unknown", async () => {
       const unknown: Error[] = [];
       const note = (message: unknown): void => {
-        unknown.push((message as LockEvents["holdfast:lock:renewal-unknown"]).error);
+        unknown.push((message as HoldfastEvents["holdfast:lock:renewal-unknown"]).error);
       };
       const lease = await hf.mutex(newName(), { ttlMs: 300 }).acquire();
       const other = await hf.mutex("other").acquire();

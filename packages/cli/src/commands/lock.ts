@@ -4,9 +4,9 @@ import { basename } from "node:path";
 import {
   AcquireTimeoutError,
   HoldfastError,
+  type HoldfastEvents,
   type Lease,
   type LeaseLostError,
-  type LockEvents,
   type Mutex,
 } from "holdfast";
 import { showDuration } from "../duration.js";
@@ -56,7 +56,7 @@ async function acquire(
   subscribe("holdfast:lock:waiting", (message) => {
     if (told) return;
     told = true;
-    const { ahead } = message as LockEvents["holdfast:lock:waiting"];
+    const { ahead } = message as HoldfastEvents["holdfast:lock:waiting"];
     if (settings.json) noteEvent({ event: "waiting", lock: name, ahead });
     else if (process.stderr.isTTY)
       note(`waiting for '${printable(name)}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`);

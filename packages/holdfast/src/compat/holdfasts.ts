@@ -7,24 +7,24 @@ import { Holdfast, type HoldfastOptions, type RedisClientLike } from "../holdfas
 import { type Clock, systemClock } from "../time/clock.js";
 
 /** A Holdfast, and the clock that it lives by. */
-export interface Ground {
+export interface SharedHoldfast {
   readonly holdfast: Holdfast;
   readonly clock: Clock;
 }
 
 const DEFAULT_PREFIX = "holdfast";
-const grounds = new WeakMap<object, Map<string, Ground>>();
+const shared = new WeakMap<object, Map<string, SharedHoldfast>>();
 
-export function groundOf(client: RedisClientLike, options: HoldfastOptions = {}): Ground {
+export function sharedHoldfast(client: RedisClientLike, options: HoldfastOptions = {}): SharedHoldfast {
   if ((typeof client !== "object" && typeof client !== "function") || client === null) {
     throw new InvalidArgumentError("client", "must be a client object, such as ioredis or node-redis make");
   }
   const prefix = options.prefix ?? DEFAULT_PREFIX;
-  const known = grounds.get(client)?.get(prefix);
+  const known = shared.get(client)?.get(prefix);
   if (known) return known;
   const made = { holdfast: new Holdfast(client, options), clock: options.clock ?? systemClock };
-  const byPrefix = grounds.get(client) ?? new Map<string, Ground>();
-  grounds.set(client, byPrefix.set(prefix, made));
+  const byPrefix = shared.get(client) ?? new Map<string, SharedHoldfast>();
+  shared.set(client, byPrefix.set(prefix, made));
   return made;
 }
 
@@ -34,7 +34,7 @@ export function groundOf(client: RedisClientLike, options: HoldfastOptions = {})
  * @throws {UnsupportedClientError} @throws {InvalidArgumentError}
  */
 export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {}): Holdfast {
-  return groundOf(client, options).holdfast;
+  return sharedHoldfast(client, options).holdfast;
 }
 
 /**
@@ -42,7 +42,7 @@ export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {
  * connection for wake-ups. The client stays open; a lock made later begins anew.
  */
 export async function closeHoldfasts(client: RedisClientLike): Promise<void> {
-  const byPrefix = grounds.get(client);
-  grounds.delete(client);
+  const byPrefix = shared.get(client);
+  shared.delete(client);
   if (byPrefix) await Promise.all([...byPrefix.values()].map(({ holdfast }) => holdfast.close()));
 }

@@ -17,7 +17,7 @@ import { readServer } from "./server-state.js";
 import { checkStorage } from "./storage-checks.js";
 import { checkWakeUps } from "./wake-ups.js";
 
-export interface Patient {
+export interface DoctorTarget {
   readonly port: RedisPort;
   /** What was given to `new Holdfast()`, when it was a client. */
   readonly client: unknown;
@@ -28,8 +28,8 @@ export interface Patient {
 }
 
 /** Never rejects for what it finds, an unreachable server included. */
-export async function examine(patient: Patient): Promise<DoctorReport> {
-  const { port, client, prefix, callTimeoutMs, clock, random } = patient;
+export async function examine(target: DoctorTarget): Promise<DoctorReport> {
+  const { port, client, prefix, callTimeoutMs, clock, random } = target;
   const ofClient = checkClient(client, callTimeoutMs);
   // First and alone: it measures.
   const reading = await readClock(port, clock, callTimeoutMs).catch((error: HoldfastError) => error);

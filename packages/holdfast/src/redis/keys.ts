@@ -62,8 +62,8 @@ export function limitIndexKey(prefix: string, name: string): string {
 }
 
 /** The key of a fenced record. */
-export function recordKey(prefix: string, name: string): string {
-  return `${prefix}:{${name}}:record`;
+export function fencedKey(prefix: string, name: string): string {
+  return `${prefix}:{${name}}:fenced`;
 }
 
 /** The channel on which one process hears what was granted to it. */

@@ -15,7 +15,7 @@ interface LeaseEvent extends LockEvent {
 }
 
 /** Channel name -> payload. Subscribe with `diagnostics_channel.subscribe("holdfast:lock:acquired", …)`. */
-export interface LockEvents {
+export interface HoldfastEvents {
   /** A caller got the lock. `waitedMs` from the call; `local`: passed on inside this process. */
   "holdfast:lock:acquired": LeaseEvent & { readonly waitedMs: number; readonly local: boolean };
   /** The lock was not free: this process stands in line, `ahead` others before it, not counting the holder. */
@@ -87,9 +87,12 @@ export interface LockEvents {
   "holdfast:server:clock-jump": { readonly jumpMs: number };
 }
 
-const channels: Partial<Record<keyof LockEvents, Channel>> = {};
+const channels: Partial<Record<keyof HoldfastEvents, Channel>> = {};
 
-export function publish<Name extends keyof LockEvents>(name: Name, payload: () => LockEvents[Name]): void {
+export function publish<Name extends keyof HoldfastEvents>(
+  name: Name,
+  payload: () => HoldfastEvents[Name],
+): void {
   let target = channels[name];
   if (!target) {
     target = channel(name);

@@ -9,7 +9,7 @@ import { script as give } from "../../src/locks/backends/redis/give.lua.js";
 import { script as release } from "../../src/locks/backends/redis/release.lua.js";
 import { script as renew } from "../../src/locks/backends/redis/renew.lua.js";
 import { script as take } from "../../src/locks/backends/redis/take.lua.js";
-import { lockKeys, recordKey } from "../../src/redis/keys.js";
+import { fencedKey, lockKeys } from "../../src/redis/keys.js";
 
 export interface ScriptCall {
   readonly title: string;
@@ -22,7 +22,7 @@ export interface ScriptCall {
 
 export const LOCK = lockKeys("holdfast", "it");
 const [LOCK_KEY = ""] = LOCK;
-const RECORD = recordKey("holdfast", "it");
+const RECORD = fencedKey("holdfast", "it");
 
 /** What `holder` sends, or `waiter`, or a newcomer. */
 export function callsOf(who: string): ScriptCall[] {

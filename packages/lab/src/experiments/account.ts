@@ -56,7 +56,7 @@ export class Account {
 
   get balance(): number {
     const found = this.#isFenced
-      ? this.node.peek("HGET", "holdfast:{balance}:record", "value")
+      ? this.node.peek("HGET", "holdfast:{balance}:fenced", "value")
       : this.node.peek("GET", "balance");
     return Number(found ?? 0);
   }

@@ -76,7 +76,7 @@ test("a record that is entered before it is read loses none", async () => {
   expect(checkFence(scene.operations)).toEqual([]);
   expect(told).toHaveLength(1);
   expect(told[0]).toBeInstanceOf(StaleTokenError);
-  expect([writes, scene.node.peek("HGET", "holdfast:{number}:record", "value")]).toEqual([1, "1"]);
+  expect([writes, scene.node.peek("HGET", "holdfast:{number}:fenced", "value")]).toEqual([1, "1"]);
 });
 
 /** What a fence that follows `admits` does with what comes. */

@@ -12,7 +12,7 @@ import {
   type SimClientOptions,
   World,
 } from "@holdfast/lab";
-import type { Holdfast, HoldfastOptions, LockEvents } from "holdfast";
+import type { Holdfast, HoldfastEvents, HoldfastOptions } from "holdfast";
 import { expect, onTestFinished } from "vitest";
 
 export class Scene {
@@ -107,9 +107,9 @@ export class Program {
 }
 
 /** What is told on the channels until the end of the test. */
-export function heard<Name extends keyof LockEvents>(name: Name): LockEvents[Name][] {
-  const told: LockEvents[Name][] = [];
-  const note = (message: unknown): void => void told.push(message as LockEvents[Name]);
+export function heard<Name extends keyof HoldfastEvents>(name: Name): HoldfastEvents[Name][] {
+  const told: HoldfastEvents[Name][] = [];
+  const note = (message: unknown): void => void told.push(message as HoldfastEvents[Name]);
   subscribe(name, note);
   onTestFinished(() => void unsubscribe(name, note));
   return told;

@@ -7,7 +7,7 @@ import { NaiveLock } from "./naive.js";
 import { failure, type Program, Scene } from "./scene.js";
 
 export const TTL_MS = 10_000;
-export const RECORD = "holdfast:{it}:record";
+export const RECORD = "holdfast:{it}:fenced";
 
 /** Takes the lock and a token for it from a counter, as many fencing recipes do, and writes. */
 export async function countedToken(program: Program): Promise<void> {

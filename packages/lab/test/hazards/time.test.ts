@@ -70,7 +70,7 @@ test("a paused holder is refused by the record, knows at its first look, and is 
   expect(refusal).toBeInstanceOf(StaleTokenError);
   expect(refusal).toMatchObject({ seen: other.lease?.fence });
   expect(reason).toBeInstanceOf(LeaseLostError);
-  expect(scene.node.peek("HGET", "holdfast:{it}:record", "value")).toBe("b");
+  expect(scene.node.peek("HGET", "holdfast:{it}:fenced", "value")).toBe("b");
 });
 
 test("SET NX PX: a write that was held up in the network lands after the next holder's", async () => {
@@ -108,7 +108,7 @@ test("a write that was held up in the network is refused by the record", async (
   await scene.until(9_000);
   expect(validAtWrite).toBe(true);
   expect(outcome).toBeInstanceOf(StaleTokenError);
-  expect(scene.node.peek("HGET", "holdfast:{it}:record", "value")).toBe("b");
+  expect(scene.node.peek("HGET", "holdfast:{it}:fenced", "value")).toBe("b");
 });
 
 /** A section of three steps, the second of which waits for an answer while another callback blocks the loop. */
@@ -235,7 +235,7 @@ test("a pause between the check and the write, wherever it falls, never overwrit
         scene.world.at(3_000, () => a.process.resume());
       }
       await scene.until(6_000);
-      expect(scene.node.peek("HGET", "holdfast:{it}:record", "value")).toBe("b");
+      expect(scene.node.peek("HGET", "holdfast:{it}:fenced", "value")).toBe("b");
       if (inBetween) expect(outcome).toBe("STALE_TOKEN");
       outcomes.push(outcome);
     }

@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 import { AcquireTimeoutError } from "../../errors.js";
 import type { RedisClientLike } from "../../holdfast.js";
 import type { Lease } from "../../lease/lease.js";
-import { groundOf } from "../holdfasts.js";
+import { sharedHoldfast } from "../holdfasts.js";
 import { Term } from "../term.js";
 import { type Config, inMs, ttlInMs } from "./config.js";
 import { UnconfiguredError } from "./errors.js";
@@ -66,7 +66,7 @@ export class RedisLock {
    * @param lengthMs until it ends by itself; Infinity is never: what the gem's thread did for `synchronize`
    */
   async whyNot(timeoutS: number, lengthMs: number): Promise<AcquireTimeoutError | null> {
-    const { holdfast, clock } = groundOf(this.#client(), {
+    const { holdfast, clock } = sharedHoldfast(this.#client(), {
       prefix: this.config.keyPrefix,
       label: this.config.hostname === hostname() ? "" : this.config.hostname,
     });

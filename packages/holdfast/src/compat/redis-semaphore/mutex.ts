@@ -8,7 +8,7 @@ import { AcquireTimeoutError, InvalidArgumentError, LeaseLostError } from "../..
 import type { Holdfast, RedisClientLike } from "../../holdfast.js";
 import type { Lease } from "../../lease/lease.js";
 import { NotPortedError } from "../errors.js";
-import { type Ground, groundOf } from "../holdfasts.js";
+import { type SharedHoldfast, sharedHoldfast } from "../holdfasts.js";
 import { Term, ttlFor } from "../term.js";
 import { LostLockError, TimeoutError } from "./errors.js";
 import { type IdentifierOptions, identifierFrom } from "./identifier.js";
@@ -78,7 +78,7 @@ export class Mutex {
       retryInterval: options.retryInterval ?? defaultTimeoutOptions.retryInterval,
       refreshInterval: options.refreshInterval ?? Math.round(lockTimeout * REFRESH_SHARE),
     };
-    groundOf(client); // a client of an unknown shape is refused here, and not by the first lock
+    sharedHoldfast(client); // a client of an unknown shape is refused here, and not by the first lock
   }
 
   get identifier(): string {
@@ -113,13 +113,13 @@ export class Mutex {
    * @throws the signal's reason, when it aborted first
    */
   async tryAcquire(abortSignal?: AbortSignal): Promise<boolean> {
-    const ground = groundOf(this.#client);
-    const term = this.#adopts ? this.#adopt(ground) : await this.#take(ground, abortSignal);
+    const shared = sharedHoldfast(this.#client);
+    const term = this.#adopts ? this.#adopt(shared) : await this.#take(shared, abortSignal);
     if (!term) return false;
     this.#term = term;
     this.#adopts = false;
     this.#refreshing = this.#terms.refreshInterval > 0;
-    this.#remember(ground.holdfast, term);
+    this.#remember(shared.holdfast, term);
     const lost = (): void => this.#lost(term);
     if (term.signal.aborted) lost();
     else term.signal.addEventListener("abort", lost, { once: true });
@@ -135,14 +135,14 @@ export class Mutex {
 
   /** Never rejects for a lock that is over or an answer that is missing: it ends by itself then. */
   async release(): Promise<void> {
-    const term = this.#adopts ? this.#externalTerm(groundOf(this.#client)) : this.#term;
+    const term = this.#adopts ? this.#externalTerm(sharedHoldfast(this.#client)) : this.#term;
     this.#term = null;
     this.#adopts = false;
     this.#refreshing = false;
     await term?.release();
   }
 
-  async #take({ holdfast, clock }: Ground, signal: AbortSignal | undefined): Promise<Term | null> {
+  async #take({ holdfast, clock }: SharedHoldfast, signal: AbortSignal | undefined): Promise<Term | null> {
     const { lockTimeout, acquireTimeout, acquireAttemptsLimit, retryInterval } = this.#terms;
     if (!(acquireAttemptsLimit >= 1)) return null;
     const attemptsMs = acquireAttemptsLimit === 1 ? 0 : acquireAttemptsLimit * retryInterval;
@@ -158,12 +158,12 @@ export class Mutex {
   }
 
   /** As the original's refresh: it begins anew with the times of this Mutex. */
-  #adopt(ground: Ground): Term | null {
-    const term = this.#externalTerm(ground);
+  #adopt(shared: SharedHoldfast): Term | null {
+    const term = this.#externalTerm(shared);
     return term.extend(this.#lengthMs) ? term : null;
   }
 
-  #externalTerm({ holdfast }: Ground): Term {
+  #externalTerm({ holdfast }: SharedHoldfast): Term {
     const term = held.get(holdfast)?.get(this.#place);
     if (term) return term;
     throw new NotPortedError(

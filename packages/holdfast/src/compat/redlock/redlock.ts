@@ -11,7 +11,7 @@ import type { RedisClientLike } from "../../holdfast.js";
 import type { Lease } from "../../lease/lease.js";
 import { elapsedMs } from "../../time/clock.js";
 import { NotPortedError } from "../errors.js";
-import { closeHoldfasts, type Ground, groundOf } from "../holdfasts.js";
+import { closeHoldfasts, type SharedHoldfast, sharedHoldfast } from "../holdfasts.js";
 import { Term, ttlFor } from "../term.js";
 import { ExecutionError, type ExecutionResult, type ExecutionStats, lockedError, voteOf } from "./errors.js";
 import { Lock, type LockMaker } from "./lock.js";
@@ -58,7 +58,7 @@ export class Redlock extends EventEmitter implements LockMaker {
     }
     this.#client = client;
     this.settings = settingsFrom(settings);
-    this.#ground(); // a client of an unknown shape is refused here, and not by the first lock
+    this.#shared(); // a client of an unknown shape is refused here, and not by the first lock
   }
 
   /**
@@ -103,7 +103,7 @@ export class Redlock extends EventEmitter implements LockMaker {
   async extend(existing: Lock, duration: number, settings: GivenSettings = {}): Promise<Lock> {
     checkDuration(duration);
     const { term, resources } = existing;
-    const over = existing.expiration < this.#ground().clock.now().wallMs;
+    const over = existing.expiration < this.#shared().clock.now().wallMs;
     if (over || !term.extend(duration)) {
       throw new ExecutionError(EXPIRED, [], { cause: term.signal.reason });
     }
@@ -154,10 +154,10 @@ export class Redlock extends EventEmitter implements LockMaker {
   }
 
   async #lock(names: string[], duration: number, lengthMs: number, settings: Settings): Promise<Lock> {
-    const ground = this.#ground();
+    const shared = this.#shared();
     const leases: Lease[] = [];
     try {
-      await takeAll(ground, names, duration, waitMsOf(settings), leases);
+      await takeAll(shared, names, duration, waitMsOf(settings), leases);
       for (const lease of leases) lease.check(); // the first may have been lost while the last was waited for
     } catch (error) {
       await Promise.all(leases.map((lease) => lease.release()));
@@ -166,18 +166,18 @@ export class Redlock extends EventEmitter implements LockMaker {
       const why = busy ? lockedError(leases.length, names.length, error) : (error as Error);
       throw new ExecutionError(NO_QUORUM, this.#against(why), { cause: error });
     }
-    const term = new Term(ground.clock, leases, lengthMs);
+    const term = new Term(shared.clock, leases, lengthMs);
     const expiration = this.#expiration(lengthMs, settings);
     return new Lock(this, names, term, voteOf(this.#client, null), expiration);
   }
 
-  #ground(): Ground {
-    return groundOf(this.#client);
+  #shared(): SharedHoldfast {
+    return sharedHoldfast(this.#client);
   }
 
   #expiration(lengthMs: number, settings: Settings): number {
     if (lengthMs === Number.POSITIVE_INFINITY) return lengthMs;
-    return this.#ground().clock.now().wallMs + lengthMs - driftMs(settings, lengthMs);
+    return this.#shared().clock.now().wallMs + lengthMs - driftMs(settings, lengthMs);
   }
 
   #against(error: Error): Promise<ExecutionStats>[] {
@@ -188,7 +188,7 @@ export class Redlock extends EventEmitter implements LockMaker {
 
 /** Adds each lease as it comes, so that the caller can give them back when a later one fails. */
 async function takeAll(
-  { holdfast, clock }: Ground,
+  { holdfast, clock }: SharedHoldfast,
   names: readonly string[],
   durationMs: number,
   waitMs: number,

@@ -7,7 +7,7 @@ import type { Limit as NativeLimit } from "../../limits/limit.js";
 import type { LimitIndex } from "../../limits/limit-index.js";
 import { type LimitOptions, termsOf } from "../../limits/terms.js";
 import { show } from "../../time/duration.js";
-import { groundOf } from "../holdfasts.js";
+import { sharedHoldfast } from "../holdfasts.js";
 import type { Configuration } from "./configuration.js";
 import { DecrementNotSupportedError, InvalidKeyError } from "./errors.js";
 import type { Kind } from "./kinds.js";
@@ -25,7 +25,7 @@ const indexes = new WeakMap<Holdfast, Promise<LimitIndex>>();
 export function holdfastFor(config: Configuration): Holdfast {
   if (!config.redis)
     throw new InvalidArgumentError("redis", "is not set: call TrafficJam.configure() and set config.redis");
-  return groundOf(config.redis, { prefix: config.keyPrefix }).holdfast;
+  return sharedHoldfast(config.redis, { prefix: config.keyPrefix }).holdfast;
 }
 
 /** The list of all limits that this prefix has used. */

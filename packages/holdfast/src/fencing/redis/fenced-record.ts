@@ -8,7 +8,7 @@
  * newer one's read and write, and that update is lost.
  */
 import { Part } from "../../part.js";
-import { recordKey } from "../../redis/keys.js";
+import { fencedKey } from "../../redis/keys.js";
 import type { RedisPort } from "../../redis/port.js";
 import type { Fenced } from "../fenced.js";
 import type { RecordPlace, RecordState } from "./record-calls.js";
@@ -27,7 +27,7 @@ export class FencedRecord {
   /** Made by `hf.fencedRecord(name)`. */
   constructor(port: RedisPort, prefix: string, name: string, callTimeoutMs: number) {
     this.name = name;
-    this.key = recordKey(prefix, name);
+    this.key = fencedKey(prefix, name);
     this.#place = { port, prefix, name, callTimeoutMs };
   }
 

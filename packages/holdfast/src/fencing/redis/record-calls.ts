@@ -1,7 +1,7 @@
 /** The calls of a fenced record; loaded with the first of them. */
 import { ServerError, StaleTokenError } from "../../errors/refusals.js";
 import { InvalidArgumentError, tellCaller } from "../../errors.js";
-import { recordKey } from "../../redis/keys.js";
+import { fencedKey } from "../../redis/keys.js";
 import type { RedisPort, Reply } from "../../redis/port.js";
 import { replyRow } from "../../redis/reply.js";
 import type { Script } from "../../redis/script.js";
@@ -34,7 +34,7 @@ export async function write(place: RecordPlace, holder: Fenced, value: string): 
 }
 
 export async function read({ port, prefix, name, callTimeoutMs }: RecordPlace): Promise<RecordState> {
-  const key = recordKey(prefix, name);
+  const key = fencedKey(prefix, name);
   const reply = await tellCaller(port.command(["HMGET", key, "value", "token"], callTimeoutMs));
   const [value, token] = replyRow(reply, 2);
   const digits = String(token ?? 0);
@@ -53,7 +53,7 @@ async function guarded(
   }
   const args = [String(holder.fence), holder.id, ...rest];
   const reply = replyRow(
-    await tellCaller(port.script(script, [recordKey(prefix, name)], args, callTimeoutMs)),
+    await tellCaller(port.script(script, [fencedKey(prefix, name)], args, callTimeoutMs)),
   );
   if (Number(reply[0]) === 0) throw new StaleTokenError(name, holder.fence, BigInt(String(reply[1])));
   return reply;

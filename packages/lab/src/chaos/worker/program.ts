@@ -1,6 +1,6 @@
 /** One worker: a process of its own, which a fault may stop or kill at any moment. */
 import { subscribe } from "node:diagnostics_channel";
-import { Holdfast, type LockEvents } from "holdfast";
+import { Holdfast, type HoldfastEvents } from "holdfast";
 import { Dice } from "../../chance/dice.js";
 import { appendTo } from "../../history/ndjson.js";
 import { Recorder } from "../../history/recorder.js";
@@ -37,7 +37,7 @@ const shared: Shared = { holders: new Set(), local: new Map() };
 let isOver = false;
 
 subscribe("holdfast:lock:acquired", (message) => {
-  const { lock, fence, local } = message as LockEvents["holdfast:lock:acquired"];
+  const { lock, fence, local } = message as HoldfastEvents["holdfast:lock:acquired"];
   shared.local.set(`${lock} ${fence}`, local);
 });
 subscribe("holdfast:lock:renewed", () => {

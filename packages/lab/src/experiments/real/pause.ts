@@ -102,7 +102,7 @@ async function balanceIn(url: string, side: Side): Promise<number> {
     const found =
       side === "naive"
         ? await redis.get("naive:balance")
-        : await redis.hget("holdfast:{holdfast:balance}:record", "value");
+        : await redis.hget("holdfast:{holdfast:balance}:fenced", "value");
     return Number(found);
   } finally {
     redis.disconnect();
