@@ -1,5 +1,5 @@
 /**
- * The real servers that some suites need, and where they are.
+ * The real servers and shells that some suites need, and where they are.
  *
  * vitest.config.ts hands the paths to the suites: `describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)`.
  */
@@ -53,6 +53,18 @@ export const servers: readonly Server[] = [
     variable: "HOLDFAST_MARIADB",
     suites: "everything against a real MariaDB",
     install: "apt-get install mariadb-server",
+  },
+  {
+    program: "zsh",
+    variable: "HOLDFAST_ZSH",
+    suites: "completion in zsh",
+    install: "apt-get install zsh",
+  },
+  {
+    program: "fish",
+    variable: "HOLDFAST_FISH",
+    suites: "completion in fish",
+    install: "apt-get install fish",
   },
 ];
 

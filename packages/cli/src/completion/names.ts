@@ -7,6 +7,19 @@ import type { Wanted } from "./candidates.js";
 
 const PATIENCE_MS = 700;
 const MOST = 200;
+const LONGEST = 200;
+
+/** No shell gives any of these characters a meaning inside a word, or as its first character. */
+const PLAIN = /^[\p{L}\p{N}_./:@][\p{L}\p{M}\p{N}_./:@%+,=-]*$/u;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+
+/**
+ * Strangers choose names, and a shell may insert a candidate as it is: `job$(…)` would run at Enter, `--yes`
+ * would be an option, an escape sequence would reach the terminal. The operator types such a name in quotes.
+ */
+function isPlain(name: string): boolean {
+  return name.length <= LONGEST && PLAIN.test(name) && !INVISIBLE.test(name);
+}
 
 /** @param words those typed so far: they may say which Redis. */
 export async function knownNames(words: readonly string[], wanted: Wanted): Promise<readonly string[]> {
@@ -22,8 +35,7 @@ export async function knownNames(words: readonly string[], wanted: Wanted): Prom
   const find = async (): Promise<void> => {
     await session.connect(enough.signal);
     for await (const name of namesOf(await session.hf.inspector(), wanted)) {
-      // One with blanks would be several words.
-      if (!/[\s'"\\]/.test(name)) names.add(name);
+      if (isPlain(name)) names.add(name);
       if (names.size >= MOST || enough.signal.aborted) return;
     }
   };
@@ -39,7 +51,9 @@ async function* namesOf(inspector: Inspector, wanted: Wanted): AsyncGenerator<st
   else for await (const { name, target } of inspector.limits()) if (name === wanted.limit) yield target;
 }
 
+/** The value of an option in either form: `--redis URL`, `--redis=URL`. */
 function typedAfter(words: readonly string[], option: string): string | undefined {
   const at = words.indexOf(option);
-  return at < 0 ? undefined : words[at + 1];
+  if (at >= 0) return words[at + 1];
+  return words.find((word) => word.startsWith(`${option}=`))?.slice(option.length + 1);
 }

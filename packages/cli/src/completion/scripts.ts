@@ -1,7 +1,6 @@
 /**
- * The completion scripts. Each asks `holdfast complete` with the words as they stand, never through eval:
- * what somebody has typed must not run because of a Tab. After `--` the command is completed as if it
- * stood alone.
+ * The completion scripts. Each passes the typed words to `holdfast complete` as they are, never through eval:
+ * a Tab must not run what somebody has typed. After `--` the command is completed like a line of its own.
  */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -10,11 +9,15 @@ export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }
 
-/** Needs nothing of bash-completion, and no bash later than 3.2, which has no compopt. Bash takes a colon for the end of a word; names have colons. */
+/**
+ * Needs nothing of bash-completion, and no bash later than 3.2, which has no compopt. Names have colons and at
+ * signs, where bash begins another word ($2): a candidate is what replaces that word. Bash quotes no candidate of
+ * a function, so the commands found in PATH are quoted here; `holdfast complete` offers only names that need none.
+ */
 const BASH = `# bash completion for holdfast
 _holdfast() {
   local -a words
-  local current line before colons=""
+  local current line typed before
   read -ra words <<< "\${COMP_LINE:0:COMP_POINT}"
   [[ \${COMP_LINE:COMP_POINT-1:1} == " " ]] && words+=("")
   current=\${words[\${#words[@]}-1]}
@@ -22,15 +25,18 @@ _holdfast() {
   for ((before = 1; before < \${#words[@]} - 1; before++)); do
     [[ \${words[before]} == -- ]] || continue
     if ((before == \${#words[@]} - 2)); then
-      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -c -- "$current" | sort -u)
+      while IFS= read -r line; do
+        printf -v line %q "$line"
+        COMPREPLY+=("$line")
+      done < <(compgen -c -- "$current" | sort -u)
     fi
     ((\${#COMPREPLY[@]})) || compopt -o default 2> /dev/null
     return
   done
-  [[ $COMP_WORDBREAKS == *:* && $current == *:* ]] && colons=\${current%:*}:
+  typed=\${current%"$2"}
   while IFS= read -r line; do
     line=\${line%%$'\\t'*}
-    COMPREPLY+=("\${line#"$colons"}")
+    COMPREPLY+=("\${line#"$typed"}")
   done < <(holdfast complete -- "\${words[@]:1}" 2> /dev/null)
 }
 complete -F _holdfast holdfast
