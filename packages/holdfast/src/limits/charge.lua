@@ -25,8 +25,9 @@ ARGV[3..]           seven for each key, nine with 'ahead':
             hold    integer  us; for so long the caller may wait until it uses the extra
 
 Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in us
-         taken      0: nothing; else 1, and what was taken of `extra`; for a group that met an error, its text
-         remaining  what is free after this call
+         taken      0: nothing; else 1, and what was taken of `extra`; -1: the group met an error
+         remaining  what is free after this call; of a group that met an error, its text. A client may turn numbers
+                    into text, so an error is known by its -1, never by its type
          retry      until `cost` fits; 0: it does; -1: never
          reset      until nothing is used any more; -1: never
 
@@ -368,8 +369,8 @@ for first = plain + 1, count, size do
   if not is_done then
     for place = first, first + size - 1 do
       local to = place * 4 - 2
-      reply[to] = type(problem) == 'table' and problem.err or tostring(problem)
-      reply[to + 1], reply[to + 2], reply[to + 3] = 0, 0, 0
+      reply[to], reply[to + 1] = -1, type(problem) == 'table' and problem.err or tostring(problem)
+      reply[to + 2], reply[to + 3] = 0, 0
     end
   end
 end

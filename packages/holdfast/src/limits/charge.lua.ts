@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/charge",
-  sha1: "ecd6f976b22ad7475e99270d1bf12e256b88f53c",
+  sha1: "0226a90791de1af16572ed8b915f838359667f18",
   source: `local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -324,8 +324,8 @@ for first = plain + 1, count, size do
   if not is_done then
     for place = first, first + size - 1 do
       local to = place * 4 - 2
-      reply[to] = type(problem) == 'table' and problem.err or tostring(problem)
-      reply[to + 1], reply[to + 2], reply[to + 3] = 0, 0, 0
+      reply[to], reply[to + 1] = -1, type(problem) == 'table' and problem.err or tostring(problem)
+      reply[to + 2], reply[to + 3] = 0, 0
     end
   end
 end

@@ -10,7 +10,7 @@ import type { Random } from "../time/random.js";
 import { Tick } from "../time/tick.js";
 import { script } from "./charge.lua.js";
 import type { Terms } from "./terms.js";
-import { inVerdict, type Verdict, verdictOf } from "./verdict.js";
+import { inVerdict, problemIn, type Verdict, verdictOf } from "./verdict.js";
 
 export interface Ask {
   readonly terms: Terms;
@@ -87,8 +87,8 @@ export class Charges {
       (reply) => {
         for (let place = 0; place < calls.length; place += 1) {
           const { heard, reject } = calls[place] as Call;
-          const problem = reply[1 + place * size * inVerdict];
-          if (typeof problem === "string") reject(new ServerError(problem));
+          const problem = problemIn(reply, place * size);
+          if (problem !== null) reject(new ServerError(problem));
           else heard(reply, place * size);
         }
       },

@@ -18,6 +18,16 @@ export interface Verdict {
 
 export const inVerdict = 4;
 
+/** What `taken` is where the script met an error; its text follows. */
+const FAILED = -1;
+
+/** The error of the group whose first verdict is at `place`; null: there was none. */
+export function problemIn(reply: readonly Reply[], place: number): string | null {
+  const at = 1 + place * inVerdict;
+  // By its number, never by its type: some clients are told to return numbers as text.
+  return Number(reply[at]) === FAILED ? String(reply[at + 1]) : null;
+}
+
 export function verdictOf(reply: readonly Reply[], place: number): Verdict {
   const at = 1 + place * inVerdict;
   const taken = Number(reply[at]);

@@ -43,7 +43,7 @@ export class Engine {
   }
 
   /**
-   * Four numbers for each, or the error text where its group met one, after the server's clock. "all": one group;
+   * Four numbers for each, after the server's clock; where its group met an error -1 and the text come first. "all": one group;
    * "each": groups of one; otherwise as the script has it.
    */
   charge(how: string, asks: readonly Asked[], size = how === "all" ? asks.length : 1): Answer {

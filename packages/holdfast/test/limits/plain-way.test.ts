@@ -82,9 +82,9 @@ test("where one key of a group holds something else, none is charged, and a char
   const asks = ["a", "b", "c"].map((key) => ({ terms, key, cost: 1 }));
   const [, ...told] = engine.charge("all", asks) as Answer[];
   expect(told.map((word) => String(word).slice(0, 9))).toEqual(
-    Array(3).fill(["WRONGTYPE", "0", "0", "0"]).flat(),
+    Array(3).fill(["-1", "WRONGTYPE", "0", "0"]).flat(),
   );
   expect([engine.call("GET", "a"), engine.call("GET", "c")]).toEqual([null, null]);
   const answer = engine.charge("each", asks) as Answer[];
-  expect([answer[1], String(answer[5]).slice(0, 9), answer[9]]).toEqual([1, "WRONGTYPE", 1]);
+  expect([answer[1], answer[5], String(answer[6]).slice(0, 9), answer[9]]).toEqual([1, -1, "WRONGTYPE", 1]);
 });
