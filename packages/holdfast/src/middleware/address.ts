@@ -11,22 +11,35 @@ interface Network extends Address {
 }
 
 const DEFAULT_IPV6_PREFIX = 56;
-/** Whoever has no address, or none that can be read: they share one count. */
+/** All clients whose address cannot be read share this one key. */
 const UNKNOWN = "unknown";
 /** What stands before an IPv4 address in an IPv6 one: mapped (RFC 4291), and translated by the well-known prefix (RFC 6052). */
 const MAPPED = 0xffffn;
 const TRANSLATED = 0x64ff9bn << 64n;
 const IPV4_FROM = 96;
 
+/** The client has hung up, so its address is not known any more. */
+export class NoAddressError extends InvalidArgumentError {
+  constructor() {
+    super("address", "is not known: the client has hung up, or this connection has no address");
+  }
+}
+
 /**
  * What to count a client by: an IPv4 address, or the network of an IPv6 one. A household or a rented server commands a
  * whole network, mostly a /56: who counted single addresses would count nothing. IPv4 in IPv6 (`::ffff:…`, `64:ff9b::…`) is IPv4.
+ *
+ * A text that is no address has the key "unknown". Where there is no address at all, the client has hung up, and an
+ * error is thrown: such a client must not be counted under another key than its own. The middleware then refuses the request.
  * @param ipv6Prefix bits of an IPv6 address that count; 128 is the whole
- * @throws {InvalidArgumentError} of the prefix: an address that cannot be read is "unknown"
+ * @throws {InvalidArgumentError} there is no address, or the prefix is none
  */
 export function ipKey(address: string | null | undefined, ipv6Prefix?: number): string {
   const prefix = checkIpv6Prefix(ipv6Prefix);
-  const parsed = parse(address ?? "");
+  if (address === null || address === undefined) throw new NoAddressError();
+  if (typeof address !== "string")
+    throw new InvalidArgumentError("address", `must be text, not ${typeof address}`);
+  const parsed = parse(address);
   if (!parsed) return UNKNOWN;
   if (parsed.width === 32) return formatIpv4(parsed.bits);
   const text = formatIpv6(head({ ...parsed, prefix }) << BigInt(128 - prefix));
@@ -34,8 +47,8 @@ export function ipKey(address: string | null | undefined, ipv6Prefix?: number): 
 }
 
 /** The address itself, in the one way to write it; null where it cannot be read. */
-export function addressText(address: string | null): string | null {
-  const written = parseWritten(address ?? "");
+export function addressText(address: string): string | null {
+  const written = parseWritten(address);
   if (!written) return null;
   return written.width === 32 ? formatIpv4(written.bits) : formatIpv6(written.bits);
 }
@@ -144,6 +157,8 @@ function parseIpv4(text: string): bigint | null {
 function parseIpv6(text: string): bigint | null {
   const halves = text.split("::");
   if (halves.length > 2) return null;
+  // An IPv4 address can only be the end of an IPv6 one.
+  if (halves.length === 2 && halves[0]?.includes(".")) return null;
   const [before, after] = halves.map(groupsOf);
   if (!before || (halves.length === 2 && !after)) return null;
   const zeros = 8 - before.length - (after?.length ?? 0);

@@ -17,8 +17,9 @@ export interface Refusal<Raw> {
    * - `penalty`: its subject is punished
    * - `denied`: its subject is on the guard's list
    * - `outage`: Redis cannot be asked, and the limit or guard is closed then
+   * - `no-address`: a rule goes by the client's address, which is not known any more: the client has hung up
    */
-  readonly reason: "limit" | "penalty" | "denied" | "outage";
+  readonly reason: "limit" | "penalty" | "denied" | "outage" | "no-address";
   readonly retryAfterMs: number | null;
   /** Of every limit, where they were asked. */
   readonly results: readonly LimitResult[];
@@ -116,6 +117,13 @@ function problemOf({ reason }: Refusal<unknown>, after: number | null): Problem 
         title: "Temporarily unavailable",
         status: 503,
         detail: "Limits cannot be looked up at the moment. Try again later.",
+      };
+    case "no-address":
+      return {
+        type: "urn:holdfast:problem:no-address",
+        title: "Address unknown",
+        status: 400,
+        detail: "The connection has no address any more, by which this request would have to be counted.",
       };
   }
 }

@@ -9,7 +9,7 @@ import { checkOwner, type Limits } from "../limits/limits.js";
 import type { LimitResult } from "../limits/result.js";
 import { publish } from "../telemetry/events.js";
 import { type Clock, systemClock } from "../time/clock.js";
-import { addressText, ipKey } from "./address.js";
+import { addressText, ipKey, NoAddressError } from "./address.js";
 import { type Answer, answerOf, isClosed, type Refusal } from "./answer.js";
 import { clientAddress } from "./client-address.js";
 import type { Field } from "./fields.js";
@@ -19,7 +19,10 @@ import { Telling } from "./telling.js";
 /** What a framework's shell knows of a request. */
 export interface Incoming<Raw> {
   readonly method: string;
-  /** Of the one that is connected. */
+  /**
+   * The address of the connected peer. null: it is no longer known, because the client has hung up, and a rule by the
+   * address refuses the request. A text that is no address (for a Unix socket) is counted under "unknown".
+   */
   readonly address: string | null;
   header(name: string): string | null;
   /** The same object wherever this request is seen. */
@@ -95,8 +98,17 @@ export class RequestLimiter<Raw> {
 
   /** @throws what the caller's functions throw, and what `outage: "error"` lets through */
   async admit(request: Incoming<Raw>): Promise<Admission> {
-    const { skip, guard } = this.#rules;
-    if (await skip(request.raw)) return PASS;
+    if (await this.#rules.skip(request.raw)) return PASS;
+    try {
+      return await this.#decide(request);
+    } catch (error) {
+      if (!(error instanceof NoAddressError)) throw error;
+      return this.#refuse(request, { reason: "no-address", verdict: null, results: [], retryAfterMs: null });
+    }
+  }
+
+  async #decide(request: Incoming<Raw>): Promise<Admission> {
+    const { guard } = this.#rules;
     const key = await this.#guardKey(request);
     const verdict = key && guard ? await guardVerdict(guard, key) : null;
     if (verdict && !verdict.ok) return this.#refuse(request, { verdict, results: [] });
@@ -142,6 +154,7 @@ export class RequestLimiter<Raw> {
     const forwardedFor = request.header("x-forwarded-for");
     if (forwardedFor !== null && !isTrustSaid) this.#tellOnce("forwarded-ignored");
     const address = clientAddress(request.address, forwardedFor, isTrusted);
+    if (address === null) throw new NoAddressError();
     if (forwardedFor === null && isTrusted(request.address, 0)) this.#tellOnce("forwarded-missing");
     const target = ipKey(address, ipv6Prefix);
     return { target, given: addressText(address) ?? target };
@@ -169,10 +182,11 @@ export class RequestLimiter<Raw> {
       verdict,
       results,
       retryAfterMs,
-    }: Pick<Refusal<Raw>, "verdict" | "results"> & { retryAfterMs?: number | null },
+      reason = reasonOf(verdict, results),
+    }: Pick<Refusal<Raw>, "verdict" | "results"> & Partial<Pick<Refusal<Raw>, "reason" | "retryAfterMs">>,
   ): Promise<Admission> {
     const refusal: Refusal<Raw> = {
-      reason: reasonOf(verdict, results),
+      reason,
       retryAfterMs: retryAfterMs === undefined ? (verdict?.retryAfterMs ?? null) : retryAfterMs,
       results,
       verdict,

@@ -10,7 +10,10 @@ export type FetchHandler<Rest extends readonly unknown[]> = (
 ) => Response | Promise<Response>;
 
 export interface FetchRateLimitOptions<Rest extends readonly unknown[]> extends RateLimitOptions<Request> {
-  /** The address of the one that is connected: a Request does not know. Needed where a key is "ip". */
+  /**
+   * The address of the connected peer, because a Request does not know it. Needed where a key is "ip". Where it is null
+   * or undefined, the client has hung up: its request is refused if a rule goes by the address.
+   */
   readonly address?: ((request: Request, ...rest: Rest) => string | null | undefined) | undefined;
 }
 

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { InvalidArgumentError } from "../errors.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
+import { type NodeRequest, peerAddress } from "./node.js";
 import type { Given, RateLimitOptions } from "./options.js";
 
 /** A Context, as far as it is needed. */
@@ -14,9 +15,15 @@ export interface HonoContextLike {
 }
 
 export interface HonoRateLimitOptions<Ctx> extends RateLimitOptions<Ctx> {
-  /** The address of the one that is connected. @default what `@hono/node-server` knows */
+  /**
+   * The address of the connected peer. Where it is null or undefined, the client has hung up: its request is refused if a
+   * rule goes by the address. @default the address that `@hono/node-server` knows
+   */
   readonly address?: ((context: Ctx) => string | null | undefined) | undefined;
 }
+
+/** Where the server is another one, nobody has said how to find the address: all clients share one count. */
+const NOT_NODE = "unknown";
 
 export type HonoMiddleware<Ctx> = (context: Ctx, next: () => Promise<void>) => Promise<Response | void>;
 
@@ -67,9 +74,13 @@ export function rateLimit<Ctx extends HonoContextLike = never>(
   };
 }
 
+/** What `@hono/node-server` hands over, in one of two places. */
+interface NodeBindings {
+  readonly incoming?: NodeRequest;
+  readonly server?: { readonly incoming?: NodeRequest };
+}
+
 function nodeAddress({ env }: HonoContextLike): string | null {
-  const { incoming } = (env ?? {}) as {
-    readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
-  };
-  return incoming?.socket?.remoteAddress ?? null;
+  const { server, incoming = server?.incoming } = (env ?? {}) as NodeBindings;
+  return incoming?.socket ? peerAddress(incoming) : NOT_NODE;
 }

@@ -5,7 +5,13 @@ import type { Incoming } from "./core.js";
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly socket: NodeSocket;
+}
+
+interface NodeSocket {
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
+  readonly destroyed?: boolean | undefined;
 }
 
 /** A `ServerResponse`, as far as it is needed. */
@@ -19,10 +25,29 @@ export interface NodeResponse {
   end(body: string): unknown;
 }
 
+/** A Unix socket has no address. Requests over it share one count, unless a trusted proxy names their clients. */
+const UNIX_SOCKET = "unix";
+
+/** The addresses of requests, because the sockets of HTTP/2 forget theirs when the client hangs up. */
+const addresses = new WeakMap<NodeRequest, string>();
+
+/** The address of the connected peer; null where the client has hung up and the address can no longer be read. */
+export function peerAddress(request: NodeRequest): string | null {
+  const known = addresses.get(request) ?? readAddress(request.socket);
+  if (known !== null) addresses.set(request, known);
+  return known;
+}
+
+function readAddress({ remoteAddress, localAddress, destroyed }: NodeSocket): string | null {
+  if (remoteAddress !== undefined) return remoteAddress;
+  // A connection that was reset has lost the address of its peer, but not its own, until it is destroyed.
+  return destroyed || localAddress !== undefined ? null : UNIX_SOCKET;
+}
+
 export function incomingOf<Raw>(request: NodeRequest, raw: Raw): Incoming<Raw> {
   return {
     method: request.method ?? "GET",
-    address: request.socket.remoteAddress ?? null,
+    address: peerAddress(request),
     header(name) {
       const value = request.headers[name];
       return value === undefined ? null : String(value);

@@ -47,10 +47,17 @@ describe("a key by address", () => {
     "12345::",
     "::1.2.3",
     "g::",
-    null,
-    undefined,
+    "1.2.3.4::",
+    "1.2.3.4::1",
+    "1:1.2.3.4::",
   ])("%j is no address: all such share one count", (address) => {
     expect(ipKey(address)).toBe("unknown");
+  });
+
+  test.each([null, undefined, 5, {}, ["203.0.113.7"]])("%j has no key, not even a shared one", (address) => {
+    expect(() => ipKey(address as string)).toThrow(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", argument: "address" }),
+    );
   });
 
   test("as long a prefix as is wanted", () => {

@@ -38,9 +38,9 @@ describe("the lists of a guard, where requests are counted by address", () => {
     const denying = new RequestLimiter(hf, { guard: guardOf({ deny: list }) });
     const answers = [];
     const bad = ["2001:db8::bad", "2001:0DB8:0::BAD", "198.51.100.9", "::ffff:198.51.100.9"];
-    for (const address of [...bad, "2001:db8::900d", null])
+    for (const address of [...bad, "2001:db8::900d", null, "unix"])
       answers.push(reasonOf(await denying.admit(from(address))));
-    expect(answers).toEqual([403, 403, 403, 403, "on", "on"]);
+    expect(answers).toEqual([403, 403, 403, 403, "on", 400, "on"]);
     const allowing = new RequestLimiter(hf, { guard: guardOf({ allow: list }) });
     for (let hit = 0; hit < 5; hit += 1)
       expect(reasonOf(await allowing.admit(from("2001:db8::bad")))).toBe("on");

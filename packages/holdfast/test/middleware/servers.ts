@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { serve } from "@hono/node-server";
+import { type HttpBindings, serve } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
 import type { HasLimits, RateLimitOptions } from "holdfast/middleware";
@@ -17,6 +17,8 @@ export interface Running {
   readonly url: string;
   /** How often a handler was reached. */
   readonly handled: () => number;
+  /** How many requests came as far as the middlewares under test. */
+  readonly entered: () => number;
   /** Lets `/slow` answer. */
   readonly release: () => void;
   stop(): Promise<void>;
@@ -25,10 +27,17 @@ export interface Running {
 /** A status, and whether to throw instead, for each path; all frameworks behave alike. */
 class Routes {
   handled = 0;
+  entered = 0;
   #release: () => void = () => {};
   readonly #released = new Promise<void>((resolve) => {
     this.#release = resolve;
   });
+
+  /** Stands before the middlewares under test, as a session store does: `/late` waits until the client has hung up. */
+  async enter(path: string, socket: { readonly destroyed: boolean }): Promise<void> {
+    while (path === "/late" && !socket.destroyed) await new Promise((resolve) => setTimeout(resolve, 1));
+    this.entered += 1;
+  }
 
   async answer(path: string): Promise<{ status: number; body: string }> {
     this.handled += 1;
@@ -52,6 +61,7 @@ async function listening(server: Server, routes: Routes, close?: () => Promise<u
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     handled: () => routes.handled,
+    entered: () => routes.entered,
     release: () => routes.release(),
     async stop() {
       server.closeAllConnections();
@@ -65,6 +75,10 @@ async function listening(server: Server, routes: Routes, close?: () => Promise<u
 const onExpress: Start = (hf, ...stack) => {
   const [app, routes] = [express(), new Routes()];
   app.set("env", "test"); // which logs no errors
+  app.use(async (request, _, next) => {
+    await routes.enter(request.path, request.socket);
+    next();
+  });
   for (const options of stack) app.use(forExpress(hf, options));
   app.use(async (request, response) => {
     const { status, body } = await routes.answer(request.path);
@@ -75,6 +89,7 @@ const onExpress: Start = (hf, ...stack) => {
 
 const onFastify: Start = async (hf, ...stack) => {
   const [app, routes] = [fastify(), new Routes()];
+  app.addHook("onRequest", (request) => routes.enter(request.url, request.raw.socket));
   for (const options of stack) app.addHook("onRequest", forFastify(hf, options));
   app.all("/*", async (request, reply) => {
     const { status, body } = await routes.answer(request.url);
@@ -85,7 +100,11 @@ const onFastify: Start = async (hf, ...stack) => {
 };
 
 const onHono: Start = (hf, ...stack) => {
-  const [app, routes] = [new Hono(), new Routes()];
+  const [app, routes] = [new Hono<{ Bindings: HttpBindings }>(), new Routes()];
+  app.use(async (context, next) => {
+    await routes.enter(context.req.path, context.env.incoming.socket);
+    await next();
+  });
   for (const options of stack) app.use(forHono(hf, options));
   app.onError((error, context) => context.text(error.message, 500));
   app.all("*", async (context) => {
@@ -114,6 +133,7 @@ const onFetch: Start = (hf, ...stack) => {
     ]);
     const { method = "GET", url = "/" } = incoming;
     const request = new Request(new URL(url, "http://server"), { method, headers });
+    await routes.enter(url, incoming.socket);
     const response = await handler(request, incoming.socket.remoteAddress).catch(
       (error: Error) => new Response(error.message, { status: 500 }),
     );
