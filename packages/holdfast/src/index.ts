@@ -1,26 +1,24 @@
 /** Every public name, one explicit list. */
 export type { DoctorReport, Finding, ServerFacts, Severity } from "./doctor/report.js";
 export {
-  ClientOverloadedError,
-  type KnownServerCode,
-  MissingRowError,
-  ServerError,
-  StaleHolderError,
-  StaleTokenError,
-  UnavailableError,
-} from "./errors/public.js";
-export {
   AcquireTimeoutError,
   ClientNotInstalledError,
+  ClientOverloadedError,
   ClosedError,
   HoldfastError,
   IndeterminateError,
   InvalidArgumentError,
+  type KnownServerCode,
   LeaseLostError,
   LeaseReleasedError,
   type LossReason,
+  MissingRowError,
   NotLoadedError,
   type Owner,
+  ServerError,
+  StaleHolderError,
+  StaleTokenError,
+  UnavailableError,
   UnsupportedClientError,
 } from "./errors.js";
 export type { Fenced } from "./fencing/fenced.js";

@@ -1,7 +1,7 @@
 /** The inbox: proof of life of its connection, and refusals, with a port that the test plays. */
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
-import { ServerError } from "../src/errors/refusals.js";
+import { ServerError } from "../src/errors.js";
 import { Inbox } from "../src/redis/inbox.js";
 import type { Inbound, RedisPort } from "../src/redis/port.js";
 

@@ -2,8 +2,7 @@
  * The examination behind `hf.doctor()`: looks at the server, the way to it, and the client, and says what
  * puts locks at risk. A few harmless calls, on keys of a name that nobody else has; nothing is changed.
  */
-import { ServerError } from "../errors/refusals.js";
-import type { HoldfastError } from "../errors.js";
+import { type HoldfastError, ServerError } from "../errors.js";
 import { inboxChannel } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import type { Clock } from "../time/clock.js";

@@ -2,7 +2,7 @@
  * What this user may do: every command that holdfast sends is sent once, to keys of a name that nobody
  * else has. A server looks at permissions before anything else, so an answer of any other kind is a yes.
  */
-import { ServerError } from "../errors/refusals.js";
+import { ServerError } from "../errors.js";
 import type { RedisPort } from "../redis/port.js";
 import type { Finding } from "./report.js";
 import { outcomeOf } from "./server-state.js";

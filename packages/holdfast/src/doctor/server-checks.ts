@@ -1,5 +1,5 @@
 /** What kind of server it is, and what part it plays among others. */
-import { ServerError } from "../errors/refusals.js";
+import { ServerError } from "../errors.js";
 import type { Finding, ServerFacts } from "./report.js";
 import type { Fields, ServerState } from "./server-state.js";
 

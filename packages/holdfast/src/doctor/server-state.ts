@@ -1,6 +1,5 @@
 /** What the server says of itself: INFO, HELLO where INFO is not allowed, CONFIG GET. */
-import { ServerError } from "../errors/refusals.js";
-import type { HoldfastError } from "../errors.js";
+import { type HoldfastError, ServerError } from "../errors.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 
 export type Fields = ReadonlyMap<string, string>;

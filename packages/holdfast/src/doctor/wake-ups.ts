@@ -1,5 +1,5 @@
 /** Whether messages reach this process: by them a waiting caller hears that a lock is its own. */
-import { ServerError } from "../errors/refusals.js";
+import { ServerError } from "../errors.js";
 import type { RedisPort } from "../redis/port.js";
 import type { Clock } from "../time/clock.js";
 import { permissionFinding } from "./permissions.js";

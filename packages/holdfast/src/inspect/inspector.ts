@@ -1,8 +1,7 @@
 /** Inspector: looks at locks and limits from outside, and takes a lock from its holder when somebody must. */
 
 import { checkLockName, checkOptions, checkWord } from "../arguments.js";
-import { ServerError } from "../errors/refusals.js";
-import { InvalidArgumentError } from "../errors.js";
+import { InvalidArgumentError, ServerError } from "../errors.js";
 import { limitTypes } from "../limits/terms.js";
 import { inboxChannel, limitKey, lockKeys, lockNameOf } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";

@@ -2,7 +2,7 @@
  * Charges: the calls of the script. What is asked for in one turn of the event loop goes to Redis as one script, each
  * charge for itself, those whose callers wait for less long apart from the others.
  */
-import { ServerError } from "../errors/refusals.js";
+import { ServerError } from "../errors.js";
 import { refundKey } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";

@@ -2,8 +2,7 @@
  * Desk: where all limits of a Holdfast are asked. A refusal that stands, a block that was taken before, and an outage
  * are answered here; everything else by the script (charges.ts).
  */
-import { UnavailableError } from "../errors/refusals.js";
-import { ClosedError, fromCaller, HoldfastError, IndeterminateError } from "../errors.js";
+import { ClosedError, fromCaller, HoldfastError, IndeterminateError, UnavailableError } from "../errors.js";
 import { limitKey } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";

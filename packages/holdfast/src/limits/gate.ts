@@ -3,8 +3,7 @@
  * come in a flood when nobody wants to know any more. While the client says that it is not connected nothing is sent;
  * then one PING at a time finds out whether it answers.
  */
-import { ServerError, UnavailableError } from "../errors/refusals.js";
-import { ClosedError, type HoldfastError } from "../errors.js";
+import { ClosedError, type HoldfastError, ServerError, UnavailableError } from "../errors.js";
 import type { RedisPort } from "../redis/port.js";
 import type { Schedule } from "../time/schedule.js";
 

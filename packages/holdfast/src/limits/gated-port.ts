@@ -1,6 +1,5 @@
 /** Gated port: the way to Redis for all that limits and guards send. What the gate does not let pass is never sent. */
-import { ServerError } from "../errors/refusals.js";
-import { IndeterminateError } from "../errors.js";
+import { IndeterminateError, ServerError } from "../errors.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import type { Script } from "../redis/script.js";
 import type { Schedule } from "../time/schedule.js";

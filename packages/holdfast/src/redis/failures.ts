@@ -1,6 +1,5 @@
 /** What a client rejects with, as an error of the catalogue. */
-import { ServerError } from "../errors/refusals.js";
-import { HoldfastError, IndeterminateError } from "../errors.js";
+import { HoldfastError, IndeterminateError, ServerError } from "../errors.js";
 
 /** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */
 const SERVER_REPLY = /^[A-Z][A-Z0-9_]* /;

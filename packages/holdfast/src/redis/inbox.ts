@@ -3,7 +3,7 @@
  * the first wait and stays. A message is a verb and words; what comes in while the connection is down
  * is lost, so those who wait look again whenever it comes up.
  */
-import { ServerError } from "../errors/refusals.js";
+import { ServerError } from "../errors.js";
 import type { Clock } from "../time/clock.js";
 import type { RedisPort, Subscription } from "./port.js";
 

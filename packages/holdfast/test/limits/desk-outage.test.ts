@@ -1,7 +1,6 @@
 /** What the desk says and sends while Redis cannot be asked, and after close(). */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ServerError, UnavailableError } from "../../src/errors/refusals.ts";
-import { ClosedError, IndeterminateError } from "../../src/errors.ts";
+import { ClosedError, IndeterminateError, ServerError, UnavailableError } from "../../src/errors.ts";
 import { Engine } from "./engine.ts";
 import { Office } from "./office.ts";
 

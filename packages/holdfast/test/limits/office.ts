@@ -1,5 +1,5 @@
 /** A desk in virtual time: its Redis is the real engine, asked without a network, and it counts what is asked. */
-import { ServerError } from "../../src/errors/refusals.ts";
+import { ServerError } from "../../src/errors.ts";
 import { Desk } from "../../src/limits/desk.ts";
 import { Limit } from "../../src/limits/limit.ts";
 import { type LimitGroup, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";

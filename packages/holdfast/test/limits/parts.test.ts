@@ -2,8 +2,7 @@
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { ServerError } from "../../src/errors/refusals.ts";
-import { InvalidArgumentError } from "../../src/errors.ts";
+import { InvalidArgumentError, ServerError } from "../../src/errors.ts";
 import { Holdfast } from "../../src/holdfast.ts";
 
 let valkey: EmbeddedValkey;

@@ -1,7 +1,6 @@
 /** What every type of limit says, on the real engine in virtual time. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ServerError } from "../../src/errors/refusals.ts";
-import { InvalidArgumentError } from "../../src/errors.ts";
+import { InvalidArgumentError, ServerError } from "../../src/errors.ts";
 import { cellOf } from "../../src/limits/cell.ts";
 import type { LimitOptions, LimitType } from "../../src/limits/terms.ts";
 import { Engine } from "./engine.ts";

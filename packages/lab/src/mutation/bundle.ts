@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { compiledFolder, readSource, sourceFolder } from "./sources.js";
 
-const shared = ["errors.ts", "errors/refusals.ts"];
+const shared = ["errors.ts"];
 const include = /^--- @include "([^"]+)"[ \t]*$/gm;
 
 type Texts = ReadonlyMap<string, string>;

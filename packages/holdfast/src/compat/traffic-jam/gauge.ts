@@ -1,7 +1,6 @@
 /** Gauge: what a limit of the gem is underneath: a native limit, found anew by the client that is configured. */
 import { checkWord } from "../../arguments.js";
-import { ServerError } from "../../errors/refusals.js";
-import { InvalidArgumentError } from "../../errors.js";
+import { InvalidArgumentError, ServerError } from "../../errors.js";
 import type { Holdfast } from "../../holdfast.js";
 import type { Limit as NativeLimit } from "../../limits/limit.js";
 import type { LimitIndex } from "../../limits/limit-index.js";

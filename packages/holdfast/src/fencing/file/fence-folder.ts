@@ -13,7 +13,7 @@
  * Whichever order these four come in, the older writer sees the mark, or its rename finds no stage.
  */
 import { join } from "node:path";
-import { StaleTokenError } from "../../errors/refusals.js";
+import { StaleTokenError } from "../../errors.js";
 import type { Random } from "../../time/random.js";
 import type { Fenced } from "../fenced.js";
 import { type FileSystem, isCode } from "./file-system.js";

@@ -1,5 +1,5 @@
 /** The client's side: requests that name their holder, and refusals that are typed errors. */
-import { StaleTokenError } from "../../errors/refusals.js";
+import { StaleTokenError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
 import { fencingHeaders } from "./headers.js";
 import { PROBLEM_TYPE } from "./problem.js";

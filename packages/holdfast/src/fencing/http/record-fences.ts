@@ -1,6 +1,5 @@
 /** RecordFences: fences in Redis or Valkey, for servers of several processes. One record for each resource, for good. */
-import { StaleTokenError } from "../../errors/refusals.js";
-import { InvalidArgumentError } from "../../errors.js";
+import { InvalidArgumentError, StaleTokenError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
 import type { FenceStore } from "./http-fence.js";
 

@@ -1,6 +1,5 @@
 /** The calls of a fenced record; loaded with the first of them. */
-import { ServerError, StaleTokenError } from "../../errors/refusals.js";
-import { InvalidArgumentError, tellCaller } from "../../errors.js";
+import { InvalidArgumentError, ServerError, StaleTokenError, tellCaller } from "../../errors.js";
 import { fencedKey } from "../../redis/keys.js";
 import type { RedisPort, Reply } from "../../redis/port.js";
 import { replyRow } from "../../redis/reply.js";

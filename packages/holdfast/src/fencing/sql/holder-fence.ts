@@ -4,7 +4,7 @@
  * For locks whose store hands out no rising token. There is no order in it: whoever enters last is let in, so a holder
  * that was paused before it entered evicts the rightful one. That costs the rightful one its turn, never an update.
  */
-import { MissingRowError, StaleHolderError } from "../../errors/refusals.js";
+import { MissingRowError, StaleHolderError } from "../../errors.js";
 import { checkFenced, type Fenced } from "../fenced.js";
 import { Dialect, type SqlFenceOptions } from "./dialect.js";
 import {

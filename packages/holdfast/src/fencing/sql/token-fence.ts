@@ -4,8 +4,7 @@
  * It refuses older tokens, and an equal one of another holder: two lock servers that both served a split brain may
  * have handed out the same number.
  */
-import { MissingRowError, StaleTokenError } from "../../errors/refusals.js";
-import { InvalidArgumentError } from "../../errors.js";
+import { InvalidArgumentError, MissingRowError, StaleTokenError } from "../../errors.js";
 import { checkFenced, type Fenced, refuses } from "../fenced.js";
 import { Dialect, type SqlFenceOptions } from "./dialect.js";
 import {

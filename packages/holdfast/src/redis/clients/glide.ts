@@ -5,7 +5,7 @@
  * `duplicate()`: the subscription goes through a second client, made as the first was made. It rewrites
  * the errors of the server, and takes a bounded number of requests at a time: what is more waits here.
  */
-import { ClientOverloadedError, ServerError } from "../../errors/refusals.js";
+import { ClientOverloadedError, ServerError } from "../../errors.js";
 import type { ClientSubscription, RedisClient } from "../client.js";
 import type { Inbound } from "../port.js";
 

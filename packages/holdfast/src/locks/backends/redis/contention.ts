@@ -2,7 +2,7 @@
  * Contention: what locks on Redis need once somebody else wants the same name, a call has failed, or a lease
  * has to be renewed: the scripts that know the line, the waits in it, the inbox, and the cleaning up.
  */
-import { ServerError } from "../../../errors/refusals.js";
+import { ServerError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
 import type { Kept, RenewOutcome } from "../../../lease/renewals.js";
 import { Inbox } from "../../../redis/inbox.js";

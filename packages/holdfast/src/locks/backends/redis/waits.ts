@@ -6,8 +6,12 @@
  * tells what was missed, the first in line looks again when the lease before it can lapse, and all look
  * again when the inbox comes back.
  */
-import { ClientOverloadedError, ServerError } from "../../../errors/refusals.js";
-import { type HoldfastError, IndeterminateError } from "../../../errors.js";
+import {
+  ClientOverloadedError,
+  type HoldfastError,
+  IndeterminateError,
+  ServerError,
+} from "../../../errors.js";
 import { leaseLeftMs } from "../../../lease/deadline.js";
 import type { Inbox } from "../../../redis/inbox.js";
 import type { Instant } from "../../../time/clock.js";
