@@ -25,7 +25,6 @@ function lost(key: string, first: Operation, second: Operation): Violation {
   const { after } = second.value as Written;
   return {
     property: "L3",
-    verdict: "broken",
     key,
     operations: [first, second],
     message: `"${key}" lost an update: ${first.process} and ${second.process} both read ${after} and wrote after it`,

@@ -180,7 +180,6 @@ function remainsOf({ history, remains, endMs }: Round): Violation[] {
   const lingers = history.operations.filter(({ f }) => f === "lingers");
   return remains.map((message) => ({
     property: "P1",
-    verdict: "broken",
     key: "",
     operations: lingers.filter(({ process }) => message.startsWith(`${workerOf(process)} `)),
     message: `After all was well again: ${message}`,
@@ -195,7 +194,6 @@ function uncaughtOf(operations: readonly Operation[]): Violation[] {
   );
   return ours.map((one) => ({
     property: "P1",
-    verdict: "broken",
     key: "",
     operations: [one],
     message: `${workerOf(one.process)} at ${ms(one.invMs)}: nobody caught ${one.error}`,

@@ -1,5 +1,5 @@
 /** D18: a mistake in a lock, found by the simulator, replayed, and made small enough to be understood. */
-import { type Property, properties, type Violation } from "../history/violation.js";
+import type { Breach } from "../history/violation.js";
 import { type Failure, planOf, runPlan, type Outcome as SwarmOutcome, shrink } from "../sim/swarm/index.js";
 import type { Plan } from "../sim/swarm/plan.js";
 import { timelineOf } from "../timeline/from-history.js";
@@ -209,9 +209,8 @@ function calmDrawingOf({ operations, deathsMs, plan }: SwarmOutcome, lock: strin
   return timelineOf(shown, { title, span, deathsMs });
 }
 
-function violationOf({ property, message, atMs, operations }: Failure, key: string): Violation {
-  const known = property in properties ? (property as Property) : "mutex";
-  return { property: known, verdict: "broken", key, operations, message: rounded(message), atMs };
+function violationOf({ property, message, atMs, operations }: Failure, key: string): Breach {
+  return { property, key, operations, message: rounded(message), atMs };
 }
 
 /** Who is who in the drawing. */

@@ -156,5 +156,5 @@ function refusedFresh({ operation }: Visit): Violation {
 
 function broken(operations: readonly Operation[], last: Operation, message: string): Violation {
   const atMs = last.retMs ?? last.invMs;
-  return { property: "L3", verdict: "broken", key: last.key, operations, message, atMs };
+  return { property: "L3", key: last.key, operations, message, atMs };
 }

@@ -105,5 +105,5 @@ function tooMany(
   });
   const what = limit === 1 ? "at one time" : `with ${permits} permits of ${limit}`;
   const message = `from ${ms(atMs)} on, "${key}" was held ${what} by ${who.join(", and by ")}`;
-  return { property: "L4", verdict: "broken", key, operations, message, atMs };
+  return { property: "L4", key, operations, message, atMs };
 }

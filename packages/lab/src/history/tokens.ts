@@ -1,6 +1,5 @@
 /** L1 and L2: fencing tokens of one key are unique, and rise with time. Terms of an election obey the same. */
 import type { Operation } from "./operation.js";
-import { checkTokenColumns, type TokenPair } from "./token-columns.js";
 import { byKey, ms, type Violation } from "./violation.js";
 
 export interface TokenOptions {
@@ -38,31 +37,46 @@ function isToken(token: bigint | undefined): token is bigint {
   return token !== undefined && token >= 0n && token <= LARGEST;
 }
 
-function ofKey(key: string, grants: readonly Operation[], most?: number): Violation[] {
-  const invMs = new Float64Array(grants.length);
-  const retMs = new Float64Array(grants.length);
-  const token = new BigUint64Array(grants.length);
-  for (const [row, grant] of grants.entries()) {
-    invMs[row] = grant.invMs;
-    retMs[row] = grant.type === "ok" ? (grant.retMs ?? Infinity) : Infinity;
-    token[row] = grant.token!;
+/**
+ * One pass in the order of the tokens. A grant with a smaller token must have begun before this one returned, so the
+ * latest beginning among the smaller tokens decides L2.
+ */
+function ofKey(key: string, grants: readonly Operation[], most = 20): Violation[] {
+  const sorted = grants.toSorted((a, b) => (a.token! < b.token! ? -1 : Number(a.token! > b.token!)));
+  const violations: Violation[] = [];
+  let latest: Operation | undefined;
+  /** Grants before this place have smaller tokens than the one that is looked at. */
+  let smaller = 0;
+  for (let at = 0; at < sorted.length && violations.length < most; at++) {
+    const grant = sorted[at]!;
+    const before = sorted[at - 1];
+    if (before?.token === grant.token) violations.push(twice(key, before!, grant));
+    else
+      for (; smaller < at; smaller++)
+        if (!latest || sorted[smaller]!.invMs > latest.invMs) latest = sorted[smaller]!;
+    if (latest && latest.invMs > returnedMs(grant)) violations.push(fallen(key, grant, latest));
   }
-  return checkTokenColumns({ invMs, retMs, token }, most).map((pair) => explain(key, grants, pair));
+  return violations;
 }
 
-function explain(
-  key: string,
-  grants: readonly Operation[],
-  { property, first, second }: TokenPair,
-): Violation {
-  const [a, b] = [grants[first]!, grants[second]!];
+function returnedMs({ type, retMs }: Operation): number {
+  return type === "ok" ? (retMs ?? Infinity) : Infinity;
+}
+
+function twice(key: string, a: Operation, b: Operation): Violation {
+  const message = `${a.process} and ${b.process} were both granted "${key}" with token ${a.token}`;
+  return { property: "L1", key, operations: [a, b], message, atMs: seenMs(a, b) };
+}
+
+function fallen(key: string, earlier: Operation, later: Operation): Violation {
   const message =
-    property === "L1"
-      ? `${a.process} and ${b.process} were both granted "${key}" with token ${a.token}`
-      : `${a.process} asked for "${key}" at ${ms(a.invMs)} and was granted token ${a.token}, although ${b.process} ` +
-        `had been granted the larger token ${b.token} at ${ms(b.retMs)}`;
-  const atMs = Math.max(a.retMs ?? a.invMs, b.retMs ?? b.invMs);
-  return { property, verdict: "broken", key, operations: property === "L1" ? [a, b] : [b, a], message, atMs };
+    `${later.process} asked for "${key}" at ${ms(later.invMs)} and was granted token ${later.token}, although ` +
+    `${earlier.process} had been granted the larger token ${earlier.token} at ${ms(earlier.retMs)}`;
+  return { property: "L2", key, operations: [earlier, later], message, atMs: seenMs(earlier, later) };
+}
+
+function seenMs(a: Operation, b: Operation): number {
+  return Math.max(a.retMs ?? a.invMs, b.retMs ?? b.invMs);
 }
 
 function withoutToken(key: string, grant: Operation): Violation {
@@ -70,5 +84,5 @@ function withoutToken(key: string, grant: Operation): Violation {
     grant.token === undefined ? "without a token" : `with the token ${grant.token}, which none can be`;
   const message = `${grant.process} was granted "${key}" ${said}`;
   const atMs = grant.retMs ?? grant.invMs;
-  return { property: "L1", verdict: "broken", key, operations: [grant], message, atMs };
+  return { property: "L1", key, operations: [grant], message, atMs };
 }

@@ -7,7 +7,6 @@ export const properties = {
   L2: "a grant that began after another had returned has the larger token",
   L3: "a resource accepts no token smaller than one that it has seen, and refuses only those",
   L4: "what is held excludes what else may be held at the same time",
-  mutex: "some order of the operations explains every answer",
   W1: "what is free is granted to whoever waits",
   F1: "who stood in line first is served first",
   A1: "a limit admits no more than it says",
@@ -16,13 +15,9 @@ export const properties = {
 
 export type Property = keyof typeof properties;
 
-export interface Violation {
-  readonly property: Property;
-  /**
-   * "unknown": the checker gave up before it could tell. That is a failure as well: a run passes when there are no
-   * violations, and nobody has seen that there are none.
-   */
-  readonly verdict: "broken" | "unknown";
+/** A rule that was broken, as a picture shows it: also of rules that no checker of a history has. */
+export interface Breach {
+  readonly property: string;
   readonly key: string;
   /** The fewest that show it. */
   readonly operations: readonly Operation[];
@@ -30,6 +25,10 @@ export interface Violation {
   readonly message: string;
   /** When it was there to be seen. */
   readonly atMs: number;
+}
+
+export interface Violation extends Breach {
+  readonly property: Property;
 }
 
 /** The operations of each key, in the order given. */

@@ -162,5 +162,5 @@ function broken(
   atMs: number,
   message: string,
 ): Violation {
-  return { property, verdict: "broken", key: operations[0]!.key, operations, message, atMs };
+  return { property, key: operations[0]!.key, operations, message, atMs };
 }

@@ -2,13 +2,13 @@
 import { type Hold, type HoldOptions, holdsOf } from "../history/hold.js";
 import type { Operation } from "../history/operation.js";
 import type { Span } from "../history/span.js";
-import { byKey, type Violation } from "../history/violation.js";
+import { type Breach, byKey } from "../history/violation.js";
 import type { Arrow, Band, Bar, Lane, Mark, Timeline } from "./timeline.js";
 
 export interface FromHistoryOptions extends HoldOptions {
   readonly title: string;
   readonly caption?: string;
-  readonly violations?: readonly Violation[];
+  readonly violations?: readonly Breach[];
   /** What to show. @default what the first violation is about, with a little before and after; else everything */
   readonly span?: Span;
   /** Messages that somebody saw, and the servers that they go to: their lanes. */
@@ -182,13 +182,13 @@ function waitOf({ process, key, invMs, retMs }: Operation): Bar {
   return { lane: process, fromMs: invMs, toMs: retMs ?? Infinity, kind: "wait", note, endNote: "" };
 }
 
-function violationMark({ operations, atMs, message }: Violation): Mark[] {
+function violationMark({ operations, atMs, message }: Breach): Mark[] {
   const last = operations.at(-1);
   return last ? [{ lane: last.process, atMs, kind: "violation", label: message }] : [];
 }
 
 /** While too many held it. */
-function overlapOf({ property, operations, atMs }: Violation, holds: readonly Hold[]): Band[] {
+function overlapOf({ property, operations, atMs }: Breach, holds: readonly Hold[]): Band[] {
   if (property !== "L4") return [];
   const ends = holds.filter(({ operation }) => operations.includes(operation)).map(({ toMs }) => toMs);
   const toMs = Math.min(...ends);
@@ -196,7 +196,7 @@ function overlapOf({ property, operations, atMs }: Violation, holds: readonly Ho
 }
 
 /** Of a violation, what it is about, without the waiting before it. */
-function spanOf(operations: readonly Operation[], violation: Violation | undefined): Span {
+function spanOf(operations: readonly Operation[], violation: Breach | undefined): Span {
   const about = violation?.operations ?? operations;
   const times = about.flatMap(({ f, invMs, retMs, endMs }) => [
     violation && f === "acquire" ? (retMs ?? invMs) : invMs,

@@ -23,7 +23,6 @@ const caught = (bite: NonNullable<Fault["bites"]>): Caught => ({
   bites: [bite],
   violation: {
     property: "L4",
-    verdict: "broken",
     key: "canary:redlock",
     operations: [hold("w1.redlock", 0, 10, 20, 1n, "canary:redlock")],
     message: "",

@@ -3,9 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   checkFence,
   checkIntervals,
-  checkMutexOrder,
   checkSettling,
-  checkTokenColumns,
   checkTokens,
   checkTries,
   checkWaiting,
@@ -26,36 +24,31 @@ function said(violations: readonly { readonly property: string; readonly message
 
 describe("tokens", () => {
   test("that lie further apart than a number is exact", () => {
-    const token = new BigUint64Array([2n ** 64n - 1n, 0n, 2n ** 63n + 1n, 2n ** 63n]);
-    const columns = { token, invMs: Float64Array.of(9, 0, 5, 7), retMs: Float64Array.of(10, 1, 6, 8) };
-    expect(checkTokenColumns(columns)).toEqual([{ property: "L2", first: 3, second: 2 }]);
+    const grants = [
+      op("a acquire 9-10", { token: 2n ** 64n - 1n }),
+      op("b acquire 0-1", { token: 0n }),
+      op("c acquire 5-6", { token: 2n ** 63n + 1n }),
+      op("d acquire 7-8", { token: 2n ** 63n }),
+    ];
+    const violations = checkTokens(grants);
+    expect(violations).toMatchObject([{ property: "L2", operations: [grants[2], grants[3]] }]);
   });
 
   test("in thousands, in no order, one of them twice and one too small", () => {
     const rows = 5_000;
-    const columns = {
-      token: new BigUint64Array(rows),
-      invMs: new Float64Array(rows),
-      retMs: new Float64Array(rows),
-    };
+    const grants: Operation[] = [];
     for (let at = 0; at < rows; at++) {
-      const row = (at * 7_919) % rows;
-      columns.token[row] = 10n ** 15n + 1_000_000n * BigInt(at);
-      columns.invMs[row] = 2 * at;
-      columns.retMs[row] = 2 * at + 1;
+      const token = 10n ** 15n + 1_000_000n * BigInt(at);
+      grants[(at * 7_919) % rows] = op(`p${at} acquire ${2 * at}-${2 * at + 1}`, { token });
     }
-    expect(checkTokenColumns(columns)).toEqual([]);
+    expect(checkTokens(grants)).toEqual([]);
     const [early, late] = [(100 * 7_919) % rows, (4_000 * 7_919) % rows];
-    columns.token[late] = columns.token[early]!;
-    expect(checkTokenColumns(columns)).toEqual([
-      { property: "L1", first: Math.min(early, late), second: Math.max(early, late) },
-      { property: "L2", first: late, second: (101 * 7_919) % rows },
-      ...Array.from({ length: 18 }, (_, at) => ({
-        property: "L2",
-        first: late,
-        second: ((102 + at) * 7_919) % rows,
-      })),
-    ]);
+    grants[late] = { ...grants[late]!, token: grants[early]!.token! };
+    const [first, ...others] = checkTokens(grants);
+    expect(first).toMatchObject({ property: "L1", key: "k" });
+    expect(first?.operations.map(({ process }) => process).sort()).toEqual(["p100", "p4000"]);
+    expect(others.map(({ property }) => property)).toEqual(Array.from({ length: 19 }, () => "L2"));
+    expect(others[0]?.operations.map(({ process }) => process)).toEqual(["p101", "p4000"]);
   });
 
   test("of other operations, and of other keys", () => {
@@ -106,31 +99,6 @@ describe("intervals", () => {
     expect(checkIntervals(grants, { deathsMs: new Map([["a", 4]]) })).toEqual([]);
     expect(checkIntervals([{ ...grants[0]!, validUntilMs: 6 }, grants[1]!])).toEqual([]);
     expect(checkIntervals([op("a acquire 0-1"), op("a release 5-9"), op("b acquire 5-6")])).toEqual([]);
-  });
-});
-
-describe("an order", () => {
-  test("that takes too long to find is not known, which is no success", () => {
-    const [violation] = checkMutexOrder([op("a acquire 0-1"), op("a release 2-3"), op("b acquire 4-5")], {
-      mostSteps: 1,
-    });
-    expect(violation).toMatchObject({ property: "mutex", verdict: "unknown" });
-  });
-
-  test("is missing: who had it, and who could not", () => {
-    expect(said(checkMutexOrder([op("a acquire 0-1"), op("b acquire 2-3")]))).toEqual([
-      `mutex: b's acquire of "k" (2 ms to 3 ms) succeeded, which no order of the operations explains: before it, ` +
-        "a has it since 1 ms",
-    ]);
-    expect(said(checkMutexOrder([op("b release 2-3")]))[0]).toContain("before it, nobody has it");
-  });
-
-  test("of a hundred that wait at once is found at once", () => {
-    const crowd = Array.from({ length: 100 }, (_, at) => [
-      op(`w${at} acquire 0-${10 * at + 5}`, { seq: 0 }),
-      op(`w${at} release ${10 * at + 6}-${10 * at + 7}`, { seq: 1 }),
-    ]).flat();
-    expect(checkMutexOrder(crowd, { mostSteps: 100_000 })).toEqual([]);
   });
 });
 

@@ -2,7 +2,6 @@
 import {
   checkFence,
   checkIntervals,
-  checkMutexOrder,
   checkSettling,
   checkTokens,
   checkTurns,
@@ -21,7 +20,6 @@ export function checkEverything(history: IdealHistory): Violation[] {
   return [
     ...checkTokens(operations),
     ...checkIntervals(operations, { deathsMs }),
-    ...checkMutexOrder(operations),
     ...checkFence(operations),
     ...checkFence(operations, { placeOf: (operation) => places.get(operation) }),
     ...checkWaiting(operations, { withinMs: WAIT_MS, ttlMs: TTL_MS, endMs, deathsMs }),

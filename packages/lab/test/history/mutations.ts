@@ -65,7 +65,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     kind: "granted while another one has it",
-    property: "mutex",
+    property: "L4",
     apply: (history, dice) => {
       const inside = pairs(grants(history)).filter(
         ([a, b]) => b.invMs > a.retMs! && coreEnd(history, a) > a.retMs!,
@@ -75,42 +75,6 @@ export const mutations: readonly Mutation[] = [
       const [a, b] = pair;
       const middle = (a.retMs! + Math.min(coreEnd(history, a), a.retMs! + 1)) / 2;
       return changed(history, [[b, { invMs: middle - 0.001, retMs: middle, endMs: middle + 0.001 }]]);
-    },
-  },
-  {
-    kind: "released by a stranger",
-    property: "mutex",
-    apply: (history, dice) => {
-      const grant = any(
-        dice,
-        grants(history).filter((one) => coreEnd(history, one) > one.retMs!),
-      );
-      if (!grant) return undefined;
-      const invMs = grant.retMs! + (Math.min(coreEnd(history, grant), grant.retMs! + 1) - grant.retMs!) / 2;
-      const stranger = {
-        process: "stranger",
-        seq: 0,
-        f: "release",
-        key: grant.key,
-        invMs,
-        retMs: invMs,
-        type: "ok",
-      };
-      return { ...history, operations: [...history.operations, stranger as Operation] };
-    },
-  },
-  {
-    kind: "released twice with success",
-    property: "mutex",
-    apply: (history, dice) => {
-      const release = any(dice, of(history, "release", "ok"));
-      const again = release && {
-        ...release,
-        seq: release.seq + 0.5,
-        invMs: release.retMs!,
-        retMs: release.retMs! + 1,
-      };
-      return again && { ...history, operations: [...history.operations, again] };
     },
   },
   {

@@ -5,7 +5,7 @@ import { checkEverything } from "./everything.ts";
 import { type IdealHistory, IdealRun } from "./ideal-lock.ts";
 import { type Mutation, mutations } from "./mutations.ts";
 
-/** 16 kinds, 13 of each: more than 200. */
+/** So many histories for each kind. */
 const EACH = 13;
 
 describe("a broken history is found out", () => {

@@ -1,6 +1,6 @@
 /** A failed run as a space-time diagram, around what is wrong in it. */
 import type { Operation } from "../../history/operation.js";
-import { type Property, properties, type Violation } from "../../history/violation.js";
+import type { Breach } from "../../history/violation.js";
 import { timelineOf } from "../../timeline/from-history.js";
 import { drawSvg } from "../../timeline/svg.js";
 import { drawText } from "../../timeline/text.js";
@@ -23,9 +23,8 @@ export function pictureOf({ plan, failures, operations }: Outcome, columns?: num
   const fromMs = Math.max(0, Math.min(atMs - beforeMs, ...failure.operations.map(({ invMs }) => invMs)));
   const span = { fromMs, toMs: atMs + afterMs };
   const key = failure.operations[0]?.key ?? plan.locks[0] ?? "";
-  const violation: Violation = {
-    property: property in properties ? (property as Property) : "mutex",
-    verdict: "broken",
+  const violation: Breach = {
+    property,
     key,
     operations: failure.operations,
     message,
