@@ -12,7 +12,6 @@ const request = {
   storeTtlMs: 9_000,
   turns: 1,
   floor: 0n,
-  barging: false,
   memo: undefined,
 };
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

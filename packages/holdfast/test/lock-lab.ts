@@ -39,26 +39,19 @@ interface Ask {
   turns?: number;
   floor?: number | string;
   wait?: boolean;
-  barging?: boolean;
   inbox?: string;
   beat?: number;
   ticket?: string;
 }
 
 export function ask(id: string, options: Ask = {}): Promise<unknown[]> {
-  const { ttlMs = 10_000, turns = 1, floor = 0, wait = false, barging = false } = options;
-  const rest = [
-    wait ? 1 : 0,
-    barging ? 1 : 0,
-    options.inbox ?? "inbox",
-    options.beat ?? 1,
-    options.ticket ?? "0",
-  ];
+  const { ttlMs = 10_000, turns = 1, floor = 0, wait = false } = options;
+  const rest = [wait ? 1 : 0, options.inbox ?? "inbox", options.beat ?? 1, options.ticket ?? "0"];
   return redis.eval(acquire.source, 4, ...keys, id, ttlMs, turns, floor, "{}", ...rest) as Promise<unknown[]>;
 }
 
-export function free(id: string, banMs = 0, barging = false): Promise<unknown[]> {
-  return redis.eval(release.source, 4, ...keys, id, banMs, barging ? 1 : 0) as Promise<unknown[]>;
+export function free(id: string, banMs = 0): Promise<unknown[]> {
+  return redis.eval(release.source, 4, ...keys, id, banMs) as Promise<unknown[]>;
 }
 
 export async function sign(id: string, number = 2): Promise<unknown[]> {

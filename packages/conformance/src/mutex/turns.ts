@@ -107,47 +107,4 @@ export const turnCases: readonly LockCase[] = [
       assert.equal(await second.release(), "released");
     },
   },
-  {
-    name: "a barging release leaves the name to whoever comes first, and wakes the first in line",
-    covers: ["Redisson: plain lock against fair lock"],
-    needs: ["store", "proxy"],
-    async run(lab) {
-      const proxy = await lab.proxy();
-      const [holder, waiting, newcomer] = [
-        await lab.holdfast(),
-        await lab.holdfast({ through: proxy }),
-        await lab.holdfast(),
-      ];
-      const name = lab.name();
-      const terms = { ttlMs: LONG_TTL_MS, barging: true };
-      const lease = await take(holder, name, terms);
-      const waiter = await standInLine(lab, waiting, name, 1, terms);
-      proxy.set({ down: "hold" }, "inbox");
-      assert.equal(await lease.release(), "released");
-      const overtaking = await take(newcomer, name, terms);
-      proxy.heal();
-      assert.equal(await overtaking.release(), "released");
-      const granted = await waiter.lease;
-      assert.ok(granted.fence > overtaking.fence);
-      assert.equal(await granted.release(), "released");
-    },
-  },
-  {
-    name: "barging callers wake one another without the passing of time",
-    covers: ["Redisson #1763: missed unlock message"],
-    needs: ["store"],
-    async run(lab) {
-      const name = lab.name();
-      const terms = { ttlMs: LONG_TTL_MS, barging: true };
-      const lease = await take(await lab.holdfast(), name, terms);
-      const waits: Promise<unknown>[] = [];
-      for (let place = 1; place <= 3; place++) {
-        const holdfast = await lab.holdfast({ clock: lab.manualClock() });
-        const waiter = await standInLine(lab, holdfast, name, place, terms);
-        waits.push(waiter.lease.then((granted) => granted.release()));
-      }
-      await lease.release();
-      assert.deepEqual(await Promise.all(waits), ["released", "released", "released"]);
-    },
-  },
 ];

@@ -26,7 +26,6 @@ const WRONG_TERMS: readonly [argument: string, options: Bag][] = [
     10n,
   ].map((ttlMs): [string, Bag] => ["ttlMs", { ttlMs }]),
   ...[0, -1, 1.5, 1_001, "3", null].map((localTurns): [string, Bag] => ["localTurns", { localTurns }]),
-  ...["yes", 1, null].map((barging): [string, Bag] => ["barging", { barging }]),
   ...[0, -1, 1.5, Number.NaN, "x"].map((maxHoldMs): [string, Bag] => ["maxHoldMs", { maxHoldMs }]),
   ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31].map((lockDelayMs): [string, Bag] => [
     "lockDelayMs",

@@ -51,7 +51,7 @@ export const waitingCases: readonly LockCase[] = [
   },
   {
     name: "a newcomer does not pass those who wait, not even in the moment of a release",
-    covers: ["Redisson fair lock: order under barging"],
+    covers: ["Redisson fair lock: order at a release"],
     needs: ["store", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();

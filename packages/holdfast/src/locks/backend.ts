@@ -26,8 +26,6 @@ export interface LockRequest {
   readonly turns: number;
   /** The token must be at least this. */
   readonly floor: bigint;
-  /** Whether it may take a free name although others wait, and leaves it free on release. */
-  readonly barging: boolean;
   /** What the store remembers with it. */
   memo: unknown;
 }

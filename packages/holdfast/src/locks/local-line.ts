@@ -29,7 +29,6 @@ export interface LineTerms {
   readonly ttlMs: number;
   readonly lockDelayMs: number;
   readonly localTurns: number;
-  readonly barging: boolean;
   readonly maxHoldMs: number;
 }
 
@@ -189,7 +188,7 @@ export class LocalLine {
   }
 
   #request(floor: bigint): LockRequest {
-    const { name, ttlMs, lockDelayMs, localTurns: turns, barging } = this.#terms;
+    const { name, ttlMs, lockDelayMs, localTurns: turns } = this.#terms;
     const id = this.#parts.random.id();
     return {
       name,
@@ -198,7 +197,6 @@ export class LocalLine {
       storeTtlMs: ttlMs + lockDelayMs,
       turns,
       floor: this.#regressed && floor <= this.#highest ? this.#highest + 1n : floor,
-      barging,
       memo: undefined,
     };
   }

@@ -2,7 +2,7 @@
  * Mutex: at most one live lease per name, across processes.
  *
  * Fairness  first come, first served between processes, and between the callers of one process; a
- *           process passes the name on inside for at most `localTurns` turns. `barging` gives order up.
+ *           process passes the name on inside for at most `localTurns` turns.
  * Time      a lease is renewed until it is released, lost or `maxHoldMs` old; see lease/lease.ts.
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
@@ -18,8 +18,6 @@ export interface MutexOptions {
   readonly ttlMs?: Duration | undefined;
   /** Most turns passed on inside this process before other processes get theirs: 1 to 1000. @default 16 */
   readonly localTurns?: number | undefined;
-  /** Throughput over order: a release leaves the name free for whoever comes first. @default false */
-  readonly barging?: boolean | undefined;
   /** Ends a lease that is held longer, however healthy. @default Infinity */
   readonly maxHoldMs?: Duration | undefined;
   /** Keeps the name from others for this long after a lease expired (not after a release). @default 0 */
@@ -49,7 +47,6 @@ const DEFAULT_TERMS: Omit<LineTerms, "name"> = {
   ttlMs: DEFAULT_TTL_MS,
   lockDelayMs: 0,
   localTurns: DEFAULT_LOCAL_TURNS,
-  barging: false,
   maxHoldMs: Number.POSITIVE_INFINITY,
 };
 const STANDARD = Object.keys(DEFAULT_TERMS) as (keyof typeof DEFAULT_TERMS)[];
@@ -160,20 +157,18 @@ function lineOf({ lines, idle, parts }: LineRegistry, key: string, terms: LineTe
 }
 
 function termsOf(name: string, options: MutexOptions): LineTerms {
-  checkOptions("options", options, ["ttlMs", "localTurns", "barging", "maxHoldMs", "lockDelayMs"]);
-  const { ttlMs = DEFAULT_TTL_MS, localTurns = DEFAULT_LOCAL_TURNS, barging = false } = options;
+  checkOptions("options", options, ["ttlMs", "localTurns", "maxHoldMs", "lockDelayMs"]);
+  const { ttlMs = DEFAULT_TTL_MS, localTurns = DEFAULT_LOCAL_TURNS } = options;
   const { maxHoldMs = Number.POSITIVE_INFINITY, lockDelayMs = 0 } = options;
   if (!Number.isInteger(localTurns) || localTurns < 1 || localTurns > MOST_LOCAL_TURNS) {
     throw new InvalidArgumentError("localTurns", `must be a whole number from 1 to ${MOST_LOCAL_TURNS}`);
   }
-  if (typeof barging !== "boolean") throw new InvalidArgumentError("barging", "must be true or false");
   const ttl = durationMs("ttlMs", ttlMs, { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS });
   return Object.freeze({
     name,
     ttlMs: ttl,
     lockDelayMs: durationMs("lockDelayMs", lockDelayMs, { minMs: 0, maxMs: LONGEST_MS - ttl }),
     localTurns,
-    barging,
     maxHoldMs: durationMs("maxHoldMs", maxHoldMs, { minMs: 1, maxMs: Number.POSITIVE_INFINITY }),
   });
 }

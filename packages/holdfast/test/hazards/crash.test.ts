@@ -95,7 +95,7 @@ test("a crash at any command: the file has all of a script or nothing", async ()
     ["b", "acquire and wait"],
     ["c", "acquire and wait"],
     ["a", "release and ban"],
-    ["b", "acquire, barging"],
+    ["b", "acquire and wait"],
     ["b", "force-release"],
   ] as const;
   const { states, found } = await crashes(

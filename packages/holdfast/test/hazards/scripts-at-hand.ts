@@ -27,10 +27,10 @@ const RECORD = fencedKey("holdfast", "it");
 /** What `holder` sends, or `waiter`, or a newcomer. */
 export function callsOf(who: string): ScriptCall[] {
   const owner = '{"host":"h","pid":1,"label":"","inbox":"i"}';
-  const ask = (wait: string, barging: string, floor = "0"): string[] => {
-    return [who, "1000", "2", floor, owner, wait, barging, "holdfast:inbox:i", "1", "0"];
+  const ask = (wait: string, floor = "0"): string[] => {
+    return [who, "1000", "2", floor, owner, wait, "holdfast:inbox:i", "1", "0"];
   };
-  const numbers = [1, 2, 3, 9];
+  const numbers = [1, 2, 3, 8];
   const ofLock = { keys: LOCK, numbers: [] };
   const alone = { keys: [LOCK_KEY], numbers: [] };
   return [
@@ -41,15 +41,13 @@ export function callsOf(who: string): ScriptCall[] {
       args: [`86400000 1000 ${owner}`, "2", "86401000", who],
       numbers: [1, 2],
     },
-    { title: "acquire", source: acquire.source, keys: LOCK, args: ask("0", "0"), numbers },
-    { title: "acquire and wait", source: acquire.source, keys: LOCK, args: ask("1", "0"), numbers },
-    { title: "acquire, barging", source: acquire.source, keys: LOCK, args: ask("1", "1"), numbers },
+    { title: "acquire", source: acquire.source, keys: LOCK, args: ask("0"), numbers },
+    { title: "acquire and wait", source: acquire.source, keys: LOCK, args: ask("1"), numbers },
     { title: "beat", source: beat.source, ...ofLock, args: [who, "2"] },
     { title: "renew", source: renew.source, ...alone, args: [who] },
     { title: "give", source: give.source, ...alone, args: [who] },
-    { title: "release", source: release.source, keys: LOCK, args: [who, "0", "0"], numbers: [1] },
-    { title: "release and ban", source: release.source, keys: LOCK, args: [who, "1000", "0"], numbers: [1] },
-    { title: "release, barging", source: release.source, keys: LOCK, args: [who, "0", "1"], numbers: [1] },
+    { title: "release", source: release.source, keys: LOCK, args: [who, "0"], numbers: [1] },
+    { title: "release and ban", source: release.source, keys: LOCK, args: [who, "1000"], numbers: [1] },
     { title: "force-release", source: forceRelease.source, ...ofLock, args: ["0", "holdfast:inbox:"] },
     { title: "look", source: look.source, ...ofLock, args: ["10"] },
     { title: "enter", source: enter.source, keys: [RECORD], args: ["7", who], numbers: [] },

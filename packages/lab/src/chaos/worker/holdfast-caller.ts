@@ -55,7 +55,6 @@ export class HoldfastCaller {
     const mutex = holdfast.mutex(key, {
       ttlMs,
       localTurns: dice.pick([1, 4, 16]),
-      barging: dice.chance(0.1),
       lockDelayMs: dice.chance(0.1) ? Math.round(ttlMs / 4) : 0,
       ...(dice.chance(0.05) ? { maxHoldMs: ttlMs } : {}),
     });

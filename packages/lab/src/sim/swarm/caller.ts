@@ -85,9 +85,9 @@ export class Caller {
   }
 
   #mutex(lock: string): Mutex {
-    const { ttlMs, lockDelayMs, localTurns, barging, maxHoldMs } = this.#parts.plan;
+    const { ttlMs, lockDelayMs, localTurns, maxHoldMs } = this.#parts.plan;
     const limit = maxHoldMs === null ? {} : { maxHoldMs };
-    return this.#parts.hf.mutex(lock, { ttlMs, lockDelayMs, localTurns, barging, ...limit });
+    return this.#parts.hf.mutex(lock, { ttlMs, lockDelayMs, localTurns, ...limit });
   }
 
   async #once(lock: string): Promise<void> {

@@ -13,8 +13,6 @@ import { holderAt, planned, type Scene } from "./scene.js";
 
 /** How soon a free lock is granted to whoever waits where nothing fails: two round trips and the waiting for a turn. */
 const promptMs = 30;
-/** Who barges is told to ask again, and others may have been told the same: then he asks by himself. */
-const againMs = 80;
 /** By then every process is connected: one whose client has no queue tries again until then. */
 const connectedMs = 500;
 /** A run in which fewer tokens were issued says nothing. */
@@ -57,13 +55,12 @@ function ofCalm(
     const mayBeSetBack = plan.faults.some(({ kind }) =>
       ["clock step", "failover", "rollback"].includes(kind),
     );
-    const askMs = all(({ barging }) => !barging) ? 0 : againMs;
-    const withinMs = promptMs + askMs + (mayBeSetBack ? ttlMs : 0);
+    const withinMs = promptMs + (mayBeSetBack ? ttlMs : 0);
     found.push(...checkWaiting(operations, { withinMs, ttlMs, endMs, deathsMs, faults }));
     found.push(...checkTries(operations, { withinMs, ttlMs, endMs, deathsMs, faults }));
   }
-  // Turns inside a process go before the line outside, and who barges before all.
-  if (all(({ callers, barging }) => callers === 1 && !barging))
+  // Turns inside a process go before the line outside.
+  if (all(({ callers }) => callers === 1))
     found.push(
       ...checkTurns(
         operations.filter(({ invMs }) => invMs >= calmFromMs),

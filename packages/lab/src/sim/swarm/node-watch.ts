@@ -181,7 +181,7 @@ export class NodeWatch {
   readonly #known = new Map<string, { readonly id: string; readonly atMs: number }>();
 
   #judgeGrant(lock: string, look: Look, before: Look, name: string): void {
-    const { deathsMs, plan } = this.#scene;
+    const { deathsMs } = this.#scene;
     const diedMs = deathsMs.get(name);
     const isHeardOut = this.#isQuiet(hangingMs, planned(name));
     if (
@@ -200,9 +200,8 @@ export class NodeWatch {
       this.#scene.fail("W1", `"${lock}" was granted to ${name}, whose connections had closed`);
     // Who stood first, and still does, was passed over.
     const { first } = before;
-    const isBarging = plan.processes.find((one) => one.name === planned(name))?.barging ?? false;
     const wasPassed = first !== null && first.id !== look.id && first.id === look.first?.id;
-    if (!wasPassed || isBarging || look.atMs - first.sinceMs <= soonMs) return;
+    if (!wasPassed || look.atMs - first.sinceMs <= soonMs) return;
     // One that was taken for dead goes back to the place that it had before.
     if (!this.#askedAfter(first.sinceMs, look.id)) return;
     // Nor is one passed over who cannot be told, and does not know that yet.

@@ -22,7 +22,6 @@ export interface ProcessPlan {
   readonly ttlMs: number;
   readonly lockDelayMs: number;
   readonly localTurns: number;
-  readonly barging: boolean;
   readonly maxHoldMs: number | null;
   readonly callTimeoutMs: number;
   readonly client: Required<SimClientOptions>;
@@ -81,8 +80,8 @@ const loneDeathShare = 0.06;
 export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   const dice = diceFor(seed, "plan");
   const chaosMs = dice.whole(4_000, 10_000);
-  const isOrderly = dice.chance(0.5);
-  const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place, isOrderly));
+  const drawsMore = !dice.chance(0.5);
+  const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place, drawsMore));
   const processes = withCloses(diceFor(seed, "closes"), withTtls(diceFor(seed, "ttls"), drawn), chaosMs);
   const calm = diceFor(seed, "calm");
   const takesPairs = diceFor(seed, "pairs").chance(pairShare);
@@ -98,14 +97,17 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
   };
 }
 
-function processPlan(dice: Dice, place: number, isOrderly: boolean): ProcessPlan {
+function processPlan(dice: Dice, place: number, drawsMore: boolean): ProcessPlan {
   const ttlMs = dice.pick(ttlsMs);
+  const lockDelayMs = dice.chance(0.15) ? dice.whole(1, 1_000) : 0;
+  const localTurns = dice.pick([1, 1, 2, 16]);
+  // These draws decide nothing any more. They keep the plans of the seeds that are known by their number.
+  if (drawsMore) dice.chance(0.3);
   return {
     name: `p${place + 1}`,
     ttlMs,
-    lockDelayMs: dice.chance(0.15) ? dice.whole(1, 1_000) : 0,
-    localTurns: dice.pick([1, 1, 2, 16]),
-    barging: !isOrderly && dice.chance(0.3),
+    lockDelayMs,
+    localTurns,
     maxHoldMs: dice.chance(0.1) ? ttlMs * dice.pick([1.2, 2]) : null,
     callTimeoutMs: dice.pick([100, 300, 1_000]),
     client: {

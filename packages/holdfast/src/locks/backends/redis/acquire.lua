@@ -11,10 +11,9 @@ ARGV[3]   turns     integer  tokens to reserve, 1 .. 1000
 ARGV[4]   floor     integer  the token must be at least this; 0 for none
 ARGV[5]   owner     string   JSON, written beside the lease for people to read
 ARGV[6]   wait      0 or 1   1: stand in line when the lock is not free
-ARGV[7]   barging   0 or 1   1: take a free lock although others are in line
-ARGV[8]   inbox     string   channel of this process; read only when wait is 1
-ARGV[9]   beat      integer  the number of this sign of life, returned with a later grant
-ARGV[10]  ticket    integer  place in line held before, 0 for none
+ARGV[7]   inbox     string   channel of this process; read only when wait is 1
+ARGV[8]   beat      integer  the number of this sign of life, returned with a later grant
+ARGV[9]   ticket    integer  place in line held before, 0 for none
 
 Returns  {1, token, id}                    held for ttl_ms from now; token > every earlier one
          {0, left_ms, held}                busy: held is the value of the lock
@@ -28,7 +27,7 @@ Cost     O(log n) in the length of the line; 3 commands when free and nobody wai
 ]]
 local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
+local wait, inbox, beat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local request = {
   id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
@@ -53,12 +52,12 @@ end
 if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
 
-if state.left_ms == 0 and not barging then
+if state.left_ms == 0 then
   local next_id, token = hand_over(keys, state, now, id)
   if next_id == id then return {1, token, id} end
 end
 if state.left_ms == 0 then
-  -- Held first: where the server refuses that, it has kept its place.
+  -- Nobody who lives stands in line. Held first: where the server refuses that, it has kept its place.
   local token = hold(lock, state, flag_now(keys), now, request)
   drop_waiter(keys, id)
   return {1, token, id}

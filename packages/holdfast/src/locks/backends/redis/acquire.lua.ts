@@ -1,10 +1,10 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "6aee6dddac2a8886bce30d44e737dd0f56878739",
+  sha1: "8a72b02f97cb811cc930751faa80886cae91e580",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local wait, barging, inbox, beat, ticket = ARGV[6] == '1', ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
+local wait, inbox, beat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local request = {
   id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
@@ -156,7 +156,7 @@ if not (ttl_ms and turns and tonumber(floor) and tonumber(beat) and tonumber(tic
 end
 if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
-if state.left_ms == 0 and not barging then
+if state.left_ms == 0 then
   local next_id, token = hand_over(keys, state, now, id)
   if next_id == id then return {1, token, id} end
 end

@@ -157,7 +157,7 @@ export class Contention {
     const { clock } = this.#parts.schedule;
     const leftMs = Math.max(this.#options.callTimeoutMs - elapsedMs(clock, since), SHORTEST_CALL_MS);
     const sentAt = clock.now();
-    const args = ["0", request.barging ? "1" : "0", "", "0", "0"];
+    const args = ["0", "", "0", "0"];
     const answer = await this.#sendAcquire(request, args, leftMs);
     if (answer.kind === "granted") {
       return this.#granted(request, { token: answer.token, sentAt }) ?? UNKNOWN_HOLDER;
@@ -241,7 +241,7 @@ export class Contention {
   }
 
   #sendRelease(request: LockRequest, timeoutMs: number): Promise<Reply> {
-    const args = [request.id, String(this.#backing.banMs(request)), request.barging ? "1" : "0"];
+    const args = [request.id, String(this.#backing.banMs(request))];
     return this.#parts.port.script(
       releaseScript,
       lockKeys(this.#options.prefix, request.name),
@@ -270,7 +270,7 @@ export class Contention {
     if (this.#leftovers.hurry(id) || this.#held(id)) return;
     const name = lockNameOf(this.#options.prefix, key);
     if (!name || !(ttlMs > 0)) return; // not written by our scripts
-    const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n, barging: false };
+    const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n };
     const sending: Sending = { disruptions: this.#parts.port.disruptions, unanswered: 1 };
     this.#leftovers.add({ ...request, memo: sending });
   }
@@ -278,8 +278,8 @@ export class Contention {
   #ask(wait: Wait, standInLine: boolean): Promise<Verdict> {
     const { request } = wait;
     const beat = String(this.#waits.stamp(wait));
-    const [inLine, barging] = [standInLine ? "1" : "0", request.barging ? "1" : "0"];
-    return this.#sendAcquire(request, [inLine, barging, this.#inbox.channel, beat, wait.ticket]);
+    const inLine = standInLine ? "1" : "0";
+    return this.#sendAcquire(request, [inLine, this.#inbox.channel, beat, wait.ticket]);
   }
 
   async #beat(waits: readonly Wait[], timeoutMs: number): Promise<readonly Verdict[]> {

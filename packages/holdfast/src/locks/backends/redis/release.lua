@@ -8,7 +8,6 @@ KEYS[4]  gone     zset
 ARGV[1]  id       string   the request that holds or waits
 ARGV[2]  ban_ms   integer  refuse the id for this long from now on, because a copy of its request may still
                            be on the way; 0 where no copy can be
-ARGV[3]  barging  0 or 1   1: leave the lock free and wake the first in line, instead of handing over
 
 Returns  {1}       the lease ended; the lock is free
          {2, id}   the lease ended; the lock now belongs to that waiter, who has been told
@@ -22,7 +21,7 @@ Cost     O(log n) in the length of the line, and O(1) per dead waiter passed ove
          9 when the first in line takes over
 ]]
 local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local id, ban_ms = ARGV[1], tonumber(ARGV[2])
 
 local held = redis.call('GET', lock)
 local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
@@ -33,7 +32,7 @@ end
 
 --- @include "_clock.lua"
 local now = read_clock()
-if mine == '+' .. id .. ' ' and not barging then
+if mine == '+' .. id .. ' ' then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
   -- so plain goes on below, as if nothing had been done here.
   local next_id = redis.call('ZRANGE', line, 0, 0)[1]
@@ -66,13 +65,6 @@ end
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local state = read_lock(lock, held)
 
--- The lock is left free: the first in line hears of it.
-local function wake()
-  first_waiter(keys, now, id, function(waiter)
-    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
-  end)
-end
-
 if ban_ms > 0 then
   check_line(keys, id)
   redis.call('ZCARD', gone)
@@ -87,12 +79,8 @@ end
 
 if state.id == id then
   local lived = state.left_ms > 0
-  if barging then
-    wake()
-  else
-    local next_id = hand_over(keys, state, now, id)
-    if next_id then return lived and {2, next_id} or {0} end
-  end
+  local next_id = hand_over(keys, state, now, id)
+  if next_id then return lived and {2, next_id} or {0} end
   free(lock, state, flag_now(keys), now)
   return {lived and 1 or 0}
 end
@@ -100,6 +88,10 @@ end
 check_line(keys, id)
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
--- It may be the one that was woken, and that gave up at the same moment.
-if left > 0 and not state.id then wake() end
+-- A lock that lost its state is free although others wait for it. The first of them hears of that from whoever leaves.
+if left > 0 and not state.id then
+  first_waiter(keys, now, id, function(waiter)
+    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+  end)
+end
 return {left > 0 and 3 or 0}

@@ -1,9 +1,9 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "7082c62dbd7514bab13520dd3210a3622e003bd8",
+  sha1: "434e67539a030fdbac491800ea074f7e674acb39",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, ban_ms, barging = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local id, ban_ms = ARGV[1], tonumber(ARGV[2])
 local held = redis.call('GET', lock)
 local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
 if mine == ' ' .. id .. ' ' then
@@ -15,7 +15,7 @@ local function read_clock()
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 end
 local now = read_clock()
-if mine == '+' .. id .. ' ' and not barging then
+if mine == '+' .. id .. ' ' then
   local next_id = redis.call('ZRANGE', line, 0, 0)[1]
   local entry = next_id and redis.call('HGET', waiters, next_id)
   local expiry_ms = redis.call('PTTL', lock)
@@ -172,11 +172,6 @@ local function hand_over(keys, state, now, self_id)
 end
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
 local state = read_lock(lock, held)
-local function wake()
-  first_waiter(keys, now, id, function(waiter)
-    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
-  end)
-end
 if ban_ms > 0 then
   check_line(keys, id)
   redis.call('ZCARD', gone)
@@ -190,19 +185,19 @@ if ban_ms > 0 then
 end
 if state.id == id then
   local lived = state.left_ms > 0
-  if barging then
-    wake()
-  else
-    local next_id = hand_over(keys, state, now, id)
-    if next_id then return lived and {2, next_id} or {0} end
-  end
+  local next_id = hand_over(keys, state, now, id)
+  if next_id then return lived and {2, next_id} or {0} end
   free(lock, state, flag_now(keys), now)
   return {lived and 1 or 0}
 end
 check_line(keys, id)
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
-if left > 0 and not state.id then wake() end
+if left > 0 and not state.id then
+  first_waiter(keys, now, id, function(waiter)
+    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+  end)
+end
 return {left > 0 and 3 or 0}
 `,
 };
