@@ -20,8 +20,8 @@ import { Holdfast, ServerError } from "holdfast";
   const redis = new Redis(process.argv[2]);
   const [one, two] = [new Holdfast(redis), new Holdfast(redis)];
   // Its first renewal comes after a third of this, and a busy machine has the rest for it.
-  const lease = await one.mutex("name", { ttlMs: 3_000 }).acquire();
-  const waiting = two.mutex("name", { ttlMs: 3_000 }).acquire();
+  const lease = await one.mutex("name", { ttl: 3_000 }).acquire();
+  const waiting = two.mutex("name", { ttl: 3_000 }).acquire();
   await new Promise((resolve) => setTimeout(resolve, 1_300));
   lease.check();
   await lease.release();

@@ -9,7 +9,7 @@ export async function open(port: number): Promise<Contestant<Lease>> {
     acquire: (name) => hf.mutex(name).acquire(),
     release: (lease) => lease.release(),
     async hold(names, ttlMs) {
-      const leases = await takeAll(names, (name) => hf.mutex(name, { ttlMs }).acquire());
+      const leases = await takeAll(names, (name) => hf.mutex(name, { ttl: ttlMs }).acquire());
       return {
         lost: () => leases.filter((lease) => !lease.valid).length,
         release: async () => void (await Promise.all(leases.map((lease) => lease.release()))),

@@ -45,7 +45,7 @@ export function newSession(settings: Settings, label = ""): Session {
     trouble = error;
   });
   const { prefix, timeoutMs: callTimeoutMs } = settings;
-  const hf = new Holdfast(redis, { prefix, label, callTimeoutMs });
+  const hf = new Holdfast(redis, { prefix, label, callTimeout: callTimeoutMs });
   return {
     hf,
     async connect(signal) {

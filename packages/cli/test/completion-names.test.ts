@@ -66,7 +66,7 @@ beforeAll(async () => {
   chmodSync(file, 0o755);
   const hf = new Holdfast(server.redis);
   for (const name of [...HOSTILE, ...PLAIN]) {
-    await hf.mutex(name, { ttlMs: 600_000 }).acquire();
+    await hf.mutex(name, { ttl: 600_000 }).acquire();
     await hf.limit("login", { type: "lifetime", max: 5 }).take(name);
   }
 });

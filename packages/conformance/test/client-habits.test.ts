@@ -125,7 +125,7 @@ describe.each(LIBRARIES)("$title", (library) => {
     expect(await rival.mutex("n").tryAcquire()).toBeNull();
     const { outcome: released } = await withoutReply(() => lease.release());
     expect(await released).toBe("released");
-    const next = await rival.mutex("n").acquire({ waitMs: "5s" });
+    const next = await rival.mutex("n").acquire({ wait: "5s" });
     expect(next.fence).toBeGreaterThan(lease.fence);
 
     async function withoutReply<Value>(call: () => Promise<Value>): Promise<{ outcome: Promise<Value> }> {
@@ -142,7 +142,7 @@ describe.each(LIBRARIES)("$title", (library) => {
 
   test(`a call that is never answered ${library.silence === "waits" ? "waits" : "is rejected"}`, async () => {
     const { client, send } = await open(library);
-    const hf = new Holdfast(client, { callTimeoutMs: 400 });
+    const hf = new Holdfast(client, { callTimeout: 400 });
     ends.push(() => hf.close());
     await hf.mutex("warm").run(() => {});
     proxy.set({ up: "hold" });
@@ -159,7 +159,7 @@ describe.each(LIBRARIES)("$title", (library) => {
 
   test(`a call made while there is no connection is ${library.away}`, async () => {
     const { client, send } = await open(library);
-    const hf = new Holdfast(client, { callTimeoutMs: 300 });
+    const hf = new Holdfast(client, { callTimeout: 300 });
     ends.push(() => hf.close());
     await hf.mutex("warm").run(() => {});
     proxy.refuse();
@@ -175,7 +175,7 @@ describe.each(LIBRARIES)("$title", (library) => {
     expect(await call).toBe(library.away);
     // What the caller gave up on takes nothing, whenever it is sent.
     const rival = holdfast(direct);
-    const lease = await rival.mutex("away").acquire({ waitMs: "5s" });
+    const lease = await rival.mutex("away").acquire({ wait: "5s" });
     expect(await lease.release()).toBe("released");
   });
 

@@ -84,7 +84,7 @@ describe.each(LIBRARIES)("%s", (_title, open) => {
     const url = await user("+@all", "resetchannels", "allkeys");
     const [one, two] = [await holdfast(open, url), await holdfast(open, url)];
     const lease = await one.mutex("n").acquire();
-    await expect(two.mutex("n").acquire({ waitMs: "8s" })).rejects.toMatchObject({
+    await expect(two.mutex("n").acquire({ wait: "8s" })).rejects.toMatchObject({
       code: "SERVER_ERROR",
       serverCode: "NOPERM",
     });
@@ -100,7 +100,7 @@ async function user(...rules: string[]): Promise<string> {
 describe("the bounded number of requests of valkey-glide", () => {
   test("is never reached by holdfast alone", async () => {
     const { client } = await opened(openGlide({ inflightRequestsLimit: 10 }));
-    const hf = new Holdfast(client, { callTimeoutMs: 15_000 }); // so many, ten at a time, take a while
+    const hf = new Holdfast(client, { callTimeout: 15_000 }); // so many, ten at a time, take a while
     ends.push(() => hf.close());
     const leases = await Promise.all(Array.from({ length: 2_000 }, (_, n) => hf.mutex(`n${n}`).acquire()));
     const results = await Promise.all(leases.map((lease) => lease.release()));
@@ -127,8 +127,8 @@ describe("the bounded number of requests of valkey-glide", () => {
     proxy.set({ up: "hold" });
     const others = Array.from({ length: 30 }, () => send("PING").catch(() => {}));
     await expect(hf.mutex("n").tryAcquire()).rejects.toMatchObject({ code: "CLIENT_OVERLOADED" });
-    const impatient = hf.mutex("n").acquire({ waitMs: 100 });
-    const patient = hf.mutex("n").acquire({ waitMs: "8s" });
+    const impatient = hf.mutex("n").acquire({ wait: 100 });
+    const patient = hf.mutex("n").acquire({ wait: "8s" });
     await expect(impatient).rejects.toMatchObject({ code: "CLIENT_OVERLOADED" });
     proxy.heal();
     await Promise.all(others);

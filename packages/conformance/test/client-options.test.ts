@@ -93,7 +93,7 @@ describe.each(OPTIONS)("%s", (_title, open) => {
 
     for (const breaks of [false, true]) {
       const held = await here.acquire();
-      const waiting = there.acquire({ waitMs: "8s" });
+      const waiting = there.acquire({ wait: "8s" });
       await listens(proxy);
       if (breaks) {
         proxy.forget();
@@ -110,7 +110,7 @@ describe.each(OPTIONS)("%s", (_title, open) => {
       const { client, close } = await open(url);
       const hf = new Holdfast(client, { prefix });
       endings.push(close, () => hf.close());
-      return hf.mutex("n", { ttlMs: "60s" });
+      return hf.mutex("n", { ttl: "60s" });
     }
   });
 });
@@ -137,7 +137,7 @@ test.each([
       () => two.close(),
     );
     const held = await one.mutex("n").acquire();
-    const waiting = two.mutex("n").acquire({ waitMs: "8s" });
+    const waiting = two.mutex("n").acquire({ wait: "8s" });
     await listens(proxy);
     for (let round = 0; round < 3; round++) {
       await new Promise((resolve) => client.once("reconnecting", resolve)); // silent for too long, it is closed

@@ -114,7 +114,7 @@ describe.each(OPTIONS)("%s", (_title, open) => {
     opened = await open(server.url);
     const { client, close } = opened;
     prefix = `replies${++names}`;
-    hf = new Holdfast(client, { prefix, callTimeoutMs: PATIENT_MS });
+    hf = new Holdfast(client, { prefix, callTimeout: PATIENT_MS });
     ends.push(close, () => hf.close());
   });
 
@@ -161,7 +161,7 @@ describe.each(OPTIONS)("%s", (_title, open) => {
       const guard = each.guard("g", {
         hits: 1,
         per: "1h",
-        penalties: [{ kind: "postpone", forMs: "10m", prolong: true }],
+        penalties: [{ kind: "postpone", for: "10m", prolong: true }],
       });
       const told = [await guard.hit("s"), await guard.hit("s"), await guard.hit("s"), await guard.look("s")];
       await guard.pardon("s");
@@ -196,7 +196,7 @@ async function asThroughAPlainClient(
   const plain = await PLAIN(server.url);
   const other = new Holdfast(plain.client, {
     prefix: `${prefix}-plain`,
-    callTimeoutMs: PATIENT_MS,
+    callTimeout: PATIENT_MS,
   });
   try {
     const expected = await tour(other, `${prefix}-plain`);
@@ -264,7 +264,7 @@ async function occupy(key: string): Promise<void> {
 }
 
 async function tourOfLocks(hf: Holdfast): Promise<unknown> {
-  const mutex = hf.mutex("m", { ttlMs: "60s" });
+  const mutex = hf.mutex("m", { ttl: "60s" });
   const inspector = await hf.inspector();
   const record = hf.fencedRecord("r");
   const told: unknown[] = [];
@@ -272,7 +272,7 @@ async function tourOfLocks(hf: Holdfast): Promise<unknown> {
   told.push(await record.enter(held), await record.write(held, "1"), await record.enter(held));
   told.push((await record.read()).value, (await record.read()).fence === held.fence);
   told.push(await codeOf(record.enter({ fence: 1n, id: held.id })));
-  told.push(await codeOf(mutex.acquire({ waitMs: 50 })));
+  told.push(await codeOf(mutex.acquire({ wait: 50 })));
   const seen = await inspector.lock("m");
   told.push(seen.holder?.fence === held.fence, seen.holder?.ttlMs, seen.waiting, seen.holder?.process?.pid);
   await hf.limit("seen", { type: "window", max: 5, per: "1h" }).take("t", 2);
@@ -281,7 +281,7 @@ async function tourOfLocks(hf: Holdfast): Promise<unknown> {
   const forced = await inspector.forceRelease("m", { fence: held.fence });
   told.push(forced.outcome, forced.holder?.fence === held.fence, forced.next);
   told.push(await held.release());
-  const many = await Promise.all(["a", "b", "c"].map((name) => hf.mutex(name, { ttlMs: "60s" }).acquire()));
+  const many = await Promise.all(["a", "b", "c"].map((name) => hf.mutex(name, { ttl: "60s" }).acquire()));
   told.push(await Promise.all(many.map((lease) => lease.release())));
   told.push((await inspector.resetLimit("seen", "t")).map(({ type, used }) => [type, used]));
   return told;

@@ -19,7 +19,7 @@ const verbs = {
   },
   async acquire({ name, ttlMs, waitMs }) {
     try {
-      lease = await holdfast.mutex(name, { ttlMs }).acquire({ waitMs });
+      lease = await holdfast.mutex(name, { ttl: ttlMs }).acquire({ wait: waitMs });
       return String(lease.fence);
     } catch (error) {
       if (error instanceof AcquireTimeoutError) return null;
@@ -29,7 +29,7 @@ const verbs = {
   holds: () => lease.valid,
   release: () => lease.release(),
   async count({ name, ttlMs, waitMs, key, rounds }) {
-    const mutex = holdfast.mutex(name, { ttlMs });
+    const mutex = holdfast.mutex(name, { ttl: ttlMs });
     for (let round = 0; round < rounds; round++) {
       await mutex.run(
         async (held) => {
@@ -37,7 +37,7 @@ const verbs = {
           held.check();
           await redis.set(key, seen + 1);
         },
-        { waitMs },
+        { wait: waitMs },
       );
     }
   },

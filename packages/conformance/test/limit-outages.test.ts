@@ -54,7 +54,7 @@ afterAll(async () => {
 async function holdfast(open: Open): Promise<Holdfast> {
   const opened = await open(proxy.url);
   ends.push(() => opened.close());
-  const hf = new Holdfast(opened.client, { callTimeoutMs: TIMEOUT_MS });
+  const hf = new Holdfast(opened.client, { callTimeout: TIMEOUT_MS });
   ends.push(() => hf.close());
   return hf;
 }
@@ -217,7 +217,7 @@ describe.skipIf(program === "")("at the start", () => {
     proxy.refuse();
     const client = new Redis(proxy.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on("error", () => {});
-    const hf = new Holdfast(client, { callTimeoutMs: TIMEOUT_MS });
+    const hf = new Holdfast(client, { callTimeout: TIMEOUT_MS });
     ends.push(
       () => client.disconnect(),
       () => hf.close(),

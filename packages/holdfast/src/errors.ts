@@ -94,7 +94,7 @@ export class AcquireTimeoutError extends HoldfastError {
  * - `forgotten`: the server knows nothing of the lock any more: it restarted without its data, a replica that was
  *   behind took its place, or the key was evicted or deleted
  * - `revoked`: somebody took it away by hand, and said so
- * - `max-hold`: `maxHoldMs` passed
+ * - `max-hold`: `maxHold` passed
  * - `closed`: `hf.close()` was called while it was held
  */
 export type LossReason = "expired" | "taken" | "forgotten" | "revoked" | "max-hold" | "closed";

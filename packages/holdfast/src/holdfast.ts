@@ -41,7 +41,7 @@ export interface HoldfastOptions {
   /** What this process is called where people see who holds a lock. @default "" */
   readonly label?: string | undefined;
   /** The limit of one call to Redis. Longer means unknown, not failed. @default "1s" */
-  readonly callTimeoutMs?: Duration | undefined;
+  readonly callTimeout?: Duration | undefined;
   /** Time, for simulations and tests. @default the system's clocks and timers */
   readonly clock?: Clock | undefined;
   /** Randomness, for simulations and tests. @default the system's */
@@ -197,8 +197,8 @@ interface Settings {
 }
 
 function settingsOf(options: HoldfastOptions): Settings {
-  checkOptions("options", options, ["prefix", "label", "callTimeoutMs", "clock", "random"]);
-  const { prefix = DEFAULT_PREFIX, label = "", callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS } = options;
+  checkOptions("options", options, ["prefix", "label", "callTimeout", "clock", "random"]);
+  const { prefix = DEFAULT_PREFIX, label = "", callTimeout = DEFAULT_CALL_TIMEOUT_MS } = options;
   const { clock = systemClock, random = systemRandom } = options;
   if (typeof prefix !== "string" || !/^[^\s{}]{1,200}$/.test(prefix)) {
     throw new InvalidArgumentError("prefix", "must be 1 to 200 characters without spaces and braces");
@@ -213,5 +213,5 @@ function settingsOf(options: HoldfastOptions): Settings {
     throw new InvalidArgumentError("random", "must have fraction() and id()");
   }
   const bounds = { minMs: 10, maxMs: 600_000 };
-  return { prefix, label, callTimeoutMs: durationMs("callTimeoutMs", callTimeoutMs, bounds), clock, random };
+  return { prefix, label, callTimeoutMs: durationMs("callTimeout", callTimeout, bounds), clock, random };
 }

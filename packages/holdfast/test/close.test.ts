@@ -47,7 +47,7 @@ test("a place in line that outlived its request gives the name back at once", as
   const lease = await waiting;
   await redis.multi().zadd(line, "1", "no-request").hset(waiters, "no-request", entry).exec();
   await lease.release(); // goes to the ghost, whose process knows nothing of it
-  const next = await one.mutex("ghost").acquire({ waitMs: "5s" });
+  const next = await one.mutex("ghost").acquire({ wait: "5s" });
   expect(next.valid).toBe(true);
   await Promise.all([one.close(), two.close()]);
 });

@@ -97,7 +97,7 @@ describe.each(programs)("%s", (kind, program) => {
       ["has little room for connections", ["--maxclients", "1"], "warning connections"],
     ])("one that %s", async (_what, options, diagnosis) => {
       const server = await start({ program, options });
-      expect(diagnoses(await examined(clientOf(server), { callTimeoutMs: 300 }))).toContain(diagnosis);
+      expect(diagnoses(await examined(clientOf(server), { callTimeout: 300 }))).toContain(diagnosis);
     });
   });
 });
@@ -120,7 +120,7 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
       const answer = await client.ping().catch((error: Error) => error.message);
       return answer.startsWith("BUSY");
     });
-    const busy = await examined(client, { callTimeoutMs: 200 });
+    const busy = await examined(client, { callTimeout: 200 });
     expect(diagnoses(busy)).toContain("error refused");
     expect(busy.findings[0]).toMatchObject({ remedy: expect.stringContaining("SCRIPT KILL") });
     await client.script("KILL");
@@ -215,10 +215,10 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     const client = clientOf({ port: proxy.port });
     await client.ping();
     proxy.set({ downDelayMs: 30 });
-    expect(diagnoses(await examined(client, { callTimeoutMs: 100 }))).toContain("warning latency");
+    expect(diagnoses(await examined(client, { callTimeout: 100 }))).toContain("warning latency");
     proxy.set({ downDelayMs: 0 });
     await client.config("SET", "maxclients", "1");
-    expect(diagnoses(await examined(client, { callTimeoutMs: 200 }))).toContain("warning wake-ups");
+    expect(diagnoses(await examined(client, { callTimeout: 200 }))).toContain("warning wake-ups");
   });
 
   test("one that is frozen, and one that is not there: within the time limit of a call", async () => {
@@ -226,11 +226,11 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     const client = clientOf(server);
     await client.ping();
     server.freeze();
-    const frozen = await examined(client, { callTimeoutMs: 50 });
+    const frozen = await examined(client, { callTimeout: 50 });
     server.thaw();
     expect(diagnoses(frozen)).toEqual(["error unreachable"]);
     await preload(); // within 50 ms the code for a client is not always loaded
-    const hf = new Holdfast("redis://127.0.0.1:1", { callTimeoutMs: 50 });
+    const hf = new Holdfast("redis://127.0.0.1:1", { callTimeout: 50 });
     endings.push(() => hf.close());
     const gone = await hf.doctor();
     expect(gone.findings[0]).toMatchObject({ found: expect.stringContaining("ECONNREFUSED") });
@@ -255,7 +255,7 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     ]);
     client.disconnect();
     await until("it has ended", () => client.status === "end");
-    expect(diagnoses(await examined(client, { callTimeoutMs: 50 }))).toContain("error client-closed");
+    expect(diagnoses(await examined(client, { callTimeout: 50 }))).toContain("error client-closed");
   });
 
   test("options of node-redis", async () => {

@@ -54,7 +54,7 @@ describe.each(SERVERS)("on %s", (_, missing, start) => {
     /** A peer in line, its lease to come. */
     async function inLine(name: string, label: string, ttlMs = 30_000): Promise<{ lease: Promise<Lease> }> {
       const { waiting } = await inspector.lock(name);
-      const lease = peer(label).mutex(name, { ttlMs }).acquire({ waitMs: 60_000 });
+      const lease = peer(label).mutex(name, { ttl: ttlMs }).acquire({ wait: 60_000 });
       lease.catch(() => {});
       await until("it stands in line", async () => (await inspector.lock(name)).waiting > waiting);
       return { lease };
@@ -86,7 +86,7 @@ describe.each(SERVERS)("on %s", (_, missing, start) => {
       });
 
       test("the holder: its process, its fence, its time", async () => {
-        const lease = await peer("worker").mutex("a", { ttlMs: 20_000, localTurns: 5 }).acquire();
+        const lease = await peer("worker").mutex("a", { ttl: 20_000, localTurns: 5 }).acquire();
         const { holder, lastFence } = await inspector.lock("a");
         expect(holder).toMatchObject({
           process: { label: "worker", pid: process.pid },
@@ -109,7 +109,7 @@ describe.each(SERVERS)("on %s", (_, missing, start) => {
 
       test("a lease that ran out holds no more", async () => {
         const hf = peer();
-        await hf.mutex("a", { ttlMs: 30_000 }).acquire();
+        await hf.mutex("a", { ttl: 30_000 }).acquire();
         const key = lockKeys("holdfast", "a")[0] as string;
         await redis.pexpire(key, (await redis.pttl(key)) - 31_000);
         expect(await inspector.lock("a")).toMatchObject({ holder: null });
@@ -251,7 +251,7 @@ describe.each(SERVERS)("on %s", (_, missing, start) => {
       });
 
       test("a holder that does not listen learns of it by its next renewal", async () => {
-        const lease = await peer("deaf").mutex("a", { ttlMs: 900 }).acquire();
+        const lease = await peer("deaf").mutex("a", { ttl: 900 }).acquire();
         const result = await inspector.forceRelease("a");
         expect(result.outcome).toBe("released");
         expect(await lost(lease)).toMatchObject({ code: "LEASE_LOST" });

@@ -76,7 +76,7 @@ beforeEach(() => {
     idle: new Map(),
     assertOpen() {},
   };
-  mutex = new Mutex(registry, "name", { ttlMs: 3_000, localTurns: 2 });
+  mutex = new Mutex(registry, "name", { ttl: 3_000, localTurns: 2 });
 });
 
 async function acquired(token: bigint): Promise<Lease> {
@@ -118,7 +118,7 @@ test("the wait behind a caller of this process ends with its name", async () => 
   const first = mutex.acquire();
   stands[0]?.candidate.granted(grant(10n));
   await first;
-  const second = mutex.acquire({ waitMs: 50 });
+  const second = mutex.acquire({ wait: 50 });
   clock.advance(50);
   await expect(second).rejects.toMatchObject({
     code: "ACQUIRE_TIMEOUT",
@@ -128,7 +128,7 @@ test("the wait behind a caller of this process ends with its name", async () => 
 
 test("a wait behind a caller of this process whose lease has just ended is one that found the name taken", async () => {
   const first = await acquired(10n);
-  const second = mutex.acquire({ waitMs: 3_050 });
+  const second = mutex.acquire({ wait: 3_050 });
   clock.advance(3_010);
   expect(first.valid).toBe(false);
   clock.advance(40);
@@ -136,11 +136,11 @@ test("a wait behind a caller of this process whose lease has just ended is one t
 });
 
 test("a wait without any answer ends as unknown, one with an answer as busy", async () => {
-  const unheard = mutex.acquire({ waitMs: 50 });
+  const unheard = mutex.acquire({ wait: 50 });
   clock.advance(50);
   await expect(unheard).rejects.toMatchObject({ code: "INDETERMINATE" });
   expect(stands[0]?.gaveUp).toBe(true);
-  const heard = mutex.acquire({ waitMs: 50 });
+  const heard = mutex.acquire({ wait: 50 });
   stands[1]?.candidate.waiting({ owner: null, ahead: 0 });
   clock.advance(50);
   await expect(heard).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
@@ -197,11 +197,11 @@ test("a line that was begun by a listener while another ended is still known", a
   stands[0]?.candidate.granted(grant(10n));
   const lease = await first;
   const controller = new AbortController();
-  const waiting = mutex.acquire({ waitMs: Number.POSITIVE_INFINITY, signal: controller.signal });
+  const waiting = mutex.acquire({ wait: Number.POSITIVE_INFINITY, signal: controller.signal });
   let again: Promise<unknown> = Promise.resolve();
   lease.signal.addEventListener("abort", () => {
     controller.abort();
-    again = mutex.acquire({ waitMs: Number.POSITIVE_INFINITY });
+    again = mutex.acquire({ wait: Number.POSITIVE_INFINITY });
   });
   clock.advance(3_000);
   await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
@@ -234,10 +234,10 @@ test("what is left of a lease that the store has given away is looked after: a c
 });
 
 test("who joins others of its process in line, and leaves before the next sign of life, is told that it is held", async () => {
-  const first = mutex.acquire({ waitMs: 1_000 });
+  const first = mutex.acquire({ wait: 1_000 });
   stands[0]?.candidate.waiting({ owner: null, ahead: 2 });
   clock.advance(100);
-  const second = mutex.acquire({ waitMs: 50 });
+  const second = mutex.acquire({ wait: 50 });
   clock.advance(50);
   await expect(second).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
   clock.advance(1_000);
@@ -245,7 +245,7 @@ test("who joins others of its process in line, and leaves before the next sign o
 });
 
 test("close() leaves no timer of a hold that had a limit", async () => {
-  const acquired = new Mutex(registry, "limited", { ttlMs: 3_000, maxHoldMs: 60_000 }).acquire();
+  const acquired = new Mutex(registry, "limited", { ttl: 3_000, maxHold: 60_000 }).acquire();
   stands[0]?.candidate.granted(grant(7n));
   await acquired;
   for (const line of lines.values()) await line.close();
@@ -268,7 +268,7 @@ test("who comes while an attempt is under way stands in line when that has faile
 
 test("a line with an attempt under way is not forgotten when the last who waits has left", async () => {
   const attempt = mutex.tryAcquire();
-  const waiting = mutex.acquire({ waitMs: 50 });
+  const waiting = mutex.acquire({ wait: 50 });
   clock.advance(50);
   await expect(waiting).rejects.toMatchObject({ code: "INDETERMINATE" });
   expect(lines.size).toBe(1);
@@ -278,8 +278,8 @@ test("a line with an attempt under way is not forgotten when the last who waits 
 });
 
 test("one that leaves the line does not take the others with it; the last one does", async () => {
-  const first = mutex.acquire({ waitMs: 50 });
-  const second = mutex.acquire({ waitMs: 100 });
+  const first = mutex.acquire({ wait: 50 });
+  const second = mutex.acquire({ wait: 100 });
   clock.advance(50);
   await expect(first).rejects.toMatchObject({ code: "INDETERMINATE" });
   expect([stands[0]?.gaveUp, lines.size]).toEqual([false, 1]);
@@ -298,7 +298,7 @@ test("the line asks for the highest token that anybody in it needs", async () =>
 });
 
 test("what is granted when nobody wants it any more goes back", async () => {
-  const waiting = mutex.acquire({ waitMs: 50 });
+  const waiting = mutex.acquire({ wait: 50 });
   clock.advance(50);
   await expect(waiting).rejects.toMatchObject({ code: "INDETERMINATE" });
   stands[0]?.candidate.granted(grant(10n));
@@ -347,7 +347,7 @@ test("a release that the store did not know of has lapsed", async () => {
 });
 
 test("a lease with a delay is left to run out at the store, unless it was taken away", async () => {
-  mutex = new Mutex(registry, "name", { ttlMs: 3_000, lockDelayMs: 500 });
+  mutex = new Mutex(registry, "name", { ttl: 3_000, lockDelay: 500 });
   const lease = await acquired(10n);
   clock.advance(3_000);
   expect(await lease.release()).toBe("lapsed");

@@ -114,7 +114,7 @@ describe.concurrent("files that go away under a running process", () => {
       console.log(await codeOf(hf.mutex("taken").tryAcquire()));
       console.log(await codeOf(hf.mutex("taken").acquire()));
       console.log(await codeOf(hf.mutex("free").acquire({ floor: 5n })));
-      const held = await hf.mutex("short", { ttlMs: 200 }).acquire();
+      const held = await hf.mutex("short", { ttl: 200 }).acquire();
       await new Promise((resolve) => held.signal.addEventListener("abort", resolve));
       console.log(held.signal.reason.reason, await held.release());
       await hf.close();

@@ -27,8 +27,8 @@ afterAll(async () => {
 test("locks, waiting, renewal and fenced records work under it", async () => {
   const one = new Holdfast(user);
   const two = new Holdfast(user);
-  const held = await one.mutex("acl", { ttlMs: 1_000 }).acquire();
-  const waiting = two.mutex("acl", { ttlMs: 1_000 }).acquire({ waitMs: 5_000 });
+  const held = await one.mutex("acl", { ttl: 1_000 }).acquire();
+  const waiting = two.mutex("acl", { ttl: 1_000 }).acquire({ wait: 5_000 });
   await new Promise((resolve) => subscribe("holdfast:lock:renewed", resolve));
   expect(held.valid).toBe(true);
   expect(await held.release()).toBe("released");
@@ -43,7 +43,7 @@ test("locks, waiting, renewal and fenced records work under it", async () => {
 
 test("a guard works under it", async () => {
   const hf = new Holdfast(user);
-  const guard = hf.guard("acl", { hits: 1, per: "1m", penalties: [{ kind: "busy", forMs: "1m" }] });
+  const guard = hf.guard("acl", { hits: 1, per: "1m", penalties: [{ kind: "busy", for: "1m" }] });
   expect([(await guard.hit("s")).ok, (await guard.hit("s")).ok, (await guard.look("s")).ok]).toEqual([
     true,
     false,

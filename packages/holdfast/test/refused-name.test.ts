@@ -49,7 +49,7 @@ beforeEach(async () => {
 
 test.each([
   { how: "tries", take: (hf: Holdfast, name: string) => hf.mutex(name).tryAcquire() },
-  { how: "waits", take: (hf: Holdfast, name: string) => hf.mutex(name).acquire({ waitMs: "5s" }) },
+  { how: "waits", take: (hf: Holdfast, name: string) => hf.mutex(name).acquire({ wait: "5s" }) },
 ])("of $how in one batch it alone is refused; each asks once more, for itself", async ({ take }) => {
   const hf = open();
   await take(hf, "ok-0"); // connected, and the scripts known
@@ -71,7 +71,7 @@ test("of renewals in one batch it alone is unknown, and only its lease ends", as
   const clock = new ManualClock();
   const hf = open(clock);
   const leases = (await Promise.all(
-    NAMES.map((name) => hf.mutex(name, { ttlMs: "30s" }).tryAcquire()),
+    NAMES.map((name) => hf.mutex(name, { ttl: "30s" }).tryAcquire()),
   )) as Lease[];
   await allow("~holdfast:{ok-*");
   const good = leases.filter(({ name }) => name !== "secret");

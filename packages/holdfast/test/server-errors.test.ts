@@ -59,16 +59,16 @@ async function expectRefusal(serverCode: string, mend: () => Promise<unknown>, h
   expect(error.remedy).not.toBe(null);
   expect(error.message).toContain(error.remedy);
   const waitMs = error.passing ? 100 : WAIT_MS;
-  expect((await refusalOf(holdfast.mutex(newName()).acquire({ waitMs }))).serverCode).toBe(serverCode);
+  expect((await refusalOf(holdfast.mutex(newName()).acquire({ wait: waitMs }))).serverCode).toBe(serverCode);
   if (error.passing) {
-    const wait = holdfast.mutex(newName()).acquire({ waitMs: WAIT_MS });
+    const wait = holdfast.mutex(newName()).acquire({ wait: WAIT_MS });
     await refusalOf(holdfast.mutex(newName()).tryAcquire()); // the wait was refused before this
     await mend();
     expect(await (await wait).release()).toBe("released");
   } else {
     await mend();
   }
-  const lease = await holdfast.mutex(newName()).acquire({ waitMs: WAIT_MS });
+  const lease = await holdfast.mutex(newName()).acquire({ wait: WAIT_MS });
   expect(await lease.release()).toBe("released");
 }
 
@@ -101,7 +101,7 @@ describe.each(programs)("%s", (title, program) => {
       const deaf = holdfastOf(server, { username: "deaf", password: "secret" });
       const name = newName();
       const lease = await hf.mutex(name).acquire();
-      const refused = deaf.mutex(name).acquire({ waitMs: WAIT_MS });
+      const refused = deaf.mutex(name).acquire({ wait: WAIT_MS });
       await expect(refused).rejects.toMatchObject({ serverCode: "NOPERM" });
       await lease.release();
     });
@@ -110,7 +110,7 @@ describe.each(programs)("%s", (title, program) => {
       const name = newName();
       await admin.set(lockKey(name), "theirs");
       for (const waitMs of [0, WAIT_MS]) {
-        const refused = await refusalOf(hf.mutex(name).acquire({ waitMs }));
+        const refused = await refusalOf(hf.mutex(name).acquire({ wait: waitMs }));
         expect(refused).toMatchObject({ serverCode: "WRONGTYPE", passing: false });
         expect(refused.message).toContain("prefix");
         expect(refused.message).not.toMatch(/user_script|[0-9a-f]{40}/);
@@ -122,7 +122,7 @@ describe.each(programs)("%s", (title, program) => {
       const name = newName();
       await admin.rpush(lockKey(name), "theirs");
       await expect(hf.mutex(name).tryAcquire()).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
-      const waiting = hf.mutex(name).acquire({ waitMs: WAIT_MS });
+      const waiting = hf.mutex(name).acquire({ wait: WAIT_MS });
       await expect(waiting).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
       expect(await admin.lrange(lockKey(name), 0, -1)).toEqual(["theirs"]);
     });
@@ -190,7 +190,7 @@ describe.each(programs)("%s", (title, program) => {
       const holdfast = holdfastOf(await start({ program, cluster: true }));
       const refused = await Promise.all([
         refusalOf(holdfast.mutex("x").tryAcquire()),
-        refusalOf(holdfast.mutex("y").acquire({ waitMs: 100 })),
+        refusalOf(holdfast.mutex("y").acquire({ wait: 100 })),
       ]);
       for (const error of refused) expect(error).toMatchObject({ serverCode: "CLUSTERDOWN", passing: true });
     });
@@ -208,7 +208,7 @@ describe.each(programs)("%s", (title, program) => {
       const note = (message: unknown): void => {
         unknown.push((message as HoldfastEvents["holdfast:lock:renewal-unknown"]).error);
       };
-      const lease = await hf.mutex(newName(), { ttlMs: 300 }).acquire();
+      const lease = await hf.mutex(newName(), { ttl: 300 }).acquire();
       const other = await hf.mutex("other").acquire();
       subscribe("holdfast:lock:renewal-unknown", note);
       await admin.replicaof(...NOBODY);
@@ -219,7 +219,7 @@ describe.each(programs)("%s", (title, program) => {
       for (const error of unknown) expect(error).toMatchObject({ serverCode: "READONLY" });
       expect(await other.release()).toBe("unknown");
       await admin.replicaof("NO", "ONE");
-      const next = await hf.mutex("other").acquire({ waitMs: WAIT_MS }); // released in the background
+      const next = await hf.mutex("other").acquire({ wait: WAIT_MS }); // released in the background
       expect(await next.release()).toBe("released");
     });
   });

@@ -98,9 +98,9 @@ test("who was seen first is served first, even if its inbox opens after another 
     served.push(who);
     await got.release();
   };
-  const one = serve("first", first.hf.mutex("job").acquire({ waitMs: "10s" }));
+  const one = serve("first", first.hf.mutex("job").acquire({ wait: "10s" }));
   await until("the first has an answer, and opens its inbox", () => first.slow.subscriber);
-  const two = serve("second", second.hf.mutex("job").acquire({ waitMs: "10s" }));
+  const two = serve("second", second.hf.mutex("job").acquire({ wait: "10s" }));
   await until("the second stands in line", async () => (await lineOf("job")).length === 1);
   gate.open();
   await until("the first stands in line", async () => (await lineOf("job")).length === 2);

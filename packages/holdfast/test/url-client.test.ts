@@ -17,7 +17,7 @@ import { createRequire } from "node:module";
 import { Holdfast } from "holdfast";
 const [one, two] = [new Holdfast(process.argv[2]), new Holdfast(process.argv[2])];
 const lease = await one.mutex("url").acquire();
-const waiting = two.mutex("url").acquire({ waitMs: "5s" });
+const waiting = two.mutex("url").acquire({ wait: "5s" });
 setImmediate(() => lease.release());
 if ((await waiting).fence <= lease.fence) throw new Error("out of order");
 await Promise.all([one.close(), two.close()]);
@@ -28,7 +28,7 @@ console.log(...new Set([...found].map((match) => match[1])));
 /** Prints why it cannot reach the server; ends soon all the same. */
 const AWAY = `
 import { Holdfast } from "holdfast";
-const hf = new Holdfast("redis://127.0.0.1:1", { callTimeoutMs: 800 });
+const hf = new Holdfast("redis://127.0.0.1:1", { callTimeout: 800 });
 await hf.mutex("url").tryAcquire().catch((error) => console.log(error.code, error.message));
 await hf.close();
 `;

@@ -8,16 +8,16 @@ import { KEY_LIFE_S, type Sale, type Store, type StoreOptions, WAIT_MS } from ".
 
 export function openFencedStore(options: StoreOptions): Store {
   const holdfast = new Holdfast(options.redis, { prefix: options.prefix, label: "flash-sale" });
-  const mutex = holdfast.mutex(options.stockName, { ttlMs: options.ttlMs });
+  const mutex = holdfast.mutex(options.stockName, { ttl: options.ttlMs });
   const ledger = holdfast.fencedRecord(options.stockName);
 
   return {
     stockUp: async (units) => {
-      await mutex.run((lease) => ledger.write(lease, String(units)), { waitMs: WAIT_MS });
+      await mutex.run((lease) => ledger.write(lease, String(units)), { wait: WAIT_MS });
       // A fenced record has no expiry of its own: it must outlive every holder. None of this sale lives that long.
       await options.redis.expire(ledger.key, KEY_LIFE_S);
     },
-    sell: () => mutex.run((lease) => sellOne(ledger, lease, options), { waitMs: WAIT_MS }),
+    sell: () => mutex.run((lease) => sellOne(ledger, lease, options), { wait: WAIT_MS }),
     left: async () => Number((await ledger.read()).value),
     close: () => holdfast.close(),
   };

@@ -5,11 +5,11 @@ import { type Store, type StoreOptions, WAIT_MS } from "./store.js";
 
 export function openMutexStore(options: StoreOptions): Store {
   const holdfast = new Holdfast(options.redis, { prefix: options.prefix, label: "flash-sale" });
-  const mutex = holdfast.mutex(options.stockName, { ttlMs: options.ttlMs });
+  const mutex = holdfast.mutex(options.stockName, { ttl: options.ttlMs });
   const stock = new PlainStock(options);
   return {
     stockUp: (units) => stock.put(units),
-    sell: () => mutex.run((lease) => stock.sellOne(() => lease.check()), { waitMs: WAIT_MS }),
+    sell: () => mutex.run((lease) => stock.sellOne(() => lease.check()), { wait: WAIT_MS }),
     left: () => stock.left(),
     close: () => holdfast.close(),
   };

@@ -35,7 +35,7 @@ export async function lock(terms: LockTerms, settings: Settings): Promise<number
   takeOverSignals();
   const session = newSession(settings, label);
   try {
-    const mutex = session.hf.mutex(terms.name, { ttlMs: terms.ttlMs, localTurns: 1 });
+    const mutex = session.hf.mutex(terms.name, { ttl: terms.ttlMs, localTurns: 1 });
     await interruptible((signal) => session.connect(signal));
     const lease = await acquire(mutex, terms, session, settings);
     return lease ? await runUnder(lease, terms, session, settings) : EXIT.busy;
@@ -68,7 +68,7 @@ async function acquire(
   });
   try {
     return await interruptible(async (signal) => {
-      const lease = await mutex.acquire({ waitMs, signal });
+      const lease = await mutex.acquire({ wait: waitMs, signal });
       if (!signal.aborted) return lease;
       await lease.release(); // It came together with the signal.
       throw signal.reason;

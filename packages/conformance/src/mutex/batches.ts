@@ -15,7 +15,7 @@ export const batchCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ clock, through: proxy });
       const names = Array.from({ length: 700 }, () => lab.name());
-      const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttlMs: LONG_TTL_MS })));
+      const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttl: LONG_TTL_MS })));
       proxy.forget();
       proxy.set({ down: "hold" });
       clock.advance(THIRD_MS);
@@ -42,7 +42,7 @@ export const batchCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
       const names = Array.from({ length: 5 }, () => lab.name());
-      const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttlMs: LONG_TTL_MS })));
+      const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttl: LONG_TTL_MS })));
       await lab.store.seize(names[1] as string);
       await lab.store.forget(names[3] as string);
       await lab.store.spoil(names[3] as string);

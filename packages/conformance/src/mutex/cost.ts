@@ -38,7 +38,7 @@ export const costCases: readonly LockCase[] = [
       const [clock, proxy] = [lab.manualClock(), await lab.proxy()];
       const holdfast = await lab.holdfast({ clock, through: proxy });
       await holdfast.mutex(lab.name()).run(() => {});
-      const mutexes = Array.from({ length: 16 }, () => holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS }));
+      const mutexes = Array.from({ length: 16 }, () => holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS }));
       proxy.forget();
       const leases = await Promise.all(mutexes.map((mutex) => mutex.acquire()));
       assert.deepEqual([proxy.requests.length, proxy.writes], [1, 1]);
@@ -71,11 +71,11 @@ export const costCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock, through: proxy })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const first = await standInLine(lab, waiting, name, 1);
       await lease.release();
       await (await first.lease).release();
-      const again = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const again = await take(holder, name, { ttl: LONG_TTL_MS });
       proxy.forget();
       const second = await standInLine(lab, waiting, name, 1);
       assert.ok(proxy.scriptCalls.length <= 2, `${proxy.scriptCalls.length} requests to stand in line`);
@@ -103,8 +103,8 @@ export const costCases: readonly LockCase[] = [
       await Promise.all(names.map((name) => lab.store.seize(name)));
       const waits = names.map((name) =>
         waiting
-          .mutex(name, { ttlMs: LONG_TTL_MS })
-          .acquire({ waitMs: LONG_TTL_MS * 10 })
+          .mutex(name, { ttl: LONG_TTL_MS })
+          .acquire({ wait: LONG_TTL_MS * 10 })
           .catch(() => "ended"),
       );
       for (const name of names) {

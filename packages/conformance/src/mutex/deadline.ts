@@ -33,7 +33,7 @@ export const deadlineCases: readonly LockCase[] = [
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
       const holdfast = await lab.holdfast({ clock, through: proxy });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       const { signal } = lease;
       proxy.refuse();
       await pass(lab, clock, LONG_TTL_MS * 0.95);
@@ -55,8 +55,8 @@ export const deadlineCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: 10 * LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       const { signal } = lease;
       proxy.set({ down: "hold" });
       clock.advance(THIRD_MS);
@@ -72,7 +72,7 @@ export const deadlineCases: readonly LockCase[] = [
     needs: [],
     async run(lab) {
       const clock = lab.manualClock();
-      const lease = await take(await lab.holdfast({ clock }), lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(await lab.holdfast({ clock }), lab.name(), { ttl: LONG_TTL_MS });
       const { signal } = lease;
       clock.stall(LONG_TTL_MS);
       assert.equal(signal.aborted, false, "no timer has fired");
@@ -88,8 +88,8 @@ export const deadlineCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
       const [looking, told] = [
-        await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS }),
-        await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS }),
+        await take(holdfast, lab.name(), { ttl: LONG_TTL_MS }),
+        await take(holdfast, lab.name(), { ttl: LONG_TTL_MS }),
       ];
       const { signal } = told;
       clock.stepWall(LONG_TTL_MS);
@@ -107,7 +107,7 @@ export const deadlineCases: readonly LockCase[] = [
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
       const lease = await take(await lab.holdfast({ clock, through: proxy }), lab.name(), {
-        ttlMs: LONG_TTL_MS,
+        ttl: LONG_TTL_MS,
       });
       const beforeMs = lease.remainingMs;
       clock.stepWall(-10 * LONG_TTL_MS);
@@ -127,11 +127,11 @@ export const deadlineCases: readonly LockCase[] = [
         clock.stepWall(offMs);
         const [off, right] = [await lab.holdfast({ clock }), await lab.holdfast()];
         const name = lab.name();
-        const lease = await take(off, name, { ttlMs: LONG_TTL_MS });
+        const lease = await take(off, name, { ttl: LONG_TTL_MS });
         assert.equal(lease.valid, true);
         await assertBusy(right, name);
         assert.equal(await lease.release(), "released");
-        const other = await take(right, name, { ttlMs: LONG_TTL_MS });
+        const other = await take(right, name, { ttl: LONG_TTL_MS });
         assert.equal(await off.mutex(name).tryAcquire(), null);
         await other.release();
       }
@@ -144,7 +144,7 @@ export const deadlineCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: 600 });
+      const lease = await take(holder, name, { ttl: 600 });
       const compare = async (held: typeof lease): Promise<void> => {
         const atServerMs = await lab.store.leftMs(name);
         assert.ok(
@@ -155,7 +155,7 @@ export const deadlineCases: readonly LockCase[] = [
       await compare(lease);
       await lab.events.next("holdfast:lock:renewed");
       await compare(lease);
-      const waiter = await standInLine(lab, waiting, name, 1, { ttlMs: 600 });
+      const waiter = await standInLine(lab, waiting, name, 1, { ttl: 600 });
       await compare(lease);
       await lease.release();
       const next = await waiter.lease;
@@ -171,7 +171,7 @@ export const deadlineCases: readonly LockCase[] = [
     needs: ["store"],
     async run(lab) {
       const clock = lab.manualClock();
-      const lease = await take(await lab.holdfast({ clock }), lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(await lab.holdfast({ clock }), lab.name(), { ttl: LONG_TTL_MS });
       await lab.store.forget(lease.name);
       clock.advance(THIRD_MS);
       await lab.events.next("holdfast:lock:lost");

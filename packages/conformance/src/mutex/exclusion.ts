@@ -40,14 +40,14 @@ export const exclusionCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: TTL_MS });
+      const lease = await take(holder, name, { ttl: TTL_MS });
       assert.equal(lease.name, name);
       assert.equal(lease.valid, true);
       assert.equal(lease.signal.aborted, false);
       assert.ok(lease.remainingMs > 0 && lease.remainingMs < TTL_MS);
       lease.check();
       await assertBusy(rival, name);
-      await assertTimesOut(rival.mutex(name).acquire({ waitMs: 0 }));
+      await assertTimesOut(rival.mutex(name).acquire({ wait: 0 }));
       await assertFree(rival, lab.name());
       assert.equal(await lease.release(), "released");
       await assertFree(rival, name);
@@ -63,12 +63,12 @@ export const exclusionCases: readonly LockCase[] = [
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
-      const mutex = holdfast.mutex(name, { ttlMs: TTL_MS });
+      const mutex = holdfast.mutex(name, { ttl: TTL_MS });
       const lease = await mutex.acquire();
       assert.equal(await mutex.tryAcquire(), null);
-      assert.ok((await rejection(mutex.acquire({ waitMs: 0 }))) instanceof AcquireTimeoutError);
-      assert.ok((await rejection(mutex.acquire({ waitMs: 30 }))) instanceof AcquireTimeoutError);
-      for (const options of [{}, { ttlMs: 1_000 }, { localTurns: 1 }, { lockDelayMs: 10 }]) {
+      assert.ok((await rejection(mutex.acquire({ wait: 0 }))) instanceof AcquireTimeoutError);
+      assert.ok((await rejection(mutex.acquire({ wait: 30 }))) instanceof AcquireTimeoutError);
+      for (const options of [{}, { ttl: 1_000 }, { localTurns: 1 }, { lockDelay: 10 }]) {
         assert.equal(await holdfast.mutex(name, options).tryAcquire(), null, JSON.stringify(options));
       }
       assert.equal(await lease.release(), "released");
@@ -108,7 +108,7 @@ export const exclusionCases: readonly LockCase[] = [
       };
       const callers = rivals.flatMap((rival) =>
         Array.from({ length: 8 }, async () => {
-          for (let round = 0; round < 3; round++) await rival.mutex(name, { ttlMs: TTL_MS }).run(section);
+          for (let round = 0; round < 3; round++) await rival.mutex(name, { ttl: TTL_MS }).run(section);
         }),
       );
       await Promise.all(callers);
@@ -125,7 +125,7 @@ export const exclusionCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
       const leases: Lease[] = [];
-      for (const name of NAMES) leases.push(await take(holder, name, { ttlMs: TTL_MS }));
+      for (const name of NAMES) leases.push(await take(holder, name, { ttl: TTL_MS }));
       for (const name of NAMES) await assertBusy(rival, name);
       for (const lease of leases) {
         assert.equal(await lease.release(), "released", JSON.stringify(lease.name));
@@ -158,7 +158,7 @@ export const exclusionCases: readonly LockCase[] = [
     needs: ["store"],
     async run(lab) {
       const holdfast = await lab.holdfast();
-      const mutex = holdfast.mutex(lab.name(), { ttlMs: TTL_MS });
+      const mutex = holdfast.mutex(lab.name(), { ttl: TTL_MS });
       let last = 0n;
       for (let cycle = 0; cycle < 5; cycle++) {
         const lease = await mutex.acquire();

@@ -22,16 +22,16 @@ export const faultCases: readonly LockCase[] = [
     needs: ["freeze", "store"],
     async run(lab) {
       const [holdfast, rival] = [
-        await lab.holdfast({ callTimeoutMs: TIMEOUT_MS }),
-        await lab.holdfast({ callTimeoutMs: LONG_TTL_MS }),
+        await lab.holdfast({ callTimeout: TIMEOUT_MS }),
+        await lab.holdfast({ callTimeout: LONG_TTL_MS }),
       ];
       const [held, tried, waited] = [lab.name(), lab.name(), lab.name()];
-      const lease = await take(holdfast, held, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holdfast, held, { ttl: LONG_TTL_MS });
       await lab.freezeServer();
       const startMs = realNowMs();
-      const attempt = rejection(holdfast.mutex(tried, { ttlMs: LONG_TTL_MS }).tryAcquire());
+      const attempt = rejection(holdfast.mutex(tried, { ttl: LONG_TTL_MS }).tryAcquire());
       const waiting = rejection(
-        holdfast.mutex(waited, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 2 * TIMEOUT_MS }),
+        holdfast.mutex(waited, { ttl: LONG_TTL_MS }).acquire({ wait: 2 * TIMEOUT_MS }),
       );
       const record = rejection(holdfast.fencedRecord(held).enter(lease));
       assert.ok((await attempt) instanceof IndeterminateError);
@@ -52,17 +52,17 @@ export const faultCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS });
+      const holdfast = await lab.holdfast({ through: proxy, callTimeout: TIMEOUT_MS });
       proxy.refuse();
       const startMs = realNowMs();
       const error = await rejection(holdfast.mutex(lab.name()).tryAcquire());
       assert.ok(error instanceof IndeterminateError);
       assert.equal(error.code, "INDETERMINATE");
-      const late = await rejection(holdfast.mutex(lab.name()).acquire({ waitMs: 2 * TIMEOUT_MS }));
+      const late = await rejection(holdfast.mutex(lab.name()).acquire({ wait: 2 * TIMEOUT_MS }));
       assert.ok(late instanceof IndeterminateError, `IndeterminateError, not ${String(late)}`);
       assert.ok(realNowMs() - startMs < SOON_MS);
       proxy.heal();
-      const lease = await holdfast.mutex(lab.name()).acquire({ waitMs: SOON_MS });
+      const lease = await holdfast.mutex(lab.name()).acquire({ wait: SOON_MS });
       assert.equal(await lease.release(), "released");
     },
   },
@@ -76,12 +76,12 @@ export const faultCases: readonly LockCase[] = [
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
-        await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS }),
+        await lab.holdfast({ through: proxy, callTimeout: TIMEOUT_MS }),
         await lab.holdfast(),
       ];
       const name = lab.name();
       proxy.set({ down: "hold" });
-      const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
+      const attempt = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).tryAcquire());
       await proxy.whenAnswerHeld();
       assert.notEqual(await lab.store.leftMs(name), null);
       assert.ok((await attempt) instanceof IndeterminateError);
@@ -99,9 +99,9 @@ export const faultCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS });
+      const holdfast = await lab.holdfast({ through: proxy, callTimeout: TIMEOUT_MS });
       proxy.set({ down: "drop" });
-      const waiting = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS }).acquire({ waitMs: LONG_TTL_MS / 3 });
+      const waiting = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS }).acquire({ wait: LONG_TTL_MS / 3 });
       await proxy.when("the answer is lost", () => proxy.dropped("down") > 0);
       proxy.heal();
       const lease = await waiting;
@@ -120,7 +120,7 @@ export const faultCases: readonly LockCase[] = [
       for (let round = 0; round < 2; round++) {
         const name = lab.name();
         await store.forgetScripts();
-        const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+        const lease = await take(holder, name, { ttl: LONG_TTL_MS });
         await store.forgetScripts();
         clock.advance(THIRD_MS);
         assert.equal((await lab.events.next("holdfast:lock:renewed")).lost, 0);
@@ -156,7 +156,7 @@ export const faultCases: readonly LockCase[] = [
       assert.equal(error.passing, false);
       const acquires = proxy.scriptCalls.filter((words) => words.includes("30000")).length;
       assert.ok(acquires <= 2, `${acquires} requests`);
-      const waiting = await rejection(holdfast.mutex(name).acquire({ waitMs: LONG_TTL_MS }));
+      const waiting = await rejection(holdfast.mutex(name).acquire({ wait: LONG_TTL_MS }));
       assert.ok(waiting instanceof ServerError);
       assert.deepEqual(await lab.store.residue(name), before);
     },

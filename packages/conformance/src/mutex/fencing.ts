@@ -47,7 +47,7 @@ export const fencingCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const [paused, next] = [await lab.holdfast({ clock }), await lab.holdfast()];
       const name = lab.name();
-      const old = await take(paused, name, { ttlMs: LONG_TTL_MS });
+      const old = await take(paused, name, { ttl: LONG_TTL_MS });
       const record = paused.fencedRecord(name);
       await record.enter(old);
       await record.write(old, "by the first");

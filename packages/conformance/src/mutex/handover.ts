@@ -15,7 +15,7 @@ export const handoverCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ through: proxy })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.forget();
       assert.equal(await lease.release(), "released");
@@ -34,7 +34,7 @@ export const handoverCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       const silentMs = LONG_TTL_MS / 5;
       clock.advance(silentMs);
@@ -54,7 +54,7 @@ export const handoverCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock, through: proxy })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.set({ down: "drop" }, "inbox");
       await lease.release();
@@ -75,7 +75,7 @@ export const handoverCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock, through: proxy })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.set({ down: "drop" }, "inbox");
       await lease.release();
@@ -104,7 +104,7 @@ export const handoverCases: readonly LockCase[] = [
         await lab.holdfast({ clock }),
       ];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       await standInLine(lab, doomed, name, 1);
       const waiter = await standInLine(lab, last, name, 2);
       proxy.refuse();
@@ -125,9 +125,9 @@ export const handoverCases: readonly LockCase[] = [
         await lab.holdfast(),
       ];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
-      await standInLine(lab, doomed, name, 1, { ttlMs: SHORT_TTL_MS });
-      const waiter = await standInLine(lab, last, name, 2, { ttlMs: SHORT_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
+      await standInLine(lab, doomed, name, 1, { ttl: SHORT_TTL_MS });
+      const waiter = await standInLine(lab, last, name, 2, { ttl: SHORT_TTL_MS });
       proxy.set({ up: "hold", down: "hold" });
       assert.equal(await lease.release(), "released");
       const leftMs = await lab.store.leftMs(name);
@@ -143,7 +143,7 @@ export const handoverCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [silent, waiting] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(silent, name, { ttlMs: SHORT_TTL_MS });
+      const lease = await take(silent, name, { ttl: SHORT_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.set({ up: "hold", down: "hold" });
       const next = await waiter.lease;
@@ -180,9 +180,9 @@ export const handoverCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ through: proxy })];
       const names = Array.from({ length: 20 }, () => lab.name());
-      const leases = await Promise.all(names.map((name) => take(holder, name, { ttlMs: LONG_TTL_MS })));
+      const leases = await Promise.all(names.map((name) => take(holder, name, { ttl: LONG_TTL_MS })));
       const waits = names.flatMap((name) =>
-        [0, 1].map(() => waiting.mutex(name, { ttlMs: LONG_TTL_MS }).acquire()),
+        [0, 1].map(() => waiting.mutex(name, { ttl: LONG_TTL_MS }).acquire()),
       );
       for (const name of names) {
         await until("one place in line per process", async () => (await lab.store.waiting(name)) === 1);

@@ -21,10 +21,10 @@ export const lateAnswerCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: LONG_TTL_MS });
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: LONG_TTL_MS });
       const lateMs = LONG_TTL_MS / 10;
       proxy.set({ down: "hold" });
-      const attempt = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS }).tryAcquire();
+      const attempt = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS }).tryAcquire();
       await proxy.whenAnswerHeld();
       clock.stall(lateMs);
       proxy.heal();
@@ -52,7 +52,7 @@ export const lateAnswerCases: readonly LockCase[] = [
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
       const [holder, rival] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
-      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
       proxy.set({ down: "hold" });
       clock.advance(THIRD_MS);
       await proxy.whenAnswerHeld();
@@ -74,9 +74,9 @@ export const lateAnswerCases: readonly LockCase[] = [
     needs: ["proxy", "store"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: 10 * LONG_TTL_MS });
       const name = lab.name();
-      const mutex = holdfast.mutex(name, { ttlMs: LONG_TTL_MS });
+      const mutex = holdfast.mutex(name, { ttl: LONG_TTL_MS });
       proxy.set({ down: "hold" });
       const attempt = mutex.tryAcquire();
       attempt.catch(() => {});
@@ -96,10 +96,10 @@ export const lateAnswerCases: readonly LockCase[] = [
     needs: ["proxy", "store"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 10 * LONG_TTL_MS });
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: 10 * LONG_TTL_MS });
       const name = lab.name();
       proxy.set({ down: "hold" });
-      const waiting = holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: 100 * LONG_TTL_MS });
+      const waiting = holdfast.mutex(name, { ttl: LONG_TTL_MS }).acquire({ wait: 100 * LONG_TTL_MS });
       await proxy.whenAnswerHeld();
       clock.stall(LONG_TTL_MS);
       proxy.heal();

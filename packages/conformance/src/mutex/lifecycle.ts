@@ -21,10 +21,10 @@ export const lifecycleCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holdfast, other] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
       const [held, wanted] = [lab.name(), lab.name()];
-      const lease = await take(holdfast, held, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holdfast, held, { ttl: LONG_TTL_MS });
       const { signal } = lease;
-      const local = rejection(holdfast.mutex(held, { ttlMs: LONG_TTL_MS }).acquire());
-      const theirs = await take(other, wanted, { ttlMs: LONG_TTL_MS });
+      const local = rejection(holdfast.mutex(held, { ttl: LONG_TTL_MS }).acquire());
+      const theirs = await take(other, wanted, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, holdfast, wanted, 1);
       assert.equal(proxy.connections, 2);
       await holdfast.close();
@@ -52,7 +52,7 @@ export const lifecycleCases: readonly LockCase[] = [
       await holdfast.close();
       for (const call of [
         mutex.acquire(),
-        mutex.acquire({ waitMs: 0 }),
+        mutex.acquire({ wait: 0 }),
         mutex.tryAcquire(),
         mutex.run(() => {}),
         record.read(),
@@ -72,8 +72,8 @@ export const lifecycleCases: readonly LockCase[] = [
       const holdfast = await lab.holdfast({ through: proxy });
       const [tried, waited] = [lab.name(), lab.name()];
       proxy.set({ down: "hold" });
-      const attempt = rejection(holdfast.mutex(tried, { ttlMs: LONG_TTL_MS }).tryAcquire());
-      const waiting = rejection(holdfast.mutex(waited, { ttlMs: LONG_TTL_MS }).acquire());
+      const attempt = rejection(holdfast.mutex(tried, { ttl: LONG_TTL_MS }).tryAcquire());
+      const waiting = rejection(holdfast.mutex(waited, { ttl: LONG_TTL_MS }).acquire());
       await proxy.whenAnswerHeld();
       const closed = holdfast.close();
       proxy.heal();
@@ -88,8 +88,8 @@ export const lifecycleCases: readonly LockCase[] = [
     covers: ["Redisson: shutdown hangs"],
     needs: ["freeze", "store"],
     async run(lab) {
-      const holdfast = await lab.holdfast({ callTimeoutMs: 100 });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const holdfast = await lab.holdfast({ callTimeout: 100 });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       await lab.freezeServer();
       const startMs = realNowMs();
       await holdfast.close();
@@ -120,10 +120,10 @@ export const lifecycleCases: readonly LockCase[] = [
       const [holdfast, other] = [await lab.holdfast({ clock }), await lab.holdfast()];
       assert.equal(clock.pendingTimers, 0);
       const name = lab.name();
-      const lease = await take(holdfast, name, { ttlMs: LONG_TTL_MS, maxHoldMs: LONG_TTL_MS });
+      const lease = await take(holdfast, name, { ttl: LONG_TTL_MS, maxHold: LONG_TTL_MS });
       await lease.release();
       await until("no timer", () => clock.pendingTimers === 0);
-      const theirs = await take(other, name, { ttlMs: LONG_TTL_MS });
+      const theirs = await take(other, name, { ttl: LONG_TTL_MS });
       const controller = new AbortController();
       const waiter = await standInLine(lab, holdfast, name, 1, { signal: controller.signal });
       controller.abort();
@@ -142,7 +142,7 @@ export const lifecycleCases: readonly LockCase[] = [
       const inner = await lab.holdfast();
       {
         await using holdfast = inner;
-        await take(holdfast, name, { ttlMs: LONG_TTL_MS });
+        await take(holdfast, name, { ttl: LONG_TTL_MS });
       }
       assert.equal(await lab.store.leftMs(name), null);
       assert.ok((await rejection(inner.mutex(name).tryAcquire())) instanceof ClosedError);

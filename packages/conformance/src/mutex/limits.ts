@@ -17,7 +17,7 @@ export const limitCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, rival] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS, maxHoldMs: 2.5 * THIRD_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS, maxHold: 2.5 * THIRD_MS });
       const { signal } = lease;
       for (let round = 0; round < 2; round++) {
         clock.advance(THIRD_MS);
@@ -48,7 +48,7 @@ export const limitCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS, lockDelayMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS, lockDelay: LONG_TTL_MS });
       assert.ok(lease.remainingMs <= LONG_TTL_MS);
       assert.ok(((await lab.store.leftMs(name)) ?? 0) > LONG_TTL_MS);
       assert.equal(await lease.release(), "released");
@@ -64,7 +64,7 @@ export const limitCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, rival] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS, lockDelayMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS, lockDelay: LONG_TTL_MS });
       proxy.set({ up: "hold" });
       clock.advance(LONG_TTL_MS);
       assertLost(lease, "expired");

@@ -19,9 +19,9 @@ export const mixedCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
-      const mutex = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS });
+      const mutex = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS });
       const lease = await mutex.acquire();
-      const waiting = mutex.acquire({ waitMs: WAIT_MS });
+      const waiting = mutex.acquire({ wait: WAIT_MS });
       await lab.store.seize(mutex.name);
       clock.advance(THIRD_MS);
       await lab.events.next("holdfast:lock:lost");
@@ -44,9 +44,9 @@ export const mixedCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
-      const mutex = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS, maxHoldMs: 5_000 });
+      const mutex = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS, maxHold: 5_000 });
       const lease = await mutex.acquire();
-      const waiting = mutex.acquire({ waitMs: WAIT_MS });
+      const waiting = mutex.acquire({ wait: WAIT_MS });
       clock.advance(5_000);
       await until("it stands in line", async () => (await lab.store.waiting(mutex.name)) === 1);
       assert.equal(lease.valid, false);
@@ -63,10 +63,10 @@ export const mixedCases: readonly LockCase[] = [
     needs: ["proxy", "store"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy, callTimeoutMs: 400 });
-      const mutex = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS, localTurns: 1 });
+      const holdfast = await lab.holdfast({ through: proxy, callTimeout: 400 });
+      const mutex = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS, localTurns: 1 });
       const lease = await mutex.acquire();
-      const waiting = mutex.acquire({ waitMs: THIRD_MS });
+      const waiting = mutex.acquire({ wait: THIRD_MS });
       proxy.refuse();
       assert.equal(await lease.release(), "unknown");
       proxy.heal();
@@ -80,7 +80,7 @@ export const mixedCases: readonly LockCase[] = [
     covers: [],
     needs: [],
     async run(lab) {
-      const mutex = (await lab.holdfast()).mutex(lab.name(), { ttlMs: LONG_TTL_MS });
+      const mutex = (await lab.holdfast()).mutex(lab.name(), { ttl: LONG_TTL_MS });
       const attempt = mutex.tryAcquire();
       const waiting = mutex.acquire();
       const lease = await attempt;
@@ -103,7 +103,7 @@ export const mixedCases: readonly LockCase[] = [
         await lab.holdfast(),
       ];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.set({ down: "hold" }, "inbox");
       await lease.release();
@@ -132,7 +132,7 @@ export const mixedCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock, through: proxy })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.set({ down: "hold" }, "inbox");
       await lease.release();
@@ -169,11 +169,11 @@ export const mixedCases: readonly LockCase[] = [
         const clock = lab.manualClock();
         const [holder, first, second] = [
           await lab.holdfast(),
-          await lab.holdfast({ clock, callTimeoutMs: UNLIMITED_MS }),
-          await lab.holdfast({ clock, callTimeoutMs: UNLIMITED_MS }),
+          await lab.holdfast({ clock, callTimeout: UNLIMITED_MS }),
+          await lab.holdfast({ clock, callTimeout: UNLIMITED_MS }),
         ];
         const name = lab.name();
-        const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+        const lease = await take(holder, name, { ttl: LONG_TTL_MS });
         const waiters = [await standInLine(lab, first, name, 1), await standInLine(lab, second, name, 2)];
         await lab.store.tear(name, part);
         const leases = Promise.all(
@@ -203,8 +203,8 @@ export const mixedCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
-      const waiter = await standInLine(lab, waiting, name, 1, { ttlMs: 5_000, lockDelayMs: 1_000 });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
+      const waiter = await standInLine(lab, waiting, name, 1, { ttl: 5_000, lockDelay: 1_000 });
       await lease.release();
       const next = await waiter.lease;
       const leftMs = await lab.store.leftMs(name);

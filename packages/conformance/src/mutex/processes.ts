@@ -55,7 +55,7 @@ export const processCases: readonly LockCase[] = [
       const holder = await lab.spawn();
       assert.ok((await holder.acquire({ name, ttlMs: SHORT_TTL_MS, waitMs: WAIT_MS })) !== null);
       await holder.exit();
-      const lease = await (await lab.holdfast()).mutex(name).acquire({ waitMs: WAIT_MS });
+      const lease = await (await lab.holdfast()).mutex(name).acquire({ wait: WAIT_MS });
       assert.equal(await lease.release(), "released");
     },
   },
@@ -70,7 +70,7 @@ export const processCases: readonly LockCase[] = [
       const fence = await holder.acquire({ name, ttlMs: SHORT_TTL_MS, waitMs: WAIT_MS });
       assert.equal(await holder.holds(), true);
       await holder.freeze();
-      const lease = await rival.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: WAIT_MS });
+      const lease = await rival.mutex(name, { ttl: LONG_TTL_MS }).acquire({ wait: WAIT_MS });
       const asked = holder.holds();
       await holder.thaw();
       assert.equal(await asked, false);
@@ -91,7 +91,7 @@ export const processCases: readonly LockCase[] = [
       // would begin to listen when it renews, and be counted.
       const clock = lab.manualClock();
       const [holder, last] = [await lab.holdfast({ clock }), await lab.holdfast({ clock })];
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const doomed = await lab.spawn();
       const lost = doomed.acquire({ name, ttlMs: LONG_TTL_MS, waitMs: WAIT_MS });
       lost.catch(() => {});

@@ -18,11 +18,11 @@ export const releaseCases: readonly LockCase[] = [
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, rival] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
-      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
       proxy.forget();
       const results = await Promise.all([lease.release(), lease.release()]);
       assert.deepEqual(results, ["released", "released"]);
-      const theirs = await take(rival, lease.name, { ttlMs: LONG_TTL_MS });
+      const theirs = await take(rival, lease.name, { ttl: LONG_TTL_MS });
       assert.equal(await lease.release(), "released");
       assert.equal(proxy.scriptCalls.length, 1);
       assert.equal(theirs.valid, true);
@@ -54,10 +54,10 @@ export const releaseCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, rival] = [await lab.holdfast({ clock }), await lab.holdfast()];
-      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
       clock.stall(LONG_TTL_MS);
       await lab.store.forget(lease.name);
-      const theirs = await take(rival, lease.name, { ttlMs: LONG_TTL_MS });
+      const theirs = await take(rival, lease.name, { ttl: LONG_TTL_MS });
       assert.equal(await lease.release(), "lapsed");
       await holder.mutex(lab.name()).run(() => {});
       assert.equal(theirs.valid, true);
@@ -130,7 +130,7 @@ export const releaseCases: readonly LockCase[] = [
     needs: ["store"],
     async run(lab) {
       const clock = lab.manualClock();
-      const mutex = (await lab.holdfast({ clock })).mutex(lab.name(), { ttlMs: LONG_TTL_MS });
+      const mutex = (await lab.holdfast({ clock })).mutex(lab.name(), { ttl: LONG_TTL_MS });
       const lose = async (): Promise<void> => {
         await lab.store.forget(mutex.name);
         clock.advance(THIRD_MS);
@@ -166,7 +166,7 @@ export const releaseCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
-      const mutex = (await lab.holdfast({ clock, through: proxy })).mutex(lab.name(), { ttlMs: LONG_TTL_MS });
+      const mutex = (await lab.holdfast({ clock, through: proxy })).mutex(lab.name(), { ttl: LONG_TTL_MS });
       const value = await mutex.run(async (lease) => {
         const { signal } = lease;
         proxy.refuse();
@@ -188,7 +188,7 @@ export const releaseCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
       const [holder, rival] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
-      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
       proxy.refuse();
       let result: string | undefined;
       const released = lease.release().then((outcome) => {

@@ -33,7 +33,7 @@ export const renewalCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: SHORT_TTL_MS });
+      const lease = await take(holder, name, { ttl: SHORT_TTL_MS });
       for (let round = 0; round < 4; round++) await lab.events.next("holdfast:lock:renewed");
       await assertBusy(rival, name);
       assert.equal(lease.valid, true);
@@ -50,7 +50,7 @@ export const renewalCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ clock, through: proxy });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       for (let round = 0; round < 3; round++) {
         proxy.forget();
         clock.advance(THIRD_MS * 0.85);
@@ -75,7 +75,7 @@ export const renewalCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ clock, through: proxy });
       const ttlMs = 100;
-      const lease = await take(holdfast, lab.name(), { ttlMs, lockDelayMs: LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: ttlMs, lockDelay: LONG_TTL_MS });
       proxy.forget();
       const rounds = 30;
       for (let round = 0; round < rounds; round++) {
@@ -98,7 +98,7 @@ export const renewalCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       const { signal } = lease;
       let validInside: boolean | null = null;
       signal.addEventListener("abort", () => {
@@ -126,7 +126,7 @@ export const renewalCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, rival] = [await lab.holdfast({ clock }), await lab.holdfast()];
-      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
       await lab.store.forget(lease.name);
       clock.advance(THIRD_MS);
       const renewed = await lab.events.next("holdfast:lock:renewed");
@@ -146,8 +146,8 @@ export const renewalCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: 500 });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: 500 });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       proxy.set({ down: "hold" });
       clock.advance(THIRD_MS);
       await proxy.whenAnswerHeld();
@@ -172,8 +172,8 @@ export const renewalCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeoutMs: LONG_TTL_MS });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       proxy.forget();
       proxy.set({ down: "hold" });
       clock.advance(THIRD_MS);
@@ -201,7 +201,7 @@ export const renewalCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ clock, through: proxy });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       proxy.set({ down: "hold" });
       clock.advance(THIRD_MS);
       await proxy.whenAnswerHeld();

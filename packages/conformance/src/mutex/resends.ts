@@ -18,7 +18,7 @@ export const resendCases: readonly LockCase[] = [
       for (let round = 0; round < 3; round++) {
         const name = lab.name();
         proxy.set({ down: "hold" });
-        const acquiring = holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire();
+        const acquiring = holdfast.mutex(name, { ttl: LONG_TTL_MS }).acquire();
         await proxy.whenAnswerHeld();
         proxy.cut();
         proxy.heal();
@@ -42,13 +42,13 @@ export const resendCases: readonly LockCase[] = [
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
-        await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS }),
+        await lab.holdfast({ through: proxy, callTimeout: TIMEOUT_MS }),
         await lab.holdfast(),
       ];
       const name = lab.name();
       proxy.set({ up: "hold" });
-      const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
-      const waiting = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: TIMEOUT_MS }));
+      const attempt = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).tryAcquire());
+      const waiting = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).acquire({ wait: TIMEOUT_MS }));
       assert.ok((await attempt) instanceof IndeterminateError);
       assert.ok((await waiting) instanceof Error);
       proxy.heal();
@@ -66,12 +66,12 @@ export const resendCases: readonly LockCase[] = [
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
-        await lab.holdfast({ through: proxy, callTimeoutMs: TIMEOUT_MS }),
+        await lab.holdfast({ through: proxy, callTimeout: TIMEOUT_MS }),
         await lab.holdfast(),
       ];
       const name = lab.name();
       proxy.set({ down: "hold" });
-      const attempt = rejection(holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire());
+      const attempt = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).tryAcquire());
       await proxy.whenAnswerHeld();
       proxy.set({ up: "drop" });
       assert.ok((await attempt) instanceof IndeterminateError);
@@ -94,7 +94,7 @@ export const resendCases: readonly LockCase[] = [
       const [holdfast, rival] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
       const name = lab.name();
       proxy.set({ up: "hold" });
-      const attempt = holdfast.mutex(name, { ttlMs: LONG_TTL_MS }).tryAcquire();
+      const attempt = holdfast.mutex(name, { ttl: LONG_TTL_MS }).tryAcquire();
       attempt.catch(() => {});
       await proxy.when("the request is on its way", () => proxy.held("up", "commands") > 0);
       proxy.strand();
@@ -119,7 +119,7 @@ export const resendCases: readonly LockCase[] = [
         await lab.holdfast(),
       ];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.set({ down: "hold" });
       const releasing = lease.release();

@@ -20,9 +20,9 @@ export const restartCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, rival] = [await lab.holdfast({ clock }), await lab.holdfast()];
-      const lease = await take(holder, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
       await lab.restartServer();
-      const theirs = await rival.mutex(lease.name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: PATIENT_MS });
+      const theirs = await rival.mutex(lease.name, { ttl: LONG_TTL_MS }).acquire({ wait: PATIENT_MS });
       assert.ok(theirs.fence > lease.fence);
       await until("the loss is known", async () => {
         clock.advance(THIRD_MS / 50);
@@ -33,7 +33,7 @@ export const restartCases: readonly LockCase[] = [
       assert.equal(await lease.release(), "lapsed");
       assert.equal(await theirs.release(), "released");
       const renewedBefore = lab.events.all("holdfast:lock:renewed").length;
-      const again = await take(holder, lease.name, { ttlMs: LONG_TTL_MS });
+      const again = await take(holder, lease.name, { ttl: LONG_TTL_MS });
       clock.advance(THIRD_MS);
       await until("a renewal", () => lab.events.all("holdfast:lock:renewed").length > renewedBefore);
       assert.equal(again.valid, true);
@@ -47,8 +47,8 @@ export const restartCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: 600 });
-      const waiter = await standInLine(lab, waiting, name, 1, { ttlMs: 600 });
+      const lease = await take(holder, name, { ttl: 600 });
+      const waiter = await standInLine(lab, waiting, name, 1, { ttl: 600 });
       await lab.restartServer();
       const next = await waiter.lease;
       assert.ok(next.fence > lease.fence);

@@ -50,9 +50,9 @@ export async function standInLine(
   place: number,
   options: MutexOptions & AcquireOptions = {},
 ): Promise<{ readonly lease: Promise<Lease> }> {
-  const { waitMs = Number.POSITIVE_INFINITY, signal, floor, ...terms } = options;
-  const lease = holdfast.mutex(name, { ttlMs: LONG_TTL_MS, ...terms }).acquire({
-    waitMs,
+  const { wait: waitMs = Number.POSITIVE_INFINITY, signal, floor, ...terms } = options;
+  const lease = holdfast.mutex(name, { ttl: LONG_TTL_MS, ...terms }).acquire({
+    wait: waitMs,
     ...(signal ? { signal } : {}),
     ...(floor === undefined ? {} : { floor }),
   });

@@ -18,9 +18,9 @@ export const tellingCases: readonly LockCase[] = [
         const holder = await lab.holdfast({ label });
         const name = lab.name();
         const beforeMs = Number((await lab.store.nowMicros()) / 1_000n);
-        const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+        const lease = await take(holder, name, { ttl: LONG_TTL_MS });
         const afterMs = Number((await lab.store.nowMicros()) / 1_000n);
-        const { owner } = await assertTimesOut(rival.mutex(name).acquire({ waitMs: 0 }));
+        const { owner } = await assertTimesOut(rival.mutex(name).acquire({ wait: 0 }));
         assert.ok(owner);
         assert.deepEqual(
           [owner.host, owner.pid, owner.label, owner.fence],
@@ -39,11 +39,11 @@ export const tellingCases: readonly LockCase[] = [
       for (const label of LABELS) {
         const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ label })];
         const name = lab.name();
-        const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+        const lease = await take(holder, name, { ttl: LONG_TTL_MS });
         const waiter = await standInLine(lab, waiting, name, 1);
         await lease.release();
         const next = await waiter.lease;
-        const error = await assertTimesOut(rival.mutex(name).acquire({ waitMs: 0 }));
+        const error = await assertTimesOut(rival.mutex(name).acquire({ wait: 0 }));
         assert.equal(error.owner?.label, label);
         assert.equal(error.owner?.fence, next.fence);
         assert.match(error.message, label ? /held by/ : /held by pid/);
@@ -58,7 +58,7 @@ export const tellingCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast({ clock }), await lab.holdfast({ clock })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const first = await lab.events.next("holdfast:lock:acquired");
       assert.deepEqual(first, { lock: name, fence: lease.fence, waitedMs: 0, local: false });
       const waiter = await standInLine(lab, waiting, name, 1);
@@ -80,7 +80,7 @@ export const tellingCases: readonly LockCase[] = [
     needs: ["store"],
     async run(lab) {
       const name = lab.name();
-      const lease = await take(await lab.holdfast(), name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(await lab.holdfast(), name, { ttl: LONG_TTL_MS });
       const waits: Promise<Lease>[] = [];
       for (let place = 1; place <= 3; place++) {
         const waiter = await standInLine(lab, await lab.holdfast(), name, place);

@@ -65,7 +65,7 @@ export const tokenCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       assert.deepEqual(await lab.store.everlasting(name), []);
       await lease.release();
@@ -81,7 +81,7 @@ export const tokenCases: readonly LockCase[] = [
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
-      const lease = await take(holdfast, lab.name(), { ttlMs: LONG_TTL_MS });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       const { fence, id } = lease;
       for (let round = 0; round < 3; round++) {
         clock.advance(LONG_TTL_MS / 3);
@@ -120,7 +120,7 @@ export const tokenCases: readonly LockCase[] = [
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
-      const mutex = holdfast.mutex(name, { ttlMs: LONG_TTL_MS });
+      const mutex = holdfast.mutex(name, { ttl: LONG_TTL_MS });
       const first = await mutex.acquire();
       const floor = first.fence + AHEAD_US;
       const demanding = mutex.acquire({ floor });

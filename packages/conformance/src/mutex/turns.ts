@@ -11,7 +11,7 @@ export const turnCases: readonly LockCase[] = [
     async run(lab) {
       const [home, abroad] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const terms = { ttlMs: LONG_TTL_MS, localTurns: 3 };
+      const terms = { ttl: LONG_TTL_MS, localTurns: 3 };
       const order: string[] = [];
       const lease = await take(home, name, terms);
       const locals = [1, 2, 3, 4].map((turn) =>
@@ -34,7 +34,7 @@ export const turnCases: readonly LockCase[] = [
     async run(lab) {
       const [home, abroad] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const terms = { ttlMs: LONG_TTL_MS, localTurns: 3 };
+      const terms = { ttl: LONG_TTL_MS, localTurns: 3 };
       const fences: bigint[] = [];
       const first = await take(home, name, terms);
       const turns = [1, 2].map(() => home.mutex(name, terms).run((lease) => void fences.push(lease.fence)));
@@ -53,7 +53,7 @@ export const turnCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const mutex = (await lab.holdfast({ through: proxy })).mutex(lab.name(), { ttlMs: LONG_TTL_MS });
+      const mutex = (await lab.holdfast({ through: proxy })).mutex(lab.name(), { ttl: LONG_TTL_MS });
       const first = await mutex.acquire();
       const second = mutex.acquire();
       proxy.forget();
@@ -75,10 +75,10 @@ export const turnCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const [home, abroad] = [await lab.holdfast({ clock }), await lab.holdfast()];
       const name = lab.name();
-      const terms = { ttlMs: LONG_TTL_MS, localTurns: 100 };
+      const terms = { ttl: LONG_TTL_MS, localTurns: 100 };
       const order: string[] = [];
       const lease = await take(home, name, terms);
-      const local = home.mutex(name, terms).run(() => void order.push("home"), { waitMs: LONG_TTL_MS * 2 });
+      const local = home.mutex(name, terms).run(() => void order.push("home"), { wait: LONG_TTL_MS * 2 });
       const waiter = await standInLine(lab, abroad, name, 1);
       clock.advance(LONG_TTL_MS * 0.34);
       await lab.events.next("holdfast:lock:renewed");
@@ -96,7 +96,7 @@ export const turnCases: readonly LockCase[] = [
     needs: ["store"],
     async run(lab) {
       const holdfast = await lab.holdfast();
-      const mutex = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS });
+      const mutex = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS });
       const first = await mutex.acquire();
       const waiting = mutex.acquire();
       await first.release();

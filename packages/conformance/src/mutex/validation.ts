@@ -24,19 +24,19 @@ const WRONG_TERMS: readonly [argument: string, options: Bag][] = [
     {},
     null,
     10n,
-  ].map((ttlMs): [string, Bag] => ["ttlMs", { ttlMs }]),
+  ].map((ttl): [string, Bag] => ["ttl", { ttl }]),
   ...[0, -1, 1.5, 1_001, "3", null].map((localTurns): [string, Bag] => ["localTurns", { localTurns }]),
-  ...[0, -1, 1.5, Number.NaN, "x"].map((maxHoldMs): [string, Bag] => ["maxHoldMs", { maxHoldMs }]),
-  ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31].map((lockDelayMs): [string, Bag] => [
-    "lockDelayMs",
-    { lockDelayMs },
+  ...[0, -1, 1.5, Number.NaN, "x"].map((maxHold): [string, Bag] => ["maxHold", { maxHold }]),
+  ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31].map((lockDelay): [string, Bag] => [
+    "lockDelay",
+    { lockDelay },
   ]),
-  ["ttl", { ttl: 5_000 }],
-  ["waitMs", { waitMs: 5_000 }],
+  ["ttlMs", { ttlMs: 5_000 }],
+  ["wait", { wait: 5_000 }],
 ];
 
 const WRONG_WAITS: readonly [argument: string, options: Bag][] = [
-  ...[-1, 1.5, Number.NaN, "soon", null].map((waitMs): [string, Bag] => ["waitMs", { waitMs }]),
+  ...[-1, 1.5, Number.NaN, "soon", null].map((wait): [string, Bag] => ["wait", { wait }]),
   ...[{}, 5, null, new AbortController()].map((signal): [string, Bag] => ["signal", { signal }]),
   ...[5, "5", null, -1n, -5n, 2n ** 53n].map((floor): [string, Bag] => ["floor", { floor }]),
   ["timeout", { timeout: 5_000 }],
@@ -45,9 +45,9 @@ const WRONG_WAITS: readonly [argument: string, options: Bag][] = [
 const WRONG_SETTINGS: readonly [argument: string, options: Bag][] = [
   ...["", "a b", "{a}", 5, null].map((prefix): [string, Bag] => ["prefix", { prefix }]),
   ...[5, null, "x".repeat(201)].map((label): [string, Bag] => ["label", { label }]),
-  ...[0, -1, 1.5, "x", Number.POSITIVE_INFINITY, null].map((callTimeoutMs): [string, Bag] => [
-    "callTimeoutMs",
-    { callTimeoutMs },
+  ...[0, -1, 1.5, "x", Number.POSITIVE_INFINITY, null].map((callTimeout): [string, Bag] => [
+    "callTimeout",
+    { callTimeout },
   ]),
 ];
 
@@ -123,14 +123,14 @@ export const validationCases: readonly LockCase[] = [
         "options",
         null,
       );
-      const terms = { ttlMs: 2 ** 31 - 1, lockDelayMs: 1 };
+      const terms = { ttl: 2 ** 31 - 1, lockDelay: 1 };
       assertNames(
         thrown(() => holdfast.mutex("name", terms), "too much"),
-        "lockDelayMs",
+        "lockDelay",
         1,
       );
-      holdfast.mutex("name", { ttlMs: "500ms", maxHoldMs: "1h", lockDelayMs: "0ms", localTurns: 1_000 });
-      holdfast.mutex("name", { ttlMs: 100, maxHoldMs: Number.POSITIVE_INFINITY });
+      holdfast.mutex("name", { ttl: "500ms", maxHold: "1h", lockDelay: "0ms", localTurns: 1_000 });
+      holdfast.mutex("name", { ttl: 100, maxHold: Number.POSITIVE_INFINITY });
     },
   },
   {
@@ -153,8 +153,8 @@ export const validationCases: readonly LockCase[] = [
       }
       assertNames(await rejection(mutex.acquire(null as never)), "options", null);
       assert.equal(proxy.requests.length, 0);
-      assert.equal(await mutex.run(() => 1, { waitMs: "10s" }), 1);
-      assert.equal(await mutex.run(() => 2, { floor: 0n, waitMs: Number.POSITIVE_INFINITY }), 2);
+      assert.equal(await mutex.run(() => 1, { wait: "10s" }), 1);
+      assert.equal(await mutex.run(() => 2, { floor: 0n, wait: Number.POSITIVE_INFINITY }), 2);
     },
   },
   {
@@ -163,7 +163,7 @@ export const validationCases: readonly LockCase[] = [
     needs: [],
     async run(lab) {
       const mutex = (await lab.holdfast()).mutex(lab.name());
-      assertNames(await rejection(mutex.tryAcquire({ waitMs: 5 } as never)), "waitMs", 5);
+      assertNames(await rejection(mutex.tryAcquire({ wait: 5 } as never)), "wait", 5);
       const signal = AbortSignal.abort();
       assertNames(await rejection(mutex.tryAcquire({ signal } as never)), "signal", "aborted");
     },

@@ -20,7 +20,7 @@ export const waitingCases: readonly LockCase[] = [
     needs: ["store"],
     async run(lab) {
       const name = lab.name();
-      const lease = await take(await lab.holdfast(), name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(await lab.holdfast(), name, { ttl: LONG_TTL_MS });
       const order: number[] = [];
       const done: Promise<unknown>[] = [];
       for (let place = 1; place <= 4; place++) {
@@ -42,7 +42,7 @@ export const waitingCases: readonly LockCase[] = [
     covers: ["async-mutex: queue order"],
     needs: [],
     async run(lab) {
-      const mutex = (await lab.holdfast()).mutex(lab.name(), { ttlMs: LONG_TTL_MS, localTurns: 3 });
+      const mutex = (await lab.holdfast()).mutex(lab.name(), { ttl: LONG_TTL_MS, localTurns: 3 });
       const order: number[] = [];
       const callers = Array.from({ length: 10 }, (_, place) => mutex.run(() => void order.push(place)));
       await Promise.all(callers);
@@ -61,7 +61,7 @@ export const waitingCases: readonly LockCase[] = [
         await lab.holdfast(),
       ];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
       proxy.set({ down: "hold" }, "inbox");
       assert.equal(await lease.release(), "released");
@@ -78,7 +78,7 @@ export const waitingCases: readonly LockCase[] = [
     needs: [],
     async run(lab) {
       const holdfast = await lab.holdfast();
-      const mutex = holdfast.mutex(lab.name(), { ttlMs: LONG_TTL_MS });
+      const mutex = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS });
       const lease = await mutex.acquire();
       const waiting = mutex.acquire();
       const released = lease.release();
@@ -95,8 +95,8 @@ export const waitingCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast({ label: "billing" }), await lab.holdfast({ clock })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
-      const waiter = await standInLine(lab, waiting, name, 1, { waitMs: 5_000 });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
+      const waiter = await standInLine(lab, waiting, name, 1, { wait: 5_000 });
       let over = false;
       waiter.lease
         .catch(() => {})
@@ -123,7 +123,7 @@ export const waitingCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, waiting, next] = [await lab.holdfast(), await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const controller = new AbortController();
       const waiter = await standInLine(lab, waiting, name, 1, { signal: controller.signal });
       const second = await standInLine(lab, next, name, 2);
@@ -146,7 +146,7 @@ export const waitingCases: readonly LockCase[] = [
       const reason = new Error("too late");
       const acquire = holdfast.mutex(lab.name()).acquire({ signal: AbortSignal.abort(reason) });
       assert.equal(await rejection(acquire), reason);
-      const waiting = holdfast.mutex(lab.name()).acquire({ waitMs: 0, signal: AbortSignal.abort(reason) });
+      const waiting = holdfast.mutex(lab.name()).acquire({ wait: 0, signal: AbortSignal.abort(reason) });
       assert.equal(await rejection(waiting), reason);
       assert.equal(proxy.scriptCalls.length, 0);
     },
@@ -177,7 +177,7 @@ export const waitingCases: readonly LockCase[] = [
         await lab.holdfast(),
       ];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const controller = new AbortController();
       const waiter = await standInLine(lab, waiting, name, 1, { signal: controller.signal });
       proxy.set({ down: "hold" }, "inbox");
@@ -185,7 +185,7 @@ export const waitingCases: readonly LockCase[] = [
       await lab.events.next("holdfast:lock:handed-over", (event) => event.lock === name);
       controller.abort();
       assert.ok((await rejection(waiter.lease)) instanceof Error);
-      const granted = await next.mutex(name, { ttlMs: LONG_TTL_MS }).acquire({ waitMs: LONG_TTL_MS / 6 });
+      const granted = await next.mutex(name, { ttl: LONG_TTL_MS }).acquire({ wait: LONG_TTL_MS / 6 });
       proxy.heal();
       assert.equal(await granted.release(), "released");
       const acquired = lab.events.all("holdfast:lock:acquired").filter((event) => event.lock === name);
@@ -199,10 +199,10 @@ export const waitingCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const controller = new AbortController();
       const first = await standInLine(lab, waiting, name, 1, { signal: controller.signal });
-      const second = waiting.mutex(name, { ttlMs: LONG_TTL_MS }).acquire();
+      const second = waiting.mutex(name, { ttl: LONG_TTL_MS }).acquire();
       controller.abort();
       await rejection(first.lease);
       assert.equal(await lab.store.waiting(name), 1);
@@ -218,8 +218,8 @@ export const waitingCases: readonly LockCase[] = [
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock })];
       const name = lab.name();
-      const lease = await take(holder, name, { ttlMs: LONG_TTL_MS });
-      const waiter = await standInLine(lab, waiting, name, 1, { waitMs: Number.POSITIVE_INFINITY });
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
+      const waiter = await standInLine(lab, waiting, name, 1, { wait: Number.POSITIVE_INFINITY });
       clock.advance(LONG_TTL_MS / 3);
       await lease.release();
       assert.equal(await (await waiter.lease).release(), "released");

@@ -83,7 +83,7 @@ function hangs(found: string, callTimeoutMs: number, remedy: string): Finding {
     code: "client-hangs",
     severity: "info",
     found: `the client has ${found}`,
-    consequence: `Calls of holdfast end after ${callTimeoutMs} ms (callTimeoutMs) whatever the client does; your own calls on this client wait for a silent server for ever.`,
+    consequence: `Calls of holdfast end after ${callTimeoutMs} ms (callTimeout) whatever the client does; your own calls on this client wait for a silent server for ever.`,
     remedy: `${remedy}, if your own calls must end.`,
   };
 }
@@ -94,9 +94,9 @@ function shorterLimit(option: string, timeoutMs: number, callTimeoutMs: number):
     {
       code: "client-limit",
       severity: "info",
-      found: `the client's ${option} is ${timeoutMs} ms, shorter than callTimeoutMs (${callTimeoutMs} ms)`,
+      found: `the client's ${option} is ${timeoutMs} ms, shorter than callTimeout (${callTimeoutMs} ms)`,
       consequence: `Calls of holdfast end as unknown after ${timeoutMs} ms.`,
-      remedy: `Set ${option} and callTimeoutMs to the same, so that both say what is meant.`,
+      remedy: `Set ${option} and callTimeout to the same, so that both say what is meant.`,
     },
   ];
 }

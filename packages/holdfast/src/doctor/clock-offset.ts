@@ -63,10 +63,10 @@ export function checkClock(reading: ClockReading, callTimeoutMs: number): Findin
     findings.push({
       code: "latency",
       severity: "warning",
-      found: `a call takes ${describeMs(roundTripMs)}, and ends unanswered after ${callTimeoutMs} ms (callTimeoutMs)`,
+      found: `a call takes ${describeMs(roundTripMs)}, and ends unanswered after ${callTimeoutMs} ms (callTimeout)`,
       consequence: "A short delay more, and calls end as unknown although the server carries them out.",
       remedy:
-        "Raise callTimeoutMs, and use a ttl of at least thirty round trips; or move closer to the server.",
+        "Raise callTimeout, and use a ttl of at least thirty round trips; or move closer to the server.",
     });
   }
   return findings;

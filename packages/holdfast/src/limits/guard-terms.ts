@@ -15,7 +15,7 @@ export type PenaltyKind = "postpone" | "busy" | "refuse";
 
 export interface PenaltyRule {
   readonly kind: PenaltyKind;
-  readonly forMs: Duration;
+  readonly for: Duration;
   /**
    * A hit during the penalty lets it begin anew. Such hits are counted in Redis, each of them; in a middleware each
    * request is one, whatever it counts: what is refused has no outcome of its own. @default false
@@ -33,9 +33,9 @@ export interface Penalty {
 export type SubjectSet = readonly string[] | { has(subject: string): boolean };
 
 /**
- * A list as it is, or a function that loads it: when it is first needed, and again in the background once `listsMs` have
- * passed, one load at a time. The first load is waited for, once, as long as a call to Redis (`timeoutMs`). A load that
- * fails, or takes longer than 10 s or `listsMs`, is told by `holdfast:guard:list-failed` and followed by another; until
+ * A list as it is, or a function that loads it: when it is first needed, and again in the background once `listMaxAge` has
+ * passed, one load at a time. The first load is waited for, once, as long as a call to Redis (`timeout`). A load that
+ * fails, or takes longer than 10 s or `listMaxAge`, is told by `holdfast:guard:list-failed` and followed by another; until
  * one comes, however late, the list is as it was, and before the first of them empty: `deny` lets everybody in.
  */
 export type SubjectList = SubjectSet | (() => SubjectSet | Promise<SubjectSet>);
@@ -48,7 +48,7 @@ export interface GuardOptions {
   /** The n-th strike has the n-th penalty, those beyond have the last. At least one. */
   readonly penalties: readonly PenaltyRule[];
   /** So long after the last penalty ended, the strikes of a subject are forgotten. @default "1h" */
-  readonly decayMs?: Duration | undefined;
+  readonly decay?: Duration | undefined;
   /**
    * Never counted, whatever `deny` says. In a middleware with the key "ip" both lists are asked for the address of the
    * request, as well as for what it is counted by, the network of an IPv6 one.
@@ -57,7 +57,7 @@ export interface GuardOptions {
   /** Never let in. */
   readonly deny?: SubjectList | undefined;
   /** How old a list that is loaded may become. @default "1m" */
-  readonly listsMs?: Duration | undefined;
+  readonly listMaxAge?: Duration | undefined;
   /**
    * What a hit says while Redis cannot be asked. Penalties that this process knows of stand all the same; `local`
    * counts here, up to `localShare` of the hits, and has the first penalty for who goes over.
@@ -67,7 +67,7 @@ export interface GuardOptions {
   /** Only with `outage: "local"`, above 0 to 1; one hit is always free. @default 0.1 */
   readonly localShare?: number | undefined;
   /** The limit of one call to Redis, after which `outage` decides. @default that of the Holdfast */
-  readonly timeoutMs?: Duration | undefined;
+  readonly timeout?: Duration | undefined;
   /** Answers who is punished from this process, without Redis, until the penalty ends. @default true */
   readonly cache?: boolean | undefined;
 }
@@ -93,13 +93,13 @@ const known = [
   "hits",
   "per",
   "penalties",
-  "decayMs",
+  "decay",
   "allow",
   "deny",
-  "listsMs",
+  "listMaxAge",
   "outage",
   "localShare",
-  "timeoutMs",
+  "timeout",
   "cache",
 ] as const;
 const kinds: readonly PenaltyKind[] = ["postpone", "busy", "refuse"];
@@ -110,12 +110,12 @@ const DEFAULT_LISTS = "1m";
 /** @throws {InvalidArgumentError} */
 export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
   checkOptions("options", options, known);
-  const { hits, per, outage, localShare, timeoutMs, cache, allow = [], deny = [] } = options;
+  const { hits, per, outage, localShare, timeout, cache, allow = [], deny = [] } = options;
   if (!Number.isInteger(hits) || hits < 1)
     throw new InvalidArgumentError("hits", `must be a whole number from 1, not ${show(hits)}`);
-  const counted = termsOf(name, { type: "window", max: hits, per, outage, localShare, timeoutMs, cache });
-  const { decayMs = DEFAULT_DECAY, listsMs = DEFAULT_LISTS } = options;
-  const decay = spanMs("decayMs", decayMs, 0);
+  const counted = termsOf(name, { type: "window", max: hits, per, outage, localShare, timeout, cache });
+  const { decay = DEFAULT_DECAY, listMaxAge = DEFAULT_LISTS } = options;
+  const decayMs = spanMs("decay", decay, 0);
   const penalties = penaltiesOf(options.penalties);
   return Object.freeze({
     name,
@@ -124,13 +124,13 @@ export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
     words: [
       `${hits}`,
       `${counted.perUs}`,
-      `${decay * 1_000}`,
+      `${decayMs * 1_000}`,
       ...penalties.flatMap(({ forMs, prolong }) => [`${forMs * 1_000}`, prolong ? "1" : "0"]),
     ],
     perUs: counted.perUs,
     allow: checkList("allow", allow),
     deny: checkList("deny", deny),
-    listsMs: spanMs("listsMs", listsMs, 1),
+    listsMs: spanMs("listMaxAge", listMaxAge, 1),
     outage: counted.outage,
     share: { ...counted, localShare: Math.max(counted.localShare, 1 / hits) },
     timeoutMs: counted.timeoutMs,
@@ -142,12 +142,12 @@ function penaltiesOf(rules: unknown): Penalty[] {
   if (!Array.isArray(rules) || rules.length === 0 || rules.length > MOST_PENALTIES)
     throw new InvalidArgumentError(
       "penalties",
-      `must be an array of 1 to ${MOST_PENALTIES} rules such as { kind: "busy", forMs: "15s" }`,
+      `must be an array of 1 to ${MOST_PENALTIES} rules such as { kind: "busy", for: "15s" }`,
     );
   return rules.map((rule: PenaltyRule, place) => {
     const argument = `penalties[${place}]`;
-    checkOptions(argument, rule, ["kind", "forMs", "prolong"]);
-    const { kind, forMs, prolong = false } = rule;
+    checkOptions(argument, rule, ["kind", "for", "prolong"]);
+    const { kind, for: duration, prolong = false } = rule;
     if (!kinds.includes(kind))
       throw new InvalidArgumentError(
         `${argument}.kind`,
@@ -155,7 +155,7 @@ function penaltiesOf(rules: unknown): Penalty[] {
       );
     if (typeof prolong !== "boolean")
       throw new InvalidArgumentError(`${argument}.prolong`, "must be true or false");
-    return Object.freeze({ kind, forMs: spanMs(`${argument}.forMs`, forMs, 1), prolong });
+    return Object.freeze({ kind, forMs: spanMs(`${argument}.for`, duration, 1), prolong });
   });
 }
 

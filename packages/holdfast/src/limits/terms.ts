@@ -50,7 +50,7 @@ export interface LimitOptions {
   /** Only with `outage: "local"`: the share of `max` that each process may admit by itself, above 0 to 1. @default 0.1 */
   readonly localShare?: number | undefined;
   /** The limit of one call to Redis, after which `outage` decides. @default that of the Holdfast */
-  readonly timeoutMs?: Duration | undefined;
+  readonly timeout?: Duration | undefined;
   /**
    * Remembers refusals in this process until they may change by themselves, of ten thousand targets. What this process
    * gives back, sets or resets it knows; what others do it learns when the time of the refusal is over. @default true
@@ -95,7 +95,7 @@ const MOST_SPAN_MS = 366 * 86_400_000;
 const DEFAULT_LOCAL_SHARE = 0.1;
 /** The most that Lua counts exactly. */
 const EXACT = 2 ** 52;
-const known = ["max", "per", "type", "burst", "outage", "localShare", "timeoutMs", "cache", "block"] as const;
+const known = ["max", "per", "type", "burst", "outage", "localShare", "timeout", "cache", "block"] as const;
 
 /** @throws {InvalidArgumentError} */
 export function termsOf(name: string, options: LimitOptions): Terms {
@@ -121,7 +121,7 @@ export function termsOf(name: string, options: LimitOptions): Terms {
     unitUs: type === "rolling" || type === "gcra" ? unitOf(burst, max, perUs) : 1,
     outage,
     localShare: shareOf(options),
-    timeoutMs: options.timeoutMs === undefined ? null : durationMs("timeoutMs", options.timeoutMs, bounds),
+    timeoutMs: options.timeout === undefined ? null : durationMs("timeout", options.timeout, bounds),
     cache,
     block: Math.min(block, max),
   };

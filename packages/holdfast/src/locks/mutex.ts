@@ -3,7 +3,7 @@
  *
  * Fairness  first come, first served between processes, and between the callers of one process; a
  *           process passes the name on inside for at most `localTurns` turns.
- * Time      a lease is renewed until it is released, lost or `maxHoldMs` old; see lease/lease.ts.
+ * Time      a lease is renewed until it is released, lost or `maxHold` old; see lease/lease.ts.
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
 
@@ -15,18 +15,18 @@ import { type LineParts, type LineTerms, LocalLine } from "./local-line.js";
 
 export interface MutexOptions {
   /** How long the name stays taken after its holder falls silent. Renewed at a third. @default "30s" */
-  readonly ttlMs?: Duration | undefined;
+  readonly ttl?: Duration | undefined;
   /** Most turns passed on inside this process before other processes get theirs: 1 to 1000. @default 16 */
   readonly localTurns?: number | undefined;
   /** Ends a lease that is held longer, however healthy. @default Infinity */
-  readonly maxHoldMs?: Duration | undefined;
+  readonly maxHold?: Duration | undefined;
   /** Keeps the name from others for this long after a lease expired (not after a release). @default 0 */
-  readonly lockDelayMs?: Duration | undefined;
+  readonly lockDelay?: Duration | undefined;
 }
 
 export interface AcquireOptions {
   /** Longest wait. 0 is one attempt; Infinity waits for as long as it takes. @default "10s" */
-  readonly waitMs?: Duration | undefined;
+  readonly wait?: Duration | undefined;
   /** Ends the wait, not a lease that was already granted. */
   readonly signal?: AbortSignal | undefined;
   /** The fence must be larger than this: pass `StaleTokenError.seen` after a resource refused. */
@@ -82,8 +82,8 @@ export class Mutex {
 
   /**
    * Waits for the name and returns a live lease.
-   * @throws {AcquireTimeoutError} `waitMs` passed and somebody else held the name
-   * @throws {IndeterminateError} `waitMs` passed and Redis did not answer; what was asked is cleaned up
+   * @throws {AcquireTimeoutError} `wait` passed and somebody else held the name
+   * @throws {IndeterminateError} `wait` passed and Redis did not answer; what was asked is cleaned up
    * @throws {ServerError} Redis refused in a way that will not pass
    * @throws {ClosedError} `hf.close()` was called
    * @throws the signal's reason, when it aborted first
@@ -157,19 +157,19 @@ function lineOf({ lines, idle, parts }: LineRegistry, key: string, terms: LineTe
 }
 
 function termsOf(name: string, options: MutexOptions): LineTerms {
-  checkOptions("options", options, ["ttlMs", "localTurns", "maxHoldMs", "lockDelayMs"]);
-  const { ttlMs = DEFAULT_TTL_MS, localTurns = DEFAULT_LOCAL_TURNS } = options;
-  const { maxHoldMs = Number.POSITIVE_INFINITY, lockDelayMs = 0 } = options;
+  checkOptions("options", options, ["ttl", "localTurns", "maxHold", "lockDelay"]);
+  const { ttl = DEFAULT_TTL_MS, localTurns = DEFAULT_LOCAL_TURNS } = options;
+  const { maxHold = Number.POSITIVE_INFINITY, lockDelay = 0 } = options;
   if (!Number.isInteger(localTurns) || localTurns < 1 || localTurns > MOST_LOCAL_TURNS) {
     throw new InvalidArgumentError("localTurns", `must be a whole number from 1 to ${MOST_LOCAL_TURNS}`);
   }
-  const ttl = durationMs("ttlMs", ttlMs, { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS });
+  const ttlMs = durationMs("ttl", ttl, { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS });
   return Object.freeze({
     name,
-    ttlMs: ttl,
-    lockDelayMs: durationMs("lockDelayMs", lockDelayMs, { minMs: 0, maxMs: LONGEST_MS - ttl }),
+    ttlMs,
+    lockDelayMs: durationMs("lockDelay", lockDelay, { minMs: 0, maxMs: LONGEST_MS - ttlMs }),
     localTurns,
-    maxHoldMs: durationMs("maxHoldMs", maxHoldMs, { minMs: 1, maxMs: Number.POSITIVE_INFINITY }),
+    maxHoldMs: durationMs("maxHold", maxHold, { minMs: 1, maxMs: Number.POSITIVE_INFINITY }),
   });
 }
 
@@ -184,13 +184,13 @@ const DEFAULT_ACQUIRE: AcquireTerms = { waitMs: DEFAULT_WAIT_MS, signal: undefin
 
 function checkAcquire(options: AcquireOptions): AcquireTerms {
   if (options === NO_OPTIONS) return DEFAULT_ACQUIRE;
-  checkOptions("options", options, ["waitMs", "signal", "floor"]);
-  const { waitMs = DEFAULT_WAIT_MS, signal } = options;
+  checkOptions("options", options, ["wait", "signal", "floor"]);
+  const { wait = DEFAULT_WAIT_MS, signal } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new InvalidArgumentError("signal", "must be an AbortSignal");
   }
   const bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY };
-  return { waitMs: durationMs("waitMs", waitMs, bounds), signal, floor: floorOf(options) };
+  return { waitMs: durationMs("wait", wait, bounds), signal, floor: floorOf(options) };
 }
 
 /** The least token that will do: one above what the resource has seen. */

@@ -1,8 +1,11 @@
 /** Durations as callers give them: a number of milliseconds, or text such as "10s" where people type. */
 import { InvalidArgumentError } from "../errors.js";
 
-/** Milliseconds, or a whole number and a unit: "500ms", "10s", "5m", "1h", "7d". */
-export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
+/**
+ * Milliseconds, or a whole number and a unit without a space: "500ms", "10s", "5m", "1h", "7d". The compiler refuses
+ * "10 s" and "1.5s", and text made of a `number` as well: give milliseconds there, `seconds * 1_000`.
+ */
+export type Duration = number | `${bigint}${"ms" | "s" | "m" | "h" | "d"}`;
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -33,7 +36,7 @@ export function durationMs(argument: string, value: unknown, bounds: DurationBou
 }
 
 function parse(argument: string, text: string): number {
-  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text.trim());
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
   if (!match) {
     throw new InvalidArgumentError(
       argument,

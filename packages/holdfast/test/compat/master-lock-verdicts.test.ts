@@ -141,7 +141,7 @@ describe("verdicts", () => {
     test("mended: a release without an answer hides neither the block's error nor its value", async () => {
       const proxy = await place().proxy();
       const client = place().client(proxy.url);
-      holdfastOf(client, { prefix: "masterlock", callTimeoutMs: 50 });
+      holdfastOf(client, { prefix: "masterlock", callTimeout: 50 });
       const { backend, lines } = started((config) => {
         config.redis = client;
       });
@@ -199,7 +199,7 @@ describe("verdicts", () => {
       });
       await backend.synchronize(key, async () => {
         const other = holdfastOf(place().client(), { prefix: "other" });
-        await expect(other.mutex(key).acquire({ waitMs: 0 })).rejects.toMatchObject({
+        await expect(other.mutex(key).acquire({ wait: 0 })).rejects.toMatchObject({
           owner: { label: "machine-7", pid: process.pid },
         });
       });

@@ -302,7 +302,7 @@ onEachServer((place) => {
     const proxy = await place().proxy();
     const offline = place().client(proxy.url);
     await offline.ping();
-    holdfastOf(offline, { callTimeoutMs: 30 });
+    holdfastOf(offline, { callTimeout: 30 });
     proxy.refuse();
     const errors: Error[] = [];
     const away = new Redlock([offline]);

@@ -88,8 +88,8 @@ describe("away and closed", () => {
   );
 
   test("who waits for less long says nothing about those who wait for longer", async () => {
-    const hasty = office.limit("hasty", { max: 9, per: "1h", timeoutMs: 5 });
-    const patient = office.limit("patient", { max: 9, per: "1h", timeoutMs: 5_000 });
+    const hasty = office.limit("hasty", { max: 9, per: "1h", timeout: 5 });
+    const patient = office.limit("patient", { max: 9, per: "1h", timeout: 5_000 });
     office.port.failure = () => new IndeterminateError("no answer within 5 ms");
     await expect(hasty.take("ann")).rejects.toBeInstanceOf(IndeterminateError);
     office.port.failure = null;

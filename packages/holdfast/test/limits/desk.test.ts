@@ -181,7 +181,7 @@ describe("batches", () => {
   });
 
   test("limits of time are kept apart", async () => {
-    const quick = office.limit("quick", { max: 3, per: "1h", timeoutMs: 50 });
+    const quick = office.limit("quick", { max: 3, per: "1h", timeout: 50 });
     const slow = office.limit("slow", { max: 3, per: "1h" });
     await Promise.all([quick.take("ann"), slow.take("ann"), quick.take("bob")]);
     expect(office.port.limits).toEqual([50, 1_000]);
@@ -291,8 +291,8 @@ describe("blocks", () => {
   });
 
   test("that others have asked for are waited for no longer than the caller wants", async () => {
-    const slow = office.limit("n", { ...options, timeoutMs: 5_000 });
-    const quick = office.limit("n", { ...options, timeoutMs: 100, outage: "closed" });
+    const slow = office.limit("n", { ...options, timeout: 5_000 });
+    const quick = office.limit("n", { ...options, timeout: 100, outage: "closed" });
     office.port.isHeld = true;
     const [first, second] = [slow.take("ann"), quick.take("ann")];
     await new Promise((resolve) => setImmediate(resolve));

@@ -15,7 +15,7 @@ import { configOver } from "../compat/traffic-jam/scene.ts";
 import { Engine } from "./engine.ts";
 import { Office } from "./office.ts";
 
-const GUARD: GuardOptions = { hits: 1, per: "1m", penalties: [{ kind: "busy", forMs: "15s" }] };
+const GUARD: GuardOptions = { hits: 1, per: "1m", penalties: [{ kind: "busy", for: "15s" }] };
 
 describe("a port that says that it is not connected", () => {
   let engine: Engine;
@@ -88,7 +88,7 @@ test("nothing of a burst waits in the client's queue until Redis is back: guards
   const server = await EmbeddedValkey.start();
   const client = new Redis(server.url, { retryStrategy: () => 20 });
   client.on("error", () => {});
-  const hf = new Holdfast(client, { callTimeoutMs: 500 });
+  const hf = new Holdfast(client, { callTimeout: 500 });
   const [guard, limit] = [hf.guard("g", GUARD), hf.limit("l", { max: 3, per: "1h" })];
   const index = await hf.limits.index("i");
   const config = configOver(client, "tj");

@@ -37,12 +37,12 @@ afterEach(async () => {
 });
 
 function holdfast(): Holdfast {
-  const hf = new Holdfast(server.url, { callTimeoutMs: 2_000 });
+  const hf = new Holdfast(server.url, { callTimeout: 2_000 });
   opened.push(hf);
   return hf;
 }
 
-const TWO: GuardOptions = { hits: 2, per: "1m", penalties: [{ kind: "postpone", forMs: "1m" }] };
+const TWO: GuardOptions = { hits: 2, per: "1m", penalties: [{ kind: "postpone", for: "1m" }] };
 
 async function scriptsRun(): Promise<number> {
   const stats = await redis.info("commandstats");
@@ -78,7 +78,7 @@ test("a list is loaded once however many ask, and again in the background when i
       answer = resolve;
     });
   };
-  const guard = holdfast().guard("g", { ...TWO, deny: load, listsMs: 30 });
+  const guard = holdfast().guard("g", { ...TWO, deny: load, listMaxAge: 30 });
   const first = [guard.hit("m"), guard.hit("m"), guard.hit("x")];
   await new Promise((resolve) => setTimeout(resolve, 20));
   answer(["m"]);
@@ -112,7 +112,7 @@ test("one that cannot be loaded is told, and is as it was; one that never comes 
   expect(heard.map(([channel]) => channel)).toEqual(Array(2).fill("holdfast:guard:list-failed"));
   expect(heard[1]).toMatchObject([{}, { guard: "g", list: "deny", error: { argument: "deny" } }]);
 
-  const guard = holdfast().guard("g", { ...TWO, allow: () => new Promise(() => {}), timeoutMs: 100 });
+  const guard = holdfast().guard("g", { ...TWO, allow: () => new Promise(() => {}), timeout: 100 });
   const start = performance.now();
   for (let hit = 0; hit < 10; hit += 1) await guard.hit(`late-${hit}`);
   expect(performance.now() - start).toBeLessThan(900);
@@ -131,7 +131,7 @@ describe("one whose load hangs", () => {
         return () => {};
       },
     });
-    const lists = new GuardLists(schedule, guardTermsOf("g", { ...TWO, deny, listsMs }));
+    const lists = new GuardLists(schedule, guardTermsOf("g", { ...TWO, deny, listMaxAge: listsMs }));
     const isDenied = async (name: string) => (await lists.say([name], 0)) === "deny";
     const answer = async (load: number, ...names: string[]) => {
       answers[load]?.(names);

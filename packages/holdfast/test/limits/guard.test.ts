@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 function holdfast(url = server.url): Holdfast {
-  const hf = new Holdfast(url, { callTimeoutMs: 2_000 });
+  const hf = new Holdfast(url, { callTimeout: 2_000 });
   opened.push(hf);
   return hf;
 }
@@ -47,8 +47,8 @@ const TWO: GuardOptions = {
   hits: 2,
   per: "1m",
   penalties: [
-    { kind: "postpone", forMs: 60_000 },
-    { kind: "busy", forMs: "10m" },
+    { kind: "postpone", for: 60_000 },
+    { kind: "busy", for: "10m" },
   ],
 };
 
@@ -127,7 +127,7 @@ describe("the trap of INCR after the check", () => {
   });
 
   test("no key of a guard is ever without an end, wherever its counts run out", async () => {
-    const guard = holdfast().guard("g", { ...TWO, hits: 3, per: 20, cache: false, decayMs: 30 });
+    const guard = holdfast().guard("g", { ...TWO, hits: 3, per: 20, cache: false, decay: 30 });
     let seen = 0;
     while (seen < 100) {
       await guard.hit("s", "/a");
@@ -214,7 +214,7 @@ describe("during a penalty", () => {
   });
 
   test("a penalty that says so is prolonged by each hit, of which Redis hears", async () => {
-    const penalties = [{ kind: "busy", forMs: 60_000, prolong: true }] as const;
+    const penalties = [{ kind: "busy", for: 60_000, prolong: true }] as const;
     const guard = holdfast().guard("g", { hits: 1, per: "1m", penalties });
     await guard.hit("s");
     await guard.hit("s");
@@ -243,7 +243,7 @@ describe("while Redis cannot be asked", () => {
   ] as const)("%s", async (outage, oks, retries) => {
     const own = await EmbeddedValkey.start();
     const hf = holdfast(own.url);
-    const guard = hf.guard("g", { ...TWO, outage, timeoutMs: 700 });
+    const guard = hf.guard("g", { ...TWO, outage, timeout: 700 });
     for (let hit = 0; hit < 3; hit += 1) await guard.hit("known");
     await own.stop();
     const start = performance.now();
@@ -260,7 +260,7 @@ describe("while Redis cannot be asked", () => {
 
   test("error, which is the default", async () => {
     const own = await EmbeddedValkey.start();
-    const guard = holdfast(own.url).guard("g", { ...TWO, timeoutMs: 700 });
+    const guard = holdfast(own.url).guard("g", { ...TWO, timeout: 700 });
     await guard.hit("s");
     await own.stop();
     await expect(guard.hit("s")).rejects.toMatchObject({
@@ -297,13 +297,13 @@ test.each([
   ["hits", { hits: 1.5 }],
   ["per", { per: "soon" }],
   ["penalties", { penalties: [] }],
-  ["penalties[0].kind", { penalties: [{ kind: "flog", forMs: 1 }] }],
-  ["penalties[0].forMs", { penalties: [{ kind: "busy", forMs: 0 }] }],
-  ["penalties[0].prolong", { penalties: [{ kind: "busy", forMs: 1, prolong: 1 }] }],
-  ["decayMs", { decayMs: -1 }],
+  ["penalties[0].kind", { penalties: [{ kind: "flog", for: 1 }] }],
+  ["penalties[0].for", { penalties: [{ kind: "busy", for: 0 }] }],
+  ["penalties[0].prolong", { penalties: [{ kind: "busy", for: 1, prolong: 1 }] }],
+  ["decay", { decay: -1 }],
   ["deny", { deny: "mallory" }],
   ["allow", { allow: [1] }],
-  ["listsMs", { listsMs: 0 }],
+  ["listMaxAge", { listMaxAge: 0 }],
   ["localShare", { localShare: 0.5 }],
   ["outage", { outage: "maybe" }],
   ["limit", { limit: 5 }],

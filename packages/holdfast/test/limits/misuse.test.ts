@@ -153,12 +153,12 @@ test("messages show text as text, and name what was meant", async () => {
   expect(await told({ max: 1, per: "1h", type: "fixed" })).toMatch(/ not "fixed"$/);
   const guard = (options: object) => refusalOf(() => guardTermsOf("g", options as never) as never as Guard);
   expect(await guard({ hits: "3", per: "1m" })).toMatch(/ not "3"$/);
-  const rules = 'penalties must be an array of 1 to 100 rules such as { kind: "busy", forMs: "15s" }';
+  const rules = 'penalties must be an array of 1 to 100 rules such as { kind: "busy", for: "15s" }';
   expect(await guard({ hits: 3, per: "1m" })).toBe(rules);
   expect(await guard({ hits: 3, per: "1m", penalties: [] })).toBe(rules);
-  const penalties = [{ kind: "busy", forMs: "400d" }];
+  const penalties = [{ kind: "busy", for: "400d" }];
   expect(await guard({ hits: 3, per: "1m", penalties })).toMatch(
-    /^penalties\[0\]\.forMs must be at most 366 days/,
+    /^penalties\[0\]\.for must be at most 366 days/,
   );
 });
 

@@ -12,7 +12,7 @@ let hf: Holdfast;
 beforeAll(async () => {
   valkey = await EmbeddedValkey.start();
   client = new Redis(valkey.port, { retryStrategy: () => 5 });
-  hf = new Holdfast(client, { callTimeoutMs: "15s" });
+  hf = new Holdfast(client, { callTimeout: "15s" });
 });
 afterAll(async () => {
   await hf?.close();

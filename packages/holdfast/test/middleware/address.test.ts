@@ -189,7 +189,7 @@ describe("what can hardly be meant is told once, and changes nothing", () => {
   ): Promise<unknown[]> {
     const heard: unknown[] = [];
     const hear = (message: unknown) => heard.push((message as { problem: string }).problem);
-    const hf = new Holdfast("redis://127.0.0.1:1", { callTimeoutMs: 10 });
+    const hf = new Holdfast("redis://127.0.0.1:1", { callTimeout: 10 });
     const limits = hf.limit("l", { max: 1, per: "1h", outage: "open" });
     const limiter = new RequestLimiter<unknown>(hf, { limits, ...options });
     const request: Incoming<unknown> = {

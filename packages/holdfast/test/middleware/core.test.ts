@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const GUARD: GuardOptions = { hits: 2, per: "1h", penalties: [{ kind: "busy", forMs: "1m" }] };
+const GUARD: GuardOptions = { hits: 2, per: "1h", penalties: [{ kind: "busy", for: "1m" }] };
 const guardOf = (options: Partial<GuardOptions>) => hf.guard(`g${++names}`, { ...GUARD, ...options });
 
 function from(address: string | null): Incoming<unknown> {
@@ -68,7 +68,7 @@ describe("the lists of a guard, where requests are counted by address", () => {
 
 describe("with a share of the limit while Redis is away", () => {
   test.each([1, 2])("what was no failure is given back, to %d limits", async (count) => {
-    const away = new Holdfast("redis://127.0.0.1:1", { callTimeoutMs: 50 });
+    const away = new Holdfast("redis://127.0.0.1:1", { callTimeout: 50 });
     const local = { max: 100, per: "1h", outage: "local", localShare: 0.05 } as const;
     const rules = Array.from({ length: count }, (_, at) => ({
       limit: away.limit(`l${at}`, local),
@@ -90,7 +90,7 @@ describe("a penalty that hits prolong", () => {
   test.each(["all", "failures", "successes", () => false] as const)(
     "begins anew with each request during it, whatever counts: %s",
     async (count) => {
-      const penalties = [{ kind: "busy", forMs: 60_000, prolong: true }] as const;
+      const penalties = [{ kind: "busy", for: 60_000, prolong: true }] as const;
       const guard = guardOf({ hits: 1, penalties });
       const retries: (number | null)[] = [];
       const limiter = new RequestLimiter(hf, {

@@ -241,7 +241,7 @@ describe.each(frameworks)("%s", (_, start) => {
     const guard = hf.guard(fresh("guard"), {
       hits: 5,
       per: "1h",
-      penalties: [{ kind: "busy", forMs: "1m" }],
+      penalties: [{ kind: "busy", for: "1m" }],
     });
     const { url, release, handled } = await up(start, { limits: limit, guard, count: "failures" });
     const control = new AbortController();
@@ -261,8 +261,8 @@ describe.each(frameworks)("%s", (_, start) => {
 
   test("a guard postpones, shows people the busy page, and then refuses; an allowed one passes", async () => {
     const penalties = [
-      { kind: "postpone", forMs: 60 },
-      { kind: "busy", forMs: "15s" },
+      { kind: "postpone", for: 60 },
+      { kind: "busy", for: "15s" },
     ] as const;
     const guard = hf.guard(fresh("guard"), { hits: 1, per: "1h", penalties });
     const { url, handled } = await up(start, { guard: { guard, route: () => "/" }, limits: perHour(100) });
@@ -302,7 +302,7 @@ describe.each(frameworks)("%s", (_, start) => {
     const guard = hf.guard(fresh("guard"), {
       hits: 2,
       per: "1h",
-      penalties: [{ kind: "refuse", forMs: "1m" }],
+      penalties: [{ kind: "refuse", for: "1m" }],
     });
     const { url, handled } = await up(start, { guard: { guard, count: "failures" } });
     for (const hits of [2, 1, 0]) {

@@ -35,7 +35,7 @@ afterEach(async () => {
 const fresh = () => `hanging-up-${++names}`;
 const perHour = (max: number) => hf.limit(fresh(), { max, per: "1h" });
 const guardOf = (deny: readonly string[] = []) =>
-  hf.guard(fresh(), { hits: 5, per: "1h", penalties: [{ kind: "refuse", forMs: "1d" }], deny });
+  hf.guard(fresh(), { hits: 5, per: "1h", penalties: [{ kind: "refuse", for: "1d" }], deny });
 
 async function up(start: Start, ...stack: AnyOptions[]): Promise<Running> {
   const running = await start(hf, ...stack);

@@ -11,7 +11,7 @@ describe.each(frameworks)("%s while Redis is away", (_, start) => {
     const own = await EmbeddedValkey.start();
     const client = new Redis(own.url, { retryStrategy: () => 50 });
     client.on("error", () => {});
-    const away = new Holdfast(client, { callTimeoutMs: 300 });
+    const away = new Holdfast(client, { callTimeout: 300 });
     const seen: unknown[] = [];
     const started: Running[] = [];
     for (const outage of ["open", "closed", "local", "error"] as const) {
@@ -54,7 +54,7 @@ describe.each(frameworks)("%s while Redis is away", (_, start) => {
     const own = await EmbeddedValkey.start();
     const client = new Redis(own.url, { retryStrategy: () => 50 });
     client.on("error", () => {});
-    const away = new Holdfast(client, { callTimeoutMs: 300 });
+    const away = new Holdfast(client, { callTimeout: 300 });
     const limits = [1, 2].map((each) => away.limit(`l-${each}`, { max: 10, per: "1h", outage: "open" }));
     const started = await start(away, { limits, count: "failures", trust: false });
     const told = new Promise((resolve) => {

@@ -85,7 +85,7 @@ describe("Express", () => {
   });
 
   test("who has hung up before the limits were asked is counted", async () => {
-    const guard = hf.guard(`g${++names}`, { hits: 5, per: "1h", penalties: [{ kind: "busy", forMs: "1m" }] });
+    const guard = hf.guard(`g${++names}`, { hits: 5, per: "1h", penalties: [{ kind: "busy", for: "1m" }] });
     const control = new AbortController();
     const key = async (request: express.Request) => {
       control.abort();

@@ -14,7 +14,7 @@ import { afterAll, describe, expectTypeOf, test } from "vitest";
 
 const hf = new Holdfast("redis://127.0.0.1:1"); // never asked
 const limits = hf.limit("api", { max: 1, per: "1m" });
-const guard = hf.guard("api", { hits: 1, per: "1m", penalties: [{ kind: "busy", forMs: "1m" }] });
+const guard = hf.guard("api", { hits: 1, per: "1m", penalties: [{ kind: "busy", for: "1m" }] });
 afterAll(() => hf.close());
 
 interface Login {

@@ -136,10 +136,10 @@ function holdfast(crowd: number): Recipe {
   return {
     ...{ side: "holdfast", name: "mutex, a line on the server", lastsMs },
     needs: [happened(turnsTaken, fewestTurns)],
-    steps: ['lease = await hf.mutex("lock").acquire({ waitMs: "1m" })', "…", "await lease.release()"],
+    steps: ['lease = await hf.mutex("lock").acquire({ wait: "1m" })', "…", "await lease.release()"],
     play: (trial) =>
       play(trial, crowd, async (actor, redis) => {
-        const lease = await actor.holdfast(redis).mutex("lock", { ttlMs }).acquire({ waitMs: 60_000 });
+        const lease = await actor.holdfast(redis).mutex("lock", { ttl: ttlMs }).acquire({ wait: 60_000 });
         return () => lease.release();
       }),
   };

@@ -108,7 +108,7 @@ const holdfast: Recipe = {
     const { world, picture } = trial;
     let waitedMs = 0;
     ann.run(async () => {
-      const mutex = ann.holdfast(redis).mutex("lock", { ttlMs });
+      const mutex = ann.holdfast(redis).mutex("lock", { ttl: ttlMs });
       const warm = await ann.acquire(mutex, redis);
       await ann.release(warm, redis);
       const sentMs = ann.nowMs;
@@ -129,7 +129,7 @@ const holdfast: Recipe = {
         receivedMs: null,
         label: "its answer",
       });
-      const lease = await mutex.acquire({ waitMs: ttlMs });
+      const lease = await mutex.acquire({ wait: ttlMs });
       pending.ok({ token: lease.fence, nonce: lease.id });
       if (commandsRun(redis, "eval", "evalsha") - before > 1) trial.count(ranTwice);
       waitedMs = ann.nowMs - sentMs;

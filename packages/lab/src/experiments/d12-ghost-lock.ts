@@ -100,14 +100,16 @@ function playNaive(trial: Trial): void {
 function playMutex(trial: Trial): void {
   const { ann, bob, redis, bobMs } = castOf(trial);
   ann.run(async () => {
-    const mutex = ann.holdfast(redis).mutex("lock", { ttlMs });
+    const mutex = ann.holdfast(redis).mutex("lock", { ttl: ttlMs });
     await ann.release(await ann.acquire(mutex, redis), redis);
     await ann.sleep(1_000);
-    await giveUp(trial, ann, redis, () => mutex.acquire({ waitMs: patienceMs }));
+    await giveUp(trial, ann, redis, () => mutex.acquire({ wait: patienceMs }));
   });
   bob.run(async () => {
     await bob.sleep(bobMs);
-    const lease = await bob.acquire(bob.holdfast(redis).mutex("lock", { ttlMs }), redis, { waitMs: lastsMs });
+    const lease = await bob.acquire(bob.holdfast(redis).mutex("lock", { ttl: ttlMs }), redis, {
+      wait: lastsMs,
+    });
     const held = bob.possess({ key: "lock", lease });
     held.end();
     await bob.release(lease, redis);
@@ -152,10 +154,10 @@ const recipes: Recipe[] = [
     ],
   },
   {
-    ...{ side: "holdfast", name: "mutex, waitMs", lastsMs, play: playMutex },
+    ...{ side: "holdfast", name: "mutex, wait", lastsMs, play: playMutex },
     needs: [grants(2), happened(gaveUp)],
     steps: [
-      'lease = await hf.mutex("lock").acquire({ waitMs: "2s" })',
+      'lease = await hf.mutex("lock").acquire({ wait: "2s" })',
       "rejects: IndeterminateError, cleaned up in the background",
     ],
   },

@@ -74,7 +74,7 @@ async function waitForMessage(bob: Actor, redis: Node): Promise<void> {
 function playMutex(trial: Trial): void {
   const { ann, bob, redis, releaseMs } = castOf(trial);
   ann.run(async () => {
-    const lease = await ann.acquire(ann.holdfast(redis).mutex("lock", { ttlMs }), redis);
+    const lease = await ann.acquire(ann.holdfast(redis).mutex("lock", { ttl: ttlMs }), redis);
     const held = ann.possess({ key: "lock", lease });
     await ann.sleep(releaseMs - ann.nowMs);
     held.end();
@@ -84,7 +84,9 @@ function playMutex(trial: Trial): void {
   });
   bob.run(async () => {
     await bob.sleep(1_000);
-    const lease = await bob.acquire(bob.holdfast(redis).mutex("lock", { ttlMs }), redis, { waitMs: lastsMs });
+    const lease = await bob.acquire(bob.holdfast(redis).mutex("lock", { ttl: ttlMs }), redis, {
+      wait: lastsMs,
+    });
     const held = bob.possess({ key: "lock", lease });
     await bob.sleep(500);
     held.end();
@@ -128,7 +130,7 @@ export const missedWakeUp = experiment({
         play: playMutex,
       },
       needs: [grants(2), contended, happened("releases while Bob was cut off")],
-      steps: ['lease = await hf.mutex("lock").acquire({ waitMs: "2m" })', "…", "await lease.release()"],
+      steps: ['lease = await hf.mutex("lock").acquire({ wait: "2m" })', "…", "await lease.release()"],
     },
   ],
   checks: [freeIsGranted({ ttlMs, withinMs: 10_000 })],

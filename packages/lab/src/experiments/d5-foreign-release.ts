@@ -57,7 +57,7 @@ const holdfast: Recipe = {
   play: (trial) => {
     const { ann, bob, cleo, redis, account, lateMs } = castOf(trial);
     ann.run(async () => {
-      const lease = await ann.acquire(ann.holdfast(redis).mutex("lock", { ttlMs }), redis);
+      const lease = await ann.acquire(ann.holdfast(redis).mutex("lock", { ttl: ttlMs }), redis);
       const held = ann.possess({ key: "lock", lease });
       await ann.sleep(1_000);
       ann.freeze(ttlMs + lateMs - 1_000, "a pause");

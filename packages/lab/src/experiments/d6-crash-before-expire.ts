@@ -68,20 +68,20 @@ function naive(name: string, steps: readonly string[], words: readonly string[],
 const holdfast: Recipe = {
   side: "holdfast",
   name: "mutex: the grant and its end are one script",
-  steps: ['lease = await hf.mutex("lock", { ttlMs: "10s" }).acquire()', "…", "await lease.release()"],
+  steps: ['lease = await hf.mutex("lock", { ttl: "10s" }).acquire()', "…", "await lease.release()"],
   lastsMs,
   needs: [grants(2), deaths],
   play: (trial) => {
     const { ann, bob, redis, startMs } = castOf(trial);
     ann.run(async () => {
-      const lease = await ann.acquire(ann.holdfast(redis).mutex("lock", { ttlMs }), redis);
+      const lease = await ann.acquire(ann.holdfast(redis).mutex("lock", { ttl: ttlMs }), redis);
       ann.possess({ key: "lock", lease });
       ann.die("killed, before her next command");
     });
     bob.run(async () => {
       await bob.sleep(startMs);
-      const mutex = bob.holdfast(redis).mutex("lock", { ttlMs });
-      const lease = await bob.acquire(mutex, redis, { waitMs: lastsMs });
+      const mutex = bob.holdfast(redis).mutex("lock", { ttl: ttlMs });
+      const lease = await bob.acquire(mutex, redis, { wait: lastsMs });
       const held = bob.possess({ key: "lock", lease });
       await bob.sleep(1_000);
       held.end();

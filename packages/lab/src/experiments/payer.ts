@@ -45,7 +45,7 @@ export function payUnderMutex(actor: Actor, redis: Node, account: Account, payme
   actor.run(async () => {
     await actor.sleep(atMs);
     const hf = actor.holdfast(redis, client ? { client } : {});
-    const lease = await actor.acquire(hf.mutex("lock", { ttlMs, ...options }), redis, { waitMs: 600_000 });
+    const lease = await actor.acquire(hf.mutex("lock", { ttl: ttlMs, ...options }), redis, { wait: 600_000 });
     const held = actor.possess({ key: "lock", lease });
     try {
       await account.pay(account.fenced(actor, lease, enters), amount, async () => {

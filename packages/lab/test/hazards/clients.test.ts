@@ -117,7 +117,7 @@ test("with each client library, every call settles within its limit while the se
     const sinceMs = a.nowMs;
     const errors = [
       await failure(hf.mutex("it").tryAcquire()),
-      await failure(hf.mutex("it").acquire({ waitMs: 500 })),
+      await failure(hf.mutex("it").acquire({ wait: 500 })),
     ];
     const released = await lease.release();
     expect(a.nowMs - sinceMs).toBeLessThan(3_000);
@@ -148,7 +148,7 @@ test("with each client library, an acquire that was given up while offline leave
     node.crash();
     world.at(world.nowMs + 3_000, () => node.restart());
     await a.sleep(100);
-    const error = await failure(hf.mutex("it", { ttlMs: 60_000 }).tryAcquire());
+    const error = await failure(hf.mutex("it", { ttl: 60_000 }).tryAcquire());
     await a.sleep(10_000);
     // It came all the same, and was granted to nobody: the last token is there, and no holder.
     return [error instanceof IndeterminateError, /^[1-9]\d{15}.$/.test(String(node.peek("GET", STATE)))];

@@ -44,7 +44,7 @@ test("a server's clock set forward: the second token is larger, the first is ref
   let refusal: Error | undefined;
   a.run(async () => {
     const hf = a.holdfast();
-    const lease = await hf.mutex("it", { ttlMs: 30_000 }).acquire();
+    const lease = await hf.mutex("it", { ttl: 30_000 }).acquire();
     leases.push(lease);
     await a.sleep(5_000);
     refusal = await failure(hf.fencedRecord("it").write(lease, "a"));
@@ -53,7 +53,7 @@ test("a server's clock set forward: the second token is larger, the first is ref
   b.run(async () => {
     await b.sleep(2_000);
     const hf = b.holdfast();
-    const lease = await hf.mutex("it", { ttlMs: 30_000 }).acquire();
+    const lease = await hf.mutex("it", { ttl: 30_000 }).acquire();
     leases.push(lease);
     await hf.fencedRecord("it").enter(lease);
   });
@@ -90,10 +90,10 @@ test("a server's clock set back: a dead holder's lock is granted a ttl after som
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   let grantedMs = 0;
-  a.run(() => a.holdfast().mutex("it", { ttlMs: 30_000 }).acquire());
+  a.run(() => a.holdfast().mutex("it", { ttl: 30_000 }).acquire());
   b.run(async () => {
     await b.sleep(200);
-    await b.holdfast().mutex("it", { ttlMs: 30_000 }).acquire({ waitMs: 600_000 });
+    await b.holdfast().mutex("it", { ttl: 30_000 }).acquire({ wait: 600_000 });
     grantedMs = b.nowMs;
   });
   scene.world.at(100, () => {
@@ -149,7 +149,7 @@ function leftAtServer({ node }: Scene): number {
 }
 
 async function ofHoldfast(a: Program, ttlMs: number): Promise<() => boolean> {
-  const lease = await a.holdfast().mutex("it", { ttlMs }).acquire();
+  const lease = await a.holdfast().mutex("it", { ttl: ttlMs }).acquire();
   return () => lease.valid;
 }
 

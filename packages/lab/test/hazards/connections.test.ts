@@ -111,7 +111,7 @@ test("behind BLPOP a lease is lost before another can hold it; waiting of one's 
   const { scene, violations } = await behindBlpop(async (a) => {
     const client = a.client();
     const hf = new Holdfast(client, { clock: a.process.clock, random: a.process.random });
-    const lease = await hf.mutex("it", { ttlMs: TTL_MS }).acquire();
+    const lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
     void client.call("BLPOP", "jobs", "3");
     return { valid: () => lease.valid };
   });
@@ -123,11 +123,11 @@ test("behind BLPOP a lease is lost before another can hold it; waiting of one's 
   blocked.run(async () => {
     const hf = blocked.holdfast();
     await new NaiveLock(blocked).client.call("PING");
-    const held = hf.mutex("mine", { ttlMs: TTL_MS }).acquire();
+    const held = hf.mutex("mine", { ttl: TTL_MS }).acquire();
     await hf.mutex("it").acquire();
     void hf
-      .mutex("it", { ttlMs: 500 })
-      .acquire({ waitMs: 30_000 })
+      .mutex("it", { ttl: 500 })
+      .acquire({ wait: 30_000 })
       .catch(() => {});
     lease = await held;
     await blocked.sleep(5_000);
@@ -170,7 +170,7 @@ test("a grant that is read after its lease is no lease, and is given back", asyn
     a.run(async () => {
       const hf = a.holdfast();
       await hf.mutex("other").tryAcquire();
-      const asked = hf.mutex("it", { ttlMs: TTL_MS }).tryAcquire();
+      const asked = hf.mutex("it", { ttl: TTL_MS }).tryAcquire();
       a.link().delayMs = [3, 5];
       a.process.after(1, () => a.process.stall(5_000));
       outcome = await asked.catch((error) => error);

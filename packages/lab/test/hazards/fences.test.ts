@@ -23,7 +23,7 @@ async function addOne(
   const told: unknown[] = [];
   const section = (program: Program, pauseMs: number): void =>
     program.run(async () => {
-      const lease = await program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+      const lease = await program.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
       const { read, write } = resource(program, lease);
       const value = Number((await read()) ?? 0);
       if (program === a) program.process.stall(pauseMs);
@@ -180,7 +180,7 @@ async function tokens(tokenOf: (program: Program, lease: Lease) => Promise<bigin
   const [a, b] = [scene.program("a"), scene.program("b")];
   const said: Record<string, bigint> = {};
   const take = async (program: Program, thenMs: number): Promise<void> => {
-    const lease = await program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    const lease = await program.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     await program.client().call("INCR", "tokens"); // as Redisson's fenced lock counts
     program.process.stall(thenMs);
     said[program.name] = await tokenOf(program, lease);

@@ -102,12 +102,12 @@ test("every call settles within its limit, although the client settles none", as
     took[title] = a.nowMs - sinceMs;
   };
   a.run(async () => {
-    const hf = a.holdfast({ client: { unanswered: "forget" }, callTimeoutMs: 500 });
+    const hf = a.holdfast({ client: { unanswered: "forget" }, callTimeout: 500 });
     const lease = await hf.mutex("it").acquire();
     const mutex = hf.mutex("other", { localTurns: 1 });
     a.link().block("toNode");
     await timed("try", () => mutex.tryAcquire());
-    await timed("acquire", () => mutex.acquire({ waitMs: 1_000 }));
+    await timed("acquire", () => mutex.acquire({ wait: 1_000 }));
     await timed("enter", () => hf.fencedRecord("it").enter(lease));
     await timed("release", async () => expect(await lease.release()).toBe("unknown"));
     await timed("close", () => hf.close());
@@ -147,10 +147,10 @@ async function askNaive(a: Program): Promise<void> {
 
 async function ask(a: Program): Promise<void> {
   const hf = a.holdfast();
-  await hf.mutex("other", { ttlMs: 60_000 }).tryAcquire();
+  await hf.mutex("other", { ttl: 60_000 }).tryAcquire();
   await a.sleep(500);
-  expect(await failure(hf.mutex("it", { ttlMs: 60_000 }).tryAcquire())).toBeInstanceOf(IndeterminateError);
-  const wait = hf.mutex("it", { ttlMs: 60_000 }).acquire({ waitMs: 1_500 });
+  expect(await failure(hf.mutex("it", { ttl: 60_000 }).tryAcquire())).toBeInstanceOf(IndeterminateError);
+  const wait = hf.mutex("it", { ttl: 60_000 }).acquire({ wait: 1_500 });
   expect(await failure(wait)).toBeInstanceOf(IndeterminateError);
 }
 
@@ -257,7 +257,7 @@ test("a renewal that awaits its answer believes in its lock while another holds 
 
 test("a lease whose renewals vanish is lost before another can hold it", async () => {
   const { violations, believedMs } = await vanishing(async (a) => {
-    const lease = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    const lease = await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     return { valid: () => lease.valid && !lease.signal.aborted };
   });
   expect(violations).toEqual([]);

@@ -160,7 +160,7 @@ test("a server that is blocked for seconds: every lease is told lost before anot
     const hf = program.holdfast();
     await Promise.all(
       names.map(async (name) => {
-        const lease = await hf.mutex(name, { ttlMs: 2_000 }).acquire({ waitMs: 30_000 });
+        const lease = await hf.mutex(name, { ttl: 2_000 }).acquire({ wait: 30_000 });
         const invMs = program.nowMs;
         const { signal } = lease;
         if (program === a) await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -229,7 +229,7 @@ test("each refusal of the server is a ServerError, no answer an IndeterminateErr
     const hf = a.holdfast({ client: { unanswered: "reject" } });
     const calls = {
       try: () => hf.mutex("it").tryAcquire(),
-      acquire: () => hf.mutex("it").acquire({ waitMs: 300 }),
+      acquire: () => hf.mutex("it").acquire({ wait: 300 }),
       enter: () => hf.fencedRecord("it").enter({ fence: 1n, id: "a" }),
       write: () => hf.fencedRecord("it").write({ fence: 1n, id: "a" }, "v"),
     };

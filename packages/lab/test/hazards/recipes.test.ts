@@ -27,11 +27,11 @@ test("a holder that dies at any moment of its acquire leaves nothing for ever", 
     const scene = await Scene.open(Math.round(killMs * 10));
     const [a, b] = [scene.program("a"), scene.program("b")];
     let hadMs = Number.POSITIVE_INFINITY;
-    a.run(() => a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire());
+    a.run(() => a.holdfast().mutex("it", { ttl: TTL_MS }).acquire());
     scene.world.at(killMs, () => a.process.kill("vanish"));
     b.run(async () => {
       await b.sleep(20);
-      await b.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+      await b.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
       hadMs = b.nowMs;
       await b.sleep(100);
       b.process.kill();
@@ -90,13 +90,13 @@ test("a late release says lapsed, and the next holder keeps the lock", async () 
   let released: string | undefined;
   let lease: Lease | undefined;
   a.run(async () => {
-    const own = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    const own = await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     a.process.stall(3_000);
     released = await own.release();
   });
   b.run(async () => {
     await b.sleep(200);
-    lease = await b.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    lease = await b.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
   });
   await scene.until(10_000);
   expect(released).toBe("lapsed");
@@ -132,7 +132,7 @@ test("clients whose clocks are apart: one wins", async () => {
   const violations = await clocksApart(async (program) => {
     const hf = holdfasts.get(program) ?? program.holdfast();
     holdfasts.set(program, hf);
-    const lease = await hf.mutex("it", { ttlMs: TTL_MS }).tryAcquire();
+    const lease = await hf.mutex("it", { ttl: TTL_MS }).tryAcquire();
     return lease !== null;
   });
   expect(violations).toEqual([]);
@@ -160,7 +160,7 @@ test("a renewal of a lost lock writes nothing, and the lease is lost", async () 
   const a = scene.program("a");
   let lease: Lease | undefined;
   a.run(async () => {
-    lease = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    lease = await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
   });
   scene.world.at(100, () => scene.node.peek("DEL", "holdfast:{it}:lock"));
   await scene.until(900);
@@ -175,12 +175,12 @@ async function late(): Promise<void> {
   const [a, b] = [scene.program("a"), scene.program("b")];
   const leases: Lease[] = [];
   a.run(async () => {
-    leases.push(await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire());
+    leases.push(await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire());
     a.link().block("toNode");
   });
   b.run(async () => {
     await b.sleep(1_500);
-    leases.push(await b.holdfast().mutex("it", { ttlMs: 60_000 }).acquire());
+    leases.push(await b.holdfast().mutex("it", { ttl: 60_000 }).acquire());
   });
   const held = (): Reply | undefined => scene.node.peek("GET", "holdfast:{it}:lock");
   const leftMs = (): number => Number(scene.node.peek("PTTL", "holdfast:{it}:lock")) - 86_400_000;
@@ -247,7 +247,7 @@ const locks = new WeakMap<Program, ReturnType<Program["holdfast"]>>();
 const waiting = async (program: Program, work: () => Promise<void>): Promise<void> => {
   const hf = locks.get(program) ?? program.holdfast();
   locks.set(program, hf);
-  const lease = await hf.mutex("it", { localTurns: 1 }).acquire({ waitMs: 60_000 });
+  const lease = await hf.mutex("it", { localTurns: 1 }).acquire({ wait: 60_000 });
   await work();
   await lease.release();
 };
@@ -303,7 +303,7 @@ test("a line without signs of life stands still behind a dead waiter", async () 
 
 test("a dead waiter delays the next by its ttl at most", async () => {
   const wait = (program: Program) =>
-    program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire({ waitMs: 50_000 });
+    program.holdfast().mutex("it", { ttl: TTL_MS }).acquire({ wait: 50_000 });
   const delayMs = await behindTheDead(wait);
   expect(delayMs).toBeGreaterThan(TTL_MS * 0.3); // it was still taken for alive
   expect(delayMs).toBeLessThan(TTL_MS + 100);
@@ -338,13 +338,13 @@ test("run() gives back what failed, and maxHoldMs ends what hangs", async () => 
   a.run(async () => {
     const hf = a.holdfast();
     await hf
-      .mutex("it", { ttlMs: TTL_MS })
+      .mutex("it", { ttl: TTL_MS })
       .run(() => {
         throw new Error("the work failed");
       })
       .catch((error) => failures.push(error));
     expect(await hf.mutex("it").tryAcquire()).not.toBe(null);
-    void hf.mutex("hangs", { ttlMs: TTL_MS, maxHoldMs: 5_000 }).run(async (lease) => {
+    void hf.mutex("hangs", { ttl: TTL_MS, maxHold: 5_000 }).run(async (lease) => {
       hanging = lease;
       await new Promise(() => {});
     });
@@ -384,7 +384,7 @@ test("the error of the work comes out, and the loss of the lease is there to be 
   let error: Error | undefined;
   let reason: unknown;
   a.run(async () => {
-    const mutex = a.holdfast().mutex("it", { ttlMs: TTL_MS });
+    const mutex = a.holdfast().mutex("it", { ttl: TTL_MS });
     const work = mutex.run((lease) => {
       a.process.stall(2_000);
       const { signal } = lease;

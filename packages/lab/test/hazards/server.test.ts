@@ -31,7 +31,7 @@ test("after a restart without memory the next token is larger, and the old holde
   const c = alone.program("c");
   let lease: Lease | undefined;
   c.run(async () => {
-    lease = await c.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    lease = await c.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
   });
   alone.world.at(1_000, () => alone.node.restart());
   await alone.until(8_000);
@@ -146,7 +146,7 @@ async function splitBrain(write: (program: Program, resource: Node, lease: Lease
   const [promoted, resource] = [scene.world.node("promoted"), scene.world.node("resource")];
   const leases: Lease[] = [];
   const section = async (program: Program, node: Node, writesMs: number): Promise<void> => {
-    const lease = await program.holdfast({}, node).mutex("it", { ttlMs: TTL_MS }).acquire();
+    const lease = await program.holdfast({}, node).mutex("it", { ttl: TTL_MS }).acquire();
     leases.push(lease);
     await program.sleep(writesMs - program.nowMs);
     const invMs = program.nowMs;

@@ -20,7 +20,7 @@ export async function countedToken(program: Program): Promise<void> {
 
 export async function leaseOf(program: Program, leases: Lease[], floor?: bigint): Promise<Lease> {
   const invMs = program.nowMs;
-  const lease = await program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire({ waitMs: 30_000, floor });
+  const lease = await program.holdfast().mutex("it", { ttl: TTL_MS }).acquire({ wait: 30_000, floor });
   program.note({ f: "acquire", key: "it", invMs, retMs: program.nowMs, token: lease.fence });
   leases.push(lease);
   return lease;

@@ -12,7 +12,7 @@ function next(b: Program, told: { lease?: Lease } = {}): void {
   b.run(async () => {
     await b.sleep(200);
     const hf = b.holdfast();
-    told.lease = await hf.mutex("it", { ttlMs: TTL_MS }).acquire();
+    told.lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
     await hf.fencedRecord("it").enter(told.lease);
     await hf.fencedRecord("it").write(told.lease, "b");
   });
@@ -54,7 +54,7 @@ test("a paused holder is refused by the record, knows at its first look, and is 
   let reason: unknown;
   a.run(async () => {
     const hf = a.holdfast();
-    const lease = await hf.mutex("it", { ttlMs: TTL_MS }).acquire();
+    const lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
     const { signal } = lease;
     await hf.fencedRecord("it").enter(lease);
     await a.sleep(500);
@@ -95,8 +95,8 @@ test("a write that was held up in the network is refused by the record", async (
   let outcome: Error | undefined;
   let validAtWrite: boolean | undefined;
   a.run(async () => {
-    const hf = a.holdfast({ callTimeoutMs: 10_000 });
-    const lease = await hf.mutex("it", { ttlMs: TTL_MS }).acquire();
+    const hf = a.holdfast({ callTimeout: 10_000 });
+    const lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
     await hf.fencedRecord("it").enter(lease);
     await a.sleep(100);
     a.link().block("toNode");
@@ -117,7 +117,7 @@ async function steps(seed: number, mayGoOn: (lease: Lease) => boolean) {
   const a = scene.program("a");
   const seen: { mayGoOn: boolean; late: boolean }[] = [];
   a.run(async () => {
-    const lease = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    const lease = await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     const client = a.client();
     const { signal } = lease;
     await client.call("PING");
@@ -159,7 +159,7 @@ test("after a long computation the signal still says that all is well", async ()
   const a = scene.program("a");
   let aborted: boolean | undefined;
   a.run(async () => {
-    const { signal } = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    const { signal } = await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     await a.sleep(100);
     a.process.stall(2_500);
     await Promise.resolve();
@@ -175,7 +175,7 @@ test("after a long computation the lease is over, and says for how long", async 
   const lost = heard("holdfast:lock:lost");
   let error: unknown;
   a.run(async () => {
-    const lease = await a.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    const lease = await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     await a.sleep(100);
     a.process.stall(2_500);
     try {
@@ -219,7 +219,7 @@ test("a pause between the check and the write, wherever it falls, never overwrit
       a.run(async () => {
         const hf = a.holdfast();
         const record = hf.fencedRecord("it");
-        const lease = await hf.mutex("it", { ttlMs: TTL_MS }).acquire();
+        const lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
         await record.enter(lease);
         await a.sleep(95);
         if (!lease.valid) return;

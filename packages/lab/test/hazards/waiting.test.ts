@@ -34,7 +34,7 @@ async function wakeUp(
   const [a, b] = [scene.program("a"), scene.program("b")];
   let hadMs = Number.POSITIVE_INFINITY;
   a.run(async () => {
-    const lease = await a.holdfast().mutex("it", { ttlMs: 6_000 }).acquire();
+    const lease = await a.holdfast().mutex("it", { ttl: 6_000 }).acquire();
     const lock = new NaiveLock(a, { ttlMs: 60_000 });
     await lock.acquire();
     await a.sleep(releaseMs - a.nowMs);
@@ -55,8 +55,7 @@ async function wakeUp(
 const blip = ({ world }: Scene, b: Program): void => {
   world.at(1_999, () => b.link().cut());
 };
-const waitWithHoldfast = (b: Program) =>
-  b.holdfast().mutex("it", { ttlMs: 6_000 }).acquire({ waitMs: 50_000 });
+const waitWithHoldfast = (b: Program) => b.holdfast().mutex("it", { ttl: 6_000 }).acquire({ wait: 50_000 });
 
 test("a waiter that lives by messages alone sleeps on beside a free lock", async () => {
   expect(await wakeUp((b) => waitByMessage(b, { look: "after" }), 2_000, blip)).toBe(
@@ -115,7 +114,7 @@ test("a waiter that dies as it is granted delays the next by one ttl at most", a
     const scene = await Scene.open(Math.round(killMs));
     const [a, b, c] = [scene.program("a"), scene.program("b"), scene.program("c")];
     let hadMs = Number.POSITIVE_INFINITY;
-    const take = (program: Program) => program.holdfast().mutex("it", { ttlMs: TTL_MS }).acquire();
+    const take = (program: Program) => program.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     a.run(async () => {
       const lease = await take(a);
       await a.sleep(1_000 - a.nowMs);

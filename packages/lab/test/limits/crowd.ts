@@ -42,7 +42,7 @@ export async function run(plan: Plan): Promise<Run> {
     const link = world.link(process, node);
     const recorder = new Recorder(process.name, () => process.nowMs, take);
     process.run(async () => {
-      const limit = holdfastOn(link, { callTimeoutMs: 300 }).limit("n", options);
+      const limit = holdfastOn(link, { callTimeout: 300 }).limit("n", options);
       for (let callers = 0; callers < 3; callers++) void visit(process, limit, recorder, plan, tally);
     });
     if (plan.faults) trouble(world, process, forMs);

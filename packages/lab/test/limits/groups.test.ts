@@ -23,7 +23,7 @@ function counted(node: Node): number[] {
 }
 
 function groupOn(world: World, process: Process, node: Node, max: number): LimitGroup {
-  const hf = holdfastOn(world.link(process, node), { callTimeoutMs: 200 });
+  const hf = holdfastOn(world.link(process, node), { callTimeout: 200 });
   const [a, b, c] = [
     hf.limit("a", { type: "lifetime", max: 10_000 }),
     hf.limit("b", { type: "window", max: 20_000, per: "1d" }),

@@ -9,11 +9,11 @@ const MINUTE = 60_000;
 const LADDER: GuardOptions = {
   hits: 2,
   per: "10s",
-  decayMs: "10m",
+  decay: "10m",
   penalties: [
-    { kind: "postpone", forMs: "5s" },
-    { kind: "busy", forMs: "15s" },
-    { kind: "refuse", forMs: "2m" },
+    { kind: "postpone", for: "5s" },
+    { kind: "busy", for: "15s" },
+    { kind: "refuse", for: "2m" },
   ],
 };
 
@@ -104,7 +104,7 @@ describe("a guard", () => {
 
   it("lets a penalty that is prolonged last as long as it is hammered, and no longer", () =>
     play(
-      { ...LADDER, penalties: [{ kind: "busy", forMs: "5s", prolong: true }] },
+      { ...LADDER, penalties: [{ kind: "busy", for: "5s", prolong: true }] },
       async ({ guard, process }) => {
         await goOver(guard);
         for (let hit = 0; hit < 10; hit += 1) {
@@ -127,7 +127,7 @@ describe("a guard", () => {
     }));
 
   it("what a pardon or a penalty cleared stays cleared, however soon strikes are forgotten", () =>
-    play({ ...LADDER, per: "1h", decayMs: 0 }, async ({ guard, process }) => {
+    play({ ...LADDER, per: "1h", decay: 0 }, async ({ guard, process }) => {
       for (const route of ["/", "/other"]) await guard.hit("s", route);
       await guard.pardon("s");
       await process.sleep(60_000);

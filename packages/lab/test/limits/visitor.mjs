@@ -11,7 +11,7 @@ const { url, limits, isPlain, calls, atOnce } = JSON.parse(process.argv[2]);
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 
 const redis = new Redis(url);
-const hf = new Holdfast(redis, { callTimeoutMs: 20_000 });
+const hf = new Holdfast(redis, { callTimeout: 20_000 });
 const made = limits.map(({ name, options }) =>
   hf.limit(name, isPlain ? { ...options, block: undefined } : options),
 );

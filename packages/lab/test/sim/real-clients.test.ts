@@ -47,7 +47,7 @@ async function crowd(seed: number, open: () => Promise<Disposable>) {
       const hf = new Holdfast(client, { clock: process.clock, random: process.random });
       for (let i = 0; i < 10; i++) {
         await process.sleep(process.dice.between(10, 200));
-        const lease = await hf.mutex("m", { ttlMs: 1_000 }).acquire();
+        const lease = await hf.mutex("m", { ttl: 1_000 }).acquire();
         const fromMs = process.nowMs;
         await process.sleep(process.dice.between(1, 50));
         sections.push({ fromMs, toMs: process.nowMs });

@@ -12,13 +12,13 @@ it("asks no more than once for each wake, and has the lock by the first answer",
   const [a, b] = [scene.program("a"), scene.program("b")];
   let hadMs = 0;
   a.run(async () => {
-    const lease = await a.holdfast().mutex("it", { ttlMs: 6_000, localTurns: 1 }).acquire();
+    const lease = await a.holdfast().mutex("it", { ttl: 6_000, localTurns: 1 }).acquire();
     await a.sleep(3_000);
     await lease.release();
   });
   b.run(async () => {
     await b.sleep(500);
-    const lease = await b.holdfast().mutex("it", { ttlMs: 500 }).acquire({ waitMs: 20_000 });
+    const lease = await b.holdfast().mutex("it", { ttl: 500 }).acquire({ wait: 20_000 });
     hadMs = b.nowMs;
     await lease.release();
   });

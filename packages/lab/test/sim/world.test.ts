@@ -19,7 +19,7 @@ async function crowd(seed: number) {
   for (const name of ["a", "b", "c", "d"]) {
     const process = world.process(name);
     process.run(async () => {
-      const mutex = holdfastOn(world.link(process, node)).mutex("account:13", { ttlMs: 2_000 });
+      const mutex = holdfastOn(world.link(process, node)).mutex("account:13", { ttl: 2_000 });
       for (;;) {
         await process.sleep(process.dice.between(10, 800));
         const lease = await mutex.acquire();
@@ -69,7 +69,7 @@ describe("a process", () => {
     const process = world.process("holder");
     const seen: { valid: boolean; aborted: boolean; reason: unknown; atMs: number }[] = [];
     process.run(async () => {
-      const lease = await holdfastOn(world.link(process, node)).mutex("m", { ttlMs: 1_000 }).acquire();
+      const lease = await holdfastOn(world.link(process, node)).mutex("m", { ttl: 1_000 }).acquire();
       const { signal } = lease;
       await process.sleep(500);
       during(process, world);
@@ -120,13 +120,13 @@ describe("the network", () => {
     const [a, b] = [world.process("a"), world.process("b")];
     let grantedMs = 0;
     a.run(async () => {
-      const lease = await holdfastOn(world.link(a, node)).mutex("m", { ttlMs: 1_000 }).acquire();
+      const lease = await holdfastOn(world.link(a, node)).mutex("m", { ttl: 1_000 }).acquire();
       await a.sleep(3_000);
       await lease.release();
     });
     b.run(async () => {
       await b.sleep(100);
-      await holdfastOn(world.link(b, node)).mutex("m", { ttlMs: 1_000 }).acquire();
+      await holdfastOn(world.link(b, node)).mutex("m", { ttl: 1_000 }).acquire();
       grantedMs = b.nowMs;
     });
     world.at(1_000, () => world.link(b, node).halfOpen());
@@ -141,10 +141,10 @@ describe("the network", () => {
     const process = world.process("a");
     let outcome: unknown;
     process.run(async () => {
-      const mutex = holdfastOn(world.link(process, node)).mutex("m", { ttlMs: 1_000 });
+      const mutex = holdfastOn(world.link(process, node)).mutex("m", { ttl: 1_000 });
       await (await mutex.acquire()).release();
       world.link(process, node).block("toProcess");
-      outcome = await mutex.acquire({ waitMs: 500 }).catch((error) => error);
+      outcome = await mutex.acquire({ wait: 500 }).catch((error) => error);
     });
     await world.run(5_000);
     expect(outcome).toBeInstanceOf(Error);

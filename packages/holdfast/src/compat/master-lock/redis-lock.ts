@@ -73,7 +73,7 @@ export class RedisLock {
     const ttlMs = ttlInMs(this.ttl);
     const waitMs = Math.max(inMs("acquireTimeout", timeoutS), 0);
     try {
-      const lease = await holdfast.mutex(this.key, { ttlMs }).acquire({ waitMs });
+      const lease = await holdfast.mutex(this.key, { ttl: ttlMs }).acquire({ wait: waitMs });
       this.#term = new Term(clock, [lease], lengthMs);
       this.#lengthMs = lengthMs;
       return null;

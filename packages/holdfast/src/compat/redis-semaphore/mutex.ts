@@ -147,9 +147,9 @@ export class Mutex {
     if (!(acquireAttemptsLimit >= 1)) return null;
     const attemptsMs = acquireAttemptsLimit === 1 ? 0 : acquireAttemptsLimit * retryInterval;
     const waitMs = Math.max(Math.min(acquireTimeout, attemptsMs), 0);
-    const mutex = holdfast.mutex(this.#key, { ttlMs: ttlFor(lockTimeout) });
+    const mutex = holdfast.mutex(this.#key, { ttl: ttlFor(lockTimeout) });
     try {
-      const lease = await mutex.acquire({ waitMs, signal });
+      const lease = await mutex.acquire({ wait: waitMs, signal });
       return new Term(clock, [lease], this.#lengthMs);
     } catch (error) {
       if (error instanceof AcquireTimeoutError) return null;

@@ -198,7 +198,7 @@ async function takeAll(
   const since = clock.now();
   for (const name of [...names].sort()) {
     const leftMs = Math.max(Math.round(waitMs - elapsedMs(clock, since)), 0);
-    leases.push(await holdfast.mutex(name, { ttlMs }).acquire({ waitMs: leftMs }));
+    leases.push(await holdfast.mutex(name, { ttl: ttlMs }).acquire({ wait: leftMs }));
   }
 }
 

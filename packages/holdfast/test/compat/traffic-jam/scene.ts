@@ -30,7 +30,7 @@ export function onEachScene(suite: (scene: () => Scene) => void): void {
 
 /** Nothing here is about a server that is slow, and a machine that runs many suites is. */
 export function configOver(client: Redis, keyPrefix: string): Configuration {
-  holdfastOf(client, { prefix: keyPrefix, callTimeoutMs: "15s" });
+  holdfastOf(client, { prefix: keyPrefix, callTimeout: "15s" });
   return new Configuration({ redis: client, keyPrefix });
 }
 

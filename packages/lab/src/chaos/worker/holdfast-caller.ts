@@ -53,10 +53,10 @@ export class HoldfastCaller {
     const { dice, holdfast, recorder, shared, task } = this.#parts;
     const ttlMs = dice.pick(task.ttlsMs);
     const mutex = holdfast.mutex(key, {
-      ttlMs,
+      ttl: ttlMs,
       localTurns: dice.pick([1, 4, 16]),
-      lockDelayMs: dice.chance(0.1) ? Math.round(ttlMs / 4) : 0,
-      ...(dice.chance(0.05) ? { maxHoldMs: ttlMs } : {}),
+      lockDelay: dice.chance(0.1) ? Math.round(ttlMs / 4) : 0,
+      ...(dice.chance(0.05) ? { maxHold: ttlMs } : {}),
     });
     const waitMs = dice.chance(0.15) ? 0 : Math.round(dice.between(20, 3_000));
     const floor = this.#floors.get(key);
@@ -66,7 +66,11 @@ export class HoldfastCaller {
       : () => {};
     const entry = recorder.begin("acquire", key, { value: { waitMs, ttlMs } });
     try {
-      const lease = await mutex.acquire({ waitMs, signal: controller.signal, ...(floor ? { floor } : {}) });
+      const lease = await mutex.acquire({
+        wait: waitMs,
+        signal: controller.signal,
+        ...(floor ? { floor } : {}),
+      });
       const validUntilMs = monoMs() + lease.remainingMs;
       const place = `${key} ${lease.fence}`;
       const local = shared.local.get(place) ?? false;

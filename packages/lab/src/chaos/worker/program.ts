@@ -29,9 +29,9 @@ process.on("unhandledRejection", (error) => self.begin("uncaught", "").info(erro
 process.on("disconnect", () => process.exit(0));
 
 const opened = openClient(task.client, task.host, task.port, dice);
-const holdfast = new Holdfast(opened.client, { label: task.name, callTimeoutMs: task.callTimeoutMs });
+const holdfast = new Holdfast(opened.client, { label: task.name, callTimeout: task.callTimeoutMs });
 const vaultClient = openVault(task.vault);
-const vault = new Holdfast(vaultClient, { callTimeoutMs: VAULT_TIMEOUT_MS });
+const vault = new Holdfast(vaultClient, { callTimeout: VAULT_TIMEOUT_MS });
 const plain = openPlain(task.host, task.port);
 const shared: Shared = { holders: new Set(), local: new Map() };
 let isOver = false;
@@ -86,7 +86,7 @@ async function probe(waitMs: number): Promise<number> {
   for (const key of task.keys) {
     const since = monoMs();
     const entry = prober.begin("probe", key);
-    const lease = await holdfast.mutex(key, { ttlMs: Math.max(...task.ttlsMs) }).acquire({ waitMs });
+    const lease = await holdfast.mutex(key, { ttl: Math.max(...task.ttlsMs) }).acquire({ wait: waitMs });
     entry.ok({ token: lease.fence });
     await lease.release();
     longestMs = Math.max(longestMs, monoMs() - since);

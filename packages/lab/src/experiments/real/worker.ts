@@ -39,7 +39,7 @@ async function payNaively(redis: Redis): Promise<void> {
 async function payWithHoldfast(redis: Redis): Promise<void> {
   const hf = new Holdfast(redis, { label: name });
   say("asks");
-  const lease = await hf.mutex(key, { ttlMs }).acquire({ waitMs: 30_000 });
+  const lease = await hf.mutex(key, { ttl: ttlMs }).acquire({ wait: 30_000 });
   const token = String(lease.fence);
   say("granted", { token, validUntilMs: monoMs() + lease.remainingMs });
   lease.signal.addEventListener("abort", () => {

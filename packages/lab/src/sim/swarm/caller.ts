@@ -86,8 +86,8 @@ export class Caller {
 
   #mutex(lock: string): Mutex {
     const { ttlMs, lockDelayMs, localTurns, maxHoldMs } = this.#parts.plan;
-    const limit = maxHoldMs === null ? {} : { maxHoldMs };
-    return this.#parts.hf.mutex(lock, { ttlMs, lockDelayMs, localTurns, ...limit });
+    const limit = maxHoldMs === null ? {} : { maxHold: maxHoldMs };
+    return this.#parts.hf.mutex(lock, { ttl: ttlMs, lockDelay: lockDelayMs, localTurns, ...limit });
   }
 
   async #once(lock: string): Promise<void> {
@@ -99,13 +99,13 @@ export class Caller {
     const lease = await this.#acquire(lock, waitMs, (timed) => {
       const mutex = this.#mutex(lock);
       if (way < 0.2) return mutex.tryAcquire(options);
-      if (way >= 0.35) return mutex.acquire({ waitMs, ...options });
+      if (way >= 0.35) return mutex.acquire({ wait: waitMs, ...options });
       const controller = new AbortController();
       this.#parts.process.after(this.#dice.between(0, 500), () => {
         timed.aborted();
         controller.abort("had enough");
       });
-      return mutex.acquire({ waitMs, ...options, signal: controller.signal });
+      return mutex.acquire({ wait: waitMs, ...options, signal: controller.signal });
     });
     if (!lease) return;
     judgeFloor(this.#parts.scene, this.name, lease, floor);
@@ -120,7 +120,7 @@ export class Caller {
     const taken = await Promise.all(
       locks.map(async (lock) => {
         const lease = await this.#acquire(lock, timeoutMs, () =>
-          waitMs > 0 ? this.#mutex(lock).acquire({ waitMs }) : this.#mutex(lock).tryAcquire(),
+          waitMs > 0 ? this.#mutex(lock).acquire({ wait: waitMs }) : this.#mutex(lock).tryAcquire(),
         );
         return lease && this.#begin(lock, lease);
       }),
@@ -138,7 +138,7 @@ export class Caller {
     const { scene } = this.#parts;
     const delayMs = Math.max(...scene.plan.processes.map(({ lockDelayMs }) => lockDelayMs));
     const waitMs = Math.round(scene.longestTtlMs + delayMs + settleMs);
-    const lease = await this.#acquire(lock, waitMs, () => this.#mutex(lock).acquire({ waitMs }));
+    const lease = await this.#acquire(lock, waitMs, () => this.#mutex(lock).acquire({ wait: waitMs }));
     if (!lease) {
       if (this.isClosing) return;
       scene.fail("P1", `${this.name} did not get "${lock}" within ${waitMs} ms after all faults were over`);
@@ -153,7 +153,7 @@ export class Caller {
     const { scene, process, plan } = this.#parts;
     if (plan.maxHoldMs !== null) return;
     await process.sleep(quietMs);
-    const lease = await this.#acquire(lock, settleMs, () => this.#mutex(lock).acquire({ waitMs: settleMs }));
+    const lease = await this.#acquire(lock, settleMs, () => this.#mutex(lock).acquire({ wait: settleMs }));
     if (this.isClosing) return;
     if (!lease) {
       scene.fail("P1", `${this.name} did not get "${lock}" within ${settleMs} ms, long after all faults`);

@@ -49,7 +49,7 @@ export function beginLife(surroundings: Surroundings, plan: ProcessPlan): void {
       random,
       prefix,
       label: name,
-      callTimeoutMs: plan.callTimeoutMs,
+      callTimeout: plan.callTimeoutMs,
     });
     const parts = { scene, beliefs, registers, process, plan, hf };
     const callers = Array.from(
