@@ -58,6 +58,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
 };
 /** What the connection shows to a primitive; the rest of `redis/` is its own business. */
 const redisForPrimitives = [
+  "redis/breaker.ts",
   "redis/port.ts",
   "redis/reply.ts",
   "redis/script.ts",

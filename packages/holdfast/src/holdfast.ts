@@ -22,6 +22,7 @@ import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
 import { Part } from "./part.js";
+import { BreakerPort } from "./redis/breaker.js";
 import { detectClient } from "./redis/clients/detect.js";
 import { openClient } from "./redis/clients/url.js";
 import { Connection } from "./redis/connection.js";
@@ -86,7 +87,9 @@ export class Holdfast {
     const found = opened ? openClient(client) : detectClient(client);
     this.#connection = new Connection(found, opened, schedule, later);
     this.#doctorTarget = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
-    const desk = { port: this.#connection, schedule, random, prefix, callTimeoutMs };
+    // One breaker for limits and guards: what one of them learns of Redis the other knows.
+    const port = new BreakerPort(this.#connection, schedule, callTimeoutMs);
+    const desk = { port, schedule, random, prefix, callTimeoutMs };
     this.#desk = limitation.made(({ Desk }) => new Desk(desk));
     this.#guardDesk = protection.made(({ GuardDesk }) => new GuardDesk(desk));
     this.limits = new Limits(this.#desk);

@@ -45,12 +45,12 @@ interface Call {
 const CHUNK = 16;
 
 export class Charges {
-  readonly #port: RedisPort;
+  readonly #port: Pick<RedisPort, "script">;
   readonly #random: Random;
   readonly #prefix: string;
   readonly #tick = new Tick<Call>(CHUNK, (calls) => this.#send(calls));
 
-  constructor(port: RedisPort, random: Random, prefix: string) {
+  constructor(port: Pick<RedisPort, "script">, random: Random, prefix: string) {
     this.#port = port;
     this.#random = random;
     this.#prefix = prefix;

@@ -3,16 +3,14 @@
  * are answered here; everything else by the script (charges.ts).
  */
 import { ClosedError, fromCaller, HoldfastError, IndeterminateError, UnavailableError } from "../errors.js";
+import type { BreakerPort } from "../redis/breaker.js";
 import { limitKey } from "../redis/keys.js";
-import type { RedisPort } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
 import type { Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import { Blocks } from "./blocks.js";
 import { type Cell, cellOf } from "./cell.js";
-import { type Ahead, type Ask, Charges } from "./charges.js";
-import type { Gate } from "./gate.js";
-import { GatedPort } from "./gated-port.js";
+import { type Ask, Charges } from "./charges.js";
 import { type CheckParts, type IndexPart, LimitIndex } from "./limit-index.js";
 import { LocalShare } from "./local-share.js";
 import { checkLate, momentUs } from "./moment.js";
@@ -33,7 +31,7 @@ export interface Charged {
 }
 
 export interface DeskOptions {
-  readonly port: RedisPort;
+  readonly port: BreakerPort;
   readonly schedule: Schedule;
   readonly random: Random;
   readonly prefix: string;
@@ -46,8 +44,6 @@ const MOST_KEYS = 10_000;
 export class Desk {
   readonly #options: DeskOptions;
   readonly #charges: Charges;
-  readonly #port: GatedPort;
-  readonly #gate: Gate;
   readonly #refusals: Refusals;
   readonly #local: LocalShare;
   readonly #blocks: Blocks;
@@ -57,8 +53,6 @@ export class Desk {
     const { port, schedule, random, prefix } = options;
     this.#options = options;
     this.#charges = new Charges(port, random, prefix);
-    this.#port = GatedPort.of(options);
-    this.#gate = this.#port.gate;
     this.#refusals = new Refusals(schedule.clock, MOST_KEYS);
     this.#local = new LocalShare(schedule.clock, MOST_KEYS);
     this.#blocks = new Blocks(schedule.clock, MOST_KEYS);
@@ -119,7 +113,7 @@ export class Desk {
     if (terms.policy.max === 0) return nothing(terms, 0);
     const ask = this.#askOf(terms, charge, charge.cost);
     this.#blocks.forget(ask.key);
-    const [verdict] = await this.#told([ask], () => this.#together("set", [ask]));
+    const [verdict] = await this.#changing(ask.key, () => this.#together("set", [ask]));
     return resultOf(terms, verdict as Verdict);
   }
 
@@ -127,7 +121,7 @@ export class Desk {
     this.#assertOpen("reset()");
     const ask = this.#askOf(terms, { target, cost: 0, atMs: null }, 0);
     this.#blocks.forget(ask.key);
-    await this.#told([ask], () => this.#port.command(["DEL", ask.key], this.#limitOf(terms)));
+    await this.#changing(ask.key, () => this.#options.port.command(["DEL", ask.key], this.#timeoutOf(terms)));
   }
 
   async reserve(terms: Terms, charge: Charge): Promise<Reservation> {
@@ -217,7 +211,7 @@ export class Desk {
     this.#closed = true;
     const left = this.#options.port.trouble === null ? this.#blocks.takeAll() : [];
     const back = left.map(({ ask, left: n, atUs }) =>
-      this.#charges.one({ ...ask, cost: -n, atUs }, this.#limitOf(ask.terms)).catch(() => {}),
+      this.#charges.one({ ...ask, cost: -n, atUs }, this.#timeoutOf(ask.terms)).catch(() => {}),
     );
     await Promise.all(back);
   }
@@ -232,18 +226,18 @@ export class Desk {
     return { terms, target, key, cost, atUs: momentUs(atMs) };
   }
 
-  #limitOf({ timeoutMs }: Terms): number {
+  #timeoutOf({ timeoutMs }: Terms): number {
     return timeoutMs ?? this.#options.callTimeoutMs;
   }
 
   async #take(
     ask: Ask,
     heard: (verdict: Verdict) => void = () => {},
-    timeoutMs: number = this.#limitOf(ask.terms),
+    timeoutMs: number = this.#timeoutOf(ask.terms),
   ): Promise<LimitResult> {
     const asking = this.#refusals.asking();
     try {
-      const verdict = await this.#charge(ask, timeoutMs);
+      const verdict = await this.#charges.one(ask, timeoutMs);
       heard(verdict);
       return this.#resultOf(ask, asking, verdict);
     } catch (error) {
@@ -254,13 +248,13 @@ export class Desk {
   async #takeOfBlock(ask: Ask): Promise<LimitResult> {
     const { clock } = this.#options.schedule;
     const asking = this.#refusals.asking();
-    const timeoutMs = this.#limitOf(ask.terms);
+    const timeoutMs = this.#timeoutOf(ask.terms);
     // In whole ms: those of one turn travel together.
     const leftMs = (): number => Math.max(1, Math.ceil(timeoutMs - (clock.now().monoMs - asking.at.monoMs)));
     try {
       const found = await this.#blocks.take(
         ask,
-        (ahead) => this.#charge(ask, leftMs(), ahead),
+        (ahead) => this.#charges.one(ask, leftMs(), ahead),
         (done) => this.#within(leftMs(), done),
       );
       if (found) return "verdict" in found ? this.#resultOf(ask, asking, found.verdict) : found;
@@ -272,29 +266,27 @@ export class Desk {
   }
 
   async #giveBack(ask: Ask): Promise<LimitResult> {
-    const verdict = await this.#told([ask], () => this.#charge(ask, this.#limitOf(ask.terms)));
+    const verdict = await this.#changing(ask.key, () => this.#charges.one(ask, this.#timeoutOf(ask.terms)));
     return resultOf(ask.terms, verdict);
   }
 
   /** What was used beyond a reservation: as far as it fits, for it is done. */
   async #chargeMore(ask: Ask, extra: number): Promise<LimitResult> {
     const ahead = { extra, holdUs: 0 };
-    const verdict = await this.#told([ask], () =>
-      this.#charge({ ...ask, cost: 0 }, this.#limitOf(ask.terms), ahead),
+    const verdict = await this.#changing(ask.key, () =>
+      this.#charges.one({ ...ask, cost: 0 }, this.#timeoutOf(ask.terms), ahead),
     );
     return overrunOf(resultOf(ask.terms, verdict), verdict.extra === extra);
   }
 
-  /** Something that changes what was refused: refusals that were on their way before it are forgotten as well. */
-  async #told<Value>(asks: readonly Ask[], work: () => Promise<Value>): Promise<Value> {
+  /** The work may free what was refused, so refusals of the key are forgotten, with those that are under way. */
+  async #changing<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
     try {
       return await work();
     } catch (error) {
-      const timeoutMs = Math.min(...asks.map(({ terms }) => this.#limitOf(terms)));
-      if (error instanceof IndeterminateError) this.#gate.failed(error, timeoutMs);
       throw fromCaller(error, fromCaller);
     } finally {
-      for (const { key } of asks) this.#refusals.forget(key);
+      this.#refusals.forget(key);
     }
   }
 
@@ -321,17 +313,9 @@ export class Desk {
     return result;
   }
 
-  async #charge(ask: Ask, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
-    const verdict = await this.#charges.one(ask, await this.#port.pass(timeoutMs), ahead);
-    this.#gate.answered();
-    return verdict;
-  }
-
-  async #together(how: "take" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
-    const timeoutMs = await this.#port.pass(Math.min(...asks.map(({ terms }) => this.#limitOf(terms))));
-    const verdicts = await this.#charges.together(how, asks, timeoutMs);
-    this.#gate.answered();
-    return verdicts;
+  #together(how: "take" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
+    const timeoutMs = Math.min(...asks.map(({ terms }) => this.#timeoutOf(terms)));
+    return this.#charges.together(how, asks, timeoutMs);
   }
 
   async #askAll(
@@ -358,7 +342,6 @@ export class Desk {
   #outage({ terms, key, cost }: Ask, error: unknown, isTaken: boolean): LimitResult {
     if (!(error instanceof HoldfastError) || error instanceof ClosedError) throw error;
     const { policy, outage } = terms;
-    if (error instanceof IndeterminateError) this.#gate.failed(error, this.#limitOf(terms));
     publish("holdfast:limit:outage", () => ({ limit: policy.name, outage, error }));
     if (outage === "error") throw error;
     if (outage === "local")

@@ -1,11 +1,10 @@
 /** Guard desk: where all guards of a Holdfast are asked. A penalty that stands, a list and an outage are answered here. */
 import { ClosedError, HoldfastError, tellCaller } from "../errors.js";
+import type { BreakerPort } from "../redis/breaker.js";
 import { guardKeys } from "../redis/keys.js";
-import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { publish } from "../telemetry/events.js";
 import type { Schedule } from "../time/schedule.js";
-import { GatedPort } from "./gated-port.js";
 import { script } from "./guard.lua.js";
 import { GuardLists, type HitOptions, nameOf } from "./guard-lists.js";
 import type { GuardTerms } from "./guard-terms.js";
@@ -14,7 +13,7 @@ import { LocalShare } from "./local-share.js";
 import { Penalized } from "./penalized.js";
 
 export interface GuardDeskOptions {
-  readonly port: RedisPort;
+  readonly port: BreakerPort;
   readonly schedule: Schedule;
   readonly prefix: string;
   readonly callTimeoutMs: number;
@@ -26,7 +25,6 @@ const inReply = 5;
 
 export class GuardDesk {
   readonly #options: GuardDeskOptions;
-  readonly #port: GatedPort;
   readonly #penalized: Penalized;
   readonly #local: LocalShare;
   readonly #lists = new WeakMap<GuardTerms, GuardLists>();
@@ -35,7 +33,6 @@ export class GuardDesk {
   constructor(options: GuardDeskOptions) {
     const { schedule } = options;
     this.#options = options;
-    this.#port = GatedPort.of(options);
     this.#penalized = new Penalized(schedule.clock, MOST_PENALIZED);
     this.#local = new LocalShare(schedule.clock, MOST_PENALIZED);
   }
@@ -73,7 +70,7 @@ export class GuardDesk {
     }: { readonly subject: string; readonly route: string; readonly listedAs: string },
   ): Promise<GuardVerdict> {
     if (this.#closed) throw new ClosedError(`${how}() came after hf.close()`);
-    const said = this.#listsOf(terms).say([listedAs, subject], this.#limitOf(terms));
+    const said = this.#listsOf(terms).say([listedAs, subject], this.#timeoutOf(terms));
     const listed = said instanceof Promise ? await said : said;
     if (listed !== null) return ofList(terms, listed);
     const keys = guardKeys(this.#options.prefix, terms.name, subject, route);
@@ -95,7 +92,7 @@ export class GuardDesk {
     how: "hit" | "look" | "pardon",
     keys: readonly string[],
   ): Promise<{ verdict: GuardVerdict; struck: boolean }> {
-    const call = this.#port.script(script, keys, [how, ...terms.words], this.#limitOf(terms));
+    const call = this.#options.port.script(script, keys, [how, ...terms.words], this.#timeoutOf(terms));
     const [said, strikes, place, leftUs, remaining] = replyRow(await tellCaller(call), inReply).map(
       Number,
     ) as [number, number, number, number, number];
@@ -133,7 +130,7 @@ export class GuardDesk {
     return lists;
   }
 
-  #limitOf({ timeoutMs }: GuardTerms): number {
+  #timeoutOf({ timeoutMs }: GuardTerms): number {
     return timeoutMs ?? this.#options.callTimeoutMs;
   }
 }

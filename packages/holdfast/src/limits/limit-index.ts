@@ -1,16 +1,15 @@
 /** LimitIndex: which limits and targets may have something used, so that all of them can be reset at once. */
 import { checkWord } from "../arguments.js";
+import type { BreakerPort } from "../redis/breaker.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
-import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
-import { GatedPort } from "./gated-port.js";
 import { script } from "./note.lua.js";
 import type { Terms } from "./terms.js";
 
 export interface LimitIndexOptions {
-  readonly port: RedisPort;
+  readonly port: BreakerPort;
   readonly schedule: Schedule;
   readonly prefix: string;
   readonly callTimeoutMs: number;
@@ -37,7 +36,6 @@ const SCAN_COUNT = "500";
 export class LimitIndex {
   readonly #key: string;
   readonly #options: LimitIndexOptions;
-  readonly #port: GatedPort;
   readonly #check: CheckParts;
   readonly #forget: (key: string) => void;
   readonly #noted = new Map<string, Instant>();
@@ -47,7 +45,6 @@ export class LimitIndex {
     this.#key = limitIndexKey(options.prefix, name);
     this.#check = check;
     this.#options = options;
-    this.#port = GatedPort.of(options);
     this.#forget = forget;
   }
 
@@ -56,7 +53,7 @@ export class LimitIndex {
    * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} it may not be noted: do not charge
    */
   async note(parts: readonly IndexPart[]): Promise<void> {
-    const { schedule, callTimeoutMs } = this.#options;
+    const { port, schedule, callTimeoutMs } = this.#options;
     const now = schedule.clock.now();
     const fresh: string[] = [];
     const words: string[] = [];
@@ -70,7 +67,7 @@ export class LimitIndex {
       words.push(member, lifeMs(limit.terms).toFixed());
     }
     if (fresh.length === 0) return;
-    await this.#port.script(script, [this.#key], words, callTimeoutMs);
+    await port.script(script, [this.#key], words, callTimeoutMs);
     for (const member of fresh) this.#remember(member, now);
   }
 
@@ -81,11 +78,11 @@ export class LimitIndex {
    */
   async reset(name: string | null = null): Promise<void> {
     if (name !== null) checkWord("name", name);
-    const { prefix, callTimeoutMs } = this.#options;
+    const { port, prefix, callTimeoutMs } = this.#options;
     let cursor = "0";
     do {
       const scan = ["ZSCAN", this.#key, cursor, "COUNT", SCAN_COUNT];
-      const [next, reply] = replyRow(await this.#port.command(scan, callTimeoutMs), 2);
+      const [next, reply] = replyRow(await port.command(scan, callTimeoutMs), 2);
       cursor = String(next);
       // Members and scores in turn; some clients give pairs.
       const members = replyRow(reply, 0)
@@ -97,7 +94,7 @@ export class LimitIndex {
         .map(([type, its, target]) => limitKey(prefix, type, its, target));
       for (const key of keys) this.#forget(key);
       // Its entry stays until its time is over: somebody may be charging it just now.
-      if (keys.length > 0) await this.#port.command(["DEL", ...keys], callTimeoutMs);
+      if (keys.length > 0) await port.command(["DEL", ...keys], callTimeoutMs);
     } while (cursor !== "0");
   }
 

@@ -43,9 +43,9 @@ describe("away and closed", () => {
     }
     expect(asked()).toEqual([]);
     office.port.trouble = null;
-    // The one that asks whether it is back waits for that; the others do not wait.
+    // Calls of one turn travel together, and wait together for the PING that finds out whether Redis is back.
     const told = await Promise.all([limit.take("ann"), limit.take("ann")]);
-    expect(told.map(({ source }) => source)).toEqual(["redis", "outage"]);
+    expect(told.map(({ source }) => source)).toEqual(["redis", "redis"]);
     expect((await limit.take("ann")).source).toBe("redis");
     expect(asked()).toEqual(["PING", "take", "take"]);
   });
@@ -68,6 +68,7 @@ describe("away and closed", () => {
     await expect(limit.take("ann")).rejects.toBeInstanceOf(IndeterminateError);
     office.pass(200);
     office.port.failure = () => new ServerError("NOPERM no PING");
+    await expect(limit.take("ann")).rejects.toBeInstanceOf(UnavailableError); // it sent the PING
     await expect(limit.take("ann")).rejects.toBeInstanceOf(ServerError);
     office.port.failure = null;
     expect((await limit.take("ann")).ok).toBe(true);

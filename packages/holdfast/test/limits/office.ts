@@ -5,6 +5,7 @@ import { Limit } from "../../src/limits/limit.ts";
 import { type LimitGroup, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
 import type { LimitOptions } from "../../src/limits/terms.ts";
 import { Part } from "../../src/part.ts";
+import { BreakerPort } from "../../src/redis/breaker.ts";
 import type { RedisPort, Reply } from "../../src/redis/port.ts";
 import type { Script } from "../../src/redis/script.ts";
 import type { Instant } from "../../src/time/clock.ts";
@@ -15,6 +16,8 @@ export class Office {
   readonly engine: Engine;
   readonly desk: Desk;
   readonly port: OfficePort;
+  /** The way from the desk to the port. */
+  readonly breaker: BreakerPort;
   readonly limits: Limits;
   /** Seconds of this process in a true second. */
   rate = 1;
@@ -37,9 +40,11 @@ export class Office {
       this.#timers.push(timer);
       return () => void this.#timers.splice(this.#timers.indexOf(timer), 1);
     };
+    const schedule = new Schedule({ now, setTimer });
+    this.breaker = new BreakerPort(this.port, schedule, 1_000);
     this.desk = new Desk({
-      port: this.port,
-      schedule: new Schedule({ now, setTimer }),
+      port: this.breaker,
+      schedule,
       random: { fraction: () => dice.fraction(), id: () => `id-${seed}-${dice.whole(0, 1e9)}` },
       prefix: "t",
       callTimeoutMs: 1_000,

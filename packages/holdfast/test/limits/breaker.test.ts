@@ -5,7 +5,6 @@ import { Redis } from "ioredis";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { GcraLimit, Limit as GemLimit, LimitGroup } from "../../src/compat/traffic-jam/index.ts";
 import { IndeterminateError } from "../../src/errors.ts";
-import { GatedPort } from "../../src/limits/gated-port.ts";
 import { script as guardScript } from "../../src/limits/guard.lua.ts";
 import { GuardDesk } from "../../src/limits/guard-desk.ts";
 import { guardTermsOf } from "../../src/limits/guard-terms.ts";
@@ -32,7 +31,7 @@ describe("a port that says that it is not connected", () => {
     engine.call("FLUSHALL");
     office = new Office(engine);
     const schedule = new Schedule({ now: () => ({ monoMs: 0, wallMs: 0 }), setTimer: () => () => {} });
-    guards = new GuardDesk({ port: office.port, schedule, prefix: "t", callTimeoutMs: 1_000 });
+    guards = new GuardDesk({ port: office.breaker, schedule, prefix: "t", callTimeoutMs: 1_000 });
     await office.limit("n", { max: 3, per: "1h" }).take("ann");
     office.port.calls.length = 0;
   });
@@ -72,15 +71,11 @@ describe("a port that says that it is not connected", () => {
   });
 
   test("a refusal is an answer", async () => {
-    const port = GatedPort.of({
-      port: office.port,
-      schedule: new Schedule({ now: () => ({ monoMs: 0, wallMs: 0 }), setTimer: () => () => {} }),
-      callTimeoutMs: 1_000,
-    });
-    port.gate.failed(new IndeterminateError("no answer"), 10);
+    const port = office.breaker;
+    port.breaker.failed(new IndeterminateError("no answer"), 10);
     engine.call("SET", "text", "x");
     await expect(port.command(["LPOP", "text"], 1_000)).rejects.toMatchObject({ code: "SERVER_ERROR" });
-    expect(port.gate.check(5)).toBeNull();
+    expect(port.breaker.check(5)).toBeNull();
   });
 });
 

@@ -1,0 +1,221 @@
+/**
+ * Circuit breaker: whether Redis may be asked just now. A call that is sent while Redis cannot answer would wait in the
+ * client's own queue, and all of them would arrive together when nobody wants the answers any more. So no call is sent
+ * while the client is not connected, nor after a call without an answer, until a PING has found Redis back.
+ */
+import {
+  ClosedError,
+  type HoldfastError,
+  IndeterminateError,
+  ServerError,
+  UnavailableError,
+} from "../errors.js";
+import type { Schedule } from "../time/schedule.js";
+import type { RedisPort, Reply } from "./port.js";
+import type { Script } from "./script.js";
+
+const PROBE_EVERY_MS = 100;
+/**
+ * For this long after Redis was last found silent a call is refused at once, and the PING that it causes has nobody
+ * waiting for it. A call that comes later waits for its PING: the knowledge is too old to refuse a call by it.
+ */
+const SILENCE_COUNTS_MS = 10_000;
+
+/** What is known of an outage. */
+interface Outage {
+  readonly why: string;
+  readonly cause: unknown;
+  /** How long the failed call waited. A call with a longer time-out is let through, because Redis may still answer it. */
+  readonly withinMs: number;
+  /** When a call last had no answer, on the monotonic clock. -Infinity: the client was not connected. */
+  readonly silentAtMs: number;
+}
+
+type State =
+  /** Redis answered, or was not asked yet: calls go through. */
+  | { readonly name: "closed"; readonly hasAnswered: boolean }
+  /** Redis did not answer, or the client is not connected: calls are refused. */
+  | { readonly name: "open"; readonly outage: Outage }
+  /** Calls are refused until one PING has its answer. Null: nothing is known yet, and every call waits for the PING. */
+  | { readonly name: "probing"; readonly outage: Outage | null; readonly probe: Promise<void> };
+
+export class CircuitBreaker {
+  readonly #port: RedisPort;
+  readonly #schedule: Schedule;
+  readonly #timeoutMs: number;
+  #state: State = { name: "closed", hasAnswered: false };
+  #nextProbeMs = Number.NEGATIVE_INFINITY;
+
+  /** @param timeoutMs the time-out of a PING */
+  constructor(port: RedisPort, schedule: Schedule, timeoutMs: number) {
+    this.#port = port;
+    this.#schedule = schedule;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Returns null when the call may be sent, else the error that it is refused with; every caller gets an error of its
+   * own. A promise: the call has to wait for a PING, at most `timeoutMs`, because it is not known whether Redis is there.
+   */
+  check(timeoutMs: number): HoldfastError | Promise<HoldfastError | null> | null {
+    const { trouble } = this.#port;
+    const state = this.#state;
+    if (state.name === "closed") {
+      if (trouble === null) return null;
+      // A client that connects when it is first used, or is about to be connected, may have one PING to do so.
+      if (!state.hasAnswered) return this.#afterProbe(timeoutMs, null);
+    } else {
+      const { outage } = state;
+      if (trouble === null && (!outage || timeoutMs > outage.withinMs)) return null;
+      if (!outage) return this.#afterProbe(timeoutMs, null);
+    }
+    return trouble === null ? this.#refuse(timeoutMs) : this.#refuseUnconnected(trouble);
+  }
+
+  /** To be called when Redis answered. */
+  answered(): void {
+    if (this.#state.name !== "closed" || !this.#state.hasAnswered)
+      this.#state = { name: "closed", hasAnswered: true };
+  }
+
+  /** To be called when a call had no answer within its time-out. */
+  failed(error: Error, timeoutMs: number): void {
+    const known = this.#state.name === "closed" ? null : this.#state.outage;
+    const outage = {
+      why: error.message,
+      cause: error,
+      withinMs: Math.max(timeoutMs, known?.withinMs ?? 0),
+      silentAtMs: this.#nowMs,
+    };
+    this.#state = this.#state.name === "probing" ? { ...this.#state, outage } : { name: "open", outage };
+    if (this.#port.trouble === null) this.#probe(outage);
+  }
+
+  get #nowMs(): number {
+    return this.#schedule.clock.now().monoMs;
+  }
+
+  /** The client says that it is connected. */
+  #refuse(timeoutMs: number): HoldfastError | Promise<HoldfastError | null> {
+    const { outage } = this.#state as Exclude<State, { name: "closed" }>;
+    const isKnown = outage !== null && this.#nowMs - outage.silentAtMs < SILENCE_COUNTS_MS;
+    const began = this.#probe(outage);
+    return began && !isKnown ? this.#afterProbe(timeoutMs, outage) : this.#error();
+  }
+
+  /** Nothing is sent. Once the client is connected again, what was known before says nothing any more. */
+  #refuseUnconnected(trouble: string): HoldfastError {
+    const known = this.#state.name === "closed" ? null : this.#state.outage;
+    const outage: Outage = {
+      why: trouble,
+      cause: undefined,
+      withinMs: Number.POSITIVE_INFINITY,
+      ...known,
+      silentAtMs: Number.NEGATIVE_INFINITY,
+    };
+    this.#state = this.#state.name === "probing" ? { ...this.#state, outage } : { name: "open", outage };
+    return this.#error();
+  }
+
+  async #afterProbe(timeoutMs: number, outage: Outage | null): Promise<HoldfastError | null> {
+    this.#probe(outage);
+    if (this.#state.name !== "probing") return this.#error();
+    const { probe } = this.#state;
+    await new Promise<void>((resolve) => {
+      const alarm = this.#schedule.after(timeoutMs, resolve);
+      void probe.then(() => {
+        this.#schedule.cancel(alarm);
+        resolve();
+      });
+    });
+    const { name } = this.#state as State;
+    return name === "closed" ? null : this.#error();
+  }
+
+  #error(): HoldfastError {
+    const outage = this.#state.name === "closed" ? null : this.#state.outage;
+    const { why = "no answer", cause } = outage ?? {};
+    if (cause instanceof ClosedError) return new ClosedError("a call to Redis came");
+    return new UnavailableError(this.#port.trouble ?? why, { cause });
+  }
+
+  /** Whether a PING was sent: there is one at a time, and at most ten in a second. */
+  #probe(outage: Outage | null): boolean {
+    if (this.#state.name === "probing" || this.#nowMs < this.#nextProbeMs) return false;
+    this.#nextProbeMs = this.#nowMs + PROBE_EVERY_MS;
+    const probe = this.#port.command(["PING"], this.#timeoutMs).then(
+      () => this.answered(),
+      (error: Error) => {
+        // A server that refuses a PING has answered.
+        if (error instanceof ServerError) this.answered();
+        else if (this.#state.name === "probing" && this.#state.probe === probe)
+          this.#open(error, this.#state.outage);
+      },
+    );
+    this.#state = { name: "probing", outage, probe };
+    return true;
+  }
+
+  #open(error: Error, known: Outage | null): void {
+    const silentAtMs = this.#nowMs;
+    const { why, cause, withinMs } = known ?? { why: error.message, cause: error, withinMs: this.#timeoutMs };
+    this.#state = { name: "open", outage: { why, cause, withinMs, silentAtMs } };
+  }
+}
+
+/** The way to Redis for nouns that can do without it for a while: the breaker refuses calls before they are sent. */
+export class BreakerPort implements Pick<RedisPort, "script" | "command"> {
+  readonly breaker: CircuitBreaker;
+  readonly #port: RedisPort;
+  readonly #schedule: Schedule;
+
+  /** @param timeoutMs the time-out of a PING */
+  constructor(port: RedisPort, schedule: Schedule, timeoutMs: number) {
+    this.breaker = new CircuitBreaker(port, schedule, timeoutMs);
+    this.#port = port;
+    this.#schedule = schedule;
+  }
+
+  /** Why Redis cannot be reached just now, as far as the client knows. Null: it is connected, or does not say. */
+  get trouble(): string | null {
+    return this.#port.trouble;
+  }
+
+  /** Rejects as the port does. @throws {UnavailableError} the call was not sent */
+  script(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    timeoutMs: number,
+  ): Promise<Reply> {
+    return this.#through(timeoutMs, (leftMs) => this.#port.script(script, keys, args, leftMs));
+  }
+
+  /** Rejects as `script` does. */
+  command(args: readonly string[], timeoutMs: number): Promise<Reply> {
+    return this.#through(timeoutMs, (leftMs) => this.#port.command(args, leftMs));
+  }
+
+  async #through(timeoutMs: number, send: (leftMs: number) => Promise<Reply>): Promise<Reply> {
+    const refusal = this.breaker.check(timeoutMs);
+    const leftMs = refusal === null ? timeoutMs : await this.#wait(refusal, timeoutMs);
+    try {
+      const reply = await send(leftMs);
+      this.breaker.answered();
+      return reply;
+    } catch (error) {
+      if (error instanceof ServerError) this.breaker.answered(); // a refusal is an answer
+      if (error instanceof IndeterminateError) this.breaker.failed(error, timeoutMs);
+      throw error;
+    }
+  }
+
+  /** How much of the time-out is left once the call may be sent. @throws {UnavailableError} it may not */
+  async #wait(refusal: HoldfastError | Promise<HoldfastError | null>, timeoutMs: number): Promise<number> {
+    const { clock } = this.#schedule;
+    const sinceMs = clock.now().monoMs;
+    const error = await refusal;
+    if (error) throw error;
+    return Math.max(1, Math.ceil(timeoutMs - (clock.now().monoMs - sinceMs)));
+  }
+}
