@@ -6,6 +6,12 @@ import { findServers } from "./scripts/servers.ts";
 
 const root = import.meta.dirname;
 
+/** What `exports` of package.json says of an entry, for both formats or for one. */
+interface Target {
+  readonly default?: string;
+  readonly import?: { readonly default: string };
+}
+
 /**
  * The library by its package name is its source here, as it is for a test that imports `../src`: two copies of one
  * class in one process would make `instanceof` lie. @holdfast/embedded stays compiled: it starts its own worker file.
@@ -16,8 +22,8 @@ function sources(): { find: RegExp; replacement: string }[] {
     .filter((folder) => existsSync(resolve(folder, "package.json")) && !folder.endsWith("embedded"))
     .flatMap((folder) => {
       const { name, exports } = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
-      return Object.entries<{ default?: string }>(exports ?? {}).flatMap(([path, target]) => {
-        const source = target.default?.replace("./dist/", "src/").replace(/\.js$/, ".ts");
+      return Object.entries<Target>(exports ?? {}).flatMap(([path, target]) => {
+        const source = (target.import ?? target).default?.replace("./dist/", "src/").replace(/\.js$/, ".ts");
         if (!source || path.includes("*")) return [];
         const find = new RegExp(`^${name}${path.slice(1).replaceAll(".", "\\.")}$`);
         return [{ find, replacement: resolve(folder, source) }];

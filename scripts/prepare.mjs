@@ -174,7 +174,8 @@ function buildKey(/** @type {string} */ installed) {
   const settings = ["tsconfig.json", "tsconfig.base.json", "scripts/bundle.ts"].map((name) =>
     join(root, name),
   );
-  return `${fingerprint([...sources, ...settings])} ${installed}`;
+  const bundlers = filesBelow(join(root, "scripts/bundle"));
+  return `${fingerprint([...sources, ...settings, ...bundlers])} ${installed}`;
 }
 
 function luaKey() {
