@@ -1,4 +1,4 @@
-/** A bundled holdfast runs: with its chunks apart, all in one file, and as CommonJS; and its first chunk stays small. */
+/** A bundled holdfast runs: with its chunks apart, all in one file, and as CommonJS. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,8 +6,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type BuildOptions, build } from "esbuild";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { sizeOf } from "../src/questions/import-size.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
 const MODULES = resolve(import.meta.dirname, "../../node_modules");
 const run = promisify(execFile);
@@ -49,13 +48,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test.each<[string, BuildOptions, string]>([
+const FORMATS: [name: string, options: BuildOptions, file: string][] = [
   ["with its chunks apart", { splitting: true, format: "esm", outExtension: { ".js": ".mjs" } }, "main.mjs"],
   ["as one module", { format: "esm", outExtension: { ".js": ".mjs" } }, "main.mjs"],
-  ["as CommonJS", { format: "cjs", outExtension: { ".js": ".cjs" }, logLevel: "error" }, "main.cjs"],
-])("a bundle %s runs", async (name, options, file) => {
-  const outdir = join(folder, name.replaceAll(" ", "-"));
-  await writeFile(join(folder, "main.js"), PROGRAM);
+  ["as CommonJS", { format: "cjs", outExtension: { ".js": ".cjs" } }, "main.cjs"],
+];
+
+/** Returns the folder of the bundle. */
+async function bundled(program: string, place: string, options: BuildOptions): Promise<string> {
+  const outdir = await mkdtemp(join(place, "bundle-"));
+  await writeFile(join(folder, "main.js"), program);
   await build({
     entryPoints: [join(folder, "main.js")],
     bundle: true,
@@ -63,14 +65,29 @@ test.each<[string, BuildOptions, string]>([
     platform: "node",
     target: "node20",
     external: ["ioredis"],
+    logLevel: "error",
     outdir,
     ...options,
   });
+  return outdir;
+}
+
+test.each(FORMATS)("a bundle %s runs", async (_, options, file) => {
+  const outdir = await bundled(PROGRAM, folder, options);
   const { stdout } = await run(process.execPath, [join(outdir, file), server.url], { timeout: 15_000 });
   expect(stdout.trim()).toBe("true true true");
 });
 
-test("what a program with one lock loads at the start does not grow unseen", async () => {
-  // Of it 3.5 kB check the options of limits and guards, where they are given: docs/adr/0011.
-  expect((await sizeOf("holdfast")).gzipBytes).toBeLessThan(16_000);
+/** Beside no installation, as a bundle is deployed: the client library cannot be found by its name. */
+const WITH_URL = `
+import { Holdfast, HoldfastError } from "holdfast";
+try { new Holdfast(process.argv[2]); } catch (error) { console.log(error instanceof HoldfastError, error.code, error.message); }
+`;
+
+test.each(FORMATS)("a URL in a bundle %s is an error that says what to pass", async (_, options, file) => {
+  const away = await mkdtemp(join(tmpdir(), "holdfast-bundle-"));
+  onTestFinished(() => rm(away, { recursive: true }));
+  const outdir = await bundled(WITH_URL, away, options);
+  const { stdout } = await run(process.execPath, [join(outdir, file), server.url], { timeout: 15_000 });
+  expect(stdout).toMatch(/^true CLIENT_NOT_INSTALLED .*in a bundle, pass a client/);
 });

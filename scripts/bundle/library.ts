@@ -46,10 +46,7 @@ export async function bundleLibrary(folder: string): Promise<void> {
 }
 
 async function made(folder: string, entries: readonly string[]): Promise<Output> {
-  const [esm, cjs] = await Promise.all([
-    bundle(folder, entries, "esm"),
-    bundle(folder, entries, "cjs"),
-  ]);
+  const [esm, cjs] = await Promise.all([bundle(folder, entries, "esm"), bundle(folder, entries, "cjs")]);
   const { files, inputs } = declarations(join(root, folder, "dist"), entries);
   const scripts = ["library", "output"].map((name) => `scripts/bundle/${name}.ts`);
   return {

@@ -92,7 +92,7 @@ async function largestParts(name: ContestantName): Promise<string> {
   return `largest: ${parts.map(([path, { bytesInOutput }]) => `${basename(path)} ${bytesInOutput}`).join(", ")}`;
 }
 
-export async function sizeOf(name: ContestantName): Promise<Figures> {
+async function sizeOf(name: ContestantName): Promise<Figures> {
   const { metafile, outputFiles } = await bundle(PROGRAMS[name] ?? "");
   const atStart = loadedAtStart(metafile);
   const sizes = outputFiles.map(({ path, contents }) => ({

@@ -3,7 +3,14 @@
  * that says what happened and what to do. docs/errors.md lists the same codes; a test compares the two.
  */
 
+/** Registered, so that every copy of the library marks its errors with the same symbol. */
+const MARK = Symbol.for("holdfast.error");
+
 export abstract class HoldfastError extends Error {
+  static {
+    Object.defineProperty(HoldfastError.prototype, MARK, { value: true });
+  }
+
   /** Stable across versions: branch on this, never on the message. */
   abstract readonly code: string;
 
@@ -11,11 +18,29 @@ export abstract class HoldfastError extends Error {
     super(message, options);
     this.name = new.target.name;
   }
+
+  /** The errors of another copy of the library are recognised as well. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: the class beside `instanceof` may be a subclass.
+    return isInstance(this, value);
+  }
+}
+
+/**
+ * A process may have several copies of these classes: one that was imported, one that was required, one in a bundle.
+ * An error of another copy is recognised by its code, so a class without a code of its own recognises none of them.
+ */
+function isInstance(asked: object, value: unknown): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(asked, value)) return true;
+  if (typeof value !== "object" || value === null || !(MARK in value)) return false;
+  if (asked === HoldfastError) return true;
+  return Object.hasOwn(asked, "code") && "code" in asked && "code" in value && value.code === asked.code;
 }
 
 /** A caller passed something that can never work. Nothing was sent. */
 export class InvalidArgumentError extends HoldfastError {
-  readonly code = "INVALID_ARGUMENT";
+  static readonly code = "INVALID_ARGUMENT";
+  readonly code = InvalidArgumentError.code;
   readonly argument: string;
 
   constructor(argument: string, problem: string) {
@@ -26,17 +51,20 @@ export class InvalidArgumentError extends HoldfastError {
 
 /** The object given as a client is none that holdfast can drive. */
 export class UnsupportedClientError extends HoldfastError {
-  readonly code = "UNSUPPORTED_CLIENT";
+  static readonly code = "UNSUPPORTED_CLIENT";
+  readonly code = UnsupportedClientError.code;
 }
 
 /** A URL was given, but no client library can be loaded. */
 export class ClientNotInstalledError extends HoldfastError {
-  readonly code = "CLIENT_NOT_INSTALLED";
+  static readonly code = "CLIENT_NOT_INSTALLED";
+  readonly code = ClientNotInstalledError.code;
 }
 
 /** A part of holdfast that loads when it is first needed could not be loaded. */
 export class NotLoadedError extends HoldfastError {
-  readonly code = "NOT_LOADED";
+  static readonly code = "NOT_LOADED";
+  readonly code = NotLoadedError.code;
 
   constructor(cause: unknown) {
     super(
@@ -50,7 +78,8 @@ export class NotLoadedError extends HoldfastError {
 
 /** This Holdfast was closed. */
 export class ClosedError extends HoldfastError {
-  readonly code = "CLOSED";
+  static readonly code = "CLOSED";
+  readonly code = ClosedError.code;
 
   constructor(what: string) {
     super(`${what}: make a new Holdfast, or close later`);
@@ -70,7 +99,8 @@ export interface Owner {
 
 /** The wait ended before the name was free. Someone else holds it: this is not a failure of Redis. */
 export class AcquireTimeoutError extends HoldfastError {
-  readonly code = "ACQUIRE_TIMEOUT";
+  static readonly code = "ACQUIRE_TIMEOUT";
+  readonly code = AcquireTimeoutError.code;
   readonly lock: string;
   readonly waitMs: number;
   /** The holder last seen while waiting, when one was seen. */
@@ -101,7 +131,8 @@ export type LossReason = "expired" | "taken" | "forgotten" | "revoked" | "max-ho
 
 /** The lease is over, or may be: whatever it protected must stop. */
 export class LeaseLostError extends HoldfastError {
-  readonly code = "LEASE_LOST";
+  static readonly code = "LEASE_LOST";
+  readonly code = LeaseLostError.code;
   readonly lock: string;
   readonly fence: bigint;
   readonly reason: LossReason;
@@ -120,7 +151,8 @@ export class LeaseLostError extends HoldfastError {
 
 /** `check()` on a lease that its own holder has already released: a mistake in the calling code. */
 export class LeaseReleasedError extends HoldfastError {
-  readonly code = "LEASE_RELEASED";
+  static readonly code = "LEASE_RELEASED";
+  readonly code = LeaseReleasedError.code;
   readonly lock: string;
   readonly fence: bigint;
 
@@ -133,7 +165,8 @@ export class LeaseReleasedError extends HoldfastError {
 
 /** No answer: the call may have been carried out or not. */
 export class IndeterminateError extends HoldfastError {
-  readonly code = "INDETERMINATE";
+  static readonly code = "INDETERMINATE";
+  readonly code = IndeterminateError.code;
 
   constructor(what: string, options?: { cause?: unknown }) {
     super(`${what}; whether Redis carried it out is unknown`, options);
@@ -142,12 +175,14 @@ export class IndeterminateError extends HoldfastError {
 
 /** The client has no room for another request. This one was not sent. */
 export class ClientOverloadedError extends HoldfastError {
-  readonly code = "CLIENT_OVERLOADED";
+  static readonly code = "CLIENT_OVERLOADED";
+  readonly code = ClientOverloadedError.code;
 }
 
 /** Redis did not answer of late, or the client is not connected: nothing was sent. */
 export class UnavailableError extends HoldfastError {
-  readonly code = "UNAVAILABLE";
+  static readonly code = "UNAVAILABLE";
+  readonly code = UnavailableError.code;
 
   constructor(why: string, options?: { cause?: unknown }) {
     super(`Redis cannot be asked just now (${why}): nothing was sent, try again later`, options);
@@ -156,7 +191,8 @@ export class UnavailableError extends HoldfastError {
 
 /** A resource has already served a newer holder. The write was refused; nothing changed. */
 export class StaleTokenError extends HoldfastError {
-  readonly code = "STALE_TOKEN";
+  static readonly code = "STALE_TOKEN";
+  readonly code = StaleTokenError.code;
   readonly resource: string;
   /** The token that was refused. */
   readonly token: bigint;
@@ -176,7 +212,8 @@ export class StaleTokenError extends HoldfastError {
 
 /** Somebody entered a resource that knows its holder by an id without an order. The write was refused. */
 export class StaleHolderError extends HoldfastError {
-  readonly code = "STALE_HOLDER";
+  static readonly code = "STALE_HOLDER";
+  readonly code = StaleHolderError.code;
   readonly resource: string;
   /** The id that was refused. */
   readonly holder: string;
@@ -196,7 +233,8 @@ export class StaleHolderError extends HoldfastError {
 
 /** The row that carries a fence is not there, so nobody was refused and nothing was written. */
 export class MissingRowError extends HoldfastError {
-  readonly code = "MISSING_ROW";
+  static readonly code = "MISSING_ROW";
+  readonly code = MissingRowError.code;
   readonly resource: string;
 
   constructor(resource: string) {
@@ -274,7 +312,8 @@ const WHERE_IN_SCRIPT = / script: [0-9a-f]{40}, on @user_script:\d+\.?\s*$/;
  * behind, for instance where the user may run one half of a script only, is released in the background.
  */
 export class ServerError extends HoldfastError {
-  readonly code = "SERVER_ERROR";
+  static readonly code = "SERVER_ERROR";
+  readonly code = ServerError.code;
   /** What the server calls the cause: NOPERM, WRONGTYPE, OOM… or ERR when it has no name for it. */
   readonly serverCode: KnownServerCode | (string & {});
   /** Whether the same call may succeed later without anybody mending anything: an acquire that waits goes on. */

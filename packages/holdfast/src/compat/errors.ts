@@ -3,5 +3,6 @@ import { HoldfastError } from "../errors.js";
 
 /** The original could do this, and holdfast cannot. Nothing was sent; the message says what to do instead. */
 export class NotPortedError extends HoldfastError {
-  readonly code = "NOT_PORTED";
+  static readonly code = "NOT_PORTED";
+  readonly code = NotPortedError.code;
 }

@@ -1,16 +1,13 @@
 /**
- * The library with one file changed, as one module in a temporary folder; nothing in the working tree is touched. Its
- * errors are those of the installed library, so that a program knows them by their class.
+ * The library with one file changed, as one module in a temporary folder; nothing in the working tree is touched.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, relative, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import { compiledFolder, readSource, sourceFolder } from "./sources.js";
+import { readSource, sourceFolder } from "./sources.js";
 
-const shared = ["errors.ts"];
 const include = /^--- @include "([^"]+)"[ \t]*$/gm;
 
 type Texts = ReadonlyMap<string, string>;
@@ -56,10 +53,7 @@ function changed(texts: Texts): Plugin {
       onResolve({ filter: /^\./ }, ({ path, importer }) => {
         if (importer === "") return undefined;
         const file = resolve(dirname(importer), path.replace(/\.js$/, ".ts"));
-        const name = relative(sourceFolder, file).replaceAll("\\", "/");
-        if (!shared.includes(name)) return existsSync(file) ? { path: file } : undefined;
-        const compiled = resolve(compiledFolder, name.replace(/\.ts$/, ".js"));
-        return { path: pathToFileURL(compiled).href, external: true };
+        return existsSync(file) ? { path: file } : undefined;
       });
       onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const name = relative(sourceFolder, path).replaceAll("\\", "/");

@@ -6,10 +6,9 @@ import { luaChanges } from "./lua-changes.js";
 import { type Change, type Mutant, mutantsOf, type Operator } from "./mutant.js";
 import { typescriptChanges } from "./typescript-changes.js";
 
-/** Where the library is: its compiled form, and its sources beside. */
+/** The folder of the installed library, which in the workspace has its sources. */
 const packageFolder = dirname(dirname(fileURLToPath(import.meta.resolve("holdfast"))));
 export const sourceFolder = resolve(packageFolder, "src");
-export const compiledFolder = resolve(packageFolder, "dist");
 
 const backend = "locks/backends/redis";
 

@@ -4,7 +4,8 @@ import type { SingleLimit } from "./limiter.js";
 
 /** No limit was registered for this action. Nothing was sent. */
 export class LimitNotFoundError extends HoldfastError {
-  readonly code = "LIMIT_NOT_FOUND";
+  static readonly code = "LIMIT_NOT_FOUND";
+  readonly code = LimitNotFoundError.code;
   readonly action: string;
 
   constructor(action: string) {
@@ -15,7 +16,8 @@ export class LimitNotFoundError extends HoldfastError {
 
 /** `incrementOrThrow` did not fit. Nothing was counted. */
 export class LimitExceededError extends HoldfastError {
-  readonly code = "LIMIT_EXCEEDED";
+  static readonly code = "LIMIT_EXCEEDED";
+  readonly code = LimitExceededError.code;
   /** The one that refused; of a group, the first that did. */
   readonly limit: SingleLimit;
   /** Until as much fits, if nobody else takes it; null: never. */
@@ -30,7 +32,8 @@ export class LimitExceededError extends HoldfastError {
 
 /** The key of a limit holds something else: another program, or a hand, wrote it. Nothing was counted. */
 export class InvalidKeyError extends HoldfastError {
-  readonly code = "INVALID_KEY";
+  static readonly code = "INVALID_KEY";
+  readonly code = InvalidKeyError.code;
 
   constructor(cause: Error) {
     super(`${cause.message}: delete the key, or choose another keyPrefix`, { cause });
@@ -39,7 +42,8 @@ export class InvalidKeyError extends HoldfastError {
 
 /** A GcraLimit cannot give back. Nothing was sent. */
 export class DecrementNotSupportedError extends HoldfastError {
-  readonly code = "DECREMENT_NOT_SUPPORTED";
+  static readonly code = "DECREMENT_NOT_SUPPORTED";
+  readonly code = DecrementNotSupportedError.code;
   readonly limit: SingleLimit;
 
   constructor(limit: SingleLimit) {

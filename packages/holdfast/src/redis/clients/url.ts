@@ -23,10 +23,10 @@ export const opener = new Part(() => import("./open.js"));
 export function openClient(url: string): Part<RedisClient> {
   checkUrl(url);
   // Loaded at run time from the user's installation, so that no library is a dependency and a bundler
-  // does not try to follow it.
-  const load = createRequire(import.meta.url);
+  // does not try to follow it. A bundle in CommonJS has no URL of its own, and so no place to look from.
+  const load = import.meta.url ? createRequire(import.meta.url) : null;
   for (const [name, adapter] of LIBRARIES) {
-    const library = tryLoad(load, name);
+    const library = load && tryLoad(load, name);
     if (!library) continue;
     return new Part(async () => {
       const [{ open }, code] = await Promise.all([opener.load(), adapter.load()]);
@@ -34,7 +34,8 @@ export function openClient(url: string): Part<RedisClient> {
     });
   }
   throw new ClientNotInstalledError(
-    `a URL needs a client library, and none is installed: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide)`,
+    "a URL needs a client library, and none was found: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide); " +
+      "in a bundle, pass a client instead of a URL",
   );
 }
 

@@ -1,0 +1,75 @@
+/** The package as it is published, imported and required, also both in one process. */
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import { EmbeddedValkey } from "@holdfast/embedded";
+import * as imported from "holdfast";
+import { expect, inject, onTestFinished, test } from "vitest";
+
+const run = promisify(execFile);
+/** Not through vitest, which takes the sources for the name of the package. */
+const required = createRequire(import.meta.url)("holdfast") as typeof imported;
+
+test("the package could be bundled", () => expect(inject("bundleFailure")).toBe(""));
+
+test.each([
+  ["required", required, imported],
+  ["imported", imported, required],
+])("an error of the %s copy is recognised by the other", (_, one, other) => {
+  expect(other.ClosedError).not.toBe(one.ClosedError);
+  const thrown = new one.ServerError("WRONGTYPE x");
+  expect(thrown).toBeInstanceOf(other.HoldfastError);
+  expect(thrown).toBeInstanceOf(other.ServerError);
+  expect(thrown).not.toBeInstanceOf(other.ClosedError);
+});
+
+test("a class has the name by which it is exported", () => {
+  for (const [name, value] of Object.entries(required)) {
+    if (/^[A-Z]/.test(name)) expect(value).toHaveProperty("name", name);
+  }
+});
+
+test("a class of the user is no other class, and what is no error of holdfast is none", () => {
+  class Refused extends imported.ServerError {}
+  expect(new Refused("OOM x")).toBeInstanceOf(required.ServerError);
+  expect(new required.ServerError("OOM x")).not.toBeInstanceOf(Refused);
+  for (const other of [null, undefined, "x", new Error("x"), { code: "CLOSED" }]) {
+    expect(other).not.toBeInstanceOf(imported.HoldfastError);
+    expect(other).not.toBeInstanceOf(imported.ClosedError);
+  }
+});
+
+const PROGRAM = `
+  const { readFileSync } = require("node:fs");
+  const url = process.argv[1];
+  (async () => {
+    const manifest = JSON.parse(readFileSync(require.resolve("holdfast/package.json"), "utf8"));
+    for (const path of Object.keys(manifest.exports)) {
+      const name = "holdfast" + path.slice(1);
+      if (name.endsWith(".json")) continue;
+      const [esm, cjs] = [await import(name), require(name)];
+      const missing = Object.keys(esm).filter((key) => !(key in cjs));
+      if (missing.length > 0 || Object.keys(esm).length === 0) console.log(name, missing);
+    }
+    const both = [require("holdfast"), await import("holdfast")];
+    console.log(both[0].Holdfast !== both[1].Holdfast);
+    for (const { Holdfast } of both) {
+      const hf = new Holdfast(url);
+      const lease = await hf.mutex("name").acquire();
+      await hf.limit("api", { max: 1, per: "1m" }).take("me");
+      console.log(await lease.release(), (await (await hf.inspector()).lock("name")) !== null);
+      console.log((await hf.doctor()).findings.length > 0);
+      await hf.close();
+    }
+  })();
+`;
+
+test("every entry is imported and required, and both open a URL, inspect and examine", async () => {
+  const server = await EmbeddedValkey.start();
+  onTestFinished(() => server.stop());
+  const { stdout } = await run(process.execPath, ["--eval", PROGRAM, server.url], {
+    cwd: import.meta.dirname,
+    timeout: 15_000,
+  });
+  expect(stdout.trim().split("\n")).toEqual(["true", "released true", "true", "released true", "true"]);
+});
