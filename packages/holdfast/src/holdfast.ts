@@ -9,8 +9,7 @@ import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
 import type { Inspector } from "./inspect/inspector.js";
-import { Keeper } from "./lease/keeper.js";
-import type { Renew } from "./lease/renewals.js";
+import { Keeper, type Renew } from "./lease/keeper.js";
 import type { Desk } from "./limits/desk.js";
 import { Guard } from "./limits/guard.js";
 import type { GuardDesk } from "./limits/guard-desk.js";
@@ -106,10 +105,7 @@ export class Holdfast {
       later,
     );
     const renew: Renew = (holds, timeoutMs) => this.#locks.renew(holds, timeoutMs);
-    const keeper: Keeper = new Keeper(
-      { schedule, random, renew, onPulse: () => this.#locks.listen() },
-      later,
-    );
+    const keeper: Keeper = new Keeper({ schedule, random, renew, onPulse: () => this.#locks.listen() });
     this.#registry = {
       parts: { backend: this.#locks, keeper, schedule, random, self },
       lines: new Map<string, LocalLine>(),

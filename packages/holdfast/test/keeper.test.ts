@@ -2,17 +2,15 @@
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
 import { IndeterminateError, type LossReason } from "../src/errors.js";
+import { HeldLease } from "../src/lease/held-lease.js";
 import { Hold } from "../src/lease/hold.js";
-import { Keeper } from "../src/lease/keeper.js";
-import * as code from "../src/lease/renewals.js";
-import { Turn } from "../src/lease/turn.js";
-import { Part } from "../src/part.js";
+import { Keeper, type Renew, type RenewOutcome } from "../src/lease/keeper.js";
 import { Schedule } from "../src/time/schedule.js";
 
 interface Renewal {
   readonly ids: string[];
   readonly timeoutMs: number;
-  answer(...outcomes: code.RenewOutcome[]): Promise<void>;
+  answer(...outcomes: RenewOutcome[]): Promise<void>;
   fail(): Promise<void>;
 }
 
@@ -24,7 +22,6 @@ let clock: ManualClock;
 let schedule: Schedule;
 let renewals: Renewal[];
 let keeper: Keeper;
-let keeperOf: (part: Part<typeof code>) => Keeper;
 let losses: Record<string, LossReason>;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -35,7 +32,7 @@ beforeEach(() => {
   renewals = [];
   losses = {};
   const random = { fraction: () => 0, id: () => "id" };
-  const renew: code.Renew = (holds, timeoutMs) =>
+  const renew: Renew = (holds, timeoutMs) =>
     new Promise((resolve, reject) => {
       renewals.push({
         ids: holds.map((hold) => hold.id),
@@ -50,13 +47,7 @@ beforeEach(() => {
         },
       });
     });
-  keeperOf = (part) => new Keeper({ schedule, random, renew, onPulse: () => {} }, part);
-  keeper = keeperOf(
-    new Part(
-      async () => code,
-      () => code,
-    ),
-  );
+  keeper = new Keeper({ schedule, random, renew, onPulse: () => {} });
 });
 
 function hold(id: string, ttlMs = TTL_MS, sentAt = clock.now()): Hold {
@@ -93,20 +84,6 @@ describe("a hold is renewed", () => {
     clock.advance(60_000);
     expect(renewals).toHaveLength(20);
     expect(clock.pendingTimers).toBe(0);
-  });
-
-  test("when the code for that has come, if it is still kept then", async () => {
-    let come: () => void = () => {};
-    keeper = keeperOf(new Part(() => new Promise((resolve) => (come = () => resolve(code)))));
-    const [kept, dropped] = [hold("kept"), hold("dropped")];
-    clock.advance(100);
-    keeper.drop(dropped);
-    come();
-    await settled();
-    clock.advance(1_000);
-    expect(renewals.map(({ ids }) => ids)).toEqual([["kept"]]);
-    await renewals[0]?.answer();
-    expect(kept.over).toBe(false);
   });
 
   test("with others that are due soon, in one batch, and in chunks of 1,000", () => {
@@ -271,8 +248,8 @@ describe("many holds without an answer", () => {
 });
 
 describe("a lease", () => {
-  const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): Turn =>
-    new Turn(clock, held, maxHoldMs, (told) => told("released"));
+  const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): HeldLease =>
+    new HeldLease(clock, held, maxHoldMs, (told) => told("released"));
 
   test("knows its end by the clock before any timer has fired", () => {
     const held = hold("a");
@@ -311,7 +288,7 @@ describe("a lease", () => {
 
   test("ends once, even when a listener of its signal releases it again from within the release", async () => {
     let ends = 0;
-    const turn = new Turn(clock, hold("a"), 500, (told) => {
+    const turn = new HeldLease(clock, hold("a"), 500, (told) => {
       ends += 1;
       told("released");
     });

@@ -4,14 +4,11 @@ import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
 import { IndeterminateError } from "../src/errors.js";
 import type { Grant } from "../src/lease/hold.js";
-import { Keeper } from "../src/lease/keeper.js";
+import { Keeper, type Renew, type RenewOutcome } from "../src/lease/keeper.js";
 import type { Lease } from "../src/lease/lease.js";
-import type { RenewOutcome } from "../src/lease/renewals.js";
-import * as code from "../src/lease/renewals.js";
 import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../src/locks/backend.js";
 import type { LocalLine } from "../src/locks/local-line.js";
 import { type LineRegistry, Mutex } from "../src/locks/mutex.js";
-import { Part } from "../src/part.js";
 import { Schedule } from "../src/time/schedule.js";
 
 interface Stand {
@@ -63,12 +60,8 @@ beforeEach(() => {
     abandon: (request) => void abandoned.push(request.id),
     close: async () => {},
   };
-  const renew: code.Renew = (holds, timeoutMs) => backend.renew(holds, timeoutMs);
-  const loaded = new Part(
-    async () => code,
-    () => code,
-  );
-  const keeper = new Keeper({ schedule, random, renew, onPulse: () => {} }, loaded);
+  const renew: Renew = (holds, timeoutMs) => backend.renew(holds, timeoutMs);
+  const keeper = new Keeper({ schedule, random, renew, onPulse: () => {} });
   const self = { host: "here", pid: 7, label: "me" };
   registry = {
     parts: { backend, keeper, schedule, random, self },

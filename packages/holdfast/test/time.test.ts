@@ -2,11 +2,11 @@
 import { ManualClock } from "@holdfast/conformance";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { BatchTimer } from "../src/time/batch-timer.js";
 import { elapsedMs, systemClock } from "../src/time/clock.js";
 import { durationMs } from "../src/time/duration.js";
 import { Heap, type HeapItem } from "../src/time/heap.js";
 import { systemRandom } from "../src/time/random.js";
-import { Rounds } from "../src/time/rounds.js";
 import { Schedule } from "../src/time/schedule.js";
 
 describe("elapsed time", () => {
@@ -113,7 +113,7 @@ describe("rounds", () => {
   const setUp = (chunk = 10) => {
     const clock = new ManualClock();
     const visits: number[][] = [];
-    const rounds = new Rounds<{ n: number }>(new Schedule(clock), {
+    const rounds = new BatchTimer<{ n: number }>(new Schedule(clock), {
       visit: (items) => visits.push(items.map((item) => item.n)),
       earlyMs: () => 20,
       chunk,

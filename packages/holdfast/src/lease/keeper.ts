@@ -5,28 +5,67 @@
  * came, which never moves the deadline and is tried again; expired, by the clock. A batch whose answer
  * is late or missing delays no other batch.
  */
-import type { Part } from "../part.js";
 import { publish } from "../telemetry/events.js";
+import { BatchTimer } from "../time/batch-timer.js";
 import type { Instant } from "../time/clock.js";
+import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { Hold } from "./hold.js";
-import type { Kept, Renewals, RenewalsParts } from "./renewals.js";
 
-/** A hold that lives longer is kept; less than a third of the shortest ttl. */
+/** `forgotten`: the store has no record of that name. `unknown`: the store gave no answer for this hold. */
+export type RenewOutcome = "renewed" | "lost" | "forgotten" | "unknown";
+
+/** The store's side: one answer per hold, in order. Rejects when the outcome is unknown. */
+export type Renew = (holds: readonly Hold[], timeoutMs: number) => Promise<readonly RenewOutcome[]>;
+
+export interface KeeperParts {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly renew: Renew;
+  /** Called every second while something is held, for at least a second. */
+  readonly onPulse: () => void;
+}
+
+/** Renewal starts after this share of the ttl; every later try waits for half of it. */
+const RENEW_SHARE = 1 / 3;
+const RETRY_SHARE = RENEW_SHARE / 2;
+/** How much earlier than due a hold is taken along; a retry that was just set must stay out of it. */
+const EARLY_SHARE = RETRY_SHARE / 2;
+/** The share of the ttl that is kept for tries. */
+const TRY_SHARE = 1 / 2;
+/** Leases in one call: 5,000 of 2 s are 8 calls a second, each of which blocks the server for some 2 ms. */
+const CHUNK = 1_000;
+/** How often a process that holds something looks whether the machine was suspended. */
+const PULSE_MS = 1_000;
+/** A wall clock that ran this far ahead of the monotonic one since the last pulse is looked into. */
+const SUSPENDED_MS = 20;
+/** A hold that lives longer than this gets a place among the renewals; less than a third of the shortest ttl. */
 const FRESH_MS = 10;
-/** One that has less of its ttl left is kept at once: it ends, or is due, within the moment. */
+/** A hold that has less of its ttl left gets its place at once: it ends, or is due, within the moment. */
 const FRESH_SHARE = 3 / 4;
 
-export class Keeper implements Kept {
+export class Keeper {
+  readonly #parts: KeeperParts;
   readonly #schedule: Schedule;
-  readonly #renewals: Part<Renewals>;
   readonly #holds = new Set<Hold>();
+  readonly #timer: BatchTimer<Hold>;
+  /** One for every batch under way. */
+  readonly #retries = new Set<Alarm>();
+  /** Most holds are short. Those that end within a moment cost no place in the timer. */
   #fresh: { readonly hold: Hold; readonly sinceMs: number }[] = [];
   #settling: Alarm | null = null;
+  #pulse: Alarm | null = null;
+  #lastPulse: Instant;
 
-  constructor(parts: RenewalsParts, code: Part<{ readonly Renewals: typeof Renewals }>) {
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
     this.#schedule = parts.schedule;
-    this.#renewals = code.made((loaded) => new loaded.Renewals(parts, this));
+    this.#lastPulse = parts.schedule.clock.now();
+    this.#timer = new BatchTimer<Hold>(parts.schedule, {
+      visit: (holds) => void this.#renewAll(holds),
+      earlyMs: (hold) => hold.ttlMs * EARLY_SHARE,
+      chunk: CHUNK,
+    });
   }
 
   get holds(): ReadonlySet<Hold> {
@@ -37,12 +76,20 @@ export class Keeper implements Kept {
     this.#holds.add(hold);
     const sinceMs = now.monoMs;
     if (hold.leftMs(now) < hold.ttlMs * FRESH_SHARE) {
-      this.#attend(hold, sinceMs, now);
+      this.#begin(hold, sinceMs, now);
       return;
     }
-    // Most holds are short: those that end within a moment cost no place in the rounds.
     this.#fresh.push({ hold, sinceMs });
     this.#settling ??= this.#schedule.at(sinceMs + FRESH_MS, this.#settleFresh);
+  }
+
+  /** Stops renewing and watching, without a word to the store. */
+  drop(hold: Hold): void {
+    this.#holds.delete(hold);
+    this.#timer.delete(hold);
+    this.#schedule.cancel(hold.end);
+    hold.end = null;
+    if (this.#holds.size === 0) this.#rest();
   }
 
   readonly #settleFresh = (): void => {
@@ -51,45 +98,138 @@ export class Keeper implements Kept {
     this.#fresh = [];
     const now = this.#schedule.clock.now();
     for (const { hold, sinceMs } of fresh) {
-      if (this.#holds.has(hold)) this.#attend(hold, sinceMs, now);
+      if (this.#holds.has(hold)) this.#begin(hold, sinceMs, now);
     }
   };
 
-  #attend(hold: Hold, sinceMs: number, now: Instant): void {
-    if (this.#renewals.value) {
-      this.#renewals.value.begin(hold, sinceMs, now);
-      return;
-    }
-    // It ends on time whatever becomes of the loading.
-    this.endAt(hold, now.monoMs + hold.leftMs(now));
-    this.#renewals.use(
-      (renewals) => {
-        if (this.#holds.has(hold)) renewals.begin(hold, sinceMs, this.#schedule.clock.now());
-      },
-      (error) => publish("holdfast:lock:renewal-unknown", () => ({ leases: 1, error })),
-    );
+  /** @param sinceMs when the hold was granted, on the monotonic clock */
+  #begin(hold: Hold, sinceMs: number, now: Instant): void {
+    this.#setNext(hold, this.#dueMs(hold, sinceMs), now);
+    if (this.#pulse) return;
+    this.#lastPulse = now;
+    this.#pulse = this.#schedule.at(now.monoMs + PULSE_MS, this.#lookForSuspension);
   }
 
-  /** Stops renewing and watching, without a word to the store. */
-  drop(hold: Hold): void {
-    this.#holds.delete(hold);
-    const renewals = this.#renewals.value;
-    renewals?.forget(hold);
-    this.#schedule.cancel(hold.end);
-    hold.end = null;
-    if (this.#holds.size > 0) return;
+  /** Nothing is held any more. */
+  #rest(): void {
     this.#fresh = [];
     this.#schedule.cancel(this.#settling);
     this.#settling = null;
-    renewals?.rest();
+    this.#schedule.cancel(this.#pulse);
+    this.#pulse = null;
+    for (const retry of this.#retries) this.#schedule.cancel(retry);
+    this.#retries.clear();
   }
 
-  expire(hold: Hold): void {
+  #expire(hold: Hold): void {
     this.drop(hold);
     hold.lose("expired");
   }
 
-  endAt(hold: Hold, endMs: number): void {
-    hold.end = this.#schedule.at(endMs, () => this.expire(hold));
+  /** A grant by message may be some of its ttl old: half of the ttl must be left for the renewals. */
+  #dueMs(hold: Hold, sinceMs: number): number {
+    const beforeMs = hold.sentAt.monoMs + hold.ttlMs * (1 - TRY_SHARE);
+    return Math.min(sinceMs + jittered(this.#parts.random, hold.ttlMs * RENEW_SHARE), beforeMs);
   }
+
+  /** Whichever comes first: the next try, together with others, or the end, each on its own. */
+  #setNext(hold: Hold, tryMs: number, now: Instant): void {
+    const endMs = now.monoMs + hold.leftMs(now);
+    this.#schedule.cancel(hold.end);
+    hold.end = null;
+    if (tryMs < endMs) this.#timer.setAt(hold, tryMs);
+    else this.#endAt(hold, endMs);
+  }
+
+  #endAt(hold: Hold, endMs: number): void {
+    this.#timer.delete(hold);
+    hold.end = this.#schedule.at(endMs, () => this.#expire(hold));
+  }
+
+  async #renewAll(due: readonly Hold[]): Promise<void> {
+    const sentAt = this.#schedule.clock.now();
+    const live = this.#stillLive(due, sentAt);
+    if (live.length === 0) return;
+    const retry = this.#setRetry(live, sentAt);
+    const longestMs = Math.max(...live.map((hold) => hold.leftMs(sentAt)));
+    let outcomes: readonly RenewOutcome[];
+    try {
+      outcomes = await this.#parts.renew(live, longestMs);
+    } catch (error) {
+      const kept = live.filter((hold) => this.#holds.has(hold));
+      if (kept.length === 0) return;
+      publish("holdfast:lock:renewal-unknown", () => ({ leases: kept.length, error: error as Error }));
+      return;
+    }
+    this.#schedule.cancel(retry);
+    this.#retries.delete(retry);
+    const now = this.#schedule.clock.now();
+    for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt, now);
+    publish("holdfast:lock:renewed", () => ({
+      leases: live.length,
+      lost: outcomes.filter((outcome) => outcome === "lost" || outcome === "forgotten").length,
+      tookMs: now.monoMs - sentAt.monoMs,
+    }));
+  }
+
+  /** Those that are worth a renewal; the others end here. */
+  #stillLive(due: readonly Hold[], now: Instant): Hold[] {
+    const live: Hold[] = [];
+    for (const hold of due) {
+      if (!this.#holds.has(hold)) continue;
+      if (hold.leftMs(now) > 0) live.push(hold);
+      else this.#expire(hold);
+    }
+    return live;
+  }
+
+  /**
+   * The next try follows unless an answer comes first; an answer is believed however late it is, as long as the lease
+   * has not lapsed, because a renewal counts from when it was sent.
+   */
+  #setRetry(live: readonly Hold[], sentAt: Instant): Alarm {
+    const shortestMs = Math.min(...live.map((hold) => hold.ttlMs));
+    const retryMs = jittered(this.#parts.random, shortestMs * RETRY_SHARE, 0.2);
+    for (const hold of live) {
+      const leftMs = hold.leftMs(sentAt);
+      if (leftMs <= retryMs && !hold.end) this.#endAt(hold, sentAt.monoMs + leftMs);
+    }
+    const retry = this.#schedule.at(sentAt.monoMs + retryMs, () => {
+      this.#retries.delete(retry);
+      for (const hold of live) {
+        if (this.#holds.has(hold) && !hold.end) this.#timer.setAt(hold, retry.dueMs);
+      }
+    });
+    this.#retries.add(retry);
+    return retry;
+  }
+
+  #settle(hold: Hold, outcome: RenewOutcome, sentAt: Instant, now: Instant): void {
+    if (!this.#holds.has(hold)) return;
+    if (outcome === "lost" || outcome === "forgotten") {
+      this.drop(hold);
+      hold.lose(outcome === "lost" ? "taken" : "forgotten");
+    } else if (outcome === "unknown") {
+      this.#setNext(hold, now.monoMs + hold.ttlMs * RETRY_SHARE, now);
+    } else if (hold.leftMs(now) > 0) {
+      hold.renewed(sentAt);
+      this.#setNext(hold, this.#dueMs(hold, now.monoMs), now);
+    } else {
+      this.#expire(hold);
+    }
+  }
+
+  /**
+   * Timers stand still while a machine is suspended, and a stepped wall clock moves none of them. A
+   * lease counts both clocks, so after either its timer would ring late.
+   */
+  readonly #lookForSuspension = (): void => {
+    const now = this.#schedule.clock.now();
+    const last = this.#lastPulse;
+    this.#lastPulse = now;
+    this.#pulse = this.#schedule.after(PULSE_MS, this.#lookForSuspension);
+    this.#parts.onPulse();
+    if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
+    for (const hold of this.#holds) if (hold.leftMs(now) <= 0) this.#expire(hold);
+  };
 }

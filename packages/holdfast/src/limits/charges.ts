@@ -6,8 +6,8 @@ import { ServerError } from "../errors.js";
 import { refundKey } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
+import { Batcher } from "../time/batcher.js";
 import type { Random } from "../time/random.js";
-import { Tick } from "../time/tick.js";
 import { script } from "./charge.lua.js";
 import type { Terms } from "./terms.js";
 import { inVerdict, problemIn, type Verdict, verdictOf } from "./verdict.js";
@@ -48,7 +48,7 @@ export class Charges {
   readonly #port: Pick<RedisPort, "script">;
   readonly #random: Random;
   readonly #prefix: string;
-  readonly #tick = new Tick<Call>(CHUNK, (calls) => this.#send(calls));
+  readonly #batch = new Batcher<Call>(CHUNK, (calls) => this.#send(calls));
 
   constructor(port: Pick<RedisPort, "script">, random: Random, prefix: string) {
     this.#port = port;
@@ -61,7 +61,7 @@ export class Charges {
     const how = ahead ? "ahead" : ask.cost < 0 ? "back" : "take";
     return new Promise((resolve, reject) => {
       const heard: Call["heard"] = (reply, place) => resolve(verdictOf(reply, place));
-      this.#tick.add({ how, asks: [ask], ahead, timeoutMs, heard, reject });
+      this.#batch.add({ how, asks: [ask], ahead, timeoutMs, heard, reject });
     });
   }
 
@@ -70,7 +70,7 @@ export class Charges {
     return new Promise((resolve, reject) => {
       const heard: Call["heard"] = (reply, place) =>
         resolve(asks.map((_, at) => verdictOf(reply, place + at)));
-      this.#tick.add({ how, asks, ahead: null, timeoutMs, heard, reject });
+      this.#batch.add({ how, asks, ahead: null, timeoutMs, heard, reject });
     });
   }
 

@@ -12,7 +12,7 @@
  */
 import type { HoldfastError, Owner } from "../errors.js";
 import type { Grant, Hold } from "../lease/hold.js";
-import type { RenewOutcome } from "../lease/renewals.js";
+import type { RenewOutcome } from "../lease/keeper.js";
 
 export interface LockRequest {
   readonly name: string;

@@ -13,10 +13,10 @@ import {
   type LossReason,
   type Owner,
 } from "../errors.js";
+import { HeldLease } from "../lease/held-lease.js";
 import { type Grant, Hold } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
-import { Turn } from "../lease/turn.js";
 import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
@@ -47,7 +47,7 @@ interface Possession {
   readonly hold: Hold;
   /** When it was granted, on the monotonic clock. */
   readonly sinceMs: number;
-  turn: Turn | null;
+  turn: HeldLease | null;
   /** Wall time at which the turn began, for people. */
   turnSinceMs: number;
   limit: Alarm | null;
@@ -271,7 +271,7 @@ export class LocalLine {
     const { schedule } = this.#parts;
     const { maxHoldMs, name } = this.#terms;
     const possession = this.#possession as Possession;
-    const turn = new Turn(schedule.clock, possession.hold, maxHoldMs, (told) =>
+    const turn = new HeldLease(schedule.clock, possession.hold, maxHoldMs, (told) =>
       this.#turnEnded(possession, told),
     );
     possession.turn = turn;

@@ -5,8 +5,8 @@
 import { ClosedError, HoldfastError, IndeterminateError } from "../errors.js";
 import type { Part } from "../part.js";
 import { publish } from "../telemetry/events.js";
+import { Batcher } from "../time/batcher.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import { Tick } from "../time/tick.js";
 import type { ClientSubscription, RedisClient } from "./client.js";
 import type { asHoldfastError } from "./failures.js";
 import type { Inbound, RedisPort, Reply, Subscription } from "./port.js";
@@ -39,7 +39,7 @@ export class Connection implements RedisPort {
   readonly #failures: Part<{ readonly asHoldfastError: typeof asHoldfastError }>;
   readonly #known = new Set<string>();
   readonly #subscriptions = new Set<ClientSubscription>();
-  readonly #tick = new Tick<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
+  readonly #batch = new Batcher<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
   #closed = false;
   #disruptions = 0;
   #stopCounting: () => void = () => {};
@@ -154,7 +154,7 @@ export class Connection implements RedisPort {
   #call(script: Script | null, words: readonly string[], timeoutMs: number): Promise<Reply> {
     if (this.#closed) return Promise.reject(new ClosedError("a call to Redis came after hf.close()"));
     return new Promise((resolve, reject) => {
-      this.#tick.add({ words, script, resolve, reject, timeoutMs, unknown: false, alarm: null });
+      this.#batch.add({ words, script, resolve, reject, timeoutMs, unknown: false, alarm: null });
     });
   }
 
@@ -211,7 +211,7 @@ export class Connection implements RedisPort {
       call.unknown = true;
       if (this.#known.delete(call.script.sha1))
         publish("holdfast:server:forgot", () => ({ what: "scripts" }));
-      this.#tick.add(call);
+      this.#batch.add(call);
       return;
     }
     const reject = (failure: HoldfastError): void => {

@@ -171,7 +171,7 @@ const people: Readonly<Record<string, Reasons>> = {
       'outcome === "lost" → false',
     ],
   ],
-  "lease/turn.ts": [
+  "lease/held-lease.ts": [
     ["only lateMs in the error", 'reason === "expired" → ', "sentAt → this.#clock.now()"],
     ["only the event released", 'result === "released" → '],
     ["told twice that it is lost", "this.#loss || this.#released → false"],

@@ -167,7 +167,13 @@ export const plants: readonly Plant[] = [
     "math.max(state.top + 1, tonumber(now)",
     "math.max(state.top, tonumber(now)",
   ),
-  plant("signal-never-aborts", "a loss is told", "lease/turn.ts", "this.#controller?.abort(this.#loss);", ""),
+  plant(
+    "signal-never-aborts",
+    "a loss is told",
+    "lease/held-lease.ts",
+    "this.#controller?.abort(this.#loss);",
+    "",
+  ),
   plant("never-renews", "a lease is kept", "lease/renewals.ts", "hold.renewed(sentAt);", ""),
   plant(
     "grant-ignores-beat",

@@ -4,7 +4,7 @@
  */
 import { ServerError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
-import type { Kept, RenewOutcome } from "../../../lease/renewals.js";
+import type { Keeper, RenewOutcome } from "../../../lease/keeper.js";
 import { Inbox } from "../../../redis/inbox.js";
 import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
@@ -30,7 +30,7 @@ export interface RedisLocksParts {
   readonly schedule: Schedule;
   readonly random: Random;
   /** What this process holds now. */
-  readonly kept: () => Kept;
+  readonly kept: () => Keeper;
 }
 
 export interface RedisLocksOptions {

@@ -9,13 +9,13 @@
  */
 import { type HoldfastError, IndeterminateError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
-import type { RenewOutcome } from "../../../lease/renewals.js";
+import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { Part } from "../../../part.js";
 import { lockKey } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
+import { Batcher } from "../../../time/batcher.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
-import { Tick } from "../../../time/tick.js";
 import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../../backend.js";
 import type { Contention, RedisLocksOptions, RedisLocksParts, Sending, Taken } from "./contention.js";
 import { Releases } from "./releases.js";
@@ -39,7 +39,7 @@ export class RedisLocks implements LockBackend {
   readonly #schedule: Schedule;
   readonly #options: RedisLocksOptions;
   readonly #contention: Part<Contention>;
-  readonly #takings = new Tick<Taking>(CHUNK, (takings) => this.#takeAll(takings));
+  readonly #takings = new Batcher<Taking>(CHUNK, (takings) => this.#takeAll(takings));
   readonly #releases: Releases;
   #ended = false;
 

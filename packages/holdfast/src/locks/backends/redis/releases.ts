@@ -8,9 +8,9 @@ import type { Hold } from "../../../lease/hold.js";
 import type { Part } from "../../../part.js";
 import { lockKey } from "../../../redis/keys.js";
 import type { RedisPort } from "../../../redis/port.js";
+import { Batcher } from "../../../time/batcher.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
-import { Tick } from "../../../time/tick.js";
 import type { Freed, LockRequest } from "../../backend.js";
 import { script as giveScript } from "./give.lua.js";
 
@@ -41,7 +41,7 @@ const CHUNK = 16;
 
 export class Releases {
   readonly #parts: ReleasesParts;
-  readonly #tick = new Tick<Release>(CHUNK, (releases) => this.#send(releases));
+  readonly #batch = new Batcher<Release>(CHUNK, (releases) => this.#send(releases));
   #underWay = 0;
   #onSettled: () => void = () => {};
 
@@ -56,7 +56,7 @@ export class Releases {
       const since = schedule.clock.now();
       const leaseLeftMs = hold.leftMs(since);
       this.#underWay += 1;
-      this.#tick.add({ request, since, leaseLeftMs, disruptions: port.disruptions, resolve, reject });
+      this.#batch.add({ request, since, leaseLeftMs, disruptions: port.disruptions, resolve, reject });
     });
   }
 

@@ -14,9 +14,9 @@ import {
 } from "../../../errors.js";
 import { leaseLeftMs } from "../../../lease/deadline.js";
 import type { Inbox } from "../../../redis/inbox.js";
+import { BatchTimer } from "../../../time/batch-timer.js";
 import type { Instant } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
-import { Rounds } from "../../../time/rounds.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Candidate, LockRequest } from "../../backend.js";
 import type { Verdict } from "./replies.js";
@@ -64,14 +64,14 @@ export class Waits {
   readonly #inbox: Inbox;
   readonly #calls: WaitCalls;
   readonly #byId = new Map<string, Wait>();
-  readonly #rounds: Rounds<Wait>;
+  readonly #timer: BatchTimer<Wait>;
 
   constructor(schedule: Schedule, random: Random, inbox: Inbox, calls: WaitCalls) {
     this.#schedule = schedule;
     this.#random = random;
     this.#inbox = inbox;
     this.#calls = calls;
-    this.#rounds = new Rounds<Wait>(schedule, {
+    this.#timer = new BatchTimer<Wait>(schedule, {
       visit: (waits) => this.#visit(waits),
       earlyMs: (wait) => (wait.inLine ? (wait.request.ttlMs * RETRY_SHARE) / 2 : 0),
       chunk: CHUNK,
@@ -114,7 +114,7 @@ export class Waits {
   remove(wait: Wait): void {
     wait.over = true;
     this.#byId.delete(wait.request.id);
-    this.#rounds.delete(wait);
+    this.#timer.delete(wait);
   }
 
   close(): void {
@@ -150,7 +150,7 @@ export class Waits {
     const longestMs = Math.max(...waits.map((wait) => wait.request.ttlMs));
     // The next one follows soon unless an answer comes first, which is believed however late it is.
     for (const wait of waits)
-      this.#rounds.set(wait, jittered(this.#random, wait.request.ttlMs * RETRY_SHARE, 0.2));
+      this.#timer.set(wait, jittered(this.#random, wait.request.ttlMs * RETRY_SHARE, 0.2));
     const sentAt = this.#schedule.clock.now();
     try {
       const verdicts = await this.#calls.beat(waits, longestMs);
@@ -180,8 +180,8 @@ export class Waits {
       case "busy":
         this.#inbox.open();
         wait.candidate.waiting({ owner: verdict.owner, ahead: null });
-        this.#rounds.set(wait, Math.min(jittered(this.#random, POLL_MS, 0.5), this.#lapseMs(verdict.leftMs)));
-        if (this.#inbox.up) this.#rounds.set(wait, 0);
+        this.#timer.set(wait, Math.min(jittered(this.#random, POLL_MS, 0.5), this.#lapseMs(verdict.leftMs)));
+        if (this.#inbox.up) this.#timer.set(wait, 0);
         return;
       case "in-line": {
         this.#inbox.doubt(wait.inLine ? TRUST_MS : FRESH_TRUST_MS);
@@ -189,16 +189,13 @@ export class Waits {
         wait.ticket = verdict.ticket;
         wait.candidate.waiting({ owner: verdict.owner, ahead: verdict.ahead });
         const beatMs = jittered(this.#random, wait.request.ttlMs * BEAT_SHARE, 0.2);
-        this.#rounds.set(
-          wait,
-          verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs,
-        );
+        this.#timer.set(wait, verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs);
         return;
       }
       case "unknown-id":
         // Taken for dead, or the server lost its memory: back to the old place, by the ticket.
         wait.inLine = false;
-        this.#rounds.set(wait, 0);
+        this.#timer.set(wait, 0);
     }
   }
 
@@ -214,7 +211,7 @@ export class Waits {
       const firstMs = Math.min(wait.request.ttlMs * RETRY_SHARE, POLL_MS);
       const delayMs = Math.min(firstMs * 2 ** wait.failures, LONGEST_RETRY_MS);
       wait.failures += 1;
-      this.#rounds.set(wait, jittered(this.#random, delayMs, 0.5));
+      this.#timer.set(wait, jittered(this.#random, delayMs, 0.5));
       return;
     }
     this.remove(wait);
@@ -245,7 +242,7 @@ export class Waits {
 
   #askNow(wait: Wait): void {
     wait.inLine = false;
-    this.#rounds.delete(wait);
+    this.#timer.delete(wait);
     void this.#ask(wait);
   }
 }

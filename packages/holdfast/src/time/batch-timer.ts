@@ -1,5 +1,5 @@
 /**
- * Rounds: repeated work on many items, done in batches. An item that falls due takes along the items
+ * BatchTimer: repeated work on many items, done in batches. An item that falls due takes along the items
  * that would fall due shortly after it, so that the cost is counted in rounds and not in items.
  */
 import { Heap, type HeapItem } from "./heap.js";
@@ -12,7 +12,7 @@ interface Due<Item> extends HeapItem {
 /** Later than every alarm that rings in the same turn. */
 const NEXT_TURN_MS = 0.01;
 
-export interface RoundsOptions<Item> {
+export interface BatchTimerOptions<Item> {
   /** Does the work for at most `chunk` items. Must not throw. */
   readonly visit: (items: Item[]) => void;
   /** How much earlier than due an item may be taken along, in ms. */
@@ -21,14 +21,14 @@ export interface RoundsOptions<Item> {
   readonly chunk: number;
 }
 
-export class Rounds<Item extends object> {
+export class BatchTimer<Item extends object> {
   readonly #schedule: Schedule;
-  readonly #options: RoundsOptions<Item>;
+  readonly #options: BatchTimerOptions<Item>;
   readonly #byItem = new Map<Item, Due<Item>>();
   readonly #dues = new Heap<Due<Item>>();
   #alarm: Alarm | null = null;
 
-  constructor(schedule: Schedule, options: RoundsOptions<Item>) {
+  constructor(schedule: Schedule, options: BatchTimerOptions<Item>) {
     this.#schedule = schedule;
     this.#options = options;
   }

@@ -1,9 +1,9 @@
 /**
- * Tick: what is asked for in one turn of the event loop is sent together, in chunks. It goes out after
+ * Batcher: what is asked for in one turn of the event loop is sent together, in chunks. It goes out after
  * all continuations of the turn, so that the next calls of sixty-four callers whose answers came together
  * leave together as well; in chunks, so that the server works on one while the next is made.
  */
-export class Tick<Item> {
+export class Batcher<Item> {
   readonly #chunk: number;
   readonly #send: (items: Item[]) => void;
   #items: Item[] = [];

@@ -1,5 +1,5 @@
 /**
- * Turn: a lease as the library sees it, one caller's turn on a hold. What it promises its caller is said
+ * HeldLease: a lease as the library sees it, one caller's turn on a hold. What it promises its caller is said
  * in lease.ts.
  */
 import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
@@ -9,7 +9,7 @@ import { leaseLeftMs } from "./deadline.js";
 import type { Hold } from "./hold.js";
 import type { Lease, ReleaseResult } from "./lease.js";
 
-export class Turn implements Lease {
+export class HeldLease implements Lease {
   readonly name: string;
   readonly fence: bigint;
   readonly id: string;

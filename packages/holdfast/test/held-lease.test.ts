@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LeaseLostError } from "../src/errors.js";
+import { HeldLease } from "../src/lease/held-lease.js";
 import { Hold } from "../src/lease/hold.js";
-import { Turn } from "../src/lease/turn.js";
 import type { Clock } from "../src/time/clock.js";
 
 describe("a lease whose process stalls whenever it looks at the clock", () => {
@@ -21,7 +21,7 @@ describe("a lease whose process stalls whenever it looks at the clock", () => {
       { name: "account:13", id: "a", ttlMs, turns: 1 },
       { token: 1n, sentAt: { monoMs: 0, wallMs: 0 } },
     );
-    const turn = new Turn(clock, hold, Number.POSITIVE_INFINITY, () => {});
+    const turn = new HeldLease(clock, hold, Number.POSITIVE_INFINITY, () => {});
     const told: string[] = [];
     for (let look = 0; look < 4; look++) {
       try {
