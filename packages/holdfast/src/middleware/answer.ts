@@ -1,4 +1,5 @@
 /** What a refused request is answered: a problem document (RFC 9457), or the busy page. */
+import { InvalidArgumentError } from "../errors.js";
 import type { GuardVerdict } from "../limits/guard-verdict.js";
 import type { LimitResult } from "../limits/result.js";
 import { busyPage, PAGE_POLICY } from "./busy-page.js";
@@ -37,6 +38,48 @@ interface Problem {
   readonly title: string;
   readonly status: number;
   readonly detail: string;
+}
+
+/** RFC 9110: a token, and the octets that Node writes. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Responses of these statuses have no body. */
+const NO_BODY = [204, 205, 304];
+
+/**
+ * What the option `answer` returned, or the usual answer where it returned nothing. Checked before anything is written, so
+ * that an answer which cannot be sent is an error in every framework alike, and never lets the refused request on.
+ * @throws {InvalidArgumentError}
+ */
+export function checkAnswer(given: unknown, usual: Answer): Answer {
+  const answer = given === undefined ? usual : given;
+  if (typeof answer !== "object" || answer === null)
+    throw new InvalidArgumentError("answer", "must return { status, headers, body }, or nothing");
+  const { status, headers, body } = answer as Record<keyof Answer, unknown>;
+  if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
+    throw new InvalidArgumentError("answer", `must return a status from 200 to 599, not ${String(status)}`);
+  if (typeof headers !== "object" || headers === null)
+    throw new InvalidArgumentError("answer", "must return headers as an object");
+  for (const [name, value] of Object.entries(headers)) {
+    if (!HEADER_NAME.test(name))
+      throw new InvalidArgumentError(
+        "answer",
+        `must not return a header with the name ${JSON.stringify(name)}`,
+      );
+    if (typeof value !== "string" || !HEADER_VALUE.test(value))
+      throw new InvalidArgumentError(
+        "answer",
+        `must return text without control characters as the header ${name}, in Latin-1`,
+      );
+  }
+  if (typeof body !== "string")
+    throw new InvalidArgumentError("answer", `must return the body as text, not ${typeof body}`);
+  return { status: status as number, headers: headers as Answer["headers"], body };
+}
+
+/** An answer as a Response. */
+export function toResponse({ status, headers, body }: Answer): Response {
+  return new Response(NO_BODY.includes(status) ? null : body, { status, headers });
 }
 
 /** @param accept the value of the request's `Accept` */

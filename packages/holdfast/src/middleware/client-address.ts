@@ -47,6 +47,16 @@ export function clientAddress(
   return address;
 }
 
+/**
+ * The address that a shell, or the caller's own function, returned; null where it is not known.
+ * @throws {InvalidArgumentError}
+ */
+export function checkAddress(address: unknown): string | null {
+  if (address === null || address === undefined) return null;
+  if (typeof address === "string") return address;
+  throw new InvalidArgumentError("address", `must return text, null or undefined, not ${typeof address}`);
+}
+
 /** Some proxies write `203.0.113.7:52100` and `[2001:db8::1]:52100`. */
 function withoutPort(text: string): string {
   const plain = text.trim();

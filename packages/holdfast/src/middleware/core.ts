@@ -2,18 +2,20 @@
  * The core of every middleware: whether a request may go on, what its response tells of the limits, and what is counted
  * once its outcome is known. It knows no framework.
  */
-import { createHash } from "node:crypto";
+import { InvalidArgumentError } from "../errors.js";
 import type { GuardVerdict } from "../limits/guard-verdict.js";
 import type { Limit } from "../limits/limit.js";
 import { checkOwner, type Limits } from "../limits/limits.js";
 import type { LimitResult } from "../limits/result.js";
-import { publish } from "../telemetry/events.js";
 import { type Clock, systemClock } from "../time/clock.js";
 import { addressText, ipKey, NoAddressError } from "./address.js";
-import { type Answer, answerOf, isClosed, type Refusal } from "./answer.js";
-import { clientAddress } from "./client-address.js";
+import { type Answer, answerOf, checkAnswer, isClosed, type Refusal } from "./answer.js";
+import { checkAddress, clientAddress } from "./client-address.js";
 import type { Field } from "./fields.js";
+import { MisuseReports } from "./misuse.js";
 import { type Count, type Key, type RateLimitOptions, type Rules, rulesOf } from "./options.js";
+import { countedCost, settleAll } from "./settlement.js";
+import { checkKey, targetOf } from "./target.js";
 import { Telling } from "./telling.js";
 
 /** What a framework's shell knows of a request. */
@@ -69,9 +71,6 @@ interface Who {
 }
 
 const PASS: Admission = { answer: null, fields: [], settle: null };
-/** A key may be what an attacker typed: beyond this a digest stands for it. */
-const LONGEST_KEY = 200;
-const FAILURE = 400;
 
 /** The charges of each request, by Holdfast. */
 const charged = new WeakMap<object, Map<HasLimits, Set<string>>>();
@@ -80,7 +79,7 @@ export class RequestLimiter<Raw> {
   readonly #hf: HasLimits;
   readonly #rules: Rules<Raw>;
   readonly #clock: Clock;
-  readonly #told = new Set<string>();
+  readonly #misuse = new MisuseReports();
 
   /** @throws {InvalidArgumentError} */
   constructor(hf: HasLimits, options: RateLimitOptions<Raw>, clock: Clock = systemClock) {
@@ -127,7 +126,7 @@ export class RequestLimiter<Raw> {
     if (!guard) return null;
     const who = await this.#whoseIs(guard.key, request);
     if (who === null) return null;
-    const route = typeof guard.route === "string" ? guard.route : targetOf(guard.route(request.raw));
+    const route = await routeOf(guard.route, request.raw);
     return { subject: who.target, listedAs: who.given, route };
   }
 
@@ -147,15 +146,15 @@ export class RequestLimiter<Raw> {
 
   async #whoseIs(key: Key<Raw>, request: Incoming<Raw>): Promise<Who | null> {
     if (key !== "ip") {
-      const given = await key(request.raw);
-      return given === null || given === undefined ? null : { target: targetOf(given), given: String(given) };
+      const given = checkKey("key", await key(request.raw));
+      return given === null ? null : { target: targetOf(given), given };
     }
     const { ipv6Prefix, isTrusted, isTrustSaid } = this.#rules;
     const forwardedFor = request.header("x-forwarded-for");
-    if (forwardedFor !== null && !isTrustSaid) this.#tellOnce("forwarded-ignored");
-    const address = clientAddress(request.address, forwardedFor, isTrusted);
+    if (forwardedFor !== null && !isTrustSaid) this.#misuse.publish("forwarded-ignored");
+    const address = clientAddress(checkAddress(request.address), forwardedFor, isTrusted);
     if (address === null) throw new NoAddressError();
-    if (forwardedFor === null && isTrusted(request.address, 0)) this.#tellOnce("forwarded-missing");
+    if (forwardedFor === null && isTrusted(request.address, 0)) this.#misuse.publish("forwarded-missing");
     const target = ipKey(address, ipv6Prefix);
     return { target, given: addressText(address) ?? target };
   }
@@ -192,10 +191,8 @@ export class RequestLimiter<Raw> {
       verdict,
       request: request.raw,
     };
-    const answer = await this.#rules.answer(
-      answerOf(refusal, request.method, request.header("accept")),
-      refusal,
-    );
+    const usual = answerOf(refusal, request.method, request.header("accept"));
+    const answer = checkAnswer(await this.#rules.answer(usual, refusal), usual);
     return { answer, fields: this.#fields(request, results), settle: null };
   }
 
@@ -214,19 +211,17 @@ export class RequestLimiter<Raw> {
     const { guard } = this.#rules;
     const guardCount = guard && key && guard.count !== "all" ? guard.count : null;
     if (guardCount === null && charges.every(({ count }) => count === "all")) return null;
-    return async (status) => {
-      try {
-        const costs = charges.map(({ count, cost }) => cost - countedOf(count, cost, status, raw));
-        const work: Promise<unknown>[] = [];
-        if (taken && costs.some((cost) => cost > 0)) work.push(taken.giveBack(costs));
-        if (guard && key && guardCount !== null && countedOf(guardCount, 1, status, raw) > 0)
-          work.push(guard.guard.hit(key.subject, key.route, { listedAs: key.listedAs }));
-        const failed = (await Promise.allSettled(work)).find((each) => each.status === "rejected");
-        if (failed) throw failed.reason;
-      } catch (error) {
-        publish("holdfast:middleware:unsettled", () => ({ error }));
-      }
+    const refund = async (status: number | null): Promise<void> => {
+      const counted = charges.map(({ count, cost }) => countedCost(count, cost, status, raw));
+      const costs = (await Promise.all(counted)).map((cost, at) => (charges[at]?.cost ?? 0) - cost);
+      if (taken && costs.some((cost) => cost > 0)) await taken.giveBack(costs);
     };
+    const hit = async (status: number | null): Promise<void> => {
+      if (!guard || !key || guardCount === null) return;
+      if ((await countedCost(guardCount, 1, status, raw)) > 0)
+        await guard.guard.hit(key.subject, key.route, { listedAs: key.listedAs });
+    };
+    return (status) => settleAll([() => refund(status), () => hit(status)]);
   }
 
   /** The same limit and target charged twice for one request: most often a middleware that is mounted twice. */
@@ -235,38 +230,9 @@ export class RequestLimiter<Raw> {
     const word = JSON.stringify([type, name, target]);
     const byHoldfast = charged.get(identity) ?? new Map<HasLimits, Set<string>>();
     const words = byHoldfast.get(this.#hf) ?? new Set<string>();
-    if (words.has(word)) this.#tellOnce("charged-twice", name);
+    if (words.has(word)) this.#misuse.publish("charged-twice", name);
     charged.set(identity, byHoldfast.set(this.#hf, words.add(word)));
   }
-
-  #tellOnce(
-    problem: "forwarded-ignored" | "forwarded-missing" | "charged-twice",
-    limit: string | null = null,
-  ): void {
-    const word = JSON.stringify([problem, limit]);
-    if (this.#told.has(word)) return;
-    this.#told.add(word);
-    if (problem === "forwarded-ignored") warnOnce(remedies[problem]);
-    publish("holdfast:middleware:misuse", () => ({ problem, limit, remedy: remedies[problem] }));
-  }
-}
-
-const remedies = {
-  "forwarded-ignored":
-    "a request has X-Forwarded-For, and no proxy is trusted: behind one, say how many there are with the middleware's option `trust`, or all clients share its address; without one, say `trust: false`. What `trust proxy` of Express and `trustProxy` of Fastify say is not looked at",
-  "forwarded-missing":
-    "a trusted proxy sent no X-Forwarded-For: let it send one, or all its clients share its address",
-  "charged-twice":
-    "one request was charged twice by a limit for the same target: mount the middleware once, or give it a limit of its own",
-} as const;
-
-let isWarned = false;
-
-/** Once in a process, however many middlewares it has: Node prints it where nobody listens. */
-function warnOnce(remedy: string): void {
-  if (isWarned) return;
-  isWarned = true;
-  process.emitWarning(`holdfast: ${remedy}`, { code: "HOLDFAST_FORWARDED_IGNORED" });
 }
 
 function reasonOf(verdict: GuardVerdict | null, results: readonly LimitResult[]): Refusal<unknown>["reason"] {
@@ -275,6 +241,16 @@ function reasonOf(verdict: GuardVerdict | null, results: readonly LimitResult[])
     return isClosed(verdict) ? "outage" : "penalty";
   }
   return results.some(isClosed) ? "outage" : "limit";
+}
+
+async function routeOf<Raw>(
+  route: Exclude<Rules<Raw>["guard"], null>["route"],
+  request: Raw,
+): Promise<string> {
+  if (typeof route === "string") return route;
+  const given = checkKey("guard.route", await route(request));
+  if (given === null) throw new InvalidArgumentError("guard.route", "must return text");
+  return targetOf(given);
 }
 
 /** Whether the guard lets the request on. */
@@ -288,25 +264,4 @@ async function guardVerdict<Raw>(
   // What is refused has no outcome to count: to have come during the penalty is the hit that prolongs it.
   const hit = await guard.hit(subject, route, { listedAs });
   return hit.ok || hit.source !== "redis" ? looked : hit; // it may have ended between the two
-}
-
-/** How much of a cost stays charged. */
-function countedOf<Raw>(count: Count<Raw>, cost: number, status: number | null, request: Raw): number {
-  if (count === "all" || status === null) return cost;
-  if (count === "failures") return status >= FAILURE ? cost : 0;
-  if (count === "successes") return status < FAILURE ? cost : 0;
-  const counted = count({ status, request });
-  const amount = typeof counted === "number" ? Math.ceil(counted) : counted ? cost : 0;
-  return Number.isNaN(amount) ? cost : Math.min(Math.max(amount, 0), cost);
-}
-
-/**
- * The target, or subject, that a key is counted under: itself; where it could not stand in a key of Redis, or is longer
- * than 200 characters, `sha256:` and its digest.
- */
-export function targetOf(text: string): string {
-  const given = String(text);
-  const isPlain =
-    given !== "" && given.length <= LONGEST_KEY && !given.startsWith("}") && given.isWellFormed();
-  return isPlain ? given : `sha256:${createHash("sha256").update(given, "utf16le").digest("base64url")}`;
 }

@@ -22,10 +22,15 @@ export function rateLimit<Req extends NodeRequest = never>(
   options: RateLimitOptions<Given<Req, Request>>,
 ): ExpressHandler<Given<Req, NodeRequest>> {
   const limiter = new RequestLimiter(hf, options);
+  const decide = async (request: NodeRequest, response: NodeResponse): Promise<boolean> => {
+    const admission = await limiter.admit(incomingOf(request, request as Given<Req, Request>));
+    return write(response, admission);
+  };
   return (request, response, next) => {
-    limiter.admit(incomingOf(request, request as Given<Req, Request>)).then(
-      (admission) => {
-        if (write(response, admission)) next();
+    // What `next` throws is not handed to `next` again: each request goes on once.
+    decide(request, response).then(
+      (goesOn) => {
+        if (goesOn) next();
       },
       (error: unknown) => next(error),
     );
@@ -34,6 +39,7 @@ export function rateLimit<Req extends NodeRequest = never>(
 
 /** Whether the request goes on. What has been answered meanwhile, by a time limit for one, is left alone. */
 function write(response: NodeResponse, { answer, fields, settle }: Admission): boolean {
+  if (settle) whenAnswered(response, (status) => void settle(status));
   if (!response.headersSent) {
     writeFields(
       fields,
@@ -46,6 +52,5 @@ function write(response: NodeResponse, { answer, fields, settle }: Admission): b
       response.end(answer.body);
     }
   }
-  if (settle) whenAnswered(response, (status) => void settle(status));
   return answer === null;
 }

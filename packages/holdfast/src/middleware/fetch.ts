@@ -1,5 +1,6 @@
 /** `holdfast/middleware/fetch`: limits and guards around a handler from Request to Response, as Deno, Bun and Next.js have them. */
 import { InvalidArgumentError } from "../errors.js";
+import { toResponse } from "./answer.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { type Field, writeFields } from "./fields.js";
 import type { RateLimitOptions } from "./options.js";
@@ -42,7 +43,7 @@ export function rateLimit<Rest extends readonly unknown[] = []>(
         identity: request,
         raw: request,
       });
-      if (answer) return withFields(new Response(answer.body, answer), fields);
+      if (answer) return withFields(toResponse(answer), fields);
       let status: number | null = 500;
       try {
         const response = await handler(request, ...rest);

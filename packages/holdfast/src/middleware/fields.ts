@@ -159,9 +159,9 @@ export function seconds(ms: number): number {
   return Math.ceil(ms / 1_000);
 }
 
-/** A String of RFC 9651: printable ASCII. What is none is written as in a URL. */
+/** A String of RFC 9651, which is printable ASCII. Other characters and % are written as in a URL: no two names look alike. */
 function text(name: string): string {
-  const ascii = name.replace(/[^\x20-\x7e]+/gu, encodeURIComponent);
+  const ascii = name.replace(/[^\x20-\x7e]+|%/gu, encodeURIComponent);
   return `"${ascii.replace(/["\\]/g, "\\$&")}"`;
 }
 

@@ -1,6 +1,7 @@
 /** `holdfast/middleware/hono`: limits and guards for Hono. */
 import type { Context } from "hono";
 import { InvalidArgumentError } from "../errors.js";
+import { toResponse } from "./answer.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
 import { type NodeRequest, peerAddress } from "./node.js";
@@ -50,13 +51,13 @@ export function rateLimit<Ctx extends HonoContextLike = never>(
       raw,
     });
     if (answer) {
-      const headers = new Headers(answer.headers);
+      const response = toResponse(answer);
       writeFields(
         fields,
-        (name) => headers.get(name),
-        (name, value) => headers.set(name, value),
+        (name) => response.headers.get(name),
+        (name, value) => response.headers.set(name, value),
       );
-      return new Response(answer.body, { status: answer.status, headers });
+      return response;
     }
     let status: number | null = 500;
     try {

@@ -28,7 +28,11 @@ export interface Outcome<Raw> {
  * no, or how much of the cost. The cost is taken before the request goes on, and given back after it: no burst gets more
  * through than the limit. One whose response never began counts: nobody may escape by hanging up.
  */
-export type Count<Raw> = "all" | "failures" | "successes" | ((outcome: Outcome<Raw>) => boolean | number);
+export type Count<Raw> =
+  | "all"
+  | "failures"
+  | "successes"
+  | ((outcome: Outcome<Raw>) => Awaitable<boolean | number>);
 
 export interface LimitRule<Raw> {
   readonly limit: Limit;
@@ -45,7 +49,7 @@ export interface GuardRule<Raw> {
   /** @default that of the middleware */
   readonly key?: Key<Raw> | undefined;
   /** What its hits are counted by, beside the subject. @default "", all together */
-  readonly route?: string | ((request: Raw) => string) | undefined;
+  readonly route?: string | ((request: Raw) => Awaitable<string>) | undefined;
   /** Unless it is "all", hits are counted after the response. @default that of the middleware */
   readonly count?: Count<Raw> | undefined;
 }
@@ -69,8 +73,10 @@ export interface RateLimitOptions<Raw> {
   readonly skip?: ((request: Raw) => Awaitable<boolean>) | undefined;
   /** How responses tell of the limits. @default "draft-11" */
   readonly headers?: FieldStyle | readonly FieldStyle[] | false | undefined;
-  /** Changes what a refused request is answered. */
-  readonly answer?: ((answer: Answer, refusal: Refusal<Raw>) => Awaitable<Answer>) | undefined;
+  /** Changes the answer to a refused request. Where it returns nothing, the answer stays as it was. */
+  readonly answer?:
+    | ((answer: Answer, refusal: Refusal<Raw>) => Awaitable<Answer | undefined | void>)
+    | undefined;
 }
 
 interface Terms<Raw> {
@@ -84,12 +90,12 @@ export interface Rules<Raw> {
   readonly guard:
     | (Pick<Terms<Raw>, "key" | "count"> & {
         readonly guard: Guard;
-        readonly route: string | ((request: Raw) => string);
+        readonly route: string | ((request: Raw) => Awaitable<string>);
       })
     | null;
   readonly skip: (request: Raw) => Awaitable<boolean>;
   readonly styles: readonly FieldStyle[];
-  readonly answer: (answer: Answer, refusal: Refusal<Raw>) => Awaitable<Answer>;
+  readonly answer: (answer: Answer, refusal: Refusal<Raw>) => unknown;
   readonly ipv6Prefix: number;
   readonly isTrusted: Trusted;
   /** Whether somebody has thought of proxies. */

@@ -159,6 +159,17 @@ describe("in Valkey", () => {
 
   storeSuite(() => new RecordFences(open()));
 
+  test("a resource of any length and any characters has a fence of its own", async () => {
+    const store = new RecordFences(open(), "");
+    const long = "/x".repeat(5_000);
+    for (const resource of [long, `${long}y`, "/\ud800", "/\ud801", "}", "x".repeat(512), "x".repeat(513)]) {
+      expect(await store.enter(resource, holder(2n))).toBeNull();
+      expect(await store.enter(resource, holder(1n))).toBe(2n);
+    }
+    answer = guarded(new HttpFence({ store: new RecordFences(open()) }));
+    expect((await fencedFetch(holder(1n))(`${url}/${long}`, { method: "PUT" })).status).toBe(200);
+  });
+
   test("several servers have one fence, and one that cannot ask lets nobody in", async () => {
     const [one, other] = [new HttpFence({ store: new RecordFences(open()) }), open()];
     const store = new RecordFences(holdfasts[0] as Holdfast);
@@ -183,6 +194,20 @@ describe("requests", () => {
         request.on("error", reject).end();
       },
     );
+
+  test("a path is one resource, whichever of its letters are escaped; a resource that is no text is an error", async () => {
+    answer = guarded(new HttpFence({ store: new MemoryFences() }));
+    expect((await fencedFetch(holder(9n))(`${url}/doc-%C3%A4%2f~`)).status).toBe(200);
+    for (const path of ["/%64oc-%c3%a4%2F%7e", "/%64%6F%63%2D%C3%A4%2f~"])
+      await expect(fencedFetch(holder(8n))(`${url}${path}`)).rejects.toThrow(StaleTokenError);
+    expect((await fencedFetch(holder(8n))(`${url}/doc-%C3%A4/~`)).status).toBe(200);
+    for (const resource of [() => undefined, () => "", async () => "/doc", () => ({})]) {
+      const fence = new HttpFence({ store: new MemoryFences(), resource: resource as never });
+      const request = new Request(url, { method: "PUT", headers: fencingHeaders(holder(1n)) });
+      await expect(fence.check(request)).rejects.toThrow(InvalidArgumentError);
+      await expect(fence.handle(request, () => new Response("in"))).rejects.toThrow(InvalidArgumentError);
+    }
+  });
 
   test("without a token: reads pass, writes need one", async () => {
     const store = new MemoryFences();
@@ -315,5 +340,8 @@ describe("fetch on behalf of a holder", () => {
     expect(() => new HttpFence({ store, required: "no" as never })).toThrow(InvalidArgumentError);
     expect(() => new HttpFence({ store, ressource: () => "" } as never)).toThrow(InvalidArgumentError);
     expect(() => new RecordFences({} as never)).toThrow(InvalidArgumentError);
+    const records = { fencedRecord: () => ({ enter: async () => {} }) };
+    for (const prefix of ["}", "p".repeat(401), 5])
+      expect(() => new RecordFences(records, prefix as string)).toThrow(InvalidArgumentError);
   });
 });

@@ -54,8 +54,13 @@ describe("draft-11", () => {
     });
   });
 
+  test("two names are two members, however alike they look", () => {
+    const list = parseList(written(["draft-11"], result("ü"), result("%C3%BC")).RateLimit ?? "");
+    expect(list.map(([name]) => name)).toEqual(["%C3%BC", "%25C3%25BC"]);
+  });
+
   test("any name is a String that parses back", () => {
-    for (const name of ['a"b\\c, d;e', "größe 100 €", "\n\t", "日本"]) {
+    for (const name of ['a"b\\c, d;e', "größe 100 €", "\n\t", "日本", "100%", "%C3%BC"]) {
       const list = parseList(written(["draft-11"], result(name)).RateLimit ?? "");
       expect(decodeURIComponent(list[0]?.[0] as string)).toBe(name);
     }

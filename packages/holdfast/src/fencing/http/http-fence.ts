@@ -21,7 +21,10 @@ export interface FenceStore {
 
 export interface HttpFenceOptions {
   readonly store: FenceStore;
-  /** What a request is about: the name of the fence. @default the path of its URL */
+  /**
+   * The name of the thing that a request is about. Requests for one thing must have one name, however their URLs are
+   * written. @default the path of the URL, with `%64` and the like decoded where RFC 3986 says that it is the same
+   */
   readonly resource?: ((request: Request) => string) | undefined;
   /**
    * Which requests must carry a token; others may. `writes` are all but GET, HEAD and OPTIONS.
@@ -69,7 +72,7 @@ export class HttpFence {
   async check(request: Request): Promise<Response | undefined> {
     const holder = this.#read(request);
     if (holder instanceof Response) return holder;
-    return holder === null ? undefined : this.#enter(this.#resource(request), holder);
+    return holder === null ? undefined : this.#enter(this.#resourceOf(request), holder);
   }
 
   /**
@@ -84,8 +87,14 @@ export class HttpFence {
     const holder = this.#read(request);
     if (holder instanceof Response) return holder;
     if (holder === null) return handler(null);
-    const resource = this.#resource(request);
+    const resource = this.#resourceOf(request);
     return this.#inLine(resource, async () => (await this.#enter(resource, holder)) ?? handler(holder));
+  }
+
+  #resourceOf(request: Request): string {
+    const resource: unknown = this.#resource(request);
+    if (typeof resource === "string" && resource !== "") return resource;
+    throw new InvalidArgumentError("resource", "must return text that is not empty");
   }
 
   async #inLine(resource: string, work: () => Promise<Response>): Promise<Response> {
@@ -144,6 +153,10 @@ export class HttpFence {
   }
 }
 
+/** RFC 3986, 6.2.2: an escaped letter, digit, or one of -._~ is that character; other escapes are in upper case. */
 function pathOf(request: Request): string {
-  return new URL(request.url).pathname;
+  return new URL(request.url).pathname.replace(/%[0-9a-f]{2}/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : escaped.toUpperCase();
+  });
 }

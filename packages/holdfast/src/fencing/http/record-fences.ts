@@ -1,7 +1,12 @@
 /** RecordFences: fences in Redis or Valkey, for servers of several processes. One record for each resource, for good. */
+import { createHash } from "node:crypto";
 import { InvalidArgumentError, StaleTokenError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
 import type { FenceStore } from "./http-fence.js";
+
+/** Records have names of at most 512 characters. */
+const LONGEST_NAME = 512;
+const LONGEST_PREFIX = 400;
 
 /** What is needed of a `Holdfast`. */
 export interface FencedRecords {
@@ -14,26 +19,34 @@ export class RecordFences implements FenceStore {
 
   /**
    * @param records a Holdfast
-   * @param prefix before the names of its records, which have no expiry: a fence that forgets protects nothing
+   * @param prefix before the names of its records, which have no expiry: a fence that forgets protects nothing. A resource
+   * whose name would be longer than 512 characters is remembered under `sha256:` and its digest
    */
   constructor(records: FencedRecords, prefix = "http:") {
     if (typeof records?.fencedRecord !== "function")
       throw new InvalidArgumentError("records", "must be a Holdfast");
+    if (typeof prefix !== "string" || prefix.length > LONGEST_PREFIX || prefix.startsWith("}"))
+      throw new InvalidArgumentError("prefix", `must be text of at most ${LONGEST_PREFIX} characters`);
     this.#records = records;
     this.#prefix = prefix;
   }
 
-  /**
-   * @throws {ServerError} @throws {IndeterminateError} entering again is safe
-   * @throws {InvalidArgumentError} the name is longer than that of a record may be
-   */
+  /** @throws {ServerError} @throws {IndeterminateError} entering again is safe */
   async enter(resource: string, holder: Fenced): Promise<bigint | null> {
     try {
-      await this.#records.fencedRecord(`${this.#prefix}${resource}`).enter(holder);
+      await this.#records.fencedRecord(this.#nameOf(resource)).enter(holder);
       return null;
     } catch (error) {
       if (error instanceof StaleTokenError) return error.seen;
       throw error;
     }
+  }
+
+  /** A client may choose the path. Where it cannot be the name of a record, its digest is. */
+  #nameOf(resource: string): string {
+    const name = `${this.#prefix}${resource}`;
+    const isName = name.length <= LONGEST_NAME && !name.startsWith("}") && name.isWellFormed();
+    if (isName) return name;
+    return `${this.#prefix}sha256:${createHash("sha256").update(resource, "utf16le").digest("base64url")}`;
   }
 }

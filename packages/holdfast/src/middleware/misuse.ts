@@ -1,0 +1,32 @@
+/** Misuse of a middleware that only shows in requests. Each middleware publishes each problem once, and serves on. */
+import { publish } from "../telemetry/events.js";
+
+const remedies = {
+  "forwarded-ignored":
+    "a request has X-Forwarded-For, and no proxy is trusted: behind one, say how many there are with the middleware's option `trust`, or all clients share its address; without one, say `trust: false`. What `trust proxy` of Express and `trustProxy` of Fastify say is not looked at",
+  "forwarded-missing":
+    "a trusted proxy sent no X-Forwarded-For: let it send one, or all its clients share its address",
+  "charged-twice":
+    "one request was charged twice by a limit for the same target: mount the middleware once, or give it a limit of its own",
+} as const;
+
+let isWarned = false;
+
+export class MisuseReports {
+  readonly #published = new Set<string>();
+
+  publish(problem: keyof typeof remedies, limit: string | null = null): void {
+    const report = JSON.stringify([problem, limit]);
+    if (this.#published.has(report)) return;
+    this.#published.add(report);
+    if (problem === "forwarded-ignored") warnOnce(remedies[problem]);
+    publish("holdfast:middleware:misuse", () => ({ problem, limit, remedy: remedies[problem] }));
+  }
+}
+
+/** Once in a process, however many middlewares it has: Node prints it where nobody listens. */
+function warnOnce(remedy: string): void {
+  if (isWarned) return;
+  isWarned = true;
+  process.emitWarning(`holdfast: ${remedy}`, { code: "HOLDFAST_FORWARDED_IGNORED" });
+}
