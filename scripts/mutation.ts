@@ -9,7 +9,6 @@
  *   --guards           only what decides: guards removed or inverted in the scripts, in lease/ and in the line inside a
  *                      process, deadlines that count from now, and the arithmetic of lease/deadline.ts
  *   --units            what the simulator left alive, and has no excuse, against the unit tests of the library
- *   --plants           instead of mutants the defects of src/mutation/plants.ts, each on --seeds seeds
  *   --changes KINDS    negated, always, never, operand, boundary, arithmetic, later  [all]
  *   --budget SECONDS   of this call                               [60]
  *   --seeds N          most seeds for one mutant                  [60]
@@ -26,14 +25,11 @@ import { parseArgs } from "node:util";
 import {
   allMutants,
   type Fate,
-  inOrder,
   isGuard,
   type Mutant,
-  plants,
   Report,
   readSource,
   runCampaign,
-  tryPlant,
 } from "@holdfast/lab/mutation";
 import { firstFailing } from "./mutation-units.ts";
 import { Misuse, runScript } from "./usage.ts";
@@ -125,26 +121,11 @@ async function run(mutants: readonly Mutant[], fates: Map<string, Fate>, setting
   }
 }
 
-async function tryPlants(count: number, only: string): Promise<number> {
-  const seeds = inOrder(count);
-  let alive = 0;
-  for (const plant of plants.filter(({ name }) => name.includes(only))) {
-    const kill = await tryPlant(plant, seeds);
-    if (!kill) alive += 1;
-    const said = kill
-      ? `killed by ${kill.property} at seed ${kill.seed}, number ${seeds.indexOf(kill.seed) + 1}`
-      : `alive after ${count} seeds`;
-    console.log(`${plant.name.padEnd(30)} ${said}`);
-  }
-  return alive > 0 ? 1 : 0;
-}
-
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       only: { type: "string", default: "" },
       guards: { type: "boolean", default: false },
-      plants: { type: "boolean", default: false },
       units: { type: "boolean", default: false },
       changes: { type: "string", default: "" },
       budget: { type: "string", default: "60" },
@@ -157,7 +138,6 @@ async function main(): Promise<number> {
       json: { type: "boolean", default: false },
     },
   });
-  if (values.plants) return tryPlants(whole("seeds", values.seeds), values.only);
   const kinds = values.changes.split(",").filter((kind) => kind !== "");
   const mutants = allMutants(values.only).filter(
     (mutant) =>

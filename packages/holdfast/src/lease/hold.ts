@@ -92,7 +92,10 @@ export class Hold {
 
   /** A renewal sent at `sentAt` succeeded, for a hold that has not lapsed: it never comes back to life. */
   renewed(sentAt: Instant): void {
-    if (sentAt.monoMs > this.#sentAt.monoMs) this.#sentAt = sentAt; // answers may overtake each other
+    // Answers may overtake each other.
+    // mutation: cost (always), because answers of one connection come in order, and an older one would only end the lease
+    // earlier
+    if (sentAt.monoMs > this.#sentAt.monoMs) this.#sentAt = sentAt;
   }
 
   /** The end by the holder's own will. */
@@ -101,6 +104,7 @@ export class Hold {
   }
 
   lose(reason: LossReason): void {
+    // mutation: equivalent (never), because whoever ends a hold takes it from the keeper first, and looks there
     if (this.#over) return;
     this.#over = true;
     this.onLost(reason);

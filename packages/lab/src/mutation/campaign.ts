@@ -3,7 +3,6 @@
  * The library as it is runs on every seed first: that must find no fault, and says which seeds can show which mutant.
  */
 import { Bundles } from "./bundle.js";
-import { excuseOf } from "./excuses.js";
 import type { Mutant, Operator } from "./mutant.js";
 import { Runner } from "./runner.js";
 import { Seeds } from "./seeds.js";
@@ -92,7 +91,7 @@ class Campaign {
   async #round(most: number): Promise<void> {
     const { mutants, signal } = this.#options;
     const queue = mutants
-      .filter((mutant) => this.#isOpen(mutant) && !excuseOf(mutant))
+      .filter((mutant) => this.#isOpen(mutant) && !mutant.excuse)
       .sort((a, b) => order.indexOf(a.operator) - order.indexOf(b.operator));
     const work = async (runner: Runner): Promise<void> => {
       for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
@@ -133,7 +132,7 @@ class Campaign {
       digest: this.#seeds.digest,
     };
     this.#fates.set(mutant.key, fate);
-    const open = this.#options.mutants.filter((each) => this.#isOpen(each) && !excuseOf(each)).length;
+    const open = this.#options.mutants.filter((each) => this.#isOpen(each) && !each.excuse).length;
     this.#options.onFate(fate, open);
   }
 }

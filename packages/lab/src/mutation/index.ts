@@ -1,11 +1,8 @@
 /** Every public name of the mutation testing, one explicit list. */
 export { moduleText } from "./bundle.js";
 export { type CampaignOptions, type Fate, runCampaign } from "./campaign.js";
-export { type Excuse, excuseOf } from "./excuses.js";
 export type { Mutant, Operator } from "./mutant.js";
-export { type Plant, planted, plants, tryPlant } from "./plants.js";
 export { Report } from "./report.js";
 export { trySample } from "./sample.js";
-export { inOrder } from "./seeds.js";
 export { allMutants, changedFiles, isGuard, readSource, sourceFolder } from "./sources.js";
 export type { Kill } from "./worker.js";

@@ -1,5 +1,7 @@
 /** Mutant: one small change of the library, as a replacement of a piece of one source file. */
 
+import { type Excuse, Excuses } from "./excuse.js";
+
 /** What is done to the code. */
 export type Operator = "negated" | "always" | "never" | "operand" | "boundary" | "arithmetic" | "later";
 
@@ -22,12 +24,15 @@ export interface Mutant {
   readonly operator: Operator;
   readonly before: string;
   readonly after: string;
+  /** Why nobody needs to kill it. */
+  readonly excuse: Excuse | undefined;
   /** The whole file, changed. */
   readonly source: string;
 }
 
 /** Mutants of one file, in the order of their places. What is changed to the same text twice is one. */
 export function mutantsOf(file: string, source: string, changes: readonly Change[]): Mutant[] {
+  const excuses = new Excuses(file, source);
   const seen = new Set<string>();
   const times = new Map<string, number>();
   const mutants: Mutant[] = [];
@@ -39,15 +44,17 @@ export function mutantsOf(file: string, source: string, changes: readonly Change
     const name = `${file}: ${oneLine(before)} → ${oneLine(after)}`;
     const nth = (times.get(name) ?? 0) + 1;
     times.set(name, nth);
+    const line = source.slice(0, start).split("\n").length;
     mutants.push({
       key: nth === 1 ? name : `${name} (${nth})`,
       file,
-      line: source.slice(0, start).split("\n").length,
+      line,
       start,
       end,
       operator,
       before: oneLine(before),
       after: oneLine(after),
+      excuse: excuses.of(line, operator),
       source: changed,
     });
   }

@@ -1,14 +1,12 @@
 /** What a campaign found, for people and for programs. */
 
 import type { Fate } from "./campaign.js";
-import { type Excuse, excuseOf } from "./excuses.js";
 import type { Mutant } from "./mutant.js";
 
 /** A mutant, and what became of it. */
 export interface Entry {
   readonly mutant: Mutant;
   readonly fate: Fate | undefined;
-  readonly excuse: Excuse | undefined;
   /** A test of the library that fails on it. */
   readonly unit: string | undefined;
 }
@@ -36,7 +34,6 @@ export class Report {
     this.#entries = mutants.map((mutant) => ({
       mutant,
       fate: fates.get(mutant.key),
-      excuse: excuseOf(mutant),
       unit: units.get(mutant.key),
     }));
   }
@@ -61,7 +58,7 @@ export class Report {
     return {
       files: this.rows,
       mutants: this.#entries.map(
-        ({ mutant: { key, file, line, operator, before, after }, fate, excuse, unit }) => ({
+        ({ mutant: { key, file, line, operator, before, after, excuse }, fate, unit }) => ({
           key,
           file,
           line,
@@ -99,8 +96,8 @@ export class Report {
   }
 }
 
-function isAlive({ fate, excuse, unit }: Entry): boolean {
-  return !fate?.kill && !excuse && unit === undefined;
+function isAlive({ mutant, fate, unit }: Entry): boolean {
+  return !fate?.kill && !mutant.excuse && unit === undefined;
 }
 
 /** By which property how many were killed. */

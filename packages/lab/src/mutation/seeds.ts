@@ -99,7 +99,7 @@ export class Seeds {
 }
 
 /** Every third seed has no fault: there the strictest rules hold. */
-export function inOrder(count: number): number[] {
+function inOrder(count: number): number[] {
   const seeds: number[] = [];
   let [calm, wild] = [0, 0];
   while (seeds.length < count) {

@@ -4,8 +4,6 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { luaChanges } from "../../src/mutation/lua-changes.ts";
 import { mutantsOf } from "../../src/mutation/mutant.ts";
-import { planted, plants } from "../../src/mutation/plants.ts";
-import { readSource } from "../../src/mutation/sources.ts";
 import { typescriptChanges } from "../../src/mutation/typescript-changes.ts";
 
 const run = promisify(execFile);
@@ -56,8 +54,33 @@ describe("mutants", () => {
     ]);
   });
 
-  it("that somebody thought of still fit the library", () => {
-    for (const plant of plants) expect(planted(plant)).not.toBe(readSource(plant.file));
+  it("are excused by a comment before the line, for the changes that it names", () => {
+    const source = [
+      "// mutation: cost (always, negated), because nothing is asked twice,",
+      "// and the answer is the same",
+      "if (a) b();",
+      "if (c) d();",
+      "// mutation: people, because it is an event",
+      "if (e) f();",
+    ].join("\n");
+    const mutants = mutantsOf("f.ts", source, typescriptChanges("f.ts", source));
+    const excused = mutants.map(({ key, excuse }) => [key, excuse?.kind, excuse?.why]);
+    const why = "nothing is asked twice, and the answer is the same";
+    expect(excused).toEqual([
+      ["f.ts: a → !(a)", "cost", why],
+      ["f.ts: a → true", "cost", why],
+      ["f.ts: a → false", undefined, undefined],
+      ["f.ts: c → !(c)", undefined, undefined],
+      ["f.ts: c → true", undefined, undefined],
+      ["f.ts: c → false", undefined, undefined],
+      ["f.ts: e → !(e)", "people", "it is an event"],
+      ["f.ts: e → true", "people", "it is an event"],
+      ["f.ts: e → false", "people", "it is an event"],
+    ]);
+    const lua = "-- mutation: equivalent (never), because it is free already\nif a then b() end\n";
+    const [, always, never] = mutantsOf("f.lua", lua, luaChanges(lua));
+    expect([always?.excuse, never?.excuse?.kind]).toEqual([undefined, "equivalent"]);
+    expect(() => mutantsOf("f.ts", "// mutation: hardly\nif (a) b();", [])).toThrow(/f.ts:1: not an excuse/);
   });
 
   // In a process of its own: the worker is compiled, and its library is not the one that is tested here.
