@@ -1,5 +1,5 @@
 /** A Holdfast on the server that the user named, for the time of one command. */
-import { Holdfast } from "holdfast";
+import { Holdfast, parseRedisUrl } from "holdfast";
 import { Redis } from "ioredis";
 import { EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
@@ -31,7 +31,14 @@ export function newSession(settings: Settings, label = ""): Session {
   let connected = false;
   let trouble: Error | null = null;
   const timeoutMs = settings.timeoutMs ?? CONNECT_TIMEOUT_MS;
-  const redis = new Redis(settings.redisUrl, {
+  const { host, port, username, password, database, tls } = parseRedisUrl(settings.redisUrl);
+  const redis = new Redis({
+    host,
+    port,
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    ...(tls && { tls: {} }),
+    db: database,
     lazyConnect: true,
     connectTimeout: timeoutMs,
     disconnectTimeout: HANG_UP_MS,
@@ -41,8 +48,9 @@ export function newSession(settings: Settings, label = ""): Session {
     // A server that was never there is reported at once; one that goes away may come back within a lease.
     retryStrategy: (attempt) => (connected ? Math.min(attempt * 50, LONGEST_RECONNECT_MS) : null),
   });
-  redis.on("error", (error: Error) => {
+  redis.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
     trouble = error;
+    if (error.command?.name === "select") redis.disconnect(); // ioredis would go on in database 0
   });
   const { prefix, timeoutMs: callTimeoutMs } = settings;
   const hf = new Holdfast(redis, { prefix, label, callTimeout: callTimeoutMs });
@@ -108,7 +116,9 @@ function unavailable(url: string, cause: Error): Failure {
     ? `Redis at ${shown} asks for a password: give it in the URL, redis://:password@host:port`
     : reason.startsWith("WRONGPASS")
       ? `Redis at ${shown} refuses the user name or the password: correct it in the URL`
-      : `no Redis at ${shown} (${reason}): name one with --redis or HOLDFAST_REDIS, or start one with \`holdfast embedded\``;
+      : /\b(DB index|select)\b/i.test(reason)
+        ? `Redis at ${shown} refuses the database of the URL (${reason}): name another, redis://host:port/0`
+        : `no Redis at ${shown} (${reason}): name one with --redis or HOLDFAST_REDIS, or start one with \`holdfast embedded\``;
   return new Failure("UNAVAILABLE", EXIT.unavailable, told, { cause });
 }
 

@@ -1,6 +1,9 @@
 /** The options that every command has. */
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
+import { parseRedisUrl } from "holdfast";
 import { parseDuration } from "./duration.js";
+import { EXIT } from "./exit-codes.js";
+import { Failure } from "./failure.js";
 
 export interface Settings {
   readonly redisUrl: string;
@@ -39,6 +42,11 @@ export function settingsOf(options: Record<string, unknown>): Settings {
 }
 
 function redisUrl(text: string): string {
-  if (/^rediss?:\/\/[^/]/.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError("Give a URL such as redis://127.0.0.1:6379.");
+  try {
+    parseRedisUrl(text);
+    return text;
+  } catch (error) {
+    // Commander would repeat the URL, and its password with it.
+    throw new Failure("USAGE", EXIT.usage, (error as Error).message.replace("url", "the URL of --redis"));
+  }
 }

@@ -103,6 +103,45 @@ describe("a Redis that cannot be had is told in one line, with a remedy", () => 
   });
 });
 
+describe("the database of the URL", () => {
+  test.each(["/abc", "/-1", "/1/2", "?db=3", "/01"])("%s is refused before anything runs", async (path) => {
+    const { exitCode, stdout, stderr } = await run([
+      "lock",
+      "x",
+      "--redis",
+      `redis://:secret@127.0.0.1:1${path}`,
+      "--",
+      "echo",
+      "ran",
+    ]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
+    expect(stderr).toMatch(/^holdfast: the URL of --redis has .*: write it as redis:.*\n$/);
+    expect(stderr).not.toContain("secret");
+  });
+
+  test("one that the server does not have: exit code 69 and a remedy, and the command does not run", async () => {
+    const valkey = await EmbeddedValkey.start();
+    onTestFinished(() => valkey.stop());
+    const [last, beyond] = [`${valkey.url}/15`, `${valkey.url}/99`];
+    for (const args of [
+      ["lock", "x", "--", "echo", "ran"],
+      ["ls"],
+      ["doctor"],
+      ["limit", "a", "b", "--max", "1", "--per", "1h"],
+    ]) {
+      const { exitCode, stdout, stderr } = await run(args, { HOLDFAST_REDIS: beyond });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 69, stdout: "" });
+      expect(stderr).toBe(
+        `holdfast: Redis at ${beyond} refuses the database of the URL (ERR DB index is out of range): name another, redis://host:port/0\n`,
+      );
+    }
+    expect(await run(["lock", "x", "--", "echo", "ran"], { HOLDFAST_REDIS: last })).toMatchObject({
+      exitCode: 0,
+      stdout: "ran\n",
+    });
+  });
+});
+
 describe("a server that accepts and never answers", () => {
   async function silentServer(): Promise<{ url: string; reached: Promise<unknown> }> {
     const listener = createServer().listen(0, "127.0.0.1");

@@ -296,6 +296,8 @@ const CAUSES: Readonly<Record<KnownServerCode, Cause>> = {
 /** Replies whose first word says nothing: what they are about is in the text. */
 const TEXTS: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
   [/^ERR max number of clients/, passing("raise maxclients, or close connections")],
+  [/^ERR (DB index|invalid DB index)/i, lasting("name a database that the server has: 0 to 15 by default")],
+  [/^ERR SELECT is not allowed in cluster/i, ONE_OF_CLUSTER],
   [/^ERR unknown (sub)?command/i, lasting("use Redis 7.0, Valkey 8.0 or newer, with no command renamed")],
 ];
 

@@ -55,6 +55,7 @@ export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limit
 export type { LimitOptions, LimitPolicy, LimitType, Outage } from "./limits/terms.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
 export { preload } from "./preload.js";
+export { parseRedisUrl, type RedisAddress } from "./redis/clients/address.js";
 export type { HoldfastEvents } from "./telemetry/events.js";
 export { type Clock, elapsedMs, type Instant, systemClock } from "./time/clock.js";
 export type { Duration } from "./time/duration.js";

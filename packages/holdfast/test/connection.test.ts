@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { NotLoadedError } from "../src/errors.js";
 import { Part } from "../src/part.js";
 import type { RedisClient } from "../src/redis/client.js";
+import { parseRedisUrl } from "../src/redis/clients/address.js";
 import { detectClient } from "../src/redis/clients/detect.js";
 import { openClient } from "../src/redis/clients/url.js";
 import { Connection } from "../src/redis/connection.js";
@@ -266,9 +267,61 @@ describe("what is given as a client", () => {
     expect(() => detectClient(client)).toThrow(/ioredis.*node-redis.*URL/);
   });
 
-  test.each(["", "localhost:6379", "http://localhost", "not a url"])("the URL %j is refused", (url) => {
-    expect(() => openClient(url)).toThrow(
-      expect.objectContaining({ code: "INVALID_ARGUMENT", argument: "url" }),
-    );
+  test.each([
+    "",
+    "localhost:6379",
+    "http://localhost",
+    "not a url",
+    "unix:///tmp/redis.sock",
+    "redis:localhost",
+    "redis:///0",
+    "redis://h\u00f6st",
+    "redis://host:0",
+    "redis://host:65536",
+    "redis://host:-1",
+    "redis://host/-1",
+    "redis://host/1/2",
+    "redis://host/1/",
+    "redis://host/01",
+    "redis://host/1.5",
+    "redis://host/0x1",
+    "redis://host/ 1",
+    "redis://host/abc",
+    "redis://host/99999999999",
+    "redis://host/1?db=2",
+    "redis://host?stringNumbers=true",
+    "redis://host#1",
+    "redis://user@host",
+    "redis://:%zz@host",
+    "redis://%ff:secret@host",
+    "redis://user:12/34@host",
+  ])("the URL %j is refused, without its password", (url) => {
+    const refused = { code: "INVALID_ARGUMENT", argument: "url", message: expect.not.stringContaining("34") };
+    for (const text of [url, url.replace("redis:", "rediss:")])
+      expect(() => openClient(text)).toThrow(expect.objectContaining(refused));
+  });
+
+  test("a URL is read as it is written", () => {
+    expect(parseRedisUrl("redis://localhost")).toEqual({
+      tls: false,
+      host: "localhost",
+      port: 6379,
+      username: null,
+      password: null,
+      database: 0,
+    });
+    expect(parseRedisUrl("rediss://us%3Aer:p%40ss@[::1]:7000/3")).toEqual({
+      tls: true,
+      host: "::1",
+      port: 7000,
+      username: "us:er",
+      password: "p@ss",
+      database: 3,
+    });
+    expect(parseRedisUrl("redis://:secret@host/")).toMatchObject({
+      username: null,
+      password: "secret",
+      database: 0,
+    });
   });
 });

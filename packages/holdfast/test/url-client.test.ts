@@ -32,6 +32,16 @@ const hf = new Holdfast("redis://127.0.0.1:1", { callTimeout: 800 });
 await hf.mutex("url").tryAcquire().catch((error) => console.log(error.code, error.message));
 await hf.close();
 `;
+/** Prints what comes of a database that the server does not have. */
+const NO_DATABASE = `
+import { Holdfast } from "holdfast";
+const tell = (error) => console.log(error.code, error.message);
+const hf = new Holdfast(process.argv[2].replace(/\\d+$/, "99"));
+await Promise.all([hf.mutex("a").tryAcquire().catch(tell), hf.limit("b", { max: 1, per: "1h" }).take("c").catch(tell)]);
+for (const { severity, found } of (await hf.doctor()).findings) if (severity === "error") console.log("DOCTOR", found);
+await hf.mutex("a").acquire().catch(tell);
+await hf.close();
+`;
 /** With everything that a URL can say. */
 const USER = { name: "us:er", password: "p@ss/word", database: 3 };
 const run = promisify(execFile);
@@ -81,6 +91,23 @@ test.concurrent.each(LIBRARIES)("works with %s alone, with all that a URL can sa
 test.concurrent.each(LIBRARIES)("without a server, %s says why, and the process ends", async (library) => {
   expect(await runWith([library], AWAY)).toMatch(/^INDETERMINATE .*REFUSED|refused/);
 });
+
+test.concurrent.each(LIBRARIES)(
+  "%s runs nothing in another database than that of the URL",
+  async (library) => {
+    const printed = await runWith([library], NO_DATABASE);
+    // GLIDE keeps a log on stdout.
+    const lines = printed.split("\n").filter((line) => /^[A-Z_]+ /.test(line));
+    expect(lines).toEqual(
+      Array(4).fill(
+        expect.stringMatching(/^(SERVER_ERROR|DOCTOR) .*refused: .*DB index.*0 to 15 by default/),
+      ),
+    );
+    const admin = new Redis(server.url);
+    expect(await admin.keys("*")).toEqual([]);
+    admin.disconnect();
+  },
+);
 
 test.each([
   { installed: LIBRARIES, used: "ioredis" },

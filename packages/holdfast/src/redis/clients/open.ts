@@ -1,9 +1,10 @@
-/** Opens a client for a URL, and sees to it that its errors are heard. */
-import { InvalidArgumentError } from "../../errors.js";
+/** Opens a client for the address of a URL, listens to its errors, and lets no command run in a wrong database. */
 import type { RedisClient } from "../client.js";
+import type { RedisAddress } from "./address.js";
 import type { endGlide, GlideLike, GlideMaker, glideClient } from "./glide.js";
 import type { IoredisLike, ioredisClient } from "./ioredis.js";
 import type { endOf, NodeRedisLike, nodeRedisClient } from "./node-redis.js";
+import { sendOnceSelected } from "./selected.js";
 
 export type Library = "ioredis" | "redis" | "iovalkey" | "@valkey/valkey-glide";
 
@@ -20,49 +21,80 @@ interface GlideCode {
   readonly endGlide: typeof endGlide;
 }
 
-const OPENERS: Readonly<Record<Library, (library: never, url: string, code: never) => RedisClient>> = {
+const OPENERS: Readonly<
+  Record<Library, (library: never, address: RedisAddress, code: never) => RedisClient>
+> = {
   ioredis: openIoredis,
   redis: openNodeRedis,
   iovalkey: openIoredis,
   "@valkey/valkey-glide": openGlide,
 };
 
-/** @throws {InvalidArgumentError} where the library does not take the URL */
-export function open(name: Library, library: never, url: string, code: never): RedisClient {
-  try {
-    return OPENERS[name](library, url, code);
-  } catch (error) {
-    throw new InvalidArgumentError("url", `is refused by ${name} (${(error as Error).message})`);
-  }
+export function open(name: Library, library: never, address: RedisAddress, code: never): RedisClient {
+  return OPENERS[name](library, address, code);
 }
 
 function openIoredis(
-  library: { Redis: new (url: string) => IoredisLike },
-  url: string,
+  library: { Redis: new (options: Record<string, unknown>) => IoredisLike },
+  { host, port, username, password, database, tls }: RedisAddress,
   code: IoredisCode,
 ): RedisClient {
-  const client = new library.Redis(url);
-  return code.ioredisClient(client, rememberError(client));
+  const client = new library.Redis({
+    host,
+    port,
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    ...(tls && { tls: {} }),
+    db: database,
+  });
+  const opened = code.ioredisClient(client, rememberError(client));
+  if (database === 0) return opened;
+  return sendOnceSelected(opened, {
+    on: (event, listener) => client.on(event, listener),
+    isReady: () => client.status === "ready",
+    reconnect: () => client.disconnect(true),
+  });
 }
 
 function openNodeRedis(
-  library: { createClient(o: { url: string }): NodeRedisLike },
-  url: string,
+  library: { createClient(options: Record<string, unknown>): NodeRedisLike },
+  { host, port, username, password, database, tls }: RedisAddress,
   code: NodeRedisCode,
 ): RedisClient {
-  const client = library.createClient({ url });
+  const client = library.createClient({
+    socket: { host, port, tls },
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    database,
+    // A command that waits while the connection breaks would be sent behind the next SELECT.
+    disableOfflineQueue: database !== 0,
+  });
   const lastError = rememberError(client);
-  client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait in its queue
-  return { ...code.nodeRedisClient(client, lastError), close: code.endOf(client) };
+  const opened = { ...code.nodeRedisClient(client, lastError), close: code.endOf(client) };
+  const selected = {
+    on: client.on.bind(client),
+    isReady: () => client.isReady === true,
+    reconnect() {}, // it does
+  };
+  client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait
+  return database === 0 ? opened : sendOnceSelected(opened, selected);
 }
 
 /** GLIDE's client exists only once it is connected: each call tries again, unless one is trying already. */
-function openGlide(library: { GlideClient: GlideMaker }, url: string, code: GlideCode): RedisClient {
+function openGlide(
+  library: { GlideClient: GlideMaker },
+  address: RedisAddress,
+  code: GlideCode,
+): RedisClient {
   const maker = library.GlideClient;
-  const config = glideConfig(new URL(url));
+  const config = glideConfig(address);
+  const connect = async (): Promise<GlideLike> => {
+    if (address.database !== 0) await trySelect(maker, address, code);
+    return maker.createClient(config);
+  };
   let connecting: Promise<GlideLike> | null = null;
   const connected = (): Promise<GlideLike> => {
-    connecting ??= maker.createClient(config).catch((error: unknown) => {
+    connecting ??= connect().catch((error: unknown) => {
       connecting = null;
       throw error;
     });
@@ -78,27 +110,37 @@ function openGlide(library: { GlideClient: GlideMaker }, url: string, code: Glid
   });
 }
 
+/** GLIDE does not connect where its database is refused, but says that it timed out: here the server says why. */
+async function trySelect(maker: GlideMaker, address: RedisAddress, code: GlideCode): Promise<void> {
+  const client = await maker.createClient(glideConfig({ ...address, database: 0 }));
+  try {
+    await client.customCommand(["SELECT", String(address.database)]);
+  } finally {
+    code.endGlide(client);
+  }
+}
+
 /** Each call has its own limit: GLIDE's only has to be longer. */
 const GLIDE_REQUEST_MS = 10_000;
 /** Waits 50, 100 and 200 ms before a call fails that has no connection; later, 400 ms between two tries. */
 const GLIDE_BACKOFF = { numberOfRetries: 3, factor: 50, exponentBase: 2 };
 
 function glideConfig({
-  hostname,
+  host,
   port,
   username,
   password,
-  pathname,
-  protocol,
-}: URL): Readonly<Record<string, unknown>> {
-  const user = username ? { username: decodeURIComponent(username) } : {};
+  database,
+  tls,
+}: RedisAddress): Readonly<Record<string, unknown>> {
+  const user = username === null ? {} : { username };
   return {
-    addresses: [{ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || 6379 }],
-    useTLS: protocol === "rediss:",
-    databaseId: Number(pathname.slice(1)) || 0,
+    addresses: [{ host, port }],
+    useTLS: tls,
+    databaseId: database,
     requestTimeout: GLIDE_REQUEST_MS,
     connectionBackoff: GLIDE_BACKOFF,
-    ...(password && { credentials: { ...user, password: decodeURIComponent(password) } }),
+    ...(password !== null && { credentials: { ...user, password } }),
   };
 }
 

@@ -1,8 +1,9 @@
 /** A client of our own for a URL, with whichever library is installed. */
 import { createRequire } from "node:module";
-import { ClientNotInstalledError, InvalidArgumentError } from "../../errors.js";
+import { ClientNotInstalledError } from "../../errors.js";
 import { Part } from "../../part.js";
 import type { RedisClient } from "../client.js";
+import { parseRedisUrl } from "./address.js";
 import { adapters } from "./detect.js";
 import type { Library } from "./open.js";
 
@@ -21,7 +22,7 @@ export const opener = new Part(() => import("./open.js"));
  * @throws {InvalidArgumentError} @throws {ClientNotInstalledError}
  */
 export function openClient(url: string): Part<RedisClient> {
-  checkUrl(url);
+  const address = parseRedisUrl(url);
   // Loaded at run time from the user's installation, so that no library is a dependency and a bundler
   // does not try to follow it. A bundle in CommonJS has no URL of its own, and so no place to look from.
   const load = import.meta.url ? createRequire(import.meta.url) : null;
@@ -30,20 +31,13 @@ export function openClient(url: string): Part<RedisClient> {
     if (!library) continue;
     return new Part(async () => {
       const [{ open }, code] = await Promise.all([opener.load(), adapter.load()]);
-      return open(name, library as never, url, code as never);
+      return open(name, library as never, address, code as never);
     });
   }
   throw new ClientNotInstalledError(
     "a URL needs a client library, and none was found: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide); " +
       "in a bundle, pass a client instead of a URL",
   );
-}
-
-function checkUrl(url: string): void {
-  const protocol = URL.canParse(url) ? new URL(url).protocol : null;
-  if (protocol === "redis:" || protocol === "rediss:") return;
-  const found = protocol === null ? "is no URL" : `has the protocol ${protocol}`;
-  throw new InvalidArgumentError("url", `${found}: write it as redis:// or rediss://localhost:6379`);
 }
 
 function tryLoad(load: NodeJS.Require, name: string): unknown {
