@@ -19,7 +19,6 @@ import { restartCases } from "./restart.js";
 import { tellingCases } from "./telling.js";
 import { tokenCases } from "./tokens.js";
 import { turnCases } from "./turns.js";
-import { validationCases } from "./validation.js";
 import { waitingCases } from "./waiting.js";
 
 export const mutexThemes = {
@@ -41,7 +40,6 @@ export const mutexThemes = {
   telling: tellingCases,
   cost: costCases,
   lifecycle: lifecycleCases,
-  validation: validationCases,
   restart: restartCases,
   processes: processCases,
 } as const;

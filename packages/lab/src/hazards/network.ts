@@ -172,7 +172,7 @@ export const networkHazards: readonly Hazard[] = [
     red: [lab("connections", "two databases are two locks, and nobody says so")],
     green: [
       suite("exclusion", "one name under two prefixes is two locks"),
-      suite("validation", "names that cannot be kept apart are refused"),
+      unit("arguments", "names that cannot be kept apart are refused"),
       unit("doctor", "options of ioredis"),
     ],
   },
