@@ -8,7 +8,7 @@ import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { Batcher } from "../time/batcher.js";
 import type { Random } from "../time/random.js";
-import { script } from "./charge.lua.js";
+import { script } from "./lua/charge.lua.js";
 import type { Terms } from "./terms.js";
 import { inVerdict, problemIn, type Verdict, verdictOf } from "./verdict.js";
 

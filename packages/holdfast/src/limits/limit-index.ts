@@ -5,7 +5,7 @@ import { limitIndexKey, limitKey } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
-import { script } from "./note.lua.js";
+import { script } from "./lua/note.lua.js";
 import type { Terms } from "./terms.js";
 
 export interface LimitIndexOptions {

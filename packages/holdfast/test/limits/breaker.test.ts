@@ -8,7 +8,7 @@ import { IndeterminateError } from "../../src/errors.ts";
 import { script as guardScript } from "../../src/limits/guard.lua.ts";
 import { GuardDesk } from "../../src/limits/guard-desk.ts";
 import { guardTermsOf } from "../../src/limits/guard-terms.ts";
-import { script as noteScript } from "../../src/limits/note.lua.ts";
+import { script as noteScript } from "../../src/limits/lua/note.lua.ts";
 import { Schedule } from "../../src/time/schedule.ts";
 import { configOver } from "../compat/traffic-jam/scene.ts";
 import { Engine } from "./engine.ts";

@@ -1,6 +1,6 @@
 /** The real engine in virtual time, asked without a network, and the script of limits on it. */
 import { compileValkey, SimulatedValkey, type ValkeyConnection } from "@holdfast/embedded";
-import { script } from "../../src/limits/charge.lua.ts";
+import { script } from "../../src/limits/lua/charge.lua.ts";
 import type { Terms } from "../../src/limits/terms.ts";
 
 export type Answer = number | string | null | Answer[] | Error;

@@ -1,6 +1,6 @@
 // Generated from note.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "limits/note",
+  name: "limits/lua/note",
   sha1: "418290b9d128b80d44f35c6d6e131d2c7637dac8",
   source: `local index = KEYS[1]
 local time = redis.call('TIME')

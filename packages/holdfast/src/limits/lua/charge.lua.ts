@@ -1,6 +1,6 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "limits/charge",
+  name: "limits/lua/charge",
   sha1: "0226a90791de1af16572ed8b915f838359667f18",
   source: `local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
