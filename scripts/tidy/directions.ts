@@ -48,6 +48,7 @@ const builtOn: Readonly<Record<string, readonly string[]>> = {
 };
 const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],
+  "bounded-map": [],
   part: ["errors"],
   arguments: ["errors"],
   time: ["errors"],
@@ -127,7 +128,9 @@ function roomOf(path: string): string | undefined {
   if (first === "redis" && second === "clients") return "redis/clients";
   const isFile = first !== name;
   if (isFile)
-    return ["index", "holdfast", "later", "preload", "errors", "part", "arguments"].includes(name)
+    return ["index", "holdfast", "later", "preload", "errors", "part", "arguments", "bounded-map"].includes(
+      name,
+    )
       ? name
       : undefined;
   return name in below || primitives.includes(name) ? name : undefined;
@@ -141,9 +144,16 @@ function mayImport(from: string, target: string): boolean {
   if (room in below) return below[room]?.includes(targetRoom) ?? false;
   if (targetRoom === "redis") return redisForPrimitives.includes(target);
   if (targetRoom === "locks" && target.startsWith("locks/backends/")) return false;
-  return ["lease", "part", "arguments", "time", "errors", "telemetry", ...(builtOn[room] ?? [])].includes(
-    targetRoom,
-  );
+  return [
+    "lease",
+    "part",
+    "arguments",
+    "bounded-map",
+    "time",
+    "errors",
+    "telemetry",
+    ...(builtOn[room] ?? []),
+  ].includes(targetRoom);
 }
 
 /** Locks know the port, never a backend; a backend knows the port and its own folder. */

@@ -10,6 +10,7 @@
  * s to v, and has got since all that is admitted after v. It is never above its room, so neither is the other, and the
  * bound of the type holds, whether or not other processes take blocks.
  */
+import { BoundedMap } from "../bounded-map.js";
 import { agedMs, type Clock, type Instant } from "../time/clock.js";
 import type { Ahead, Ask } from "./charges.js";
 import type { LimitResult } from "./result.js";
@@ -45,15 +46,14 @@ const DRIFT_SHARE = 0.01;
 
 export class Blocks {
   readonly #clock: Clock;
-  readonly #most: number;
-  readonly #blocks = new Map<string, Block>();
+  readonly #blocks: BoundedMap<string, Block>;
   readonly #fetches = new Map<string, Fetch>();
   /** What those want who wait for a fetch. */
   readonly #wanted = new Map<string, number>();
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
-    this.#most = most;
+    this.#blocks = new BoundedMap(most);
   }
 
   /**
@@ -105,9 +105,7 @@ export class Blocks {
 
   /** All that is left, to be given back. */
   takeAll(): readonly Left[] {
-    const all = [...this.#blocks.values()].filter(({ left }) => left > 0);
-    this.#blocks.clear();
-    return all;
+    return this.#blocks.drain().filter(({ left }) => left > 0);
   }
 
   #want(key: string, cost: number): void {
@@ -141,13 +139,7 @@ export class Blocks {
     const { terms, key } = ask;
     const windowMs = (verdict.resetUs / 1_000) * (1 - DRIFT_SHARE);
     const forMs = terms.policy.type === "window" ? windowMs : dealMs(terms);
-    this.#blocks.delete(key);
     this.#blocks.set(key, { ask, left: verdict.extra, atUs: verdict.nowUs, since, forMs, verdict });
-    if (this.#blocks.size <= this.#most) return;
-    for (const oldest of this.#blocks.keys()) {
-      this.#blocks.delete(oldest);
-      break;
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 /** LimitIndex: which limits and targets may have something used, so that all of them can be reset at once. */
 import { checkWord } from "../arguments.js";
+import { BoundedMap } from "../bounded-map.js";
 import type { BreakerPort } from "../redis/breaker.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
@@ -38,7 +39,7 @@ export class LimitIndex {
   readonly #options: LimitIndexOptions;
   readonly #check: CheckParts;
   readonly #forget: (key: string) => void;
-  readonly #noted = new Map<string, Instant>();
+  readonly #noted = new BoundedMap<string, Instant>(MOST_FRESH);
 
   /** Made by `hf.limits.index(name)`. */
   constructor(name: string, options: LimitIndexOptions, check: CheckParts, forget: (key: string) => void) {
@@ -68,7 +69,7 @@ export class LimitIndex {
     }
     if (fresh.length === 0) return;
     await port.script(script, [this.#key], words, callTimeoutMs);
-    for (const member of fresh) this.#remember(member, now);
+    for (const member of fresh) this.#noted.set(member, now);
   }
 
   /**
@@ -96,16 +97,6 @@ export class LimitIndex {
       // Its entry stays until its time is over: somebody may be charging it just now.
       if (keys.length > 0) await port.command(["DEL", ...keys], callTimeoutMs);
     } while (cursor !== "0");
-  }
-
-  #remember(member: string, now: Instant): void {
-    this.#noted.delete(member); // the newest stand last
-    this.#noted.set(member, now);
-    if (this.#noted.size <= MOST_FRESH) return;
-    for (const oldest of this.#noted.keys()) {
-      this.#noted.delete(oldest);
-      break;
-    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** What one process admits by itself while Redis cannot be asked: a share of the limit, regenerating evenly. Bounded. */
+import { BoundedMap } from "../bounded-map.js";
 import type { Clock } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
 import type { Terms } from "./terms.js";
@@ -11,12 +12,11 @@ interface Bucket {
 
 export class LocalShare {
   readonly #clock: Clock;
-  readonly #most: number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets: BoundedMap<string, Bucket>;
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
-    this.#most = most;
+    this.#buckets = new BoundedMap(most);
   }
 
   /** @param cost negative: given back */
@@ -37,7 +37,7 @@ export class LocalShare {
     const left = Math.max(0, used - Math.max(0, monoMs - sinceMs) * rate);
     const ok = cost <= 0 || left + cost <= max;
     const next = ok && isTaken ? Math.max(0, left + cost) : left;
-    if (isTaken) this.#put(key, { used: next, sinceMs: monoMs });
+    if (isTaken) this.#buckets.set(key, { used: next, sinceMs: monoMs });
     const inMs = (amount: number): number | null =>
       amount <= 0 ? 0 : rate > 0 ? Math.ceil(amount / rate) : null;
     return {
@@ -48,15 +48,5 @@ export class LocalShare {
       policy,
       source: "outage",
     };
-  }
-
-  #put(key: string, bucket: Bucket): void {
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    if (this.#buckets.size <= this.#most) return;
-    for (const oldest of this.#buckets.keys()) {
-      this.#buckets.delete(oldest);
-      break;
-    }
   }
 }

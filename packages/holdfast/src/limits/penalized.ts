@@ -1,4 +1,5 @@
 /** Penalties that stand: who hits again meanwhile has his answer here. Bounded: the oldest go, and Redis is asked. */
+import { BoundedMap } from "../bounded-map.js";
 import { agedMs, type Clock, type Instant } from "../time/clock.js";
 import type { GuardVerdict } from "./guard-verdict.js";
 
@@ -13,13 +14,12 @@ const DRIFT_SHARE = 0.01;
 
 export class Penalized {
   readonly #clock: Clock;
-  readonly #most: number;
-  readonly #byKey = new Map<string, Standing>();
+  readonly #byKey: BoundedMap<string, Standing>;
   #pardons = 0;
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
-    this.#most = most;
+    this.#byKey = new BoundedMap(most);
   }
 
   /** How often somebody was pardoned: an answer from before a pardon is not believed. */
@@ -34,13 +34,7 @@ export class Penalized {
   note(key: string, since: Instant, pardons: number, verdict: GuardVerdict): void {
     const { penalty, retryAfterMs } = verdict;
     if (penalty === null || penalty.prolong || retryAfterMs === null || pardons !== this.#pardons) return;
-    this.#byKey.delete(key); // the newest stand last
     this.#byKey.set(key, { since, forMs: retryAfterMs * (1 - DRIFT_SHARE), verdict });
-    if (this.#byKey.size <= this.#most) return;
-    for (const oldest of this.#byKey.keys()) {
-      this.#byKey.delete(oldest);
-      break;
-    }
   }
 
   standing(key: string): GuardVerdict | null {

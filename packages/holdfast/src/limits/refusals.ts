@@ -1,4 +1,5 @@
 /** Refusals that cannot have changed: who asks again too early has his answer here. Bounded: the oldest go. */
+import { BoundedMap } from "../bounded-map.js";
 import type { Clock, Instant } from "../time/clock.js";
 import { agedMs } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
@@ -26,16 +27,16 @@ const DRIFT_SHARE = 0.01;
 
 export class Refusals {
   readonly #clock: Clock;
-  readonly #most: number;
-  readonly #byKey = new Map<string, Refusal>();
+  readonly #byKey: BoundedMap<string, Refusal>;
   /** When keys were forgotten, in the order of that; those before `#forgottenBefore` are no longer known. */
-  readonly #forgotten = new Map<string, number>();
+  readonly #forgotten: BoundedMap<string, number>;
   #forgottenBefore = 0;
   #step = 0;
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
-    this.#most = most;
+    this.#byKey = new BoundedMap(most);
+    this.#forgotten = new BoundedMap(most);
   }
 
   get size(): number {
@@ -56,13 +57,7 @@ export class Refusals {
     const known = this.#byKey.get(key);
     // What refuses less refuses this as well.
     if (known && known.cost <= cost && isSame(known.terms, terms) && this.#stands(known, now)) return;
-    this.#byKey.delete(key); // the newest stand last
     this.#byKey.set(key, { terms, cost, askedAt: at, toldMs: now.monoMs, retryMs: retryAfterMs, result });
-    if (this.#byKey.size <= this.#most) return;
-    for (const oldest of this.#byKey.keys()) {
-      this.#byKey.delete(oldest);
-      break;
-    }
   }
 
   /** The refusal that still stands for as much, or more. */
@@ -91,14 +86,8 @@ export class Refusals {
   forget(key: string): void {
     this.#byKey.delete(key);
     this.#step += 1;
-    this.#forgotten.delete(key);
-    this.#forgotten.set(key, this.#step);
-    if (this.#forgotten.size <= this.#most) return;
-    for (const [oldest, step] of this.#forgotten) {
-      this.#forgotten.delete(oldest);
-      this.#forgottenBefore = step;
-      break;
-    }
+    const dropped = this.#forgotten.set(key, this.#step);
+    if (dropped) this.#forgottenBefore = dropped[1];
   }
 
   #stands({ askedAt, retryMs }: Refusal, now: Instant): boolean {

@@ -4,6 +4,7 @@
  * What does not fit any more is not forgotten but becomes less exact: one floor stands for all that was dropped. A new
  * process has forgotten everything, unless it is given a floor to start from.
  */
+import { BoundedMap } from "../../bounded-map.js";
 import { InvalidArgumentError } from "../../errors.js";
 import { type Fenced, refuses } from "../fenced.js";
 import type { FenceStore } from "./http-fence.js";
@@ -25,12 +26,8 @@ export interface MemoryFencesOptions {
 const DEFAULT_CAPACITY = 100_000;
 
 export class MemoryFences implements FenceStore {
-  readonly #capacity: number;
   #floor: bigint;
-  /** In the order in which they were entered last. */
-  readonly #newest = new Map<string, Fenced>();
-  /** One walk for good: a new one would begin at all that was dropped. */
-  readonly #oldest = this.#newest.keys();
+  readonly #newest: BoundedMap<string, Fenced>;
 
   /** @throws {InvalidArgumentError} */
   constructor(options: MemoryFencesOptions = {}) {
@@ -38,7 +35,7 @@ export class MemoryFences implements FenceStore {
     if (!Number.isInteger(capacity) || capacity < 1)
       throw new InvalidArgumentError("capacity", "must be a whole number from 1");
     if (typeof floor !== "bigint") throw new InvalidArgumentError("floor", "must be a bigint");
-    this.#capacity = capacity;
+    this.#newest = new BoundedMap(capacity);
     this.#floor = floor;
   }
 
@@ -50,17 +47,8 @@ export class MemoryFences implements FenceStore {
   async enter(resource: string, holder: Fenced): Promise<bigint | null> {
     const there = this.#newest.get(resource);
     if (there ? refuses(there, holder) : holder.fence <= this.#floor) return there?.fence ?? this.#floor;
-    this.#newest.delete(resource);
-    this.#newest.set(resource, { fence: holder.fence, id: holder.id });
-    if (this.#newest.size > this.#capacity) this.#dropOldest();
+    const dropped = this.#newest.set(resource, { fence: holder.fence, id: holder.id });
+    if (dropped && dropped[1].fence > this.#floor) this.#floor = dropped[1].fence;
     return null;
-  }
-
-  #dropOldest(): void {
-    const { value: resource } = this.#oldest.next();
-    const dropped = resource === undefined ? undefined : this.#newest.get(resource);
-    if (resource === undefined || dropped === undefined) return;
-    this.#newest.delete(resource);
-    if (dropped.fence > this.#floor) this.#floor = dropped.fence;
   }
 }
