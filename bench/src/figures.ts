@@ -38,9 +38,8 @@ const catalogue = {
   worstStallMs: { head: "worst\nstall ms", digits: 1, of: "median" },
   worstOwnStallMs: { head: "of it own\nCPU ms", digits: 1, of: "median" },
   takeMs: { head: "taking\nall, ms", digits: 0, of: "median" },
-  gzipBytes: { head: "min+gzip\nbytes", digits: 0, of: "median" },
-  minifiedBytes: { head: "minified\nbytes", digits: 0, of: "median" },
-  lazyGzipBytes: { head: "loaded later\ngzip bytes", digits: 0, of: "median" },
+  firstLeaseMs: { head: "first\nlease ms", digits: 1, of: "median" },
+  importMs: { head: "import\nms", digits: 1, of: "median" },
   timers: { head: "timers on\nimport", digits: 0, of: "max" },
   sockets: { head: "sockets on\nimport", digits: 0, of: "max" },
 } satisfies Record<string, Figure>;

@@ -15,7 +15,7 @@ export interface BenchOptions {
   readonly out: string;
 }
 
-const IDS: readonly QuestionId[] = ["l1", "l2", "l3", "l4", "l5", "r1", "r2", "size"];
+const IDS: readonly QuestionId[] = ["l1", "l2", "l3", "l4", "l5", "r1", "r2", "first-lease"];
 
 const DETAILS = `
 Questions (all of them without an argument):
@@ -26,7 +26,8 @@ Questions (all of them without an argument):
   l5    what 5,000 and 50,000 held leases cost
   r1    what a check of a limit costs that admits, alone and three at once
   r2    what a check costs that refuses
-  size  what the library adds to a program, and does on import
+  first-lease
+        how long a new process takes to its first lease, and what the import does
 
 Contestants for --only:
   ${Object.keys(roster).join(", ")}
@@ -35,7 +36,7 @@ Examples:
   npm run bench
   npm run bench -- l1 --rounds 5 --seconds 2
   npm run bench -- l1 l2 --only holdfast,floor,redis-semaphore --no-save
-  npm run --silent bench -- size --json
+  npm run --silent bench -- first-lease --json
 
 Needs a redis-server on PATH (or named in HOLDFAST_REDIS_SERVER), which it starts
 for itself on a free port. Close other programs first: the figures are ratios

@@ -34,7 +34,7 @@ export interface QuestionResult {
   readonly targets: readonly Target[];
 }
 
-export type QuestionId = "l1" | "l2" | "l3" | "l4" | "l5" | "r1" | "r2" | "size";
+export type QuestionId = "l1" | "l2" | "l3" | "l4" | "l5" | "r1" | "r2" | "first-lease";
 
 export interface CaseResult {
   readonly id: string;
@@ -64,7 +64,6 @@ export interface ContestantResult {
   readonly byBestPeer: number | null;
   /** Why it has no figures, or fewer rounds. */
   readonly failed: string | null;
-  readonly note: string | null;
 }
 
 export interface Target {

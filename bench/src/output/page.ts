@@ -115,8 +115,7 @@ function tableOf(result: CaseResult): string {
     `<tr${each.kind === "holdfast" ? ' class="own"' : ""}>${cells(each)
       .map((cell) => `<td>${escaped(cell)}</td>`)
       .join("")}</tr>`;
-  const remarks = result.contestants.flatMap(({ title, note, failed }) => [
-    ...(note === null ? [] : [`${title}: ${note}`]),
+  const remarks = result.contestants.flatMap(({ title, failed }) => [
     ...(failed === null ? [] : [`${title} failed: ${failed}`]),
   ]);
   return `<table><thead><tr>${heads.map((head) => `<th>${escaped(head)}</th>`).join("")}</tr></thead>

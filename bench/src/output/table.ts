@@ -56,8 +56,7 @@ function tableOf(result: CaseResult): string {
 }
 
 function remarks(contestants: readonly ContestantResult[]): string[] {
-  return contestants.flatMap(({ title, note, failed }) => [
-    ...(note === null ? [] : [colors.dim(` ${title}: ${note}`)]),
+  return contestants.flatMap(({ title, failed }) => [
     ...(failed === null ? [] : [colors.red(` ${title} failed: ${failed.split("\n")[0]}`)]),
   ]);
 }

@@ -1,7 +1,7 @@
+import { firstLease } from "./first-lease.js";
 import { handOff } from "./hand-off.js";
 import { heldLeases } from "./held-leases.js";
 import { hotLock, hotLockBetween } from "./hot-lock.js";
-import { importSize } from "./import-size.js";
 import type { Question } from "./question.js";
 import { allowing, refusing } from "./rate-limits.js";
 import { uncontended } from "./uncontended.js";
@@ -14,5 +14,5 @@ export const questions: readonly Question[] = [
   heldLeases,
   allowing,
   refusing,
-  importSize,
+  firstLease,
 ];

@@ -21,7 +21,6 @@ export interface CasePlan {
   readonly better: "more" | "less";
   readonly columns: readonly FigureName[];
   readonly floor: ContestantName | null;
-  readonly notes?: Readonly<Partial<Record<ContestantName, string>>>;
 }
 
 const SLICE_TIMEOUT_MS = 120_000;
@@ -94,11 +93,9 @@ function caseOf(plan: CasePlan, tracks: readonly Track[]): CaseResult {
       byFloor: ratio(own, ratesOf(plan.floor)),
       byBestPeer: ratio(own, ratesOf(bestPeer)),
       failed: track.failed,
-      note: plan.notes?.[track.name] ?? null,
     };
   });
-  const { notes: _, ...rest } = plan;
-  return { ...rest, contestants };
+  return { ...plan, contestants };
 }
 
 function bestOf(plan: CasePlan, tracks: readonly Track[]): ContestantName | null {
