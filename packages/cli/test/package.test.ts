@@ -1,5 +1,6 @@
 /** The package as it is published: what it does not declare must be in it. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,12 +9,26 @@ import { Program } from "./program.js";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 
-test("a command needs nothing that is not in the package, the engine apart", async () => {
+/** The files that npm would publish, in a folder of their own. */
+function published(without = ""): string {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-package-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, "dist"));
-  cpSync(join(PACKAGE, "package.json"), join(folder, "package.json"));
-  cpSync(join(PACKAGE, "dist"), join(folder, "dist"), { recursive: true });
+  const packed = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: PACKAGE, encoding: "utf8" });
+  const [{ files }] = JSON.parse(packed) as [{ files: readonly { readonly path: string }[] }];
+  for (const { path } of files) {
+    if (path !== without) cpSync(join(PACKAGE, path), join(folder, path), { recursive: true });
+  }
+  return folder;
+}
+
+/** The file that npm links as `holdfast`. */
+function command(folder: string): string {
+  const { bin } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return join(folder, bin.holdfast);
+}
+
+test("a command needs nothing that is not in the package, the engine apart", async () => {
+  const program = command(published());
   const away = { HOLDFAST_REDIS: "redis://127.0.0.1:1" };
   for (const args of [
     ["lock", "x", "--", "true"],
@@ -21,11 +36,26 @@ test("a command needs nothing that is not in the package, the engine apart", asy
     ["release", "x", "--force", "--yes"],
     ["doctor"],
   ]) {
-    const { exitCode, stderr } = await new Program(args, away, [join(folder, "dist/main.js")]).ended();
+    const { exitCode, stderr } = await new Program(args, away, [program]).ended();
     expect({ exitCode, stderr }).toEqual({ exitCode: 69, stderr: expect.stringContaining("no Redis at") });
   }
-  const engine = await new Program(["embedded"], {}, [join(folder, "dist/main.js")]).ended();
+  const engine = await new Program(["embedded"], {}, [program]).ended();
   expect(engine.stderr).toContain("Cannot find package '@holdfast/embedded'");
+});
+
+test("npm can link the command of a clone before it is compiled, and run then it says what to do", async () => {
+  const { bin } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
+  expect(
+    execFileSync("git", ["ls-files", "--stage", bin.holdfast], { cwd: PACKAGE, encoding: "utf8" }),
+  ).toMatch(/^100755 /);
+  const { exitCode, stdout, stderr } = await new Program(["ls"], {}, [
+    command(published("dist/main.js")),
+  ]).ended();
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: 69,
+    stdout: "",
+    stderr: expect.stringMatching(/^holdfast: .*npm run build.*\n$/),
+  });
 });
 
 test("the licence of each package that is in it goes with it", () => {
