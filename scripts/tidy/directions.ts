@@ -128,9 +128,7 @@ function roomOf(path: string): string | undefined {
   if (first === "redis" && second === "clients") return "redis/clients";
   const isFile = first !== name;
   if (isFile)
-    return ["index", "holdfast", "later", "preload", "errors", "part", "arguments", "bounded-map"].includes(
-      name,
-    )
+    return ["index", "holdfast", "errors", "part", "arguments", "bounded-map"].includes(name)
       ? name
       : undefined;
   return name in below || primitives.includes(name) ? name : undefined;
@@ -139,7 +137,7 @@ function roomOf(path: string): string | undefined {
 function mayImport(from: string, target: string): boolean {
   const [room = "", targetRoom = ""] = [roomOf(from), roomOf(target)];
   if (targetRoom === "index") return false;
-  if (["index", "holdfast", "later", "preload"].includes(room)) return true;
+  if (["index", "holdfast"].includes(room)) return true;
   if (room === targetRoom) return room !== "locks" || mayImportLock(from, target);
   if (room in below) return below[room]?.includes(targetRoom) ?? false;
   if (targetRoom === "redis") return redisForPrimitives.includes(target);

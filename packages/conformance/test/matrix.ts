@@ -1,7 +1,6 @@
 /** Runs cases as tests, over one server and one client library. */
 import { readFileSync } from "node:fs";
 import { type LabClients, type LockCase, RedisLab, runCase, whyNot } from "@holdfast/conformance";
-import { preload } from "holdfast";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Setup, startEmbedded, startServer, type TestServer } from "./servers.ts";
 
@@ -49,7 +48,6 @@ export function runCases(kind: ServerKind, clients: LabClients, cases: readonly 
     let server: TestServer;
 
     beforeAll(async () => {
-      await preload(); // what is compiled when it is first needed takes longer here than some leases last
       server = await (kind === "embedded" ? startEmbedded() : startServer(setups[kind]));
     });
 

@@ -61,21 +61,6 @@ export class ClientNotInstalledError extends HoldfastError {
   readonly code = ClientNotInstalledError.code;
 }
 
-/** A part of holdfast that loads when it is first needed could not be loaded. */
-export class NotLoadedError extends HoldfastError {
-  static readonly code = "NOT_LOADED";
-  readonly code = NotLoadedError.code;
-
-  constructor(cause: unknown) {
-    super(
-      `a part of holdfast could not be loaded (${cause}): are its files still there? Start this process anew`,
-      {
-        cause,
-      },
-    );
-  }
-}
-
 /** This Holdfast was closed. */
 export class ClosedError extends HoldfastError {
   static readonly code = "CLOSED";

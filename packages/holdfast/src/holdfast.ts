@@ -10,13 +10,14 @@ import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
 import type { Inspector } from "./inspect/inspector.js";
 import { Keeper, type Renew } from "./lease/keeper.js";
-import type { Desk } from "./limits/desk.js";
+import { Desk } from "./limits/desk.js";
 import { Guard } from "./limits/guard.js";
-import type { GuardDesk } from "./limits/guard-desk.js";
+import { GuardDesk } from "./limits/guard-desk.js";
 import type { GuardOptions } from "./limits/guard-terms.js";
 import { Limit } from "./limits/limit.js";
 import { Limits } from "./limits/limits.js";
 import type { LimitOptions } from "./limits/terms.js";
+import { Contention } from "./locks/backends/redis/contention.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
@@ -48,12 +49,11 @@ export interface HoldfastOptions {
   readonly random?: Random | undefined;
 }
 
-/** What a process that only takes free locks does without. */
-export const later = new Part(() => import("./later.js"));
-export const inspection = new Part(() => import("./inspect/inspector.js"));
-export const limitation = new Part(() => import("./limits/desk.js"));
-export const protection = new Part(() => import("./limits/guard-desk.js"));
-export const examination = new Part(() => import("./doctor/doctor.js"));
+const code = { Contention };
+const later = new Part(
+  async () => code,
+  () => code,
+);
 
 const DEFAULT_PREFIX = "holdfast";
 const DEFAULT_CALL_TIMEOUT_MS = 1_000;
@@ -68,8 +68,8 @@ export class Holdfast {
   readonly #doctorTarget: DoctorTarget;
   /** Several limits at once. */
   readonly limits: Limits;
-  readonly #desk: Part<Desk>;
-  readonly #guardDesk: Part<GuardDesk>;
+  readonly #desk: Desk;
+  readonly #guardDesk: GuardDesk;
   #closed: Promise<void> | null = null;
 
   /**
@@ -84,13 +84,13 @@ export class Holdfast {
     const opened = typeof client === "string";
     const schedule = new Schedule(clock);
     const found = opened ? openClient(client) : detectClient(client);
-    this.#connection = new Connection(found, opened, schedule, later);
+    this.#connection = new Connection(found, opened, schedule);
     this.#doctorTarget = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
     // One breaker for limits and guards: what one of them learns of Redis the other knows.
     const port = new BreakerPort(this.#connection, schedule, callTimeoutMs);
     const desk = { port, schedule, random, prefix, callTimeoutMs };
-    this.#desk = limitation.made(({ Desk }) => new Desk(desk));
-    this.#guardDesk = protection.made(({ GuardDesk }) => new GuardDesk(desk));
+    this.#desk = new Desk(desk);
+    this.#guardDesk = new GuardDesk(desk);
     this.limits = new Limits(this.#desk);
     const id = random.id();
     const self = { host: hostname(), pid: process.pid, label };
@@ -147,7 +147,7 @@ export class Holdfast {
    */
   async inspector(): Promise<Inspector> {
     this.#registry.assertOpen("inspector()");
-    const { Inspector } = await inspection.load();
+    const { Inspector } = await import("./inspect/inspector.js");
     const { port, prefix, callTimeoutMs } = this.#doctorTarget;
     return new Inspector(port, prefix, callTimeoutMs);
   }
@@ -159,7 +159,7 @@ export class Holdfast {
    */
   async doctor(): Promise<DoctorReport> {
     this.#registry.assertOpen("doctor()");
-    const { examine } = await examination.load();
+    const { examine } = await import("./doctor/doctor.js");
     return examine(this.#doctorTarget);
   }
 
@@ -178,11 +178,8 @@ export class Holdfast {
 
   async #end(): Promise<void> {
     await Promise.all([...this.#registry.lines.values()].map((line) => line.close()));
-    await Promise.all([
-      this.#locks.close(),
-      this.#desk.begun?.then((desk) => desk.close()),
-      this.#guardDesk.begun?.then((desk) => desk.close()),
-    ]);
+    this.#guardDesk.close();
+    await Promise.all([this.#locks.close(), this.#desk.close()]);
     await this.#connection.close();
   }
 }

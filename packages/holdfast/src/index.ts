@@ -13,7 +13,6 @@ export {
   LeaseReleasedError,
   type LossReason,
   MissingRowError,
-  NotLoadedError,
   type Owner,
   ServerError,
   StaleHolderError,
@@ -22,8 +21,7 @@ export {
   UnsupportedClientError,
 } from "./errors.js";
 export type { Fenced } from "./fencing/fenced.js";
-export type { FencedRecord } from "./fencing/redis/fenced-record.js";
-export type { RecordState } from "./fencing/redis/record-calls.js";
+export type { FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
 export { Holdfast, type HoldfastOptions, type RedisClientLike } from "./holdfast.js";
 export type {
   ForceReleaseOptions,
@@ -54,7 +52,6 @@ export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
 export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
 export type { LimitOptions, LimitPolicy, LimitType, Outage } from "./limits/terms.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
-export { preload } from "./preload.js";
 export { parseRedisUrl, type RedisAddress } from "./redis/clients/address.js";
 export type { HoldfastEvents } from "./telemetry/events.js";
 export { type Clock, elapsedMs, type Instant, systemClock } from "./time/clock.js";

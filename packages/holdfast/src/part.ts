@@ -2,7 +2,7 @@
  * Part: code that is loaded when it is first needed, and from then on is there without waiting. So a
  * process that only takes and releases free locks starts with little.
  */
-import { HoldfastError, NotLoadedError } from "./errors.js";
+import type { HoldfastError } from "./errors.js";
 
 export class Part<Value> {
   readonly #load: () => Promise<Value>;
@@ -27,7 +27,7 @@ export class Part<Value> {
     return this.value === null ? this.#loading : Promise.resolve(this.value);
   }
 
-  /** @throws {NotLoadedError} the next call tries again */
+  /** The next call tries again. */
   load(): Promise<Value> {
     this.#loading ??= this.#load().then(
       (value) => {
@@ -36,7 +36,7 @@ export class Part<Value> {
       },
       (error) => {
         this.#loading = null;
-        throw error instanceof HoldfastError ? error : new NotLoadedError(error);
+        throw error;
       },
     );
     return this.#loading;

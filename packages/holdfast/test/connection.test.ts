@@ -2,8 +2,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
-import { NotLoadedError } from "../src/errors.js";
-import { Part } from "../src/part.js";
 import type { RedisClient } from "../src/redis/client.js";
 import { parseRedisUrl } from "../src/redis/clients/address.js";
 import { detectClient } from "../src/redis/clients/detect.js";
@@ -18,17 +16,13 @@ interface Sent {
   readonly fail: (error: Error) => void;
 }
 
-const failures = new Part(() => import("../src/redis/failures.js"));
-const connected = (part: Part<RedisClient>): Connection =>
-  new Connection(part, true, new Schedule(clock), failures);
-
 const SCRIPT = { name: "s", source: "return 1", sha1: "sha-of-s" };
 
 let clock: ManualClock;
 let writes: Sent[][];
 let client: RedisClient;
 let connection: Connection;
-let reporting: Inbound;
+let reporting: Inbound | undefined;
 let closed: boolean;
 let trouble: { text: string; cause: Error | null } | null;
 
@@ -37,6 +31,7 @@ beforeEach(() => {
   writes = [];
   closed = false;
   trouble = null;
+  reporting = undefined;
   client = {
     library: "ioredis",
     send(commands) {
@@ -56,12 +51,7 @@ beforeEach(() => {
       closed = true;
     },
   };
-  connection = connected(
-    new Part(
-      async () => client,
-      () => client,
-    ),
-  );
+  connection = new Connection(client, true, new Schedule(clock));
 });
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -160,7 +150,6 @@ describe("a connection", () => {
   });
 
   test("passes on what a subscription reports until it is closed, each refusal as an error of ours", async () => {
-    await failures.load();
     const heard: string[] = [];
     const inbound: Inbound = {
       message: (text) => heard.push(text),
@@ -169,10 +158,10 @@ describe("a connection", () => {
     };
     const subscription = connection.subscribe("channel", inbound);
     const report = (): void => {
-      reporting.up();
-      reporting.message("text");
-      reporting.down(null);
-      reporting.down(new Error("NOPERM no"));
+      reporting?.up();
+      reporting?.message("text");
+      reporting?.down(null);
+      reporting?.down(new Error("NOPERM no"));
     };
     report();
     await tick();
@@ -187,67 +176,30 @@ describe("a connection", () => {
     expect(heard).toHaveLength(4);
   });
 
-  test("keeps calls until the adapter is loaded, in order, but none beyond its limit", async () => {
-    let arrive: (loaded: RedisClient) => void = () => {};
-    const part = new Part(() => new Promise<RedisClient>((resolve) => (arrive = resolve)));
-    const early = connected(part);
-    const late = early.command(["LATE"], 50);
-    const calls = ["A", "B"].map((name) => early.command([name], 100));
-    await tick();
-    calls.push(early.command(["C"], 100));
-    await tick();
-    clock.advance(50);
-    await expect(late).rejects.toMatchObject({ code: "INDETERMINATE" });
-    arrive(client);
-    await tick();
-    expect(writes.map((write) => write.map((sent) => sent.command[0]))).toEqual([["A", "B"], ["C"]]);
-    for (const sent of writes.flat()) sent.reply(sent.command[0]);
-    expect(await Promise.all(calls)).toEqual(["A", "B", "C"]);
-    await tick();
-    expect(clock.pendingTimers).toBe(0);
-  });
-
-  test("an adapter that cannot be loaded is an error of each call, and is asked for again", async () => {
-    let tries = 0;
-    const part = new Part<RedisClient>(async () => {
-      tries += 1;
-      if (tries < 3) throw new Error("ENOENT");
-      return client;
-    });
-    const early = connected(part);
-    await tick();
-    await expect(early.command(["A"], 100)).rejects.toThrow(NotLoadedError);
-    const call = early.command(["B"], 100);
-    await tick();
-    writes[0]?.[0]?.reply("B");
-    expect(await call).toBe("B");
-  });
-
-  test("a client of its own that is loaded after the close is ended all the same", async () => {
-    let arrive: (loaded: RedisClient) => void = () => {};
-    const part = new Part(() => new Promise<RedisClient>((resolve) => (arrive = resolve)));
-    const early = connected(part);
-    await early.close();
-    arrive(client);
-    await tick();
-    expect(closed).toBe(true);
-  });
-
   test("after close, refuses calls and ends a client of its own", async () => {
     await connection.close();
     expect(closed).toBe(true);
     await expect(connection.command(["A"], 100)).rejects.toMatchObject({ code: "CLOSED" });
+  });
+
+  test("after close, a subscription opens nothing and answers nothing", async () => {
+    await connection.close();
+    const inbound = { message() {}, up() {}, down() {} };
+    const subscription = connection.subscribe("channel", inbound);
+    expect(reporting).toBeUndefined();
+    expect(await subscription.answers(100)).toBe(false);
+    subscription.close();
   });
 });
 
 describe("what is given as a client", () => {
   const shape = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, () => {}]));
 
-  test("is known by its shape", async () => {
+  test("is known by its shape", () => {
     const ioredis = { ...shape("defineCommand", "call", "duplicate", "on"), options: {} };
-    expect((await detectClient(ioredis).load()).library).toBe("ioredis");
+    expect(detectClient(ioredis).library).toBe("ioredis");
     const nodeRedis = shape("sendCommand", "evalSha", "duplicate", "on");
-    expect((await detectClient(nodeRedis).load()).library).toBe("node-redis");
+    expect(detectClient(nodeRedis).library).toBe("node-redis");
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FaultProxy, ServerProcess, type ServerTerms, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
-import { type DoctorReport, Holdfast, type HoldfastOptions, preload, systemClock } from "holdfast";
+import { type DoctorReport, Holdfast, type HoldfastOptions, systemClock } from "holdfast";
 import { Redis, type RedisOptions } from "ioredis";
 import { createClient } from "redis";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -229,7 +229,6 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     const frozen = await examined(client, { callTimeout: 50 });
     server.thaw();
     expect(diagnoses(frozen)).toEqual(["error unreachable"]);
-    await preload(); // within 50 ms the code for a client is not always loaded
     const hf = new Holdfast("redis://127.0.0.1:1", { callTimeout: 50 });
     endings.push(() => hf.close());
     const gone = await hf.doctor();

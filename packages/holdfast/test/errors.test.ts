@@ -11,7 +11,6 @@ const SAMPLES: holdfast.HoldfastError[] = [
   new holdfast.ClientNotInstalledError("x"),
   new holdfast.ClientOverloadedError("x"),
   new holdfast.UnavailableError("x"),
-  new holdfast.NotLoadedError(new Error("x")),
   new holdfast.ClosedError("acquire was called"),
   new holdfast.AcquireTimeoutError("l", 5, null),
   new holdfast.LeaseLostError("l", 1n, "expired"),

@@ -1,6 +1,5 @@
 /** Cost: how many requests what takes, counted at the proxy. */
 import assert from "node:assert/strict";
-import { preload } from "holdfast";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
 import { LONG_TTL_MS, settled, standInLine, take } from "./rivals.js";
@@ -18,7 +17,6 @@ export const costCases: readonly LockCase[] = [
       // A holder listens for hand-overs once it has held for a moment: here it never does, however slow the machine.
       const mutex = (await lab.holdfast({ clock, through: proxy })).mutex(lab.name());
       // What is not loaded yet releases by another script. From here on the server has those of the rounds.
-      await preload();
       await mutex.run(() => {});
       proxy.forget();
       const sent = (): unknown[] => proxy.requests.map(([verb]) => verb);

@@ -1,6 +1,5 @@
 /** Guard: counts the hits of each subject on each route, and punishes who goes over, more with each strike. */
 import { checkWord } from "../arguments.js";
-import type { Part } from "../part.js";
 import type { GuardDesk } from "./guard-desk.js";
 import type { HitOptions } from "./guard-lists.js";
 import { type GuardOptions, type GuardTerms, guardTermsOf } from "./guard-terms.js";
@@ -9,10 +8,10 @@ import type { GuardVerdict } from "./guard-verdict.js";
 export class Guard {
   readonly name: string;
   readonly #terms: GuardTerms;
-  readonly #desk: Part<GuardDesk>;
+  readonly #desk: GuardDesk;
 
   /** Made by `hf.guard(name, options)`. */
-  constructor(desk: Part<GuardDesk>, name: string, options: GuardOptions) {
+  constructor(desk: GuardDesk, name: string, options: GuardOptions) {
     this.name = checkWord("name", name);
     this.#terms = guardTermsOf(name, options);
     this.#desk = desk;
@@ -29,19 +28,19 @@ export class Guard {
    * @throws {IndeterminateError} @throws {ServerError} only with `outage: "error"`
    */
   async hit(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
-    const desk = this.#desk.value ?? (await this.#desk.load());
+    const desk = this.#desk;
     return desk.hit(this.#terms, checkWord("subject", subject), checkRoute(route), options);
   }
 
   /** What stands against the subject, without a hit. Errors as for `hit`. */
   async look(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
-    const desk = this.#desk.value ?? (await this.#desk.load());
+    const desk = this.#desk;
     return desk.look(this.#terms, checkWord("subject", subject), checkRoute(route), options);
   }
 
   /** From now on nothing stands against the subject: no penalty, no strike, no hit. Rejects whatever `outage` says. */
   async pardon(subject: string): Promise<void> {
-    const desk = this.#desk.value ?? (await this.#desk.load());
+    const desk = this.#desk;
     return desk.pardon(this.#terms, checkWord("subject", subject));
   }
 }

@@ -1,7 +1,6 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
 
 import { checkOptions, checkWord } from "../arguments.js";
-import type { Part } from "../part.js";
 import type { Cell } from "./cell.js";
 import type { Desk } from "./desk.js";
 import type { LimitResult, Reservation } from "./result.js";
@@ -32,10 +31,10 @@ export interface PartOptions extends TakeOptions {
 export class Limit {
   readonly name: string;
   readonly #terms: Terms;
-  readonly #desk: Part<Desk>;
+  readonly #desk: Desk;
 
   /** Made by `hf.limit(name, options)`. */
-  constructor(desk: Part<Desk>, name: string, options: LimitOptions) {
+  constructor(desk: Desk, name: string, options: LimitOptions) {
     this.name = checkWord("name", name);
     this.#terms = termsOf(name, options);
     this.#desk = desk;
@@ -46,7 +45,7 @@ export class Limit {
   }
 
   /** For groups: whether it is counted there. */
-  isOf(desk: Part<Desk>): boolean {
+  isOf(desk: Desk): boolean {
     return this.#desk === desk;
   }
 
@@ -74,7 +73,7 @@ export class Limit {
       cost: checkCost("cost", cost),
       atMs: momentOf(options),
     };
-    const answer = (this.#desk.value ?? (await this.#desk.load())).take(this.#terms, charge);
+    const answer = this.#desk.take(this.#terms, charge);
     return answer instanceof Promise ? await answer : answer; // awaited: an error names who called
   }
 
@@ -84,13 +83,13 @@ export class Limit {
    */
   async cell(target: string, cost = 1): Promise<Cell> {
     const result = await this.take(target, cost);
-    return (await this.#desk.load()).cell(this.#terms, result);
+    return this.#desk.cell(this.#terms, result);
   }
 
   /** What `take` would say now, without taking. Errors as for `take`. */
   async peek(target: string, cost = 1): Promise<LimitResult> {
     const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return await (await this.#desk.load()).peek(this.#terms, charge);
+    return await this.#desk.peek(this.#terms, charge);
   }
 
   /** Gives back what was taken, never more than is used. Rejects with what went wrong, whatever `outage` says. */
@@ -100,24 +99,24 @@ export class Limit {
       cost: checkCost("cost", cost),
       atMs: momentOf(options),
     };
-    return await (await this.#desk.load()).refund(this.#terms, charge);
+    return await this.#desk.refund(this.#terms, charge);
   }
 
   /** Takes `cost` now, and learns later how much it was: see Reservation. Errors as for `take`. */
   async reserve(target: string, cost = 1): Promise<Reservation> {
     const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return await (await this.#desk.load()).reserve(this.#terms, charge);
+    return await this.#desk.reserve(this.#terms, charge);
   }
 
   /** From now on so much is used, at most what fits. Errors as for `refund`. */
   async set(target: string, used: number): Promise<LimitResult> {
     const charge = { target: checkWord("target", target), cost: checkCost("used", used), atMs: null };
-    return await (await this.#desk.load()).set(this.#terms, charge);
+    return await this.#desk.set(this.#terms, charge);
   }
 
   /** From now on nothing is used. Errors as for `refund`. */
   async reset(target: string): Promise<void> {
-    await (await this.#desk.load()).reset(this.#terms, checkWord("target", target));
+    await this.#desk.reset(this.#terms, checkWord("target", target));
   }
 }
 

@@ -1,7 +1,6 @@
 /** Limits: several at once, charged all or none. */
 import { checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import type { Part } from "../part.js";
 import type { Charge, Desk } from "./desk.js";
 import { Limit, type LimitTarget } from "./limit.js";
 import type { LimitIndex } from "./limit-index.js";
@@ -12,12 +11,12 @@ import { checkCost, type Terms } from "./terms.js";
 export type LimitGroupPart = LimitTarget | LimitGroup;
 
 export class LimitGroup {
-  readonly #desk: Part<Desk>;
+  readonly #desk: Desk;
   readonly #isAcross: boolean;
   readonly parts: readonly LimitTarget[];
 
   /** Made by `hf.limits.all(parts)` and `hf.limits.across(parts)`. */
-  constructor(desk: Part<Desk>, parts: readonly LimitGroupPart[], isAcross = false) {
+  constructor(desk: Desk, parts: readonly LimitGroupPart[], isAcross = false) {
     this.#desk = desk;
     this.#isAcross = isAcross;
     this.parts = partsOf(desk, parts);
@@ -47,7 +46,7 @@ export class LimitGroup {
 
   /** Gives back to every one, each by itself. Rejects with what went wrong, whatever `outage` says. */
   async refund(cost = 1): Promise<GroupResult> {
-    return await (await this.#desk.load()).refundAll(this.#asked(cost));
+    return await this.#desk.refundAll(this.#asked(cost));
   }
 
   /**
@@ -57,7 +56,7 @@ export class LimitGroup {
    * @param costs so much of each part, in their order
    */
   async giveBack(took: GroupResult, costs: readonly number[]): Promise<void> {
-    await (await this.#desk.load()).giveBack(this.parts, took, costs);
+    await this.#desk.giveBack(this.parts, took, costs);
   }
 
   async reset(): Promise<void> {
@@ -65,7 +64,7 @@ export class LimitGroup {
   }
 
   async #ask(how: "take" | "look", cost: number): Promise<GroupResult> {
-    const desk = this.#desk.value ?? (await this.#desk.load());
+    const desk = this.#desk;
     const asked = this.#asked(cost);
     return how === "take" && this.#isAcross ? await desk.across(asked) : await desk.all(asked, how);
   }
@@ -80,7 +79,7 @@ export class LimitGroup {
 }
 
 /** Checked, and those of groups in it. */
-function partsOf(desk: Part<Desk>, parts: unknown): LimitTarget[] {
+function partsOf(desk: Desk, parts: unknown): LimitTarget[] {
   if (!Array.isArray(parts)) throw new InvalidArgumentError("parts", "must be an array of limit.of(target)");
   return parts.flatMap((part: LimitGroupPart, place) => {
     if (part instanceof LimitGroup) return partsOf(desk, part.parts);
@@ -111,10 +110,10 @@ function isSame(one: LimitTarget, other: LimitTarget): boolean {
 }
 
 export class Limits {
-  readonly #desk: Part<Desk>;
+  readonly #desk: Desk;
 
   /** Made by `hf.limits`. */
-  constructor(desk: Part<Desk>) {
+  constructor(desk: Desk) {
     this.#desk = desk;
   }
 
@@ -126,7 +125,7 @@ export class Limits {
   /** A list of limits that can be reset together. */
   async index(name: string): Promise<LimitIndex> {
     checkWord("name", name);
-    return (await this.#desk.load()).index(name, (parts) => partsOf(this.#desk, parts));
+    return this.#desk.index(name, (parts) => partsOf(this.#desk, parts));
   }
 
   /** A group of limits, each with its target: `hf.limits.all([perSecond.of(user), perDay.of(user)])`. */

@@ -2,13 +2,11 @@
  * Connection: the port over one client. Calls of one tick travel in one batch; each has its own time
  * limit; a script that the server does not know yet is sent whole.
  */
-import { ClosedError, HoldfastError, IndeterminateError } from "../errors.js";
-import type { Part } from "../part.js";
+import { ClosedError, HoldfastError, IndeterminateError, ServerError } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { Batcher } from "../time/batcher.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { ClientSubscription, RedisClient } from "./client.js";
-import type { asHoldfastError } from "./failures.js";
 import type { Inbound, RedisPort, Reply, Subscription } from "./port.js";
 import type { Script } from "./script.js";
 
@@ -31,46 +29,27 @@ const NO_SCRIPT = /(^|: )NOSCRIPT /;
 const STALL_MS = 20;
 
 export class Connection implements RedisPort {
-  readonly #part: Part<RedisClient>;
-  /** Null until its code is loaded, and then for good. */
-  #client: RedisClient | null = null;
+  readonly #client: RedisClient;
   readonly #ownsClient: boolean;
   readonly #schedule: Schedule;
-  readonly #failures: Part<{ readonly asHoldfastError: typeof asHoldfastError }>;
   readonly #known = new Set<string>();
   readonly #subscriptions = new Set<ClientSubscription>();
   readonly #batch = new Batcher<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
   #closed = false;
   #disruptions = 0;
-  #stopCounting: () => void = () => {};
+  readonly #stopCounting: () => void;
 
-  /** @param failures needed only where a call fails */
-  constructor(
-    client: Part<RedisClient>,
-    ownsClient: boolean,
-    schedule: Schedule,
-    failures: Part<{ readonly asHoldfastError: typeof asHoldfastError }>,
-  ) {
-    this.#part = client;
+  constructor(client: RedisClient, ownsClient: boolean, schedule: Schedule) {
+    this.#client = client;
     this.#ownsClient = ownsClient;
     this.#schedule = schedule;
-    this.#failures = failures;
-    client.use((loaded) => this.#adopt(loaded)); // where it fails, a call tries again, and tells
-  }
-
-  /** Nothing was sent before. */
-  #adopt(client: RedisClient): void {
-    if (this.#client) return;
-    this.#client = client;
-    if (this.#closed) this.#endClient();
-    else
-      this.#stopCounting = client.onDisruption(() => {
-        this.#disruptions += 1;
-      });
+    this.#stopCounting = client.onDisruption(() => {
+      this.#disruptions += 1;
+    });
   }
 
   get trouble(): string | null {
-    return this.#client?.trouble()?.text ?? null;
+    return this.#client.trouble()?.text ?? null;
   }
 
   get disruptions(): number {
@@ -91,36 +70,23 @@ export class Connection implements RedisPort {
   }
 
   subscribe(channel: string, inbound: Inbound): Subscription {
-    let subscription: ClientSubscription | null = null;
-    let closed = false;
+    let closed = this.#closed;
     // A connection that was given up may still report, and must not be taken for the one in its place.
     const report = (tell: () => void): void => {
       if (!closed && !this.#closed) tell();
     };
-    const down = (error: Error | null): void => {
-      const tell = (refusal: Error | null): void => report(() => inbound.down(refusal));
-      if (!error) tell(null);
-      else
-        this.#failures.use(
-          (code) => tell(code.asHoldfastError(error, "SUBSCRIBE")),
-          () => tell(null),
-        );
-    };
-    this.#part.use((client) => {
-      report(() => {
-        subscription = client.subscribe(channel, {
-          message: (text) => report(() => inbound.message(text)),
-          up: () => report(() => inbound.up()),
-          down,
-        });
-        this.#subscriptions.add(subscription);
-      });
-    }, down);
+    if (closed) return { answers: async () => false, close: () => {} };
+    const subscription = this.#client.subscribe(channel, {
+      message: (text) => report(() => inbound.message(text)),
+      up: () => report(() => inbound.up()),
+      down: (error) => report(() => inbound.down(error && asHoldfastError(error, "SUBSCRIBE"))),
+    });
+    this.#subscriptions.add(subscription);
     return {
-      answers: async (timeoutMs) => subscription !== null && this.#answers(subscription, timeoutMs),
+      answers: (timeoutMs) => this.#answers(subscription, timeoutMs),
       close: () => {
         closed = true;
-        if (subscription && this.#subscriptions.delete(subscription)) subscription.close();
+        if (this.#subscriptions.delete(subscription)) subscription.close();
       },
     };
   }
@@ -130,11 +96,7 @@ export class Connection implements RedisPort {
     this.#stopCounting();
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.clear();
-    this.#endClient();
-  }
-
-  #endClient(): void {
-    if (this.#ownsClient) this.#client?.close();
+    if (this.#ownsClient) this.#client.close();
   }
 
   #answers(subscription: ClientSubscription, timeoutMs: number): Promise<boolean> {
@@ -160,27 +122,9 @@ export class Connection implements RedisPort {
 
   #send(calls: readonly Call[]): void {
     for (const call of calls) call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
-    if (this.#client) this.#sendBy(this.#client, calls);
-    else
-      this.#part.use(
-        (client) => {
-          this.#adopt(client);
-          // Not those whose time is up.
-          this.#sendBy(
-            client,
-            calls.filter((call) => call.alarm),
-          );
-        },
-        (error) => {
-          for (const call of calls) this.#fail(call, error);
-        },
-      );
-  }
-
-  #sendBy(client: RedisClient, calls: readonly Call[]): void {
     let replies: Promise<unknown>[];
     try {
-      replies = client.send(calls.map((call) => this.#words(call)));
+      replies = this.#client.send(calls.map((call) => this.#words(call)));
     } catch (error) {
       for (const call of calls) this.#fail(call, error);
       return;
@@ -214,20 +158,9 @@ export class Connection implements RedisPort {
       this.#batch.add(call);
       return;
     }
-    const reject = (failure: HoldfastError): void => {
-      if (!call.alarm) return;
-      this.#schedule.cancel(call.alarm);
-      call.alarm = null;
-      call.reject(failure);
-    };
-    if (error instanceof HoldfastError) {
-      reject(error);
-      return;
-    }
-    this.#failures.use(
-      (code) => reject(code.asHoldfastError(error, nameOf(call))),
-      () => reject(new IndeterminateError(`${nameOf(call)} failed (${error})`, { cause: error })),
-    );
+    this.#schedule.cancel(call.alarm);
+    call.alarm = null;
+    call.reject(asHoldfastError(error, nameOf(call)));
   }
 
   /** After a stall of the process the alarm rings before the answers that came meanwhile were read. */
@@ -244,7 +177,6 @@ export class Connection implements RedisPort {
 
   #outOfTime(call: Call): IndeterminateError {
     const what = `no answer to ${nameOf(call)} within ${Math.round(call.timeoutMs)} ms`;
-    if (!this.#client) return new IndeterminateError(`${what}: the code for its client is not loaded yet`);
     const trouble = this.#client.trouble();
     if (!trouble) return new IndeterminateError(what);
     const { text, cause } = trouble;
@@ -257,4 +189,18 @@ export class Connection implements RedisPort {
 
 function nameOf({ script, words }: Call): string | undefined {
   return script ? "EVALSHA" : words[0];
+}
+
+/** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */
+const SERVER_REPLY = /^[A-Z][A-Z0-9_]* /;
+/** A proxy's words for a connection to the server that broke under a call. */
+const FROM_PROXY = /^ERR .*(timed? ?out|broken pipe|upstream|connection (reset|refused|closed))/i;
+
+/** The reason for which a client rejected, as an error of the catalogue. */
+function asHoldfastError(error: unknown, command: string | undefined): HoldfastError {
+  if (error instanceof HoldfastError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (SERVER_REPLY.test(message) && !FROM_PROXY.test(message))
+    return new ServerError(message, { cause: error });
+  return new IndeterminateError(`${command} failed (${message})`, { cause: error });
 }

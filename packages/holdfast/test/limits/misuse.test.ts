@@ -8,7 +8,6 @@ import type { Limit } from "../../src/limits/limit.ts";
 import { type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
 import type { LimitOptions, LimitType } from "../../src/limits/terms.ts";
 import { rateLimit } from "../../src/middleware/fastify.ts";
-import { Part } from "../../src/part.ts";
 import { Engine } from "./engine.ts";
 import { Office } from "./office.ts";
 
@@ -164,5 +163,5 @@ test("messages show text as text, and name what was meant", async () => {
 
 test("a limit is asked of the Holdfast that made it", () => {
   expect([limits.has(limit), limits.has(other)]).toEqual([true, false]);
-  expect(new Limits(new Part(async () => office.desk)).has(limit)).toBe(false);
+  expect(new Limits(new Office(engine, 3).desk).has(limit)).toBe(false);
 });

@@ -4,7 +4,6 @@ import { Desk } from "../../src/limits/desk.ts";
 import { Limit } from "../../src/limits/limit.ts";
 import { type LimitGroup, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
 import type { LimitOptions } from "../../src/limits/terms.ts";
-import { Part } from "../../src/part.ts";
 import { BreakerPort } from "../../src/redis/breaker.ts";
 import type { RedisPort, Reply } from "../../src/redis/port.ts";
 import type { Script } from "../../src/redis/script.ts";
@@ -21,7 +20,6 @@ export class Office {
   readonly limits: Limits;
   /** Seconds of this process in a true second. */
   rate = 1;
-  readonly #part: Part<Desk>;
   readonly #now: () => Instant;
   readonly #timers: { readonly dueMs: number; readonly ring: () => void }[] = [];
 
@@ -49,8 +47,7 @@ export class Office {
       prefix: "t",
       callTimeoutMs: 1_000,
     });
-    this.#part = new Part(async () => this.desk);
-    this.limits = new Limits(this.#part);
+    this.limits = new Limits(this.desk);
   }
 
   get timers(): number {
@@ -58,7 +55,7 @@ export class Office {
   }
 
   limit(name: string, options: LimitOptions): Limit {
-    return new Limit(this.#part, name, options);
+    return new Limit(this.desk, name, options);
   }
 
   all(parts: readonly LimitGroupPart[]): LimitGroup {

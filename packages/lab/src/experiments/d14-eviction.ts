@@ -1,5 +1,5 @@
 /** D14: Redis is short of memory, and evicts what nobody has used for a while. */
-import type { DoctorReport } from "holdfast";
+import { type DoctorReport, Holdfast } from "holdfast";
 import type { Node } from "../sim/node.js";
 import { Account, noneMissing } from "./account.js";
 import type { Actor } from "./actor.js";
@@ -75,7 +75,16 @@ function playNaive(trial: Trial): void {
   pay(bob, 20, 5_000, 2_000);
 }
 
-function playMutex(trial: Trial): void {
+/** hf.doctor() imports its code when it is first called, and nothing may wait for a disk while a world runs. */
+async function importDoctor(): Promise<void> {
+  const none = (): void => {};
+  const call = () => Promise.reject(new Error("there is no server"));
+  const noClient = { call, defineCommand: none, duplicate: none, on: none };
+  await new Holdfast(noClient).doctor();
+}
+
+async function playMutex(trial: Trial): Promise<void> {
+  await importDoctor();
   const { ann, bob, redis, account } = castOf(trial);
   ann.run(async () => {
     const report = await ann.holdfast(redis).doctor();

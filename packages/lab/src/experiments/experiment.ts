@@ -4,7 +4,6 @@
  * taken for granted: a naive recipe that does not fail is as much a surprise as a sound one that does not hold, and a
  * run in which the thing did not happen shows nothing.
  */
-import { preload } from "holdfast";
 import type { Timeline } from "../timeline/timeline.js";
 import type { Check } from "./check.js";
 import type { Need } from "./need.js";
@@ -89,8 +88,6 @@ async function runPlot(
   seed: number,
   { naiveOnly = false, signal }: RunOptions = {},
 ): Promise<Outcome> {
-  // Nothing may wait for a disk while a world runs.
-  await preload();
   const trials: TrialOutcome[] = [];
   for (const recipe of plot.recipes) {
     if (naiveOnly && recipe.side !== "naive") continue;

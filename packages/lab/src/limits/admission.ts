@@ -1,5 +1,5 @@
 /** What a limit admits over time: the unchanged library asked by one process of a world, in virtual time. */
-import { type LimitOptions, preload } from "holdfast";
+import type { LimitOptions } from "holdfast";
 import { holdfastOn } from "../sim/holdfast-on.js";
 import { World } from "../sim/world.js";
 
@@ -20,7 +20,6 @@ export async function admissionOf(
   callsS: readonly number[],
   endS: number,
 ): Promise<Admission> {
-  await preload();
   const world = await World.create({ seed: 1 });
   const process = world.process("caller");
   const link = world.link(process, world.node("redis"));

@@ -1,5 +1,5 @@
 /** What blocks cost: how much several processes admit that take ahead. The unchanged library in virtual time. */
-import { type LimitOptions, preload } from "holdfast";
+import type { LimitOptions } from "holdfast";
 import { diceFor } from "../chance/dice.js";
 import { holdfastOn } from "../sim/holdfast-on.js";
 import { World } from "../sim/world.js";
@@ -20,7 +20,6 @@ async function admittedShare(
   options: LimitOptions & { readonly max: number; readonly per: number },
   { processes, share }: Demand,
 ): Promise<number> {
-  await preload();
   const { max, per } = options;
   const world = await World.create({ seed: SEED });
   const node = world.node("redis");

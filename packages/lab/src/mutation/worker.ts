@@ -28,14 +28,12 @@ export type Word =
 
 interface Library {
   readonly Holdfast: typeof Holdfast;
-  readonly preload: () => Promise<void>;
 }
 
 async function run({ library, seeds, places = 0 }: Trial): Promise<Kill | null> {
   const reach = places > 0 ? new Reach(places) : null;
   if (reach) Object.assign(globalThis, { [reporter]: reach.report });
-  const { Holdfast: holdfast, preload } = (await import(pathToFileURL(library).href)) as Library;
-  await preload();
+  const { Holdfast: holdfast } = (await import(pathToFileURL(library).href)) as Library;
   reach?.loaded();
   for (const seed of seeds) {
     const { failures, hash } = await runPlan(planOf(seed), { holdfast });

@@ -3,7 +3,7 @@ import { Holdfast, type HoldfastOptions } from "holdfast";
 import type { Link } from "./link.js";
 import { SimClient, type SimClientOptions } from "./sim-client.js";
 
-/** Over a client of its own. Call it within `process.run()`, after `await preload()`. */
+/** Over a client of its own. Call it within `process.run()`. */
 export function holdfastOn(
   link: Link,
   { client, ...options }: HoldfastOptions & { readonly client?: SimClientOptions } = {},

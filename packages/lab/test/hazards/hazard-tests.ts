@@ -1,7 +1,6 @@
 /** Tests of one file, under the titles that src/hazards gives them. */
 
-import { preload } from "holdfast";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { hazardSections } from "../../src/hazards/hazards.js";
 
 /** Returns the `test` of this file. At its end each title that a hazard names here has been registered, and no other. */
@@ -12,7 +11,6 @@ export function hazardTests(file: string): (title: string, run: () => Promise<vo
   );
   const named = new Set(places.filter((place) => place.file === path).map(({ title }) => title));
   const here: string[] = [];
-  beforeAll(preload);
   afterAll(() => expect(here.sort()).toEqual([...named].sort()));
   return (title, run) => {
     here.push(title);

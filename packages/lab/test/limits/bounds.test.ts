@@ -4,15 +4,13 @@
  * HOLDFAST_LIMIT_SEED=7 for one.
  */
 import { checkAdmissions, diceFor } from "@holdfast/lab";
-import { type LimitOptions, preload } from "holdfast";
-import { beforeAll, describe, expect, it } from "vitest";
+import type { LimitOptions } from "holdfast";
+import { describe, expect, it } from "vitest";
 import { KEY, type Plan, type Run, run } from "./crowd.ts";
 
 const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 2);
 const ONE = process.env.HOLDFAST_LIMIT_SEED;
 const seeds = ONE === undefined ? Array.from({ length: SEEDS }, (_, place) => place + 1) : [Number(ONE)];
-
-beforeAll(preload);
 
 const types = ["rolling", "gcra", "window", "sliding", "lifetime"] as const;
 

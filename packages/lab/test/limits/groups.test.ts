@@ -3,13 +3,11 @@
  * commands; and whoever looks sees no part of it, at any moment. HOLDFAST_LIMIT_SEEDS=200 for a long run.
  */
 import { diceFor, holdfastOn, type Node, type Process, World } from "@holdfast/lab";
-import { IndeterminateError, type LimitGroup, preload } from "holdfast";
-import { beforeAll, describe, expect, it } from "vitest";
+import { IndeterminateError, type LimitGroup } from "holdfast";
+import { describe, expect, it } from "vitest";
 
 const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 3);
 const FOR_MS = 1_500;
-
-beforeAll(preload);
 
 /** What each limit has counted: so many groups. */
 function counted(node: Node): number[] {

@@ -1,9 +1,7 @@
 /** The guard in virtual time: escalation and decay, clocks that disagree, and a random crowd beside a plain model. */
 import { holdfastOn, type Link, type Process, World } from "@holdfast/lab";
-import { type Guard, type GuardOptions, type GuardVerdict, preload } from "holdfast";
-import { beforeAll, describe, expect, it } from "vitest";
-
-beforeAll(preload);
+import type { Guard, GuardOptions, GuardVerdict } from "holdfast";
+import { describe, expect, it } from "vitest";
 
 const MINUTE = 60_000;
 const LADDER: GuardOptions = {

@@ -1,6 +1,5 @@
 /** The other classes of holdfast/compat/traffic-jam where time passes, and their defects of time. */
 import { World } from "@holdfast/lab";
-import { preload } from "holdfast";
 import {
   type Configuration,
   GcraLimit,
@@ -9,10 +8,8 @@ import {
   LimitGroup,
   RollingLimit,
 } from "holdfast/compat/traffic-jam";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { configOf, flood, inWorld } from "./traffic-jam-scene.ts";
-
-beforeAll(preload);
 
 describe("GcraLimit, as time passes", () => {
   it("2 used are 1 after half the period", () =>

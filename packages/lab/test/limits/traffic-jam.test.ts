@@ -1,11 +1,8 @@
 /** A Limit of holdfast/compat/traffic-jam where time passes: what the gem's specs assert of it, and its defects of time. */
 import { World } from "@holdfast/lab";
-import { preload } from "holdfast";
 import { Limit } from "holdfast/compat/traffic-jam";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { configOf, flood, inWorld, mostIn } from "./traffic-jam-scene.ts";
-
-beforeAll(preload);
 
 describe("Limit, as time passes", () => {
   const max = 3;

@@ -1,11 +1,9 @@
 import { World } from "@holdfast/lab";
-import { Holdfast, preload } from "holdfast";
+import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient } from "redis";
-import { beforeAll, describe, expect, it } from "vitest";
-
-beforeAll(preload);
+import { describe, expect, it } from "vitest";
 
 interface Disposable {
   readonly client: ConstructorParameters<typeof Holdfast>[0];

@@ -1,11 +1,8 @@
 /** A waiter that is woken more often than it remembers what it has sent. */
-import { preload } from "holdfast";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Scene } from "../hazards/scene.js";
 
 const WAKES = 40;
-
-beforeAll(preload);
 
 it("asks no more than once for each wake, and has the lock by the first answer", async () => {
   const scene = await Scene.open();

@@ -1,8 +1,6 @@
 import { holdfastOn, type Process, World } from "@holdfast/lab";
-import { AcquireTimeoutError, LeaseLostError, preload } from "holdfast";
-import { beforeAll, describe, expect, it } from "vitest";
-
-beforeAll(preload);
+import { AcquireTimeoutError, LeaseLostError } from "holdfast";
+import { describe, expect, it } from "vitest";
 
 interface Section {
   readonly process: string;

@@ -7,13 +7,20 @@
  * Enter before the first read: a fence raised only by the write lets an older holder write between a
  * newer one's read and write, and that update is lost.
  */
-import { Part } from "../../part.js";
+import { InvalidArgumentError, ServerError, StaleTokenError, tellCaller } from "../../errors.js";
 import { fencedKey } from "../../redis/keys.js";
-import type { RedisPort } from "../../redis/port.js";
+import type { RedisPort, Reply } from "../../redis/port.js";
+import { replyRow } from "../../redis/reply.js";
+import type { Script } from "../../redis/script.js";
 import type { Fenced } from "../fenced.js";
-import type { RecordPlace, RecordState } from "./record-calls.js";
+import { script as enterScript } from "./enter.lua.js";
+import { script as writeScript } from "./write.lua.js";
 
-export const recordCalls = new Part(() => import("./record-calls.js"));
+export interface RecordState {
+  readonly value: string | null;
+  /** The newest token served; 0n before the first. */
+  readonly fence: bigint;
+}
 
 export class FencedRecord {
   readonly name: string;
@@ -22,13 +29,15 @@ export class FencedRecord {
    * protects nothing. Delete it only when no holder of an older lease can still write.
    */
   readonly key: string;
-  readonly #place: RecordPlace;
+  readonly #port: RedisPort;
+  readonly #callTimeoutMs: number;
 
   /** Made by `hf.fencedRecord(name)`. */
   constructor(port: RedisPort, prefix: string, name: string, callTimeoutMs: number) {
     this.name = name;
     this.key = fencedKey(prefix, name);
-    this.#place = { port, prefix, name, callTimeoutMs };
+    this.#port = port;
+    this.#callTimeoutMs = callTimeoutMs;
   }
 
   /**
@@ -37,16 +46,41 @@ export class FencedRecord {
    * @throws {ServerError} @throws {IndeterminateError} entering again is safe
    */
   async enter(holder: Fenced): Promise<string | null> {
-    return (await recordCalls.load()).enter(this.#place, holder);
+    const [, value] = await this.#guarded(enterScript, holder, []);
+    return textOf(value);
   }
 
   /** Replaces the value. Errors as for `enter`; after an IndeterminateError the same write may be repeated. */
   async write(holder: Fenced, value: string): Promise<void> {
-    await (await recordCalls.load()).write(this.#place, holder, value);
+    if (typeof value !== "string")
+      throw new InvalidArgumentError("value", `must be text, not ${typeof value}`);
+    await this.#guarded(writeScript, holder, [value]);
   }
 
   /** The value and the newest token, without any guard: for onlookers, not for holders. */
   async read(): Promise<RecordState> {
-    return (await recordCalls.load()).read(this.#place);
+    const args = ["HMGET", this.key, "value", "token"];
+    const reply = await tellCaller(this.#port.command(args, this.#callTimeoutMs));
+    const [value, token] = replyRow(reply, 2);
+    const digits = String(token ?? 0);
+    if (!/^\d+$/.test(digits))
+      throw new ServerError(`ERR the key ${this.key} holds something else than a record`);
+    return { value: textOf(value), fence: BigInt(digits) };
   }
+
+  async #guarded(script: Script, holder: Fenced, rest: readonly string[]): Promise<Reply[]> {
+    if (typeof holder?.fence !== "bigint" || holder.fence < 0n || typeof holder.id !== "string") {
+      throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
+    }
+    const args = [String(holder.fence), holder.id, ...rest];
+    const reply = replyRow(
+      await tellCaller(this.#port.script(script, [this.key], args, this.#callTimeoutMs)),
+    );
+    if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
+    return reply;
+  }
+}
+
+function textOf(value: Reply | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
 }

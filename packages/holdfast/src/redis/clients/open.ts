@@ -1,43 +1,27 @@
 /** Opens a client for the address of a URL, listens to its errors, and lets no command run in a wrong database. */
 import type { RedisClient } from "../client.js";
 import type { RedisAddress } from "./address.js";
-import type { endGlide, GlideLike, GlideMaker, glideClient } from "./glide.js";
-import type { IoredisLike, ioredisClient } from "./ioredis.js";
-import type { endOf, NodeRedisLike, nodeRedisClient } from "./node-redis.js";
+import { endGlide, type GlideLike, type GlideMaker, glideClient } from "./glide.js";
+import { type IoredisLike, ioredisClient } from "./ioredis.js";
+import { endOf, type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 import { sendOnceSelected } from "./selected.js";
 
 export type Library = "ioredis" | "redis" | "iovalkey" | "@valkey/valkey-glide";
 
-/** Of each adapter, what is needed here: it is loaded beside this, and not with it. */
-interface IoredisCode {
-  readonly ioredisClient: typeof ioredisClient;
-}
-interface NodeRedisCode {
-  readonly nodeRedisClient: typeof nodeRedisClient;
-  readonly endOf: typeof endOf;
-}
-interface GlideCode {
-  readonly glideClient: typeof glideClient;
-  readonly endGlide: typeof endGlide;
-}
-
-const OPENERS: Readonly<
-  Record<Library, (library: never, address: RedisAddress, code: never) => RedisClient>
-> = {
+const OPENERS: Readonly<Record<Library, (library: never, address: RedisAddress) => RedisClient>> = {
   ioredis: openIoredis,
   redis: openNodeRedis,
   iovalkey: openIoredis,
   "@valkey/valkey-glide": openGlide,
 };
 
-export function open(name: Library, library: never, address: RedisAddress, code: never): RedisClient {
-  return OPENERS[name](library, address, code);
+export function open(name: Library, library: never, address: RedisAddress): RedisClient {
+  return OPENERS[name](library, address);
 }
 
 function openIoredis(
   library: { Redis: new (options: Record<string, unknown>) => IoredisLike },
   { host, port, username, password, database, tls }: RedisAddress,
-  code: IoredisCode,
 ): RedisClient {
   const client = new library.Redis({
     host,
@@ -47,7 +31,7 @@ function openIoredis(
     ...(tls && { tls: {} }),
     db: database,
   });
-  const opened = code.ioredisClient(client, rememberError(client));
+  const opened = ioredisClient(client, rememberError(client));
   if (database === 0) return opened;
   return sendOnceSelected(opened, {
     on: (event, listener) => client.on(event, listener),
@@ -59,7 +43,6 @@ function openIoredis(
 function openNodeRedis(
   library: { createClient(options: Record<string, unknown>): NodeRedisLike },
   { host, port, username, password, database, tls }: RedisAddress,
-  code: NodeRedisCode,
 ): RedisClient {
   const client = library.createClient({
     socket: { host, port, tls },
@@ -70,7 +53,7 @@ function openNodeRedis(
     disableOfflineQueue: database !== 0,
   });
   const lastError = rememberError(client);
-  const opened = { ...code.nodeRedisClient(client, lastError), close: code.endOf(client) };
+  const opened = { ...nodeRedisClient(client, lastError), close: endOf(client) };
   const selected = {
     on: client.on.bind(client),
     isReady: () => client.isReady === true,
@@ -81,15 +64,11 @@ function openNodeRedis(
 }
 
 /** GLIDE's client exists only once it is connected: each call tries again, unless one is trying already. */
-function openGlide(
-  library: { GlideClient: GlideMaker },
-  address: RedisAddress,
-  code: GlideCode,
-): RedisClient {
+function openGlide(library: { GlideClient: GlideMaker }, address: RedisAddress): RedisClient {
   const maker = library.GlideClient;
   const config = glideConfig(address);
   const connect = async (): Promise<GlideLike> => {
-    if (address.database !== 0) await trySelect(maker, address, code);
+    if (address.database !== 0) await trySelect(maker, address);
     return maker.createClient(config);
   };
   let connecting: Promise<GlideLike> | null = null;
@@ -100,23 +79,23 @@ function openGlide(
     });
     return connecting;
   };
-  return code.glideClient({
+  return glideClient({
     constructor: maker,
     config,
     customCommand: async (args, options) => (await connected()).customCommand(args, options),
     close() {
-      connecting?.then(code.endGlide, () => {});
+      connecting?.then(endGlide, () => {});
     },
   });
 }
 
 /** GLIDE does not connect where its database is refused, but says that it timed out: here the server says why. */
-async function trySelect(maker: GlideMaker, address: RedisAddress, code: GlideCode): Promise<void> {
+async function trySelect(maker: GlideMaker, address: RedisAddress): Promise<void> {
   const client = await maker.createClient(glideConfig({ ...address, database: 0 }));
   try {
     await client.customCommand(["SELECT", String(address.database)]);
   } finally {
-    code.endGlide(client);
+    endGlide(client);
   }
 }
 

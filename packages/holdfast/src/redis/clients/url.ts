@@ -1,38 +1,22 @@
 /** A client of our own for a URL, with whichever library is installed. */
 import { createRequire } from "node:module";
 import { ClientNotInstalledError } from "../../errors.js";
-import { Part } from "../../part.js";
 import type { RedisClient } from "../client.js";
 import { parseRedisUrl } from "./address.js";
-import { adapters } from "./detect.js";
-import type { Library } from "./open.js";
+import { type Library, open } from "./open.js";
 
-/** In the order in which they are looked for, each with its adapter. */
-const LIBRARIES: readonly (readonly [name: Library, adapter: Part<unknown>])[] = [
-  ["ioredis", adapters.ioredis],
-  ["redis", adapters.nodeRedis],
-  ["iovalkey", adapters.ioredis],
-  ["@valkey/valkey-glide", adapters.glide],
-];
+/** In the order in which they are looked for. */
+const LIBRARIES: readonly Library[] = ["ioredis", "redis", "iovalkey", "@valkey/valkey-glide"];
 
-export const opener = new Part(() => import("./open.js"));
-
-/**
- * Opens when it is first used.
- * @throws {InvalidArgumentError} @throws {ClientNotInstalledError}
- */
-export function openClient(url: string): Part<RedisClient> {
+/** @throws {InvalidArgumentError} @throws {ClientNotInstalledError} */
+export function openClient(url: string): RedisClient {
   const address = parseRedisUrl(url);
   // Loaded at run time from the user's installation, so that no library is a dependency and a bundler
   // does not try to follow it. A bundle in CommonJS has no URL of its own, and so no place to look from.
   const load = import.meta.url ? createRequire(import.meta.url) : null;
-  for (const [name, adapter] of LIBRARIES) {
+  for (const name of LIBRARIES) {
     const library = load && tryLoad(load, name);
-    if (!library) continue;
-    return new Part(async () => {
-      const [{ open }, code] = await Promise.all([opener.load(), adapter.load()]);
-      return open(name, library as never, address, code as never);
-    });
+    if (library) return open(name, library as never, address);
   }
   throw new ClientNotInstalledError(
     "a URL needs a client library, and none was found: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide); " +

@@ -1,6 +1,6 @@
 /** A run: what a plan says, in a world, and what was seen. Chaos first; then everything is healed, and all must end well. */
 import { compileValkey } from "@holdfast/embedded";
-import { Holdfast, preload } from "holdfast";
+import { Holdfast } from "holdfast";
 import type { Operation } from "../../history/operation.js";
 import type { Recorder } from "../../history/recorder.js";
 import { loadRealClients, type OpenReal } from "../real-clients.js";
@@ -57,7 +57,6 @@ const restMs = 2_000;
 const backMs = 2_500;
 
 export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Outcome> {
-  await preload(); // nothing may wait for a disk while a world runs
   // Thousands of errors are made and looked at by their code alone.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = options.stacks ? stackTraceLimit : 0;
