@@ -98,7 +98,7 @@ function expectNamed(error: unknown, argument: string, given: unknown): void {
   expect(message.startsWith(`${argument} `), message).toBe(true);
 }
 
-test("names that cannot be kept apart are refused", () => {
+test("names that cannot be kept apart are refused [H33]", () => {
   for (const name of WRONG_NAMES) {
     expectNamed(
       thrown(() => holdfast.mutex(name as never)),

@@ -69,7 +69,7 @@ describe("a connection", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test("settles a call that has no answer, and ignores an answer that comes late", async () => {
+  test("settles a call that has no answer, and ignores an answer that comes late [H24]", async () => {
     const call = connection.command(["GET", "k"], 100);
     await tick();
     clock.advance(100);
@@ -105,7 +105,7 @@ describe("a connection", () => {
     await expect(call).rejects.toMatchObject({ cause });
   });
 
-  test("tells the server's refusals from the client's trouble", async () => {
+  test("tells the server's refusals from the client's trouble [H50]", async () => {
     const refused = connection.command(["A"], 100);
     const broken = connection.command(["B"], 100);
     await tick();

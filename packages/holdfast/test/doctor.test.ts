@@ -95,7 +95,7 @@ describe.each(programs)("%s", (kind, program) => {
       ["may lose a second", ["--appendfsync", "everysec"], "info persistence"],
       ["never says that it is busy", ["--busy-reply-threshold", "0"], "warning busy-threshold"],
       ["has little room for connections", ["--maxclients", "1"], "warning connections"],
-    ])("one that %s", async (_what, options, diagnosis) => {
+    ])("one that %s [H47]", async (_what, options, diagnosis) => {
       const server = await start({ program, options });
       expect(diagnoses(await examined(clientOf(server), { callTimeout: 300 }))).toContain(diagnosis);
     });
@@ -236,7 +236,7 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     expect(gone.facts.version).toBe(null);
   });
 
-  test("options of ioredis", async () => {
+  test("options of ioredis [H33]", async () => {
     const server = await start({ program });
     const careful = {
       commandTimeout: 2_000,
@@ -295,7 +295,7 @@ test.each([
   ["6.2.14", ["warning version"]],
   ["7.0.0", []],
   ["10.1.0", []],
-])("Redis %s", (version, expected) => {
+])("Redis %s [H46]", (version, expected) => {
   expect(diagnosesOf(new Map([["redis_version", version]]))).toEqual(expected);
 });
 

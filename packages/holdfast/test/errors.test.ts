@@ -90,7 +90,7 @@ test("a refusal that nobody knows has no remedy, and will not pass", () => {
   expect(new holdfast.ServerError("ODD x")).toMatchObject({ remedy: null, passing: false });
 });
 
-test("docs/errors.md has what each refusal means", () => {
+test("docs/errors.md has what each refusal means [H50]", () => {
   const page = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
   const rows = [...page.matchAll(/^\| (`[A-Z`, ]+`) +\|.*\| (yes|no) +\|/gm)];
   expect(rows.length).toBeGreaterThan(10);

@@ -224,7 +224,7 @@ describe("a hold is lost", () => {
 });
 
 describe("many holds without an answer", () => {
-  test("are each ended at their own deadline, and tried a few times, not once per deadline", () => {
+  test("are each ended at their own deadline, and tried a few times, not once per deadline [H51]", () => {
     const ends: number[] = [];
     const startMs = clock.now().monoMs;
     for (let n = 0; n < 200; n++) {
@@ -251,7 +251,7 @@ describe("a lease", () => {
   const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): HeldLease =>
     new HeldLease(clock, held, maxHoldMs, (told) => told("released"));
 
-  test("knows its end by the clock before any timer has fired", () => {
+  test("knows its end by the clock before any timer has fired [H03]", () => {
     const held = hold("a");
     const turn = lease(held);
     const { signal } = turn;

@@ -150,7 +150,7 @@ test("a second attempt beside one under way shares its fate", async () => {
   expect([(await three)?.fence, await four]).toEqual([10n, null]);
 });
 
-test("a token that is not above the last one is given to nobody, and the next is asked for above it", async () => {
+test("a token that is not above the last one is given to nobody, and the next is asked for above it [H42]", async () => {
   const told: unknown[] = [];
   const note = (message: unknown): void => void told.push(message);
   subscribe("holdfast:lock:token-regression", note);

@@ -82,7 +82,7 @@ describe("acquire", () => {
     expect((await ask("d"))[1]).toBe(String(floor + 1n));
   });
 
-  test("a lease that a clock set back would prolong is cut back to its ttl", async () => {
+  test("a lease that a clock set back would prolong is cut back to its ttl [H07]", async () => {
     await ask("a", { ttlMs: 1_000 });
     await shift(3_600_000);
     expect((await ask("b"))[1]).toBe(1_000);
@@ -145,7 +145,7 @@ describe("acquire", () => {
     expect(await state()).toMatchObject({ flag: " ", id: null });
   });
 
-  test("WRONGTYPE or ERR, and nothing written, for a foreign key in any place", async () => {
+  test("WRONGTYPE or ERR, and nothing written, for a foreign key in any place [H49]", async () => {
     await redis.rpush(keys[0] as string, "x");
     await expect(ask("a", { wait: true })).rejects.toThrow(/WRONGTYPE/);
     expect(await redis.exists(...keys)).toBe(1);

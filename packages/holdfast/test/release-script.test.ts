@@ -115,7 +115,7 @@ describe("release", () => {
     expect(await redis.get(keys[0] as string)).toBe("sixteen letters! ");
   });
 
-  test("a waiter from before the clock was set back is alive, and dies a ttl later", async () => {
+  test("a waiter from before the clock was set back is alive, and dies a ttl later [H07]", async () => {
     await ask("a");
     await ask("b", { wait: true });
     const entry = (await redis.hget(keys[2] as string, "b")) as string;

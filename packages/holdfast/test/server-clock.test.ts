@@ -57,7 +57,7 @@ test("what our own clocks do is not taken for the server's doing", () => {
   expect(told).toEqual([]);
 });
 
-test("a token is ahead when the server's clock, as last read, has not come that far", () => {
+test("a token is ahead when the server's clock, as last read, has not come that far [H48]", () => {
   granted(5_000); // nothing is known yet
   read(0);
   server.read("0", clock.now()); // an answer that does not tell

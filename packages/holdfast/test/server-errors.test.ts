@@ -127,7 +127,7 @@ describe.each(programs)("%s", (title, program) => {
       expect(await admin.lrange(lockKey(name), 0, -1)).toEqual(["theirs"]);
     });
 
-    test("no memory left: OOM; what is held can be given back", async () => {
+    test("no memory left: OOM; what is held can be given back [H50]", async () => {
       const lease = await hf.mutex(newName()).acquire();
       await admin.config("SET", "maxmemory", "1");
       await expectRefusal("OOM", async () => {
@@ -136,7 +136,7 @@ describe.each(programs)("%s", (title, program) => {
       });
     });
 
-    test("a replica: READONLY", async () => {
+    test("a replica: READONLY [H29]", async () => {
       await admin.replicaof(...NOBODY);
       await expectRefusal("READONLY", () => admin.replicaof("NO", "ONE"));
     });

@@ -22,7 +22,7 @@ describe("elapsed time", () => {
 });
 
 describe("the system clock", () => {
-  test("a timer longer than Node can hold does not fire at once, and can be cancelled", async () => {
+  test("a timer longer than Node can hold does not fire at once, and can be cancelled [H15]", async () => {
     let fired = false;
     const cancel = systemClock.setTimer(() => {
       fired = true;

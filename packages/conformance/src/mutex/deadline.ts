@@ -24,7 +24,7 @@ async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: FaultP
 
 export const deadlineCases: readonly LockCase[] = [
   {
-    name: "an unreachable server ends the lease at its deadline: not later, and not while it can still be trusted",
+    name: "an unreachable server ends the lease at its deadline: not later, and not while it can still be trusted [H19]",
     covers: [
       "redlock: abort long after the lease was over",
       "redis-semaphore: held for ever without a server",
@@ -50,7 +50,7 @@ export const deadlineCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a renewal that hangs does not delay the end of the lease",
+    name: "a renewal that hangs does not delay the end of the lease [H28]",
     covers: ["redlock-universal: abort 4.5 s after expiry while an extension hangs", "DistributedLock #133"],
     needs: ["proxy"],
     async run(lab) {
@@ -67,7 +67,7 @@ export const deadlineCases: readonly LockCase[] = [
     },
   },
   {
-    name: "after a stall of the process its lease is over at the first look, before any timer fires",
+    name: "after a stall of the process its lease is over at the first look, before any timer fires [H04]",
     covers: ["bullmq #3056, #2857: event-loop stall", "redis-semaphore #25, #24: pause"],
     needs: [],
     async run(lab) {
@@ -81,7 +81,7 @@ export const deadlineCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a machine that was suspended for longer than the ttl finds the lease over, and is told",
+    name: "a machine that was suspended for longer than the ttl finds the lease over, and is told [H10]",
     covers: ["redis-semaphore #25: sleep and debugger", "DistributedLock: stopwatch stands still in sleep"],
     needs: [],
     async run(lab) {
@@ -101,7 +101,7 @@ export const deadlineCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a wall clock that is set back does not lengthen a lease",
+    name: "a wall clock that is set back does not lengthen a lease [H09]",
     covers: ["errorception/redis-lock #30: clock drift", "redis-semaphore: TIME SHIFT"],
     needs: ["proxy"],
     async run(lab) {
@@ -118,7 +118,7 @@ export const deadlineCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a client's wrong wall clock changes nothing for others: the server's clock decides",
+    name: "a client's wrong wall clock changes nothing for others: the server's clock decides [H58]",
     covers: ["redis-semaphore: TIME SHIFT by less and by more than the ttl"],
     needs: [],
     async run(lab) {
@@ -138,7 +138,7 @@ export const deadlineCases: readonly LockCase[] = [
     },
   },
   {
-    name: "at every moment a lease ends for its holder before it ends at the server",
+    name: "at every moment a lease ends for its holder before it ends at the server [H12]",
     covers: ["DistributedLock: the loss token fires after the true expiry", "node-redlock PR #274"],
     needs: ["store"],
     async run(lab) {

@@ -134,7 +134,7 @@ export const exclusionCases: readonly LockCase[] = [
     },
   },
   {
-    name: "one name under two prefixes is two locks",
+    name: "one name under two prefixes is two locks [H33]",
     covers: ["DistributedLock: key prefix equivalence"],
     needs: [],
     async run(lab) {

@@ -13,7 +13,7 @@ const THIRD_MS = LONG_TTL_MS / 3;
 
 export const faultCases: readonly LockCase[] = [
   {
-    name: "a frozen server hangs no caller, and what was asked meanwhile leaves no holder behind",
+    name: "a frozen server hangs no caller, and what was asked meanwhile leaves no holder behind [H26]",
     covers: [
       "DistributedLock: majority hang fails fast",
       "redlock #29, #58: hangs",
@@ -47,7 +47,7 @@ export const faultCases: readonly LockCase[] = [
     },
   },
   {
-    name: "an attempt at a server that cannot be reached fails soon, with an error that says so",
+    name: "an attempt at a server that cannot be reached fails soon, with an error that says so [H19]",
     covers: ["node-redlock: unreachable Redis", "Redisson: testRedisFailed"],
     needs: ["proxy"],
     async run(lab) {
@@ -91,7 +91,7 @@ export const faultCases: readonly LockCase[] = [
     },
   },
   {
-    name: "an acquire whose answer was lost succeeds by asking again: its own mark does not stand in its way",
+    name: "an acquire whose answer was lost succeeds by asking again: its own mark does not stand in its way [H20]",
     covers: [
       "redlock: own keys vote `taken` on every retry",
       "redlock-universal: all retries fail after one lost reply",
@@ -110,7 +110,7 @@ export const faultCases: readonly LockCase[] = [
     },
   },
   {
-    name: "scripts that the server lost are sent anew: for acquire, wait, renewal, hand-over and release",
+    name: "scripts that the server lost are sent anew: for acquire, wait, renewal, hand-over and release [H35]",
     covers: ["redis-semaphore: NOSCRIPT falls back", "redsync: scripts"],
     needs: ["store"],
     async run(lab) {

@@ -63,7 +63,7 @@ export const fencingCases: readonly LockCase[] = [
     },
   },
   {
-    name: "an equal token of another holder is refused",
+    name: "an equal token of another holder is refused [H43, H63]",
     covers: ["tokens that repeat after a failover"],
     needs: [],
     async run(lab) {
@@ -81,7 +81,7 @@ export const fencingCases: readonly LockCase[] = [
     },
   },
   {
-    name: "tokens compare exactly at any size",
+    name: "tokens compare exactly at any size [H17, H63]",
     covers: [],
     needs: [],
     async run(lab) {
@@ -109,7 +109,7 @@ export const fencingCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a refused holder acquires above the token that the record has seen",
+    name: "a refused holder acquires above the token that the record has seen [H42]",
     covers: [],
     needs: ["store"],
     async run(lab) {

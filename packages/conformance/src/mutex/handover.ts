@@ -8,7 +8,7 @@ const SHORT_TTL_MS = 400;
 
 export const handoverCases: readonly LockCase[] = [
   {
-    name: "a hand-over costs the next holder no request",
+    name: "a hand-over costs the next holder no request [H65]",
     covers: ["Redisson: unlock message plus another round trip"],
     needs: ["store", "proxy"],
     async run(lab) {
@@ -46,7 +46,7 @@ export const handoverCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a lost message costs time and nothing else",
+    name: "a lost message costs time and nothing else [H30]",
     covers: ["Redisson #1763, #763, #3891: missed unlock message"],
     needs: ["store", "proxy"],
     async run(lab) {
@@ -66,7 +66,7 @@ export const handoverCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a waiter whose inbox breaks looks again as soon as it is back",
+    name: "a waiter whose inbox breaks looks again as soon as it is back [H30]",
     covers: ["Redisson #1763: reconnect while waiting"],
     needs: ["store", "proxy"],
     async run(lab) {
@@ -87,7 +87,7 @@ export const handoverCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a waiter whose connections are gone is passed over at once",
+    name: "a waiter whose connections are gone is passed over at once [H66]",
     covers: [
       "Redisson: a dead head waiter blocks all for minutes",
       "Redisson: testAbandonedTimeoutDrift_Descrete",
@@ -114,7 +114,7 @@ export const handoverCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a waiter that is cut off with its connections standing delays the others by its own lease at most",
+    name: "a waiter that is cut off with its connections standing delays the others by its own lease at most [H32]",
     covers: ["Redisson: testFirstThreadDeathTimeoutDrift", "Redisson #2883, #3004: fair lock stuck"],
     needs: ["store", "proxy"],
     async run(lab) {

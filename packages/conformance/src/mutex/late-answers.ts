@@ -15,7 +15,7 @@ async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: FaultP
 
 export const lateAnswerCases: readonly LockCase[] = [
   {
-    name: "a lease counts from when its request was sent, however late the answer comes",
+    name: "a lease counts from when its request was sent, however late the answer comes [H37]",
     covers: ["DistributedLock: the loss clock starts when the reply arrives", "node-redlock PR #274"],
     needs: ["proxy"],
     async run(lab) {
@@ -66,7 +66,7 @@ export const lateAnswerCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a grant whose answer comes after the lease ran out gives no lease, and is cleaned up",
+    name: "a grant whose answer comes after the lease ran out gives no lease, and is cleaned up [H37]",
     covers: [
       "redlock: a lock that has expired when it is returned",
       "DistributedLock: acquire slower than its validity",

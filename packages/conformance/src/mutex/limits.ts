@@ -9,7 +9,7 @@ const THIRD_MS = LONG_TTL_MS / 3;
 
 export const limitCases: readonly LockCase[] = [
   {
-    name: "maxHoldMs ends a lease however healthy, renews it no more, and gives the holder the ttl to stop",
+    name: "maxHoldMs ends a lease however healthy, renews it no more, and gives the holder the ttl to stop [H67]",
     covers: ["RedLock.net #68: orphans renewed for days", "DistributedLock: TestLockAbandonment"],
     needs: ["proxy", "store"],
     async run(lab) {
@@ -56,7 +56,7 @@ export const limitCases: readonly LockCase[] = [
     },
   },
   {
-    name: "lockDelayMs keeps the name from others after the holder has lost it by the clock",
+    name: "lockDelayMs keeps the name from others after the holder has lost it by the clock [H01]",
     covers: [],
     needs: ["proxy", "store"],
     async run(lab) {

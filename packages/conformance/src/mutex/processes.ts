@@ -26,7 +26,7 @@ export const processCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a killed holder's name goes to the next in line once its lease is over, and not before",
+    name: "a killed holder's name goes to the next in line once its lease is over, and not before [H56]",
     covers: [
       "redlock-universal: SIGKILL of the holder",
       "DistributedLock: TestCrossProcessAbandonmentWithKill",
@@ -60,7 +60,7 @@ export const processCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a process that was stopped beyond its lease does not believe in it when it goes on",
+    name: "a process that was stopped beyond its lease does not believe in it when it goes on [H01]",
     covers: ["redis-semaphore #25: debugger and sleep", "redlock: a paused holder writes on"],
     needs: ["spawn", "store"],
     async run(lab) {
@@ -82,7 +82,7 @@ export const processCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a killed waiter is passed over at once",
+    name: "a killed waiter is passed over at once [H66]",
     covers: ["etcd: TestMutexWaitsOnCurrentHolder", "Redisson: testFirstThreadDeathTimeoutDrift"],
     needs: ["spawn", "store"],
     async run(lab) {

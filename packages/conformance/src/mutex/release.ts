@@ -44,7 +44,7 @@ export const releaseCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a release of a lease that ran out says lapsed at once, and touches no later holder",
+    name: "a release of a lease that ran out says lapsed at once, and touches no later holder [H27]",
     covers: [
       "redlock: release of an expired lock rejects after 2.3 s of retries",
       "redsync: TestMutexUnlockExpired",
@@ -66,7 +66,7 @@ export const releaseCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a release of a lease that the server gave to another says lapsed, and leaves it to the other",
+    name: "a release of a lease that the server gave to another says lapsed, and leaves it to the other [H57]",
     covers: ["master_lock: release is false for another owner", "redlock: release of a taken lock"],
     needs: ["store"],
     async run(lab) {
@@ -122,7 +122,7 @@ export const releaseCases: readonly LockCase[] = [
     },
   },
   {
-    name: "run of a lease that was lost still gives the work's value or error",
+    name: "run of a lease that was lost still gives the work's value or error [H72]",
     covers: [
       "redlock: using hides the routine's result and error behind a quorum error",
       "node-redlock PR #369",
@@ -178,7 +178,7 @@ export const releaseCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a release without an answer says unknown within its limit, and is made good when the server is back",
+    name: "a release without an answer says unknown within its limit, and is made good when the server is back [H27]",
     covers: [
       "DistributedLock #191: timeout in dispose throws",
       "apache/curator #1193: state after a failed release",

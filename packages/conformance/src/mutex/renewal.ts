@@ -116,7 +116,7 @@ export const renewalCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a holder whose name the server forgot learns it at the next renewal, and does not take it back",
+    name: "a holder whose name the server forgot learns it at the next renewal, and does not take it back [H60]",
     covers: [
       "RedLock.net #48: extension takes a lost lock again",
       "redis-semaphore #175",

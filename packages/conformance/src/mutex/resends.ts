@@ -9,7 +9,7 @@ const TIMEOUT_MS = 100;
 
 export const resendCases: readonly LockCase[] = [
   {
-    name: "a connection that breaks before the answer harms neither acquire nor release",
+    name: "a connection that breaks before the answer harms neither acquire nor release [H20]",
     covers: ["ioredis: resends what a broken connection swallowed", "Redisson: unlock latch"],
     needs: ["proxy", "store"],
     async run(lab) {
@@ -36,7 +36,7 @@ export const resendCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a request that arrives after its caller gave up takes nothing",
+    name: "a request that arrives after its caller gave up takes nothing [H25]",
     covers: ["DistributedLock: late replies", "ioredis: offline queue runs an acquire later"],
     needs: ["proxy", "store"],
     async run(lab) {
@@ -83,7 +83,7 @@ export const resendCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a request that arrives long after its connection broke takes nothing for nobody",
+    name: "a request that arrives long after its connection broke takes nothing for nobody [H25]",
     covers: [
       "ioredis: resends what a broken connection swallowed",
       "Redisson: an acquire that is sent again counts twice",

@@ -10,7 +10,7 @@ const PATIENT_MS = 10_000;
 
 export const restartCases: readonly LockCase[] = [
   {
-    name: "after a restart without memory old leases are lost, tokens still rise, and new leases are renewed",
+    name: "after a restart without memory old leases are lost, tokens still rise, and new leases are renewed [H38]",
     covers: [
       "redis-semaphore: node down then up",
       "Redisson: testExpirationRenewal after a restart",

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 
 export const tokenCases: readonly LockCase[] = [
   {
-    name: "tokens are bigints that rise with every grant and are never below the server's clock in microseconds",
+    name: "tokens are bigints that rise with every grant and are never below the server's clock in microseconds [H17]",
     covers: ["Redisson: testTokenIncrease"],
     needs: ["store"],
     async run(lab) {
@@ -44,7 +44,7 @@ export const tokenCases: readonly LockCase[] = [
     },
   },
   {
-    name: "tokens rise although the counter was lost",
+    name: "tokens rise although the counter was lost [H48]",
     covers: ["Redisson #5044, #6510: fencing counters that reset or leak"],
     needs: ["store"],
     async run(lab) {
@@ -59,7 +59,7 @@ export const tokenCases: readonly LockCase[] = [
     },
   },
   {
-    name: "nothing that is kept of a name stays for ever",
+    name: "nothing that is kept of a name stays for ever [H56]",
     covers: ["Redisson #6510: counters that never expire"],
     needs: ["store"],
     async run(lab) {
@@ -75,7 +75,7 @@ export const tokenCases: readonly LockCase[] = [
     },
   },
   {
-    name: "a holder keeps its token through renewals",
+    name: "a holder keeps its token through renewals [H64]",
     covers: ["Redisson fenced lock: re-entry and renewal keep the token"],
     needs: [],
     async run(lab) {

@@ -35,14 +35,14 @@ describe("one after the other", () => {
     expect(await file.read()).toEqual({ content: Buffer.from("new"), fence: 34n });
   });
 
-  test("entering is enough to refuse an older holder that has read", async () => {
+  test("entering is enough to refuse an older holder that has read [H62]", async () => {
     const file = new FencedFile(join(folder, "f"));
     await file.enter(holder(1n));
     await file.enter(holder(2n));
     await expect(file.write(holder(1n), "x")).rejects.toThrow(StaleTokenError);
   });
 
-  test("one holder writes as often as it likes; another's equal token is refused", async () => {
+  test("one holder writes as often as it likes; another's equal token is refused [H63]", async () => {
     const file = new FencedFile(join(folder, "f"));
     const same = new FencedFile(join(folder, "f"));
     for (const content of ["a", "a", "b"]) await file.write(holder(5n), content);

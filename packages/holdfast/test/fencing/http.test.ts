@@ -50,7 +50,7 @@ function guarded(fence: HttpFence): (request: Request) => Promise<Response> {
 
 /** The suite of a store; `make` gives one that has seen nothing. */
 function storeSuite(make: () => FenceStore): void {
-  test("a paused holder is refused with 412, and its fetch rejects with the token that overtook it", async () => {
+  test("a paused holder is refused with 412, and its fetch rejects with the token that overtook it [H62]", async () => {
     answer = guarded(new HttpFence({ store: make() }));
     const put = { method: "PUT", body: "x" };
     expect((await fencedFetch(holder(33n))(`${url}/a`)).status).toBe(200);
@@ -76,7 +76,7 @@ function storeSuite(make: () => FenceStore): void {
     });
   });
 
-  test("one holder comes as often as it likes; another's equal token is refused", async () => {
+  test("one holder comes as often as it likes; another's equal token is refused [H63]", async () => {
     answer = guarded(new HttpFence({ store: make() }));
     const large = 2n ** 63n - 1n;
     for (let time = 0; time < 3; time++)

@@ -55,7 +55,7 @@ export function fenceSuite(subject: () => Subject): void {
     expect(String((await table.enter(row, holder(34n), ["balance"])).balance)).toBe("50");
   });
 
-  test("a reader who writes later is refused because the newer one entered, not wrote", async () => {
+  test("a reader who writes later is refused because the newer one entered, not wrote [H62]", async () => {
     const [table, row] = [tokenTable(subject()), newRow()];
     await table.create(row);
     await table.enter(row, holder(1n), ["balance"]);
@@ -63,7 +63,7 @@ export function fenceSuite(subject: () => Subject): void {
     await expect(table.write(row, holder(1n), { balance: 1 })).rejects.toThrow(StaleTokenError);
   });
 
-  test("one holder writes as often as it likes, the same value too; another's equal token is refused", async () => {
+  test("one holder writes as often as it likes, the same value too; another's equal token is refused [H63]", async () => {
     const [table, row] = [tokenTable(subject()), newRow()];
     await table.create(row);
     for (const balance of [1, 1, 2]) {

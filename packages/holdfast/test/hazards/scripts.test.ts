@@ -88,7 +88,7 @@ function expectNothing(place: string, reply: Reply, before: object, after: objec
   if (saysNothingDone(place, reply)) expect([place, after]).toEqual([place, before]);
 }
 
-test("a script that writes first and fails second leaves half of its work", async () => {
+test("a script that writes first and fails second leaves half of its work [breaks H49]", async () => {
   const node = (await World.create({ seed: 1 })).node("redis");
   node.peek("SET", "line", "of another program");
   const source = "redis.call('SET', KEYS[1], 'mine') redis.call('RPUSH', KEYS[2], 'me') return 1";
@@ -96,7 +96,7 @@ test("a script that writes first and fails second leaves half of its work", asyn
   expect(node.peek("GET", "it")).toBe("mine");
 });
 
-test("a foreign type under any key of any script: nothing is written", async () => {
+test("a foreign type under any key of any script: nothing is written [H49]", async () => {
   const count = await eachCall(
     (node, { keys }) =>
       keys.map((key) => ({
@@ -118,7 +118,7 @@ test("a foreign type under any key of any script: nothing is written", async () 
   expect(count).toBeGreaterThan(200);
 });
 
-test("an argument that is none: nothing is written", async () => {
+test("an argument that is none: nothing is written [H49]", async () => {
   const count = await eachCall(
     (_, call) =>
       call.numbers.flatMap((place) =>
@@ -144,7 +144,7 @@ const REFUSALS: readonly (readonly [code: string, on: readonly string[], off: re
   ["READONLY", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"]],
 ];
 
-test("each refusal of the server, for each script: nothing is written", async () => {
+test("each refusal of the server, for each script: nothing is written [H50]", async () => {
   const seen = new Set<string>();
   await eachCall(
     (node) =>
@@ -164,7 +164,7 @@ test("each refusal of the server, for each script: nothing is written", async ()
   expect([...seen].sort()).toEqual(["NOREPLICAS", "OOM", "READONLY"]);
 });
 
-test("no script looks at the clock twice", () => {
+test("no script looks at the clock twice [H18]", () => {
   for (const [name, looks] of looksInScripts()) expect([name, looks <= 1]).toEqual([name, true]);
 });
 
@@ -180,7 +180,7 @@ function leaseIn(contents: object): { top: string; id: string } {
   return { top: String(value).slice(0, 16), id: /^\d{16}[ +](\S*)/.exec(String(value))?.[1] ?? "" };
 }
 
-test("a user without one of the commands: tokens do not fall, and no lease is touched but the caller's own", async () => {
+test("a user without one of the commands: tokens do not fall, and no lease is touched but the caller's own [H50]", async () => {
   const refused = new Set<string>();
   await eachCall(
     (node) =>

@@ -7,10 +7,9 @@ import { createClient } from "redis";
 import { Mutex } from "redis-semaphore";
 import Redlock from "redlock5";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { failure, type Program, Scene } from "./scene.js";
 
-const test = hazardTests("clients");
 const STATE = "holdfast:{it}:lock";
 
 interface Client {
@@ -66,7 +65,7 @@ async function withEach<Outcome>(
 const all = <Outcome>(outcome: Outcome): Record<string, Outcome> =>
   Object.fromEntries(Object.keys(CLIENTS).map((name) => [name, outcome]));
 
-test("ioredis sends SET NX again, and its caller hears no while it holds the lock", async () => {
+test("ioredis sends SET NX again, and its caller hears no while it holds the lock [breaks H20]", async () => {
   const outcomes = await withEach(async ({ node }, a, open) => {
     const client = open();
     await client.ping();
@@ -81,7 +80,7 @@ test("ioredis sends SET NX again, and its caller hears no while it holds the loc
   });
 });
 
-test("with each client library, an acquire whose answer was lost holds the lock, or leaves none behind", async () => {
+test("with each client library, an acquire whose answer was lost holds the lock, or leaves none behind [H20]", async () => {
   const outcomes = await withEach(async (scene, a, open) => {
     const hf = holdfastOn(a, open());
     await (await hf.mutex("other").acquire()).release();
@@ -95,7 +94,7 @@ test("with each client library, an acquire whose answer was lost holds the lock,
   expect(outcomes).toEqual(all([true, true, "released", 17]));
 });
 
-test("ioredis that sends nothing again never settles the call", async () => {
+test("ioredis that sends nothing again never settles the call [breaks H24]", async () => {
   const clients = {
     "ioredis 6": () => ioredis(new Redis({ ...WORLDLY, autoResendUnfulfilledCommands: false })),
   };
@@ -109,7 +108,7 @@ test("ioredis that sends nothing again never settles the call", async () => {
   expect(outcomes).toEqual({ "ioredis 6": undefined });
 });
 
-test("with each client library, every call settles within its limit while the server is silent", async () => {
+test("with each client library, every call settles within its limit while the server is silent [H24]", async () => {
   const outcomes = await withEach(async (_, a, open) => {
     const hf = holdfastOn(a, open());
     const lease = await hf.mutex("other").acquire();
@@ -126,7 +125,7 @@ test("with each client library, every call settles within its limit while the se
   expect(outcomes).toEqual(all([true, true, "unknown"]));
 });
 
-test("each client library sends SET NX from its offline queue when its caller has gone on", async () => {
+test("each client library sends SET NX from its offline queue when its caller has gone on [breaks H25]", async () => {
   const outcomes = await withEach(async ({ node, world }, a, open) => {
     const client = open();
     await client.ping();
@@ -140,7 +139,7 @@ test("each client library sends SET NX from its offline queue when its caller ha
   expect(outcomes).toEqual(all("a"));
 });
 
-test("with each client library, an acquire that was given up while offline leaves no holder", async () => {
+test("with each client library, an acquire that was given up while offline leaves no holder [H25]", async () => {
   const outcomes = await withEach(async ({ node, world }, a, open) => {
     const client = open();
     await client.ping();
@@ -188,7 +187,7 @@ function endOf(lock: object): number {
   return (lock as { readonly expiration: number }).expiration;
 }
 
-test("redlock 5: a lock whose answer is read late is handed out although it is over", async () => {
+test("redlock 5: a lock whose answer is read late is handed out although it is over [breaks H37]", async () => {
   let isOver: boolean | undefined;
   await peer(async (a, redis) => {
     const asked = new Redlock([redis]).acquire(["it"], 1_000);
@@ -201,7 +200,7 @@ test("redlock 5: a lock whose answer is read late is handed out although it is o
   expect(isOver).toBe(true);
 });
 
-test("redlock 5: a wall clock that is set back lengthens the lock", async () => {
+test("redlock 5: a wall clock that is set back lengthens the lock [breaks H09]", async () => {
   const violations = await peer(async (a, redis) => {
     const lock = await new Redlock([redis]).acquire(["it"], 1_000);
     a.process.stepWall(-5_000);
@@ -210,7 +209,7 @@ test("redlock 5: a wall clock that is set back lengthens the lock", async () => 
   expect(violations).toMatchObject([{ property: "L4" }]);
 });
 
-test("redlock 5: a release whose answer was lost throws", async () => {
+test("redlock 5: a release whose answer was lost throws [breaks H27]", async () => {
   const scene = await Scene.ofRealClients();
   const a = scene.program("a");
   let error: Error | undefined;
@@ -227,7 +226,7 @@ test("redlock 5: a release whose answer was lost throws", async () => {
   expect(scene.node.peek("EXISTS", "it")).toBe(0);
 });
 
-test("redis-semaphore: after a stall its caller works on, and another holds", async () => {
+test("redis-semaphore: after a stall its caller works on, and another holds [breaks H04]", async () => {
   const violations = await peer(async (a, redis) => {
     const mutex = new Mutex(redis, "it", { lockTimeout: 1_000, onLockLost: () => {} });
     await mutex.acquire();

@@ -6,11 +6,10 @@ import { checkIntervals, type Operation } from "@holdfast/lab";
 import { type Lease, StaleTokenError } from "holdfast";
 import { Redis } from "ioredis";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, heard, type Program, Scene } from "./scene.js";
 
-const test = hazardTests("clocks");
 const TTL_MS = 1_000;
 const STATE = "holdfast:{it}:lock";
 
@@ -19,7 +18,7 @@ function hold(program: Program, fromMs: number, toMs: number): void {
   program.note({ f: "hold", invMs: fromMs, retMs: toMs, endMs: toMs });
 }
 
-test("SET NX PX: a server's clock set forward makes a second holder, and nobody is the wiser", async () => {
+test("SET NX PX: a server's clock set forward makes a second holder, and nobody is the wiser [breaks H06]", async () => {
   const scene = await Scene.open();
   for (const name of ["a", "b"]) {
     const program = scene.program(name);
@@ -36,7 +35,7 @@ test("SET NX PX: a server's clock set forward makes a second holder, and nobody 
   expect(scene.node.peek("GET", "data")).toBe("b");
 });
 
-test("a server's clock set forward: the second token is larger, the first is refused, and it is told", async () => {
+test("a server's clock set forward: the second token is larger, the first is refused, and it is told [H06]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   const jumps = heard("holdfast:server:clock-jump");
@@ -67,7 +66,7 @@ test("a server's clock set forward: the second token is larger, the first is ref
   expect(jumps[0]?.jumpMs).toBeLessThan(31_100);
 });
 
-test("SET NX PX: a server's clock set back keeps a dead holder's lock for an hour", async () => {
+test("SET NX PX: a server's clock set back keeps a dead holder's lock for an hour [breaks H07]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   let granted = false;
@@ -86,7 +85,7 @@ test("SET NX PX: a server's clock set back keeps a dead holder's lock for an hou
   expect(scene.node.peek("PTTL", "it")).toBeGreaterThan(3_500_000);
 });
 
-test("a server's clock set back: a dead holder's lock is granted a ttl after somebody asked", async () => {
+test("a server's clock set back: a dead holder's lock is granted a ttl after somebody asked [H07]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   let grantedMs = 0;
@@ -171,23 +170,23 @@ const suspend = (a: Program, { world }: Scene): void => {
   world.at(world.nowMs + 3_000, () => a.process.resume());
 };
 
-test("a lease that is measured by the wall clock outlives the server's", async () => {
+test("a lease that is measured by the wall clock outlives the server's [breaks H09]", async () => {
   const { violations } = await overlap({ fault: setBack, believes: counted(wall) });
   expect(violations).toMatchObject([{ property: "L4" }]);
 });
 
-test("a wall clock that is set back leaves the lease where it is", async () => {
+test("a wall clock that is set back leaves the lease where it is [H09]", async () => {
   const { violations, believedMs } = await overlap({ fault: setBack, believes: ofHoldfast });
   expect(violations).toEqual([]);
   expect(believedMs).toBeGreaterThan(TTL_MS * 0.98);
 });
 
-test("a lease that is measured by the monotonic clock alone survives a suspension", async () => {
+test("a lease that is measured by the monotonic clock alone survives a suspension [breaks H10]", async () => {
   const { violations } = await overlap({ fault: suspend, believes: counted(mono) });
   expect(violations).toMatchObject([{ property: "L4" }]);
 });
 
-test("a lease is over at the resume", async () => {
+test("a lease is over at the resume [H10]", async () => {
   const { violations, believedMs } = await overlap({ fault: suspend, believes: ofHoldfast });
   expect(violations).toEqual([]);
   expect(believedMs).toBeGreaterThan(490);
@@ -197,13 +196,13 @@ test("a lease is over at the resume", async () => {
 /** As slow as a clock may be; and 1 % of so long a ttl is much more than whatever else is between a lease and its end. */
 const SLOW = { rate: 0.99, ttlMs: 30_000 } as const;
 
-test("a lease that is counted to its full ttl on a slow clock outlives the server's", async () => {
+test("a lease that is counted to its full ttl on a slow clock outlives the server's [breaks H12]", async () => {
   const { violations, believedMs, heldMs } = await overlap({ ...SLOW, believes: counted(mono) });
   expect(violations).toMatchObject([{ property: "L4" }]);
   expect(believedMs).toBeGreaterThan(heldMs + 290);
 });
 
-test("on a clock that is 1 % slow the lease ends before the server's", async () => {
+test("on a clock that is 1 % slow the lease ends before the server's [H12]", async () => {
   const { violations, believedMs, heldMs } = await overlap({ ...SLOW, believes: ofHoldfast });
   expect(violations).toEqual([]);
   expect(believedMs).toBeLessThan(heldMs);
@@ -211,7 +210,7 @@ test("on a clock that is 1 % slow the lease ends before the server's", async () 
   expect(heldMs).toBeLessThan(SLOW.ttlMs + 5);
 });
 
-test("setTimeout of more than 2^31 ms fires at once", async () => {
+test("setTimeout of more than 2^31 ms fires at once [breaks H15]", async () => {
   const startMs = performance.now();
   const warnings: string[] = [];
   const note = (warning: Error): void => void warnings.push(warning.name);
@@ -225,14 +224,14 @@ async function printed(program: string): Promise<string> {
   return (await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })).stdout.trim();
 }
 
-test("a process that waits for AbortSignal.timeout ends, and its listener never runs", async () => {
+test("a process that waits for AbortSignal.timeout ends, and its listener never runs [breaks H16]", async () => {
   const program = `
     AbortSignal.timeout(300).addEventListener("abort", () => console.log("released"));
     console.log("waiting");`;
   expect(await printed(program)).toBe("waiting");
 });
 
-test("a process that waits by holdfast's clock lives until it rings", async () => {
+test("a process that waits by holdfast's clock lives until it rings [H16]", async () => {
   const program = `
     import { systemClock } from "holdfast"; // as it was built
     systemClock.setTimer(() => console.log("released"), 50);
@@ -242,13 +241,13 @@ test("a process that waits by holdfast's clock lives until it rings", async () =
 
 const CLOCK = "local t = redis.call('TIME') local us = t[1] * 1000000 + t[2]";
 
-test("tostring and %d spoil a token", async () => {
+test("tostring and %d spoil a token [breaks H17]", async () => {
   const { node } = await Scene.open();
   expect(node.peek("EVAL", `${CLOCK} return tostring(us)`, "0")).toMatch(/^1\.\d+e\+15$/);
   expect(node.peek("EVAL", `${CLOCK} return string.format('%d', us)`, "0")).toBe("2147483647");
 });
 
-test("a token is the server's clock to the microsecond", async () => {
+test("a token is the server's clock to the microsecond [H17]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let lease: Lease | undefined;
@@ -268,7 +267,7 @@ const TWO_LOOKS = `
   local b = redis.call('TIME')
   return (b[1] - a[1]) * 1000000 + b[2] - a[2]`;
 
-test("two looks at the clock in one script differ where the server does not freeze it", async () => {
+test("two looks at the clock in one script differ where the server does not freeze it [breaks H18]", async () => {
   const { node } = await Scene.open();
   // Valkey, and Redis since 7.2, freeze it; Redis 7.0 does not. A script that relies on either is wrong on the other.
   expect(node.peek("EVAL", TWO_LOOKS, "0")).toBe(0);

@@ -2,11 +2,10 @@
 import { checkIntervals } from "@holdfast/lab";
 import { Holdfast, IndeterminateError, type Lease } from "holdfast";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, heard, type Program, Scene } from "./scene.js";
 
-const test = hazardTests("connections");
 const TTL_MS = 1_000;
 const STATE = "holdfast:{it}:lock";
 
@@ -17,7 +16,7 @@ function holder({ node }: Scene): string | null {
   return typeof state === "string" && state.length > 17 && expiryMs > 86_400_000 ? state : null;
 }
 
-test("two databases are two locks, and nobody says so", async () => {
+test("two databases are two locks, and nobody says so [breaks H33]", async () => {
   const scene = await Scene.open();
   for (const name of ["a", "b"]) {
     const program = scene.program(name);
@@ -32,7 +31,7 @@ test("two databases are two locks, and nobody says so", async () => {
   expect(checkIntervals(scene.operations)).toMatchObject([{ property: "L4" }]);
 });
 
-test("EVALSHA alone fails after a restart", async () => {
+test("EVALSHA alone fails after a restart [breaks H35]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let error: Error | undefined;
@@ -47,7 +46,7 @@ test("EVALSHA alone fails after a restart", async () => {
   expect(error?.message).toMatch(/^NOSCRIPT/);
 });
 
-test("scripts are sent anew after a restart, and it is told", async () => {
+test("scripts are sent anew after a restart, and it is told [H35]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const forgot = heard("holdfast:server:forgot");
@@ -89,7 +88,7 @@ async function behindBlpop(believes: (a: Program) => Promise<{ valid(): boolean 
   return { scene, violations: checkIntervals(scene.operations) };
 }
 
-test("behind BLPOP a renewal comes too late, and its holder does not know", async () => {
+test("behind BLPOP a renewal comes too late, and its holder does not know [breaks H36]", async () => {
   const { violations } = await behindBlpop(async (a) => {
     const lock = new NaiveLock(a);
     await lock.acquire();
@@ -106,7 +105,7 @@ test("behind BLPOP a renewal comes too late, and its holder does not know", asyn
   expect(violations).toMatchObject([{ property: "L4" }]);
 });
 
-test("behind BLPOP a lease is lost before another can hold it; waiting of one's own blocks nothing", async () => {
+test("behind BLPOP a lease is lost before another can hold it; waiting of one's own blocks nothing [H36]", async () => {
   const lost = heard("holdfast:lock:lost");
   const { scene, violations } = await behindBlpop(async (a) => {
     const client = a.client();
@@ -137,7 +136,7 @@ test("behind BLPOP a lease is lost before another can hold it; waiting of one's 
   expect(valid).toBe(true);
 });
 
-test("SET NX PX: an answer that is read late is a lock that is over", async () => {
+test("SET NX PX: an answer that is read late is a lock that is over [breaks H37]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   for (const program of [a, b]) {
@@ -162,7 +161,7 @@ test("SET NX PX: an answer that is read late is a lock that is over", async () =
   expect(checkIntervals(scene.operations)).toMatchObject([{ property: "L4" }]);
 });
 
-test("a grant that is read after its lease is no lease, and is given back", async () => {
+test("a grant that is read after its lease is no lease, and is given back [H37]", async () => {
   for (const seed of [1, 2, 3, 4]) {
     const scene = await Scene.open(seed);
     const a = scene.program("a");

@@ -2,10 +2,9 @@
 import { checkFence } from "@holdfast/lab";
 import { type Lease, StaleTokenError } from "holdfast";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { type Program, Scene } from "./scene.js";
 
-const test = hazardTests("fences");
 const TTL_MS = 1_000;
 
 /**
@@ -53,7 +52,7 @@ const GUARDED_SET = `
   redis.call('HSET', KEYS[1], 'token', ARGV[1], 'value', ARGV[2])
   return 'OK'`;
 
-test("a fence that only writes raise loses an update", async () => {
+test("a fence that only writes raise loses an update [breaks H62]", async () => {
   const { scene, told, writes } = await addOne((program, lease) => {
     const client = program.client();
     return {
@@ -68,7 +67,7 @@ test("a fence that only writes raise loses an update", async () => {
   expect([told, writes, scene.node.peek("HGET", "number", "value")]).toEqual([[], 2, "1"]);
 });
 
-test("a record that is entered before it is read loses none", async () => {
+test("a record that is entered before it is read loses none [H62]", async () => {
   const { scene, told, writes } = await addOne((program, lease) => {
     const record = program.holdfast().fencedRecord("number");
     return { read: () => record.enter(lease), write: (value) => record.write(lease, value) };
@@ -103,7 +102,7 @@ function visits(
   });
 }
 
-test("tokens that are compared as text let an older one in", () => {
+test("tokens that are compared as text let an older one in [breaks H63]", () => {
   const comers = [
     { token: 10n, nonce: "b" },
     { token: 9n, nonce: "a" },
@@ -112,7 +111,7 @@ test("tokens that are compared as text let an older one in", () => {
   expect(checkFence(byText)).toMatchObject([{ property: "L3" }]);
 });
 
-test("a fence that wants more than it has seen refuses its own holder", () => {
+test("a fence that wants more than it has seen refuses its own holder [breaks H63]", () => {
   const comers = [
     { token: 10n, nonce: "a" },
     { token: 10n, nonce: "a" },
@@ -120,7 +119,7 @@ test("a fence that wants more than it has seen refuses its own holder", () => {
   expect(checkFence(visits((seen, token) => token > seen, comers))).toMatchObject([{ property: "L3" }]);
 });
 
-test("a fence that knows only the token serves two holders of an equal one", () => {
+test("a fence that knows only the token serves two holders of an equal one [breaks H63]", () => {
   const comers = [
     { token: 10n, nonce: "a" },
     { token: 10n, nonce: "b" },
@@ -128,7 +127,7 @@ test("a fence that knows only the token serves two holders of an equal one", () 
   expect(checkFence(visits((seen, token) => token >= seen, comers))).toMatchObject([{ property: "L3" }]);
 });
 
-test("a fence that lives in a process forgets with it", () => {
+test("a fence that lives in a process forgets with it [breaks H63]", () => {
   const comers = [
     { token: 10n, nonce: "b" },
     { token: 9n, nonce: "a" },
@@ -138,7 +137,7 @@ test("a fence that lives in a process forgets with it", () => {
   expect(checkFence(forgetful)).toMatchObject([{ property: "L3" }]);
 });
 
-test("one holder comes again, another's equal token is refused, at any size, and after a restart of the program", async () => {
+test("one holder comes again, another's equal token is refused, at any size, and after a restart of the program [H63]", async () => {
   const scene = await Scene.open();
   const outcomes: unknown[] = [];
   const visit = async (program: Program, fence: bigint, id: string): Promise<void> => {
@@ -194,12 +193,12 @@ async function tokens(tokenOf: (program: Program, lease: Lease) => Promise<bigin
   return said as { a: bigint; b: bigint };
 }
 
-test("a token that is read from the server is the next holder's", async () => {
+test("a token that is read from the server is the next holder's [breaks H64]", async () => {
   const said = await tokens(async (program) => BigInt(String(await program.client().call("GET", "tokens"))));
   expect(said.a).toBe(said.b);
 });
 
-test("a lease keeps its token after it was overtaken", async () => {
+test("a lease keeps its token after it was overtaken [H64]", async () => {
   const said = await tokens(async (_, lease) => lease.fence);
   expect(said.a).toBeLessThan(said.b);
 });

@@ -2,11 +2,10 @@
 import { checkIntervals, type Operation } from "@holdfast/lab";
 import { IndeterminateError, type Lease } from "holdfast";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, type Program, Scene } from "./scene.js";
 
-const test = hazardTests("network");
 const TTL_MS = 1_000;
 const STATE = "holdfast:{it}:lock";
 
@@ -17,7 +16,7 @@ function holder({ node }: Scene): string | null {
   return typeof state === "string" && state.length > 17 && expiryMs > 86_400_000 ? state : null;
 }
 
-test("SET NX is sent again and says no, while the caller holds the lock", async () => {
+test("SET NX is sent again and says no, while the caller holds the lock [breaks H20]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let acquired: boolean | undefined;
@@ -31,7 +30,7 @@ test("SET NX is sent again and says no, while the caller holds the lock", async 
   expect([acquired, scene.node.peek("GET", "it")]).toEqual([false, "a"]);
 });
 
-test("an acquire that is sent again succeeds, with one token", async () => {
+test("an acquire that is sent again succeeds, with one token [H20, H21]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const leases: (Lease | null)[] = [];
@@ -62,7 +61,7 @@ test("an acquire that is sent again succeeds, with one token", async () => {
   expect(new Set([...fences, 0n]).size).toBe(4);
 });
 
-test("INCR is sent again: two tokens for one grant", async () => {
+test("INCR is sent again: two tokens for one grant [breaks H21]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let token: unknown;
@@ -76,7 +75,7 @@ test("INCR is sent again: two tokens for one grant", async () => {
   expect(token).toBe(2);
 });
 
-test("a client that never settles a call hangs its caller for good", async () => {
+test("a client that never settles a call hangs its caller for good [breaks H19, H24]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let settled = false;
@@ -91,7 +90,7 @@ test("a client that never settles a call hangs its caller for good", async () =>
   expect(settled).toBe(false);
 });
 
-test("every call settles within its limit, although the client settles none", async () => {
+test("every call settles within its limit, although the client settles none [H24]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const took: Record<string, number> = {};
@@ -154,7 +153,7 @@ async function ask(a: Program): Promise<void> {
   expect(await failure(wait)).toBeInstanceOf(IndeterminateError);
 }
 
-test("SET NX from the offline queue takes the lock for nobody", async () => {
+test("SET NX from the offline queue takes the lock for nobody [breaks H25]", async () => {
   const { node } = await givenUp(stop, start, askNaive);
   expect(node.peek("GET", "it")).toBe("a");
 });
@@ -164,20 +163,20 @@ function expectGivenBack(scene: Scene): void {
   expect(scene.node.peek("GET", STATE)).toMatch(/^[1-9]\d{15}.$/);
 }
 
-test("an acquire that was given up while offline leaves no holder", async () => {
+test("an acquire that was given up while offline leaves no holder [H25]", async () => {
   expectGivenBack(await givenUp(stop, start, ask));
 });
 
-test("SET NX at a server that stood still takes the lock for nobody", async () => {
+test("SET NX at a server that stood still takes the lock for nobody [breaks H26]", async () => {
   const { node } = await givenUp(freeze, thaw, askNaive);
   expect(node.peek("GET", "it")).toBe("a");
 });
 
-test("an acquire at a server that stood still leaves no holder when it goes on", async () => {
+test("an acquire at a server that stood still leaves no holder when it goes on [H26]", async () => {
   expectGivenBack(await givenUp(freeze, thaw, ask));
 });
 
-test("a release that throws when the key is gone says that a release failed which was carried out", async () => {
+test("a release that throws when the key is gone says that a release failed which was carried out [breaks H27]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let released: boolean | undefined;
@@ -191,7 +190,7 @@ test("a release that throws when the key is gone says that a release failed whic
   expect([released, scene.node.peek("EXISTS", "it")]).toEqual([false, 0]);
 });
 
-test("a release whose answer was lost says released", async () => {
+test("a release whose answer was lost says released [H27]", async () => {
   for (const unanswered of ["resend", "reject", "forget"] as const) {
     const scene = await Scene.open();
     const a = scene.program("a");
@@ -239,7 +238,7 @@ async function vanishing(believes: (a: Program) => Promise<{ valid(): boolean }>
   return { violations: checkIntervals(scene.operations), believedMs: Number(first.endMs) - first.invMs };
 }
 
-test("a renewal that awaits its answer believes in its lock while another holds it", async () => {
+test("a renewal that awaits its answer believes in its lock while another holds it [breaks H28]", async () => {
   const { violations } = await vanishing(async (a) => {
     const lock = new NaiveLock(a);
     await lock.acquire();
@@ -255,7 +254,7 @@ test("a renewal that awaits its answer believes in its lock while another holds 
   expect(violations).toMatchObject([{ property: "L4" }]);
 });
 
-test("a lease whose renewals vanish is lost before another can hold it", async () => {
+test("a lease whose renewals vanish is lost before another can hold it [H28]", async () => {
   const { violations, believedMs } = await vanishing(async (a) => {
     const lease = await a.holdfast().mutex("it", { ttl: TTL_MS }).acquire();
     return { valid: () => lease.valid && !lease.signal.aborted };
@@ -266,7 +265,7 @@ test("a lease whose renewals vanish is lost before another can hold it", async (
 
 const READ_ONLY = { error: "READONLY You can't write against a read only replica.", share: 1 };
 
-test("a loop that stops at the first error gives up during a failover", async () => {
+test("a loop that stops at the first error gives up during a failover [breaks H29]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let error: Error | undefined;
@@ -281,7 +280,7 @@ test("a loop that stops at the first error gives up during a failover", async ()
   expect(error?.message).toMatch(/^READONLY/);
 });
 
-test("a wait goes on while the server is read-only, and is granted afterwards", async () => {
+test("a wait goes on while the server is read-only, and is granted afterwards [H29]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let grantedMs = 0;

@@ -3,14 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { checkIntervals, checkTokens } from "@holdfast/lab";
 import { IndeterminateError, type Lease, ServerError } from "holdfast";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, heard, type Program, Scene } from "./scene.js";
 import { broken, countedToken, type Fault, leaseOf, twoCounters, twoLeases } from "./successors.js";
 
-const test = hazardTests("pressure");
-
-test("a write that one replica has confirmed is gone when another is promoted", async () => {
+test("a write that one replica has confirmed is gone when another is promoted [breaks H44]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const [confirms, lags] = [scene.world.node("confirms"), scene.world.node("lags")];
@@ -25,7 +23,7 @@ test("a write that one replica has confirmed is gone when another is promoted", 
   expect([confirms.peek("GET", "it"), lags.peek("GET", "it")]).toEqual(["a", null]);
 });
 
-test("no page promises what WAIT cannot keep", () => {
+test("no page promises what WAIT cannot keep [H44]", () => {
   const root = new URL("../../../../", import.meta.url);
   expect(readFileSync(new URL("docs/guides/redis.md", root), "utf8")).toMatch(
     /`WAIT` makes that less\s+likely and no safer/,
@@ -42,7 +40,7 @@ test("no page promises what WAIT cannot keep", () => {
   }
 });
 
-test("a ttl that counts from its arrival at the replica ends later than the primary's", async () => {
+test("a ttl that counts from its arrival at the replica ends later than the primary's [breaks H46]", async () => {
   const scene = await Scene.open();
   const replica = scene.world.node("replica");
   const command = ["SET", "it", "a", "PX", "1000"] as const;
@@ -61,7 +59,7 @@ function crowdOut({ node }: Scene): void {
   node.peek("CONFIG", "SET", "maxmemory", "0");
 }
 
-test("allkeys-lru evicts a lock and its counter", async () => {
+test("allkeys-lru evicts a lock and its counter [breaks H47]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   a.run(() => countedToken(a));
@@ -70,7 +68,7 @@ test("allkeys-lru evicts a lock and its counter", async () => {
   expect(scene.node.peek("EXISTS", "it", "it:tokens")).toBe(0);
 });
 
-test("an evicted lock: its holder hears that it was forgotten, and the next token is larger", async () => {
+test("an evicted lock: its holder hears that it was forgotten, and the next token is larger [H47]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   const leases: Lease[] = [];
@@ -88,11 +86,11 @@ test("an evicted lock: its holder hears that it was forgotten, and the next toke
 
 const flush: Fault = ({ node }) => void node.peek("FLUSHALL");
 
-test("after FLUSHALL a counter of tokens begins at 1", async () => {
+test("after FLUSHALL a counter of tokens begins at 1 [breaks H48]", async () => {
   expect(broken(await twoCounters(flush))).toContain("L1");
 });
 
-test("after FLUSHALL tokens rise; a token that is ahead of the clock is told", async () => {
+test("after FLUSHALL tokens rise; a token that is ahead of the clock is told [H48]", async () => {
   const ahead = heard("holdfast:lock:token-ahead");
   await twoLeases(flush);
   expect(ahead).toEqual([]);
@@ -119,7 +117,7 @@ const block: Fault = ({ world, node }) => {
   world.at(world.nowMs + 6_000, () => node.resume());
 };
 
-test("a timer that assumes success believes in its lock while the server was blocked", async () => {
+test("a timer that assumes success believes in its lock while the server was blocked [breaks H51]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   a.run(async () => {
@@ -151,7 +149,7 @@ function setIntervalOn(program: Program, everyMs: number, run: () => void): () =
   return () => cancel();
 }
 
-test("a server that is blocked for seconds: every lease is told lost before another holds it", async () => {
+test("a server that is blocked for seconds: every lease is told lost before another holds it [H51]", async () => {
   const scene = await Scene.open();
   const lost = heard("holdfast:lock:lost");
   const [a, b] = [scene.program("a"), scene.program("b")];
@@ -181,7 +179,7 @@ test("a server that is blocked for seconds: every lease is told lost before anot
   expect(lost.filter(({ reason }) => reason === "expired").length).toBeGreaterThanOrEqual(names.length);
 });
 
-test("a client's error does not say whether the command was carried out", async () => {
+test("a client's error does not say whether the command was carried out [breaks H50]", async () => {
   const messages: string[] = [];
   for (const loss of ["before", "after"] as const) {
     const scene = await Scene.open();
@@ -220,7 +218,7 @@ const REPLIES = [
   "NEWCODE x",
 ];
 
-test("each refusal of the server is a ServerError, no answer an IndeterminateError", async () => {
+test("each refusal of the server is a ServerError, no answer an IndeterminateError [H50]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const refused: Record<string, unknown> = {};

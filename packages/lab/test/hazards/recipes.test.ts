@@ -2,14 +2,13 @@
 import { checkIntervals, type Reply } from "@holdfast/lab";
 import { type Lease, LeaseLostError } from "holdfast";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { getsetLock, NaiveLock } from "./naive.js";
 import { failure, type Program, Scene } from "./scene.js";
 
-const test = hazardTests("recipes");
 const TTL_MS = 1_000;
 
-test("SETNX and EXPIRE: a crash in between locks for ever", async () => {
+test("SETNX and EXPIRE: a crash in between locks for ever [breaks H56]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   a.run(async () => {
@@ -21,7 +20,7 @@ test("SETNX and EXPIRE: a crash in between locks for ever", async () => {
   expect(scene.node.peek("PTTL", "it")).toBe(-1);
 });
 
-test("a holder that dies at any moment of its acquire leaves nothing for ever", async () => {
+test("a holder that dies at any moment of its acquire leaves nothing for ever [H56]", async () => {
   const died = { asHolder: 0, before: 0 };
   for (let killMs = 0; killMs < 9; killMs += 0.9) {
     const scene = await Scene.open(Math.round(killMs * 10));
@@ -67,7 +66,7 @@ async function lateRelease(
   return scene.node.peek("GET", "it");
 }
 
-test("DEL frees the next holder's lock", async () => {
+test("DEL frees the next holder's lock [breaks H57]", async () => {
   const late = async (a: Program, { client }: NaiveLock): Promise<void> => {
     await a.sleep(2_000);
     await client.call("DEL", "it");
@@ -75,7 +74,7 @@ test("DEL frees the next holder's lock", async () => {
   expect(await lateRelease(late)).toBe(null);
 });
 
-test("GET and then DEL frees the next holder's lock as well", async () => {
+test("GET and then DEL frees the next holder's lock as well [breaks H57]", async () => {
   const late = async (a: Program, lock: NaiveLock): Promise<void> => {
     if (!(await lock.isHeld())) return;
     a.process.stall(2_000);
@@ -84,7 +83,7 @@ test("GET and then DEL frees the next holder's lock as well", async () => {
   expect(await lateRelease(late)).toBe(null);
 });
 
-test("a late release says lapsed, and the next holder keeps the lock", async () => {
+test("a late release says lapsed, and the next holder keeps the lock [H57]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   let released: string | undefined;
@@ -123,11 +122,11 @@ async function clocksApart(acquire: (program: Program) => Promise<boolean>) {
   return checkIntervals(scene.operations);
 }
 
-test("GETSET: with clocks 200 ms apart two win", async () => {
+test("GETSET: with clocks 200 ms apart two win [breaks H58]", async () => {
   expect(await clocksApart((program) => getsetLock(program, TTL_MS))).toMatchObject([{ property: "L4" }]);
 });
 
-test("clients whose clocks are apart: one wins", async () => {
+test("clients whose clocks are apart: one wins [H58]", async () => {
   const holdfasts = new Map<Program, ReturnType<Program["holdfast"]>>();
   const violations = await clocksApart(async (program) => {
     const hf = holdfasts.get(program) ?? program.holdfast();
@@ -138,7 +137,7 @@ test("clients whose clocks are apart: one wins", async () => {
   expect(violations).toEqual([]);
 });
 
-test("SET PX as an extension takes the next holder's lock", async () => {
+test("SET PX as an extension takes the next holder's lock [breaks H60]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   a.run(async () => {
@@ -155,7 +154,7 @@ test("SET PX as an extension takes the next holder's lock", async () => {
   expect(scene.node.peek("GET", "it")).toBe("a");
 });
 
-test("a renewal of a lost lock writes nothing, and the lease is lost", async () => {
+test("a renewal of a lost lock writes nothing, and the lease is lost [H60]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let lease: Lease | undefined;
@@ -252,12 +251,12 @@ const waiting = async (program: Program, work: () => Promise<void>): Promise<voi
   await lease.release();
 };
 
-test("polling: commands per hand-over grow with the waiters", async () => {
+test("polling: commands per hand-over grow with the waiters [breaks H65]", async () => {
   const [few, many] = [await commandsPerHandOver(10, polling), await commandsPerHandOver(100, polling)];
   expect(many).toBeGreaterThan(few * 4);
 });
 
-test("commands per hand-over are the same for 10 waiters and for 100", async () => {
+test("commands per hand-over are the same for 10 waiters and for 100 [H65]", async () => {
   const [few, many] = [await commandsPerHandOver(10, waiting), await commandsPerHandOver(100, waiting)];
   expect(few).toBeLessThan(14);
   expect(many).toBeLessThan(few * 1.5);
@@ -291,7 +290,7 @@ async function behindTheDead(
   return hadMs - releaseMs;
 }
 
-test("a line without signs of life stands still behind a dead waiter", async () => {
+test("a line without signs of life stands still behind a dead waiter [breaks H66]", async () => {
   const wait = async (program: Program) => {
     const client = program.client();
     await client.call("RPUSH", "line", program.name);
@@ -301,7 +300,7 @@ test("a line without signs of life stands still behind a dead waiter", async () 
   expect(await behindTheDead(wait)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("a dead waiter delays the next by its ttl at most", async () => {
+test("a dead waiter delays the next by its ttl at most [H66]", async () => {
   const wait = (program: Program) =>
     program.holdfast().mutex("it", { ttl: TTL_MS }).acquire({ wait: 50_000 });
   const delayMs = await behindTheDead(wait);
@@ -310,7 +309,7 @@ test("a dead waiter delays the next by its ttl at most", async () => {
   expect(await behindTheDead(wait, 3_000)).toBeLessThan(100); // by then it is known to be dead
 });
 
-test("a renewal that nothing ends keeps the lock of work that failed", async () => {
+test("a renewal that nothing ends keeps the lock of work that failed [breaks H67]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   a.run(async () => {
@@ -330,7 +329,7 @@ test("a renewal that nothing ends keeps the lock of work that failed", async () 
   expect(scene.node.peek("GET", "it")).toBe("a");
 });
 
-test("run() gives back what failed, and maxHoldMs ends what hangs", async () => {
+test("run() gives back what failed, and maxHoldMs ends what hangs [H67]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const failures: unknown[] = [];
@@ -358,7 +357,7 @@ test("run() gives back what failed, and maxHoldMs ends what hangs", async () => 
   expect(failures).toMatchObject([{ message: "the work failed" }]);
 });
 
-test("a release that throws hides the error of the work", async () => {
+test("a release that throws hides the error of the work [breaks H72]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let error: Error | undefined;
@@ -378,7 +377,7 @@ test("a release that throws hides the error of the work", async () => {
   expect(error?.message).toBe("the lock was lost");
 });
 
-test("the error of the work comes out, and the loss of the lease is there to be seen", async () => {
+test("the error of the work comes out, and the loss of the lease is there to be seen [H72]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let error: Error | undefined;

@@ -2,7 +2,7 @@
 import { checkFence, checkIntervals, checkTokens, type Node } from "@holdfast/lab";
 import { type Lease, StaleTokenError } from "holdfast";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { heard, type Program, Scene } from "./scene.js";
 import {
@@ -19,13 +19,11 @@ import {
   twoLeases,
 } from "./successors.js";
 
-const test = hazardTests("server");
-
-test("a counter of tokens begins anew after a restart", async () => {
+test("a counter of tokens begins anew after a restart [breaks H38]", async () => {
   expect(broken(await twoCounters(restart))).toContain("L1");
 });
 
-test("after a restart without memory the next token is larger, and the old holder hears that it was forgotten", async () => {
+test("after a restart without memory the next token is larger, and the old holder hears that it was forgotten [H38]", async () => {
   const forgot = heard("holdfast:server:forgot");
   const alone = await Scene.open();
   const c = alone.program("c");
@@ -41,23 +39,23 @@ test("after a restart without memory the next token is larger, and the old holde
   await twoLeases(restart, undefined, 1n);
 });
 
-test("a counter of tokens falls back with the append-only file", async () => {
+test("a counter of tokens falls back with the append-only file [breaks H39]", async () => {
   expect(broken(await twoCounters(fallBack, remember))).toContain("L1");
 });
 
-test("after a fall-back by a second the next token is larger", async () => {
+test("after a fall-back by a second the next token is larger [H39]", async () => {
   await twoLeases(fallBack, remember);
 });
 
-test("INCR tokens of two holders are equal after a failover", async () => {
+test("INCR tokens of two holders are equal after a failover [breaks H41]", async () => {
   expect(broken(await twoCounters(failOver(0), remember))).toContain("L1");
 });
 
-test("after a failover to a replica that lags the next token is larger, and the old holder refused", async () => {
+test("after a failover to a replica that lags the next token is larger, and the old holder refused [H41]", async () => {
   await twoLeases(failOver(0), remember);
 });
 
-test("tokens of the bare clock fall after a failover to a clock that is behind", async () => {
+test("tokens of the bare clock fall after a failover to a clock that is behind [breaks H42]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   a.run(async () => {
@@ -75,7 +73,7 @@ test("tokens of the bare clock fall after a failover to a clock that is behind",
   expect(checkTokens(scene.operations)).toMatchObject([{ property: "L2" }]);
 });
 
-test("a token that falls is told, given to nobody, and asked for again above the last", async () => {
+test("a token that falls is told, given to nobody, and asked for again above the last [H42]", async () => {
   const told = heard("holdfast:lock:token-regression");
   for (const method of ["acquire", "tryAcquire"] as const) {
     const scene = await Scene.open();
@@ -106,7 +104,7 @@ test("a token that falls is told, given to nobody, and asked for again above the
   }
 });
 
-test("a holder that is refused for a token from before the failover acquires above it", async () => {
+test("a holder that is refused for a token from before the failover acquires above it [H42]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   const resource = scene.world.node("resource"); // another server: it keeps what it has seen
@@ -172,14 +170,14 @@ async function splitBrain(write: (program: Program, resource: Node, lease: Lease
   return { scene, resource };
 }
 
-test("both sides of a split brain write", async () => {
+test("both sides of a split brain write [breaks H43]", async () => {
   const { scene } = await splitBrain((program, resource, lease) =>
     program.client({}, resource).call("SET", "data", lease.id),
   );
   expect(checkFence(scene.operations)).toMatchObject([{ property: "L3" }]);
 });
 
-test("of two sides of a split brain the resource serves one", async () => {
+test("of two sides of a split brain the resource serves one [H43]", async () => {
   const { scene } = await splitBrain((program, resource, lease) =>
     program.holdfast({}, resource).fencedRecord("it").write(lease, lease.id),
   );
@@ -187,7 +185,7 @@ test("of two sides of a split brain the resource serves one", async () => {
   expect(scene.operations.map(({ process, type }) => `${process} ${type}`)).toEqual(["b ok", "a fail"]);
 });
 
-test("SET NX PX: a promoted clock that is ahead makes a second holder", async () => {
+test("SET NX PX: a promoted clock that is ahead makes a second holder [breaks H45]", async () => {
   const scene = await Scene.open();
   for (const name of ["a", "b"]) {
     const program = scene.program(name);
@@ -203,7 +201,7 @@ test("SET NX PX: a promoted clock that is ahead makes a second holder", async ()
   expect(checkIntervals(scene.operations)).toMatchObject([{ property: "L4" }]);
 });
 
-test("a promoted clock that is ahead: a larger token, and the first refused; behind: at most a ttl", async () => {
+test("a promoted clock that is ahead: a larger token, and the first refused; behind: at most a ttl [H45]", async () => {
   const late: Fault = (scene) => void scene.world.at(900, () => remember(scene));
   await twoLeases(failOver(20_000), late);
   const scene = await Scene.open();

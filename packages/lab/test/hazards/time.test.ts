@@ -1,10 +1,9 @@
 import { type Lease, LeaseLostError, StaleTokenError } from "holdfast";
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, heard, type Program, Scene } from "./scene.js";
 
-const test = hazardTests("time");
 const TTL_MS = 1_000;
 
 /** `b` takes the lock, and writes. */
@@ -27,7 +26,7 @@ function nextNaive(b: Program): void {
   });
 }
 
-test("SET NX PX: a paused holder overwrites what the next one wrote", async () => {
+test("SET NX PX: a paused holder overwrites what the next one wrote [breaks H01]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   a.run(async () => {
@@ -45,7 +44,7 @@ test("SET NX PX: a paused holder overwrites what the next one wrote", async () =
   expect(scene.node.peek("GET", "data")).toBe("a");
 });
 
-test("a paused holder is refused by the record, knows at its first look, and is told", async () => {
+test("a paused holder is refused by the record, knows at its first look, and is told [H01]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   const other: { lease?: Lease } = {};
@@ -73,7 +72,7 @@ test("a paused holder is refused by the record, knows at its first look, and is 
   expect(scene.node.peek("HGET", "holdfast:{it}:fenced", "value")).toBe("b");
 });
 
-test("SET NX PX: a write that was held up in the network lands after the next holder's", async () => {
+test("SET NX PX: a write that was held up in the network lands after the next holder's [breaks H02]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   a.run(async () => {
@@ -89,7 +88,7 @@ test("SET NX PX: a write that was held up in the network lands after the next ho
   expect(scene.node.peek("GET", "data")).toBe("a");
 });
 
-test("a write that was held up in the network is refused by the record", async () => {
+test("a write that was held up in the network is refused by the record [H02]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   let outcome: Error | undefined;
@@ -134,13 +133,13 @@ async function steps(seed: number, mayGoOn: (lease: Lease) => boolean) {
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
-test("a section that believes a signal goes on after its lease: an answer came before the timer", async () => {
+test("a section that believes a signal goes on after its lease: an answer came before the timer [breaks H03]", async () => {
   const seen = (await Promise.all(SEEDS.map((seed) => steps(seed, () => true)))).flat();
   expect(seen.filter(({ late }) => late)).toHaveLength(SEEDS.length);
   expect(seen.some(({ late, mayGoOn }) => late && mayGoOn)).toBe(true);
 });
 
-test("check() refuses every step after the lease, in whichever order timers and answers come", async () => {
+test("check() refuses every step after the lease, in whichever order timers and answers come [H03]", async () => {
   const check = (lease: Lease): boolean => {
     try {
       lease.check();
@@ -154,7 +153,7 @@ test("check() refuses every step after the lease, in whichever order timers and 
   expect(seen).toEqual(SEEDS.map(() => ({ mayGoOn: false, late: true })));
 });
 
-test("after a long computation the signal still says that all is well", async () => {
+test("after a long computation the signal still says that all is well [breaks H04]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   let aborted: boolean | undefined;
@@ -169,7 +168,7 @@ test("after a long computation the signal still says that all is well", async ()
   expect(aborted).toBe(false);
 });
 
-test("after a long computation the lease is over, and says for how long", async () => {
+test("after a long computation the lease is over, and says for how long [H04]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const lost = heard("holdfast:lock:lost");
@@ -192,7 +191,7 @@ test("after a long computation the lease is over, and says for how long", async 
   expect(lost).toMatchObject([{ reason: "expired", lateMs }]);
 });
 
-test("asking the server before each write does not help: the pause comes in between", async () => {
+test("asking the server before each write does not help: the pause comes in between [breaks H05]", async () => {
   const scene = await Scene.open();
   const [a, b] = [scene.program("a"), scene.program("b")];
   a.run(async () => {
@@ -208,7 +207,7 @@ test("asking the server before each write does not help: the pause comes in betw
   expect(scene.node.peek("GET", "data")).toBe("a");
 });
 
-test("a pause between the check and the write, wherever it falls, never overwrites the next holder", async () => {
+test("a pause between the check and the write, wherever it falls, never overwrites the next holder [H05]", async () => {
   // What became of the write of `a`: it was in time, it was refused, or `a` had not come so far.
   const outcomes: string[] = [];
   for (let pausedAtMs = 90; pausedAtMs < 110; pausedAtMs += 3.3) {

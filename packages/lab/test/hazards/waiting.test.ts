@@ -1,10 +1,9 @@
 /** B: what waiters miss. Each hazard breaks a recipe here, and does not break holdfast. */
 import { expect } from "vitest";
-import { hazardTests } from "./hazard-tests.js";
+import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { type Program, Scene } from "./scene.js";
 
-const test = hazardTests("waiting");
 const TTL_MS = 1_000;
 
 /** A lock whose release is published, and waiters that wait for that. */
@@ -57,13 +56,13 @@ const blip = ({ world }: Scene, b: Program): void => {
 };
 const waitWithHoldfast = (b: Program) => b.holdfast().mutex("it", { ttl: 6_000 }).acquire({ wait: 50_000 });
 
-test("a waiter that lives by messages alone sleeps on beside a free lock", async () => {
+test("a waiter that lives by messages alone sleeps on beside a free lock [breaks H30]", async () => {
   expect(await wakeUp((b) => waitByMessage(b, { look: "after" }), 2_000, blip)).toBe(
     Number.POSITIVE_INFINITY,
   );
 });
 
-test("a waiter whose messages are lost gets the lock within its fallback", async () => {
+test("a waiter whose messages are lost gets the lock within its fallback [H30]", async () => {
   expect(await wakeUp(waitWithHoldfast, 2_000, blip)).toBeLessThan(500);
   const deaf = ({ world }: Scene, b: Program): void => void world.at(1_999, () => b.link().halfOpen());
   expect(await wakeUp(waitWithHoldfast, 2_000, deaf)).toBeLessThan(6_000 / 3 + 1_000);
@@ -76,7 +75,7 @@ const faraway = (_: Scene, b: Program): void => {
   b.link().delayMs = [4, 6];
 };
 
-test("look, then subscribe: a release in between is missed", async () => {
+test("look, then subscribe: a release in between is missed [breaks H31]", async () => {
   const waits: number[] = [];
   for (const releaseMs of MOMENTS) {
     waits.push(await wakeUp((b) => waitByMessage(b, { look: "before" }), releaseMs, faraway));
@@ -84,13 +83,13 @@ test("look, then subscribe: a release in between is missed", async () => {
   expect(waits).toContain(Number.POSITIVE_INFINITY);
 });
 
-test("no release is missed, at whichever moment of the wait's beginning it comes", async () => {
+test("no release is missed, at whichever moment of the wait's beginning it comes [H31]", async () => {
   for (const releaseMs of MOMENTS) {
     expect(await wakeUp(waitWithHoldfast, releaseMs, faraway, releaseMs)).toBeLessThan(100);
   }
 });
 
-test("BLPOP: the baton dies with the waiter that took it", async () => {
+test("BLPOP: the baton dies with the waiter that took it [breaks H32]", async () => {
   const scene = await Scene.open();
   const [a, b, c] = [scene.program("a"), scene.program("b"), scene.program("c")];
   let got: unknown = "nothing";
@@ -108,7 +107,7 @@ test("BLPOP: the baton dies with the waiter that took it", async () => {
   expect(got).toBe(null);
 });
 
-test("a waiter that dies as it is granted delays the next by one ttl at most", async () => {
+test("a waiter that dies as it is granted delays the next by one ttl at most [H32]", async () => {
   const delaysMs: number[] = [];
   for (const killMs of [999, 1_000.5, 1_001, 1_002, 1_003]) {
     const scene = await Scene.open(Math.round(killMs));
