@@ -7,6 +7,7 @@ import { parseDuration, parseWait } from "./duration.js";
 import { HELP } from "./help.js";
 import { addLimit, addLimits } from "./limit-program.js";
 import { printLine } from "./output/output.js";
+import { printable } from "./output/text.js";
 import { settingOptions, settingsOf } from "./settings.js";
 
 const LEAST_INTERVAL_MS = 50;
@@ -220,9 +221,13 @@ function duration(
   return new Option(flags, description).argParser(parse).default(parse(byDefault), byDefault);
 }
 
-/** Every complaint begins with the name of the program. */
+/** Every complaint begins with the name of the program. It quotes what was typed, or pasted. */
 function named(text: string): string {
-  return text.replace(/^error: /, "holdfast: ");
+  return text
+    .replace(/^error: /, "holdfast: ")
+    .split("\n")
+    .map(printable)
+    .join("\n");
 }
 
 function portNumber(text: string): number {

@@ -1,6 +1,8 @@
 /** Where words go: results to stdout, everything else to stderr, plain or as JSON. */
 import { createColors } from "picocolors";
+import { EXIT } from "../exit-codes.js";
 import { codeOf, exitCodeOf, toldOf } from "../failure.js";
+import { printable, printableJson } from "./text.js";
 
 export type Colors = ReturnType<typeof createColors>;
 
@@ -12,16 +14,23 @@ export function colorsFor(stream: NodeJS.WriteStream): Colors {
 
 /** One JSON document on one line. A token is a string: as a number it would lose digits in many readers. */
 export function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_, member) => (typeof member === "bigint" ? String(member) : member));
+  return printableJson(
+    JSON.stringify(value, (_, member) => (typeof member === "bigint" ? String(member) : member)),
+  );
 }
 
 export function printLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** For people, beside the result. */
+/** For people, beside the result. One line: the text may quote what somebody else wrote. */
 export function note(text: string): void {
-  process.stderr.write(`holdfast: ${text}\n`);
+  process.stderr.write(`holdfast: ${printable(text)}\n`);
+}
+
+/** For whoever mends this program: a stack has many lines. */
+function noteStack(stack: string): void {
+  process.stderr.write(`holdfast: ${stack.split("\n").map(printable).join("\n")}\n`);
 }
 
 /** An event of a command whose stdout is not its own. */
@@ -30,13 +39,8 @@ export function noteEvent(event: Readonly<Record<string, unknown>>): void {
 }
 
 export function reportFailure(error: unknown, json: boolean): void {
-  if (json) {
-    const exitCode = exitCodeOf(error);
-    noteEvent({
-      event: "error",
-      code: codeOf(error),
-      exitCode,
-      message: toldOf(error),
-    });
-  } else note(toldOf(error));
+  const exitCode = exitCodeOf(error);
+  if (json) noteEvent({ event: "error", code: codeOf(error), exitCode, message: toldOf(error) });
+  else if (exitCode === EXIT.broken) noteStack(toldOf(error));
+  else note(toldOf(error));
 }

@@ -1,8 +1,20 @@
 /** Text that others wrote, made fit for a terminal. */
 
-/** Names and labels are anybody's: an escape sequence in one must not reach the terminal. */
+/** Control characters, and those that change the direction or the look of their neighbours without being seen. */
+const UNSEEN = /\p{Cc}|\p{Cf}|[\u2028\u2029]/gu;
+
+/** Anybody may have chosen a name or a label: an escape sequence in one must not reach the terminal. */
 export function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}|\p{Cf}|[\u2028\u2029]/gu, (character) => {
+  return text.replaceAll(UNSEEN, (character) => {
     return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
   });
+}
+
+/** A JSON document with the same meaning, in which no such character stands as it is. */
+export function printableJson(json: string): string {
+  return json.replaceAll(UNSEEN, (character) => character.split("").map(escaped).join(""));
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
