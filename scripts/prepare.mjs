@@ -11,8 +11,17 @@
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const oldestNode = [20, 19];
@@ -102,12 +111,26 @@ function installedMatchesLock() {
   });
 }
 
+/** A new package of this workspace needs one link, where everything else is installed, and no installation. */
+function linkNewPackages() {
+  const wanted = readJson(join(root, "package-lock.json"))?.packages ?? {};
+  if (!existsSync(join(root, "node_modules/.package-lock.json"))) return;
+  for (const [path, { link, resolved }] of Object.entries(wanted)) {
+    const place = join(root, path);
+    if (!link || existsSync(place) || !existsSync(join(root, resolved))) continue;
+    mkdirSync(dirname(place), { recursive: true });
+    rmSync(place, { force: true });
+    symlinkSync(relative(dirname(place), join(root, resolved)), place, "junction");
+  }
+}
+
 /** @param {Record<string, string>} stamp */
 async function install(stamp) {
   const key = installKey();
   if (stamp.installed === key) return;
   const samePlatform =
     !stamp.installed || stamp.installed.split(" ").slice(1).join(" ") === key.split(" ").slice(1).join(" ");
+  if (samePlatform) linkNewPackages();
   if (!(samePlatform && installedMatchesLock())) {
     const since = performance.now();
     say("installing dependencies (npm ci), this happens once …");

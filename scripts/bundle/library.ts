@@ -95,8 +95,8 @@ async function bundle(
           },
         },
         {
-          // What several other entries have in common is named by its folder.
-          name: (id) => relative(src, id).split(/[\\/]/)[0] ?? null,
+          // Code that several other entries have in common is named by its folder, or its file.
+          name: (id) => relative(src, id).split(/[\\/]/)[0]?.replace(/\.ts$/, "") ?? null,
           minShareCount: 2,
         },
       ],

@@ -52,7 +52,6 @@ describe("direction, inside the library", () => {
     "locks/backends/etcd/backend.ts",
     "limits/rolling.ts",
     "election/election.ts",
-    "compat/redlock.ts",
   ]);
 
   test.each([
@@ -71,7 +70,6 @@ describe("direction, inside the library", () => {
     ["election/election.ts", "../locks/backends/redis/backend.js"],
     ["redis/connection.ts", "./clients/ioredis.js"],
     ["redis/port.ts", "../locks/mutex.js"],
-    ["compat/redlock.ts", "../index.js"],
   ])("%s must not import %s, not even a type", (from, specifier) => {
     const path = `${lib}/${from}`;
     expect(findings({ ...all, [path]: `import type { X } from "${specifier}";\n` })).toEqual([
@@ -99,7 +97,6 @@ describe("direction, inside the library", () => {
     ["lease/lease.ts", "../time/clock.js"],
     ["lease/lease.ts", "../telemetry/channel.js"],
     ["election/election.ts", "../locks/mutex.js"],
-    ["compat/redlock.ts", "../holdfast.js"],
   ])("%s may import %s", (from, specifier) => {
     expect(findings({ ...all, [`${lib}/${from}`]: `import { X } from "${specifier}";\n` })).toEqual([]);
   });

@@ -10,6 +10,7 @@ const rule = "direction";
 /** What the sources of a package may take from the others of this workspace. Tests may take all that is declared. */
 const packages: Readonly<Record<string, readonly string[]>> = {
   holdfast: [],
+  "@holdfast/compat": ["holdfast"],
   "@holdfast/embedded": [],
   "@holdfast/conformance": ["holdfast"],
   "@holdfast/databases": [],
@@ -37,14 +38,12 @@ const primitives = [
   "inspect",
   "doctor",
   "middleware",
-  "compat",
 ];
 /** A primitive on top of another: each line is a decision. */
 const builtOn: Readonly<Record<string, readonly string[]>> = {
   election: ["locks"],
   inspect: ["locks", "limits", "election", "queues"],
   middleware: ["limits", "fencing"],
-  compat: ["holdfast", ...primitives.filter((name) => name !== "compat")],
 };
 const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],

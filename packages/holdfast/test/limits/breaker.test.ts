@@ -3,14 +3,12 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { type GuardOptions, Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { GcraLimit, Limit as GemLimit, LimitGroup } from "../../src/compat/traffic-jam/index.ts";
 import { IndeterminateError } from "../../src/errors.ts";
 import { script as guardScript } from "../../src/limits/guard.lua.ts";
 import { GuardDesk } from "../../src/limits/guard-desk.ts";
 import { guardTermsOf } from "../../src/limits/guard-terms.ts";
 import { script as noteScript } from "../../src/limits/lua/note.lua.ts";
 import { Schedule } from "../../src/time/schedule.ts";
-import { configOver } from "../compat/traffic-jam/scene.ts";
 import { Engine } from "./engine.ts";
 import { Office } from "./office.ts";
 
@@ -79,30 +77,20 @@ describe("a port that says that it is not connected", () => {
   });
 });
 
-test("nothing of a burst waits in the client's queue until Redis is back: guards, indexes, TrafficJam", async () => {
+test("nothing of a burst waits in the client's queue until Redis is back: guards and indexes", async () => {
   const server = await EmbeddedValkey.start();
   const client = new Redis(server.url, { retryStrategy: () => 20 });
   client.on("error", () => {});
   const hf = new Holdfast(client, { callTimeout: 500 });
   const [guard, limit] = [hf.guard("g", GUARD), hf.limit("l", { max: 3, per: "1h" })];
   const index = await hf.limits.index("i");
-  const config = configOver(client, "tj");
-  const gem = (value: string) => new GemLimit("a", value, { max: 3, period: 60, config });
-  await Promise.all([guard.hit("s"), limit.take("ann"), gem("first").increment()]);
+  await Promise.all([guard.hit("s"), limit.take("ann")]);
   const gone = new Promise((resolve) => client.once("close", resolve));
   await server.stop();
   await gone;
   const subjects = Array.from({ length: 50 }, (_, at) => `s${at}`);
-  const group = (value: string) =>
-    new LimitGroup(gem(value), new GcraLimit("b", value, { max: 3, period: 60, config }));
   const asked = await Promise.allSettled(
-    subjects.flatMap((subject) => [
-      guard.pardon(subject),
-      index.note([limit.of(subject)]),
-      index.reset(),
-      gem(subject).increment(),
-      group(subject).increment(),
-    ]),
+    subjects.flatMap((subject) => [guard.pardon(subject), index.note([limit.of(subject)]), index.reset()]),
   );
   const codes = asked.map((each) => (each.status === "rejected" ? each.reason.code : "fulfilled"));
   expect(new Set(codes)).toEqual(new Set(["UNAVAILABLE"]));

@@ -1,5 +1,5 @@
-/** The other classes of holdfast/compat/traffic-jam where time passes, and their defects of time. */
-import { World } from "@holdfast/lab";
+/** The other classes of @holdfast/compat/traffic-jam where time passes, and their defects of time. */
+
 import {
   type Configuration,
   GcraLimit,
@@ -7,7 +7,8 @@ import {
   Limit,
   LimitGroup,
   RollingLimit,
-} from "holdfast/compat/traffic-jam";
+} from "@holdfast/compat/traffic-jam";
+import { World } from "@holdfast/lab";
 import { describe, expect, it } from "vitest";
 import { configOf, flood, inWorld } from "./traffic-jam-scene.ts";
 

@@ -1,6 +1,7 @@
 /** A process of a world with a configuration of TrafficJam, and a crowd of them. */
+
+import { Configuration, holdfastOf, type Limit } from "@holdfast/compat/traffic-jam";
 import { type Node, type Process, SimClient, World } from "@holdfast/lab";
-import { Configuration, holdfastOf, type Limit } from "holdfast/compat/traffic-jam";
 import { expect } from "vitest";
 
 export interface Scene {

@@ -1,6 +1,7 @@
-/** A Limit of holdfast/compat/traffic-jam where time passes: what the gem's specs assert of it, and its defects of time. */
+/** A Limit of @holdfast/compat/traffic-jam where time passes: what the gem's specs assert of it, and its defects of time. */
+
+import { Limit } from "@holdfast/compat/traffic-jam";
 import { World } from "@holdfast/lab";
-import { Limit } from "holdfast/compat/traffic-jam";
 import { describe, expect, it } from "vitest";
 import { configOf, flood, inWorld, mostIn } from "./traffic-jam-scene.ts";
 

@@ -1,0 +1,211 @@
+/**
+ * Mutex: the class of npm redis-semaphore 5, on Holdfast's mutex.
+ *
+ * What is held is kept by its identifier for this process, so that another Mutex here can take part in it
+ * (`acquiredExternally`). Redis knows holders by ids of holdfast's own, which no other process can present.
+ */
+import {
+  AcquireTimeoutError,
+  type Holdfast,
+  InvalidArgumentError,
+  type Lease,
+  LeaseLostError,
+  type RedisClientLike,
+} from "holdfast";
+import { NotPortedError } from "../not-ported-error.js";
+import { type SharedHoldfast, sharedHoldfast } from "../shared-holdfast.js";
+import { TimedLeases, ttlFor } from "../timed-leases.js";
+import { LostLockError, TimeoutError } from "./errors.js";
+import { type IdentifierOptions, identifierFrom } from "./identifier.js";
+
+export type LockLostCallback = (this: Mutex, error: LostLockError) => void;
+
+/** Times in milliseconds. */
+export interface TimeoutOptions {
+  /** How long the name stays taken after its holder falls silent. @default 10000 */
+  readonly lockTimeout?: number | undefined;
+  /** Longest wait. 0 is one attempt. @default 10000 */
+  readonly acquireTimeout?: number | undefined;
+  /** 1 does not wait; more wait for as long as that many attempts would take. @default Infinity */
+  readonly acquireAttemptsLimit?: number | undefined;
+  /** Waiters are told here and do not poll: it counts only with acquireAttemptsLimit. @default 10 */
+  readonly retryInterval?: number | undefined;
+  /** 0: the lock ends after lockTimeout. Any other: it is renewed, at a third of that. @default 0.8 of lockTimeout */
+  readonly refreshInterval?: number | undefined;
+}
+
+export interface LockOptions extends TimeoutOptions, IdentifierOptions {
+  /** Called when the lock was lost while it was being refreshed. @default a warning of the process */
+  readonly onLockLost?: LockLostCallback | undefined;
+}
+
+export const defaultTimeoutOptions = {
+  lockTimeout: 10_000,
+  acquireTimeout: 10_000,
+  acquireAttemptsLimit: Number.POSITIVE_INFINITY,
+  retryInterval: 10,
+};
+
+const REFRESH_SHARE = 0.8;
+
+/** What this process holds, by key and identifier. */
+const held = new WeakMap<Holdfast, Map<string, TimedLeases>>();
+
+export class Mutex {
+  readonly #client: RedisClientLike;
+  readonly #key: string;
+  readonly #identifier: string;
+  readonly #terms: Readonly<Record<keyof TimeoutOptions, number>>;
+  readonly #onLockLost: LockLostCallback;
+  #adopts: boolean;
+  #timed: TimedLeases | null = null;
+  #refreshing = false;
+
+  /**
+   * @param key The name at Holdfast is `mutex:<key>`.
+   * @throws {InvalidArgumentError} with the messages of the original
+   */
+  constructor(client: RedisClientLike, key: string, options: LockOptions = {}) {
+    const { lockTimeout = defaultTimeoutOptions.lockTimeout } = options;
+    const { identifier, adopts } = identifierFrom(options);
+    if (!client) throw new InvalidArgumentError('"client"', "is required");
+    if (!key) throw new InvalidArgumentError('"key"', "is required");
+    if (typeof key !== "string") throw new InvalidArgumentError('"key"', "must be a string");
+    this.#client = client;
+    this.#key = `mutex:${key}`;
+    this.#identifier = identifier;
+    this.#adopts = adopts;
+    this.#onLockLost = options.onLockLost ?? warnOfLoss;
+    this.#terms = {
+      lockTimeout,
+      acquireTimeout: options.acquireTimeout ?? defaultTimeoutOptions.acquireTimeout,
+      acquireAttemptsLimit: options.acquireAttemptsLimit ?? defaultTimeoutOptions.acquireAttemptsLimit,
+      retryInterval: options.retryInterval ?? defaultTimeoutOptions.retryInterval,
+      refreshInterval: options.refreshInterval ?? Math.round(lockTimeout * REFRESH_SHARE),
+    };
+    sharedHoldfast(client); // a client of an unknown shape is refused here, and not by the first lock
+  }
+
+  get identifier(): string {
+    return this.#identifier;
+  }
+
+  /** Whether it can be relied upon now: a look at the clocks, not at a flag. */
+  get isAcquired(): boolean {
+    return this.#timed?.live ?? false;
+  }
+
+  /** The lease underneath, with its fence; null when nothing was acquired. */
+  get lease(): Lease | null {
+    return this.#timed?.leases[0] ?? null;
+  }
+
+  /** Aborts before anybody else can hold the name; null when nothing was acquired. */
+  get signal(): AbortSignal | null {
+    return this.#timed?.signal ?? null;
+  }
+
+  /** @throws {TimeoutError} somebody else held it for all of the acquire timeout; otherwise as `tryAcquire` */
+  async acquire(abortSignal?: AbortSignal): Promise<void> {
+    if (await this.tryAcquire(abortSignal)) return;
+    throw new TimeoutError(`Acquire mutex ${this.#key} timeout`);
+  }
+
+  /**
+   * Waits for at most acquireTimeout. False: somebody else held it for all that time.
+   * @throws {NotPortedError} acquiredExternally, and this process holds nothing under that identifier
+   * @throws {IndeterminateError} @throws {ServerError} Redis did not answer, or refused
+   * @throws the signal's reason, when it aborted first
+   */
+  async tryAcquire(abortSignal?: AbortSignal): Promise<boolean> {
+    const shared = sharedHoldfast(this.#client);
+    const timed = this.#adopts ? this.#adopt(shared) : await this.#take(shared, abortSignal);
+    if (!timed) return false;
+    this.#timed = timed;
+    this.#adopts = false;
+    this.#refreshing = this.#terms.refreshInterval > 0;
+    this.#remember(shared.holdfast, timed);
+    const lost = (): void => this.#lost(timed);
+    if (timed.signal.aborted) lost();
+    else timed.signal.addEventListener("abort", lost, { once: true });
+    return true;
+  }
+
+  /** The lock is renewed no more, and ends when what is left of its lockTimeout is over. */
+  stopRefresh(): void {
+    this.#refreshing = false;
+    const leftMs = this.#timed?.remainingMs ?? 0;
+    if (leftMs > 0) this.#timed?.extend(leftMs);
+  }
+
+  /** Never rejects for a lock that is over or an answer that is missing: it ends by itself then. */
+  async release(): Promise<void> {
+    const timed = this.#adopts ? this.#externalLeases(sharedHoldfast(this.#client)) : this.#timed;
+    this.#timed = null;
+    this.#adopts = false;
+    this.#refreshing = false;
+    await timed?.release();
+  }
+
+  async #take(
+    { holdfast, clock }: SharedHoldfast,
+    signal: AbortSignal | undefined,
+  ): Promise<TimedLeases | null> {
+    const { lockTimeout, acquireTimeout, acquireAttemptsLimit, retryInterval } = this.#terms;
+    if (!(acquireAttemptsLimit >= 1)) return null;
+    const attemptsMs = acquireAttemptsLimit === 1 ? 0 : acquireAttemptsLimit * retryInterval;
+    const waitMs = Math.max(Math.min(acquireTimeout, attemptsMs), 0);
+    const mutex = holdfast.mutex(this.#key, { ttl: ttlFor(lockTimeout) });
+    try {
+      const lease = await mutex.acquire({ wait: waitMs, signal });
+      return new TimedLeases(clock, [lease], this.#lengthMs);
+    } catch (error) {
+      if (error instanceof AcquireTimeoutError) return null;
+      throw error;
+    }
+  }
+
+  /** As the original's refresh: it begins anew with the times of this Mutex. */
+  #adopt(shared: SharedHoldfast): TimedLeases | null {
+    const timed = this.#externalLeases(shared);
+    return timed.extend(this.#lengthMs) ? timed : null;
+  }
+
+  #externalLeases({ holdfast }: SharedHoldfast): TimedLeases {
+    const timed = held.get(holdfast)?.get(this.#place);
+    if (timed) return timed;
+    throw new NotPortedError(
+      `nothing is held here under the identifier ${this.#identifier} of ${this.#key}: it is over, or another ` +
+        "process holds it, which cannot be taken over: let the process that acquired it do the work, or acquire anew",
+    );
+  }
+
+  #remember(holdfast: Holdfast, timed: TimedLeases): void {
+    const terms = held.get(holdfast) ?? new Map<string, TimedLeases>();
+    held.set(holdfast, terms.set(this.#place, timed));
+    timed.whenOver(() => {
+      if (terms.get(this.#place) === timed) terms.delete(this.#place);
+    });
+  }
+
+  #lost(timed: TimedLeases): void {
+    if (!this.#refreshing || this.#timed !== timed) return;
+    this.#refreshing = false;
+    const error = new LostLockError(`Lost mutex for key ${this.#key}`, { cause: timed.signal.reason });
+    this.#onLockLost(error);
+  }
+
+  get #lengthMs(): number {
+    return this.#terms.refreshInterval > 0 ? Number.POSITIVE_INFINITY : this.#terms.lockTimeout;
+  }
+
+  get #place(): string {
+    return `${this.#key}\n${this.#identifier}`;
+  }
+}
+
+/** The original throws where nobody can catch it. */
+function warnOfLoss(error: LostLockError): void {
+  const closed = error.cause instanceof LeaseLostError && error.cause.reason === "closed"; // by the user's own call
+  if (!closed) process.emitWarning(error);
+}

@@ -1,0 +1,47 @@
+/** The errors of npm redlock, and the votes that they carry: here of one client. */
+import type { RedisClientLike } from "holdfast";
+
+export interface ExecutionStats {
+  readonly membershipSize: number;
+  readonly quorumSize: number;
+  readonly votesFor: Set<RedisClientLike>;
+  readonly votesAgainst: Map<RedisClientLike, Error>;
+}
+
+export interface ExecutionResult {
+  /** One for each operation, however long it waited. */
+  readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
+}
+
+/** Another lock exists on one of the resources. */
+export class ResourceLockedError extends Error {
+  override readonly name = "ResourceLockedError";
+}
+
+/** The operation failed; `attempts` say why, and `cause` is the error underneath. */
+export class ExecutionError extends Error {
+  override readonly name = "ExecutionError";
+  readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
+
+  constructor(
+    message: string,
+    attempts: ReadonlyArray<Promise<ExecutionStats>>,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(message, options);
+    this.attempts = attempts;
+  }
+}
+
+/** The stats of one operation on the one client: for it, or against it for a reason. */
+export function voteOf(client: RedisClientLike, against: Error | null): Promise<ExecutionStats>[] {
+  const votesFor = new Set(against ? [] : [client]);
+  const votesAgainst = new Map(against ? [[client, against]] : []);
+  return [Promise.resolve({ membershipSize: 1, quorumSize: 1, votesFor, votesAgainst })];
+}
+
+/** As the original's scripts count what they could apply. */
+export function lockedError(applied: number, asked: number, cause?: unknown): ResourceLockedError {
+  const message = `The operation was applied to: ${applied} of the ${asked} requested resources.`;
+  return new ResourceLockedError(message, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,10 @@
+/**
+ * @holdfast/compat/redlock: the shape of npm redlock 5.0.0-beta.2 for one server, on holdfast.
+ * docs/guides/migrating.md lists what differs.
+ */
+export { NotPortedError } from "../not-ported-error.js";
+export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";
+export { ExecutionError, type ExecutionResult, type ExecutionStats, ResourceLockedError } from "./errors.js";
+export { Lock } from "./lock.js";
+export { Redlock, Redlock as default, type RedlockAbortSignal } from "./redlock.js";
+export type { Settings } from "./settings.js";

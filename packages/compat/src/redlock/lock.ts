@@ -1,0 +1,72 @@
+/** Lock: what npm redlock returns from `acquire`, with the leases underneath. */
+import type { Lease } from "holdfast";
+import type { TimedLeases } from "../timed-leases.js";
+import type { ExecutionResult, ExecutionStats } from "./errors.js";
+
+/** The Redlock that a lock came from. */
+export interface LockMaker {
+  release(lock: Lock): Promise<ExecutionResult>;
+  extend(existing: Lock, duration: number): Promise<Lock>;
+}
+
+export class Lock {
+  readonly redlock: LockMaker;
+  readonly resources: string[];
+  /** Different for every acquire, kept by `extend`. It is not what the key in Redis holds. */
+  readonly value: string;
+  readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
+  /** Until when it may be relied upon unless it is extended, in ms since 1970; 0 when it is over. */
+  expiration: number;
+  readonly #timed: TimedLeases;
+
+  constructor(
+    redlock: LockMaker,
+    resources: string[],
+    timed: TimedLeases,
+    attempts: ReadonlyArray<Promise<ExecutionStats>>,
+    expiration: number,
+  ) {
+    this.redlock = redlock;
+    this.resources = resources;
+    this.value = timed.leases.map(({ id, fence }) => `${id}.${fence}`).join(",");
+    this.attempts = attempts;
+    this.expiration = expiration;
+    this.#timed = timed;
+    timed.signal.addEventListener("abort", () => {
+      this.expiration = 0;
+    });
+  }
+
+  /** Aborts before anybody else can hold a resource: when it is lost, or its time is up. Not on release. */
+  get signal(): AbortSignal {
+    return this.#timed.signal;
+  }
+
+  /** One for each resource, each with its fence, in the order of their names. */
+  get leases(): readonly Lease[] {
+    return this.#timed.leases;
+  }
+
+  /** What `redlock.release` and `redlock.extend` work on. */
+  get timed(): TimedLeases {
+    return this.#timed;
+  }
+
+  async release(): Promise<ExecutionResult> {
+    return this.redlock.release(this);
+  }
+
+  /** The name that version 4 had for `release`. */
+  async unlock(): Promise<ExecutionResult> {
+    return this.release();
+  }
+
+  /** A new Lock on the same leases, which ends `duration` ms from now; this one is over. */
+  async extend(duration: number): Promise<Lock> {
+    return this.redlock.extend(this, duration);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}

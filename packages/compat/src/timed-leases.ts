@@ -1,0 +1,119 @@
+/**
+ * TimedLeases: leases that one caller got together and that end together at a time of his, unless he moves it.
+ *
+ * Holdfast renews a lease for as long as it is held. The locks of the originals end by themselves unless
+ * their holder extends them: here the leases are renewed underneath, and given back when the time is up.
+ */
+import {
+  type Clock,
+  elapsedMs,
+  type Instant,
+  type Lease,
+  LeaseLostError,
+  type ReleaseResult,
+} from "holdfast";
+
+const SHORTEST_TTL_MS = 100;
+const LONGEST_TTL_MS = 2 ** 31 - 1;
+
+/** The nearest ttl that Holdfast takes. A TimedLeases ends what should be shorter, and keeps what should be longer. */
+export function ttlFor(lengthMs: number): number {
+  return Math.min(Math.max(lengthMs, SHORTEST_TTL_MS), LONGEST_TTL_MS);
+}
+
+export class TimedLeases {
+  readonly leases: readonly Lease[];
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  #since: Instant;
+  #lengthMs: number;
+  #cancelTimer: () => void = () => {};
+  #released: Promise<ReleaseResult> | null = null;
+  #forget: () => void = () => {};
+
+  /** @param lengthMs until they are given back; Infinity is never */
+  constructor(clock: Clock, leases: readonly Lease[], lengthMs: number) {
+    this.#clock = clock;
+    this.leases = leases;
+    this.#since = clock.now();
+    this.#lengthMs = lengthMs;
+    for (const { signal } of leases) {
+      const lose = (): void => this.#abort(signal.reason);
+      if (signal.aborted) lose();
+      else signal.addEventListener("abort", lose, { once: true });
+    }
+    this.#arm();
+  }
+
+  /** Aborts with a LeaseLostError when a lease is lost or the time is up, not on release. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether every lease can be relied upon now: a look at the clocks. */
+  get live(): boolean {
+    if (this.#released || this.#controller.signal.aborted) return false;
+    return this.#leftMs > 0 && this.leases.every((lease) => lease.valid);
+  }
+
+  /** How long the store keeps the leases from now on if nobody renews them. */
+  get remainingMs(): number {
+    return this.live ? Math.min(this.#leftMs, ...this.leases.map((lease) => lease.remainingMs)) : 0;
+  }
+
+  /** Called once, when it is released, lost or over. */
+  whenOver(listener: () => void): void {
+    this.#forget = listener;
+  }
+
+  /** Moves the end to `lengthMs` from now. False, and nothing moves, when it is over already. */
+  extend(lengthMs: number): boolean {
+    if (!this.live) return false;
+    this.#since = this.#clock.now();
+    this.#lengthMs = lengthMs;
+    this.#arm();
+    return true;
+  }
+
+  /** Gives the leases back; `lapsed` when one of them, or the time, had ended before. May be repeated. */
+  release(): Promise<ReleaseResult> {
+    if (!this.#released) {
+      this.#cancelTimer();
+      this.#released = this.#giveBack(!this.live);
+      this.#forget();
+    }
+    return this.#released;
+  }
+
+  #abort(reason: unknown): void {
+    this.#forget();
+    this.#controller.abort(reason);
+  }
+
+  get #leftMs(): number {
+    return this.#lengthMs - elapsedMs(this.#clock, this.#since);
+  }
+
+  #arm(): void {
+    this.#cancelTimer();
+    this.#cancelTimer = () => {};
+    if (this.#lengthMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelTimer = this.#clock.setTimer(() => this.#end(), Math.max(this.#leftMs, 0));
+  }
+
+  #end(): void {
+    if (this.#leftMs > 0) {
+      this.#arm();
+      return;
+    }
+    void this.release(); // never rejects
+    const [first] = this.leases;
+    if (first) this.#abort(new LeaseLostError(first.name, first.fence, "expired"));
+  }
+
+  async #giveBack(late: boolean): Promise<ReleaseResult> {
+    const results = await Promise.all(this.leases.map((lease) => lease.release()));
+    if (results.includes("unknown")) return "unknown";
+    return late || results.includes("lapsed") ? "lapsed" : "released";
+  }
+}
