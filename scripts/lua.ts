@@ -62,7 +62,10 @@ function specialAt(source: string, at: number): Pick<Piece, "kind" | "text"> | u
   return undefined;
 }
 
-/** The same program without comments, blank lines and trailing blanks. Strings come through untouched. */
+/** A comment at the end of a line that is a guard and nothing else, so that a test can leave the line out. */
+const mark = /^-- guard: [^\n]*$/;
+
+/** The same program without comments, blank lines and trailing blanks, but with its marks. Strings come through untouched. */
 export function strip(source: string): string {
   const lines: string[] = [];
   let line = "";
@@ -72,7 +75,7 @@ export function strip(source: string): string {
     line = "";
   };
   for (const piece of pieces(source)) {
-    if (piece.kind === "string") {
+    if (piece.kind === "string" || (piece.kind === "comment" && mark.test(piece.text))) {
       line += piece.text;
     } else if (piece.kind === "comment") {
       // A comment separates tokens ("a--[[b]]c" is two names), so a blank takes its place.

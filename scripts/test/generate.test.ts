@@ -19,6 +19,11 @@ describe("strip", () => {
     expect(strip(lua)).toBe("local a = 1\nif a then\n  return a\nend\n");
   });
 
+  test("keeps the mark of a guard, which is at the end of its line", () => {
+    const lua = "-- why\nif a < b then a = b end -- guard: a rises\nreturn a\n";
+    expect(strip(lua)).toBe("if a < b then a = b end -- guard: a rises\nreturn a\n");
+  });
+
   test("keeps two names apart where a comment stood between them", () => {
     expect(strip("return--[[x]]a")).toBe("return a\n");
   });

@@ -1,7 +1,7 @@
 // Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "inspect/force-release",
-  sha1: "40c2d6719f4100daab85adcd563f91285aadbb4a",
+  sha1: "3dfc33160ad3f28fa28c3747f690c14d24fbbd8f",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
@@ -42,7 +42,8 @@ local function renew(lock, state)
   state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
-  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  local token = math.max(tonumber(now), tonumber(request.floor))
+  if token <= state.top then token = state.top + 1 end -- guard: token rises
   if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms

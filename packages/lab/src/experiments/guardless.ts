@@ -1,33 +1,30 @@
-/** holdfast with one line of one of its scripts changed, as a mistake would change it. */
+/** holdfast without one of its guards: a line of a script that is marked with `-- guard: …`, and left out. */
 import { Holdfast, type HoldfastOptions, type RedisClientLike } from "holdfast";
 import type { SimClient } from "../sim/sim-client.js";
 
-export interface Guard {
-  /** What it does, for people. */
-  readonly name: string;
-  /** The line with the guard, and without it. Every script that has the line loses it. */
-  readonly line: string;
-  readonly without: string;
+export interface Guardless {
+  readonly library: typeof Holdfast;
+  /** The line that was left out; null while no script with it was sent. */
+  readonly removed: () => string | null;
 }
 
-/** The class, and how often a script lost the guard: never means that it was not where it was thought to be. */
-export function holdfastWithout(guard: Guard): {
-  readonly library: typeof Holdfast;
-  readonly changes: () => number;
-} {
-  let changes = 0;
+/** @param guard what the mark says, "token rises"; every script that has the line loses it */
+export function holdfastWithout(guard: string): Guardless {
+  const marked = new RegExp(`^(.*) -- guard: ${guard}$`, "m");
+  let removed: string | null = null;
   const changed = (words: readonly string[]): string[] => {
     const [command = "", source = "", ...rest] = words;
-    if (command !== "EVAL" || !source.includes(guard.line)) return [...words];
-    changes += 1;
-    return [command, source.replace(guard.line, guard.without), ...rest];
+    const line = command === "EVAL" ? marked.exec(source)?.[1] : undefined;
+    if (line === undefined) return [...words];
+    removed = line.trim();
+    return [command, source.replace(marked, ""), ...rest];
   };
-  class Guardless extends Holdfast {
+  class Unguarded extends Holdfast {
     constructor(client: RedisClientLike | string, options?: HoldfastOptions) {
       super(changedClient(client as unknown as SimClient, changed) as unknown as RedisClientLike, options);
     }
   }
-  return { library: Guardless, changes: () => changes };
+  return { library: Unguarded, removed: () => removed };
 }
 
 /** The client as it is, but for the text of the scripts that it sends. */

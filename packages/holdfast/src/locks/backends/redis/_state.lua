@@ -60,7 +60,8 @@ end
 -- Writes the lease, with a token larger than every one handed out or reserved before, and returns the
 -- token. Every check comes before this.
 local function hold(lock, state, flag, now, request)
-  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  local token = math.max(tonumber(now), tonumber(request.floor))
+  if token <= state.top then token = state.top + 1 end -- guard: token rises
   if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms

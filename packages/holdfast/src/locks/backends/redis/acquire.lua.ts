@@ -1,7 +1,7 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/acquire",
-  sha1: "8a72b02f97cb811cc930751faa80886cae91e580",
+  sha1: "84e0b5fc9abf3f3723d97eca49e0ca76340e8156",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, inbox, beat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
@@ -46,7 +46,8 @@ local function renew(lock, state)
   state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
-  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  local token = math.max(tonumber(now), tonumber(request.floor))
+  if token <= state.top then token = state.top + 1 end -- guard: token rises
   if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms

@@ -1,7 +1,7 @@
 // Generated from beat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/beat",
-  sha1: "ba1234e90d0c11c7a4907610bb9016bb67bb81cf",
+  sha1: "bb3def0c44bca3523e6e5cd4f89ce3078c8fdcd1",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -39,7 +39,8 @@ local function renew(lock, state)
   state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
-  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  local token = math.max(tonumber(now), tonumber(request.floor))
+  if token <= state.top then token = state.top + 1 end -- guard: token rises
   if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms

@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/release",
-  sha1: "434e67539a030fdbac491800ea074f7e674acb39",
+  sha1: "bfd70c218d3fb3712c805a812edd7737fd439cd1",
   source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms = ARGV[1], tonumber(ARGV[2])
 local held = redis.call('GET', lock)
@@ -72,7 +72,8 @@ local function renew(lock, state)
   state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
-  local token = math.max(state.top + 1, tonumber(now), tonumber(request.floor))
+  local token = math.max(tonumber(now), tonumber(request.floor))
+  if token <= state.top then token = state.top + 1 end -- guard: token rises
   if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
