@@ -1,6 +1,7 @@
 /** LimitIndex: which limits and targets may have something used, so that all of them can be reset at once. */
 import { checkWord } from "../arguments.js";
 import { BoundedMap } from "../bounded-map.js";
+import { ServerError } from "../errors.js";
 import type { BreakerPort } from "../redis/breaker.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
@@ -33,6 +34,8 @@ const SLACK_MS = 2_000;
 const FOR_EVER_MS = 100 * 366 * 86_400_000;
 const MOST_FRESH = 10_000;
 const SCAN_COUNT = "500";
+/** Characters of a foreign member that an error shows. */
+const LONGEST_SHOWN = 100;
 
 export class LimitIndex {
   readonly #key: string;
@@ -73,14 +76,16 @@ export class LimitIndex {
   }
 
   /**
-   * From now on nothing is used of any limit in the index, or of those called `name`. A process that remembers a
-   * refusal goes on refusing until it would have changed by itself.
-   * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} some may have been reset
+   * Resets every limit in the index, or those called `name`: nothing of them is used any more. A process that remembers
+   * a refusal goes on refusing until the refusal would have ended by itself.
+   * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} some may have been reset; all that
+   *   could be were, where it says WRONGTYPE, because another program has written to the key of the index
    */
   async reset(name: string | null = null): Promise<void> {
     if (name !== null) checkWord("name", name);
     const { port, prefix, callTimeoutMs } = this.#options;
     let cursor = "0";
+    let foreign: string | null = null;
     do {
       const scan = ["ZSCAN", this.#key, cursor, "COUNT", SCAN_COUNT];
       const [next, reply] = replyRow(await port.command(scan, callTimeoutMs), 2);
@@ -89,7 +94,12 @@ export class LimitIndex {
       const members = replyRow(reply, 0)
         .flat()
         .filter((_, place) => place % 2 === 0);
-      const limits = members.map((member) => JSON.parse(String(member)) as [string, string, string]);
+      const limits: Member[] = [];
+      for (const member of members.map(String)) {
+        const limit = memberIn(member);
+        if (limit) limits.push(limit);
+        else foreign = member;
+      }
       const keys = limits
         .filter(([, its]) => name === null || its === name)
         .map(([type, its, target]) => limitKey(prefix, type, its, target));
@@ -97,6 +107,25 @@ export class LimitIndex {
       // Its entry stays until its time is over: somebody may be charging it just now.
       if (keys.length > 0) await port.command(["DEL", ...keys], callTimeoutMs);
     } while (cursor !== "0");
+    if (foreign !== null)
+      throw new ServerError(
+        `WRONGTYPE the index ${this.#key} holds something else: ${JSON.stringify(foreign.slice(0, LONGEST_SHOWN))}`,
+      );
+  }
+}
+
+/** What names a limit and its target in the index. */
+type Member = readonly [type: string, name: string, target: string];
+
+/** Null: another program wrote it. */
+function memberIn(text: string): Member | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const isMember =
+      Array.isArray(parsed) && parsed.length === 3 && parsed.every((word) => typeof word === "string");
+    return isMember ? (parsed as unknown as Member) : null;
+  } catch {
+    return null;
   }
 }
 
