@@ -50,7 +50,8 @@ export type { Limit, LimitTarget, PartOptions, TakeOptions } from "./limits/limi
 export type { LimitIndex } from "./limits/limit-index.js";
 export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
 export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
-export type { LimitOptions, LimitPolicy, LimitType, Outage } from "./limits/terms.js";
+export type { LimitOptions, LimitPolicy, Outage } from "./limits/terms.js";
+export type { LimitType } from "./limits/types.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
 export { parseRedisUrl, type RedisAddress } from "./redis/clients/address.js";
 export type { HoldfastEvents } from "./telemetry/events.js";

@@ -2,7 +2,7 @@
 
 import { checkLockName, checkOptions, checkWord } from "../arguments.js";
 import { InvalidArgumentError, ServerError } from "../errors.js";
-import { limitTypes } from "../limits/terms.js";
+import { limitTypes } from "../limits/types.js";
 import { inboxChannel, limitKey, lockKeys, lockNameOf } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";

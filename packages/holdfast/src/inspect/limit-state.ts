@@ -1,5 +1,5 @@
 /** What is to be seen of a limit, and how the server's words become that. */
-import { type LimitType, limitTypes } from "../limits/terms.js";
+import { type LimitType, limitTypes, types } from "../limits/types.js";
 import { limitOf } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 
@@ -20,11 +20,6 @@ export interface LimitName {
   readonly target: string;
 }
 
-/** "<level> <since> <per> <unit>", all of them as `charge.lua` has them. */
-const BUCKET = /^(\d+) (\d+) (\d+) (\d+)$/;
-/** "<count> <start>" */
-const WINDOW = /^(\d+) \d+$/;
-const COUNT = /^(\d+)$/;
 /** What a few ms regenerate is no whole one. */
 const TOLERANCE = 0.01;
 /** The key of a bucket outlives it by so much at least. */
@@ -53,19 +48,14 @@ export function limitStateOf(
 }
 
 function usedOf(type: LimitType, state: string, ttlMs: number, nowUs: number): number | null {
-  if (type === "window") return countOf(WINDOW, state);
-  if (type === "lifetime" || type === "sliding") return countOf(COUNT, state);
-  const [, level, since, per, unit] = BUCKET.exec(state)?.map(Number) ?? [];
-  if (level === undefined || since === undefined || per === undefined || unit === undefined) return null;
-  const used = (level * unit) / per;
+  const numbers = types[type].state.exec(state)?.slice(1).map(Number);
+  if (!numbers) return null;
+  const [count = 0, sinceUs = 0, perUs = 0, unitUs = 0] = numbers;
+  if (types[type].frees !== "evenly") return count;
+  const used = (count * unitUs) / perUs;
   if (ttlMs < 0) return used;
-  // It regenerates evenly, and its key lives until nothing is used; longer after a charge of 0, when this says too much.
+  // A bucket leaks evenly, and its key lives until it is empty. After a charge of 0 it lives longer, and this is too much.
   const leftUs = Math.max(ttlMs - BEYOND_MS, 0) * 1_000;
   const endUs = nowUs + leftUs;
-  return endUs <= since ? used : Math.min(used, (used * leftUs) / (endUs - since));
-}
-
-function countOf(pattern: RegExp, state: string): number | null {
-  const count = pattern.exec(state)?.[1];
-  return count === undefined ? null : Number(count);
+  return endUs <= sinceUs ? used : Math.min(used, (used * leftUs) / (endUs - sinceUs));
 }

@@ -15,6 +15,7 @@ import { agedMs, type Clock, type Instant } from "../time/clock.js";
 import type { Ahead, Ask } from "./charges.js";
 import type { LimitResult } from "./result.js";
 import { isSame, type Terms } from "./terms.js";
+import { types } from "./types.js";
 import type { Verdict } from "./verdict.js";
 
 /** What was taken and is not dealt out yet. */
@@ -138,7 +139,7 @@ export class Blocks {
   #keep(ask: Ask, since: Instant, verdict: Verdict): void {
     const { terms, key } = ask;
     const windowMs = (verdict.resetUs / 1_000) * (1 - DRIFT_SHARE);
-    const forMs = terms.policy.type === "window" ? windowMs : dealMs(terms);
+    const forMs = types[terms.policy.type].frees === "together" ? windowMs : dealMs(terms);
     this.#blocks.set(key, { ask, left: verdict.extra, atUs: verdict.nowUs, since, forMs, verdict });
   }
 }
@@ -150,6 +151,7 @@ function dealMs({ policy }: Terms): number {
 
 /** As long by the server's clock, even if that is quicker. */
 function holdUs(terms: Terms): number {
-  const isBucket = terms.policy.type === "rolling" || terms.policy.type === "gcra";
-  return isBucket ? Math.ceil(dealMs(terms) * 1_000 * (1 + DRIFT_SHARE)) : 0;
+  return types[terms.policy.type].frees === "evenly"
+    ? Math.ceil(dealMs(terms) * 1_000 * (1 + DRIFT_SHARE))
+    : 0;
 }

@@ -6,6 +6,7 @@ import { Limit, type LimitTarget } from "./limit.js";
 import type { LimitIndex } from "./limit-index.js";
 import type { GroupResult } from "./result.js";
 import { checkCost, type Terms } from "./terms.js";
+import { types } from "./types.js";
 
 /** One limit of a group; or a group in a group. */
 export type LimitGroupPart = LimitTarget | LimitGroup;
@@ -141,9 +142,9 @@ export class Limits {
    */
   across(parts: readonly LimitGroupPart[]): LimitGroup {
     const group = new LimitGroup(this.#desk, parts, true);
-    const endless = group.parts.find(({ limit }) => limit.policy.type === "lifetime");
+    const endless = group.parts.find(({ limit }) => types[limit.policy.type].frees === "never");
     if (!endless) return group;
-    const problem = `has '${endless.limit.name}' of type "lifetime", which does not run out: use all()`;
+    const problem = `has '${endless.limit.name}' of type "${endless.limit.policy.type}", which does not run out: use all()`;
     throw new InvalidArgumentError("parts", problem);
   }
 }

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from "../errors.js";
 import { show } from "../time/duration.js";
 import type { Terms } from "./terms.js";
+import { namesOfTypes, types } from "./types.js";
 
 /** In ms a time of 1973: whoever says less means seconds. */
 const IN_SECONDS = 1e11;
@@ -18,9 +19,7 @@ export function momentUs(atMs: number | null): number | null {
 
 /** What happened earlier counts for less only where that regenerates evenly. @throws {InvalidArgumentError} */
 export function checkLate({ policy: { type } }: Terms, { atMs }: { readonly atMs: number | null }): void {
-  if (atMs === null || type === "rolling" || type === "gcra") return;
-  throw new InvalidArgumentError(
-    "atMs",
-    `is for rolling and gcra, and for refunds: leave it out for ${type}`,
-  );
+  if (atMs === null || types[type].frees === "evenly") return;
+  const suitable = namesOfTypes(({ frees }) => frees === "evenly");
+  throw new InvalidArgumentError("atMs", `is for ${suitable}, and for refunds: leave it out for ${type}`);
 }

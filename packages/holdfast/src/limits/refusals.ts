@@ -4,6 +4,7 @@ import type { Clock, Instant } from "../time/clock.js";
 import { agedMs } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
 import { isSame, type Terms } from "./terms.js";
+import { types } from "./types.js";
 
 interface Refusal {
   readonly terms: Terms;
@@ -100,7 +101,8 @@ export class Refusals {
 function longerBy({ policy, room, perUs }: Terms, refused: number, cost: number): number | null {
   if (cost === refused) return 0;
   if (cost > room) return null;
-  if (policy.type === "window") return 0;
-  if (policy.type !== "rolling" && policy.type !== "gcra") return null;
+  const { frees } = types[policy.type];
+  if (frees === "together") return 0;
+  if (frees !== "evenly") return null;
   return ((cost - refused) * perUs) / policy.max / 1_000;
 }

@@ -3,24 +3,7 @@
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import { type Duration, durationMs, show } from "../time/duration.js";
-
-/**
- * What each admits, by the server's clock, whatever the number of processes, and whether or not they take blocks:
- *
- * - `rolling`: a bucket of `max` that regenerates evenly; in any window of `per` less than twice `max`
- * - `gcra`: the same with a `burst` of its own; in any window of `per` at most `burst` + `max`
- * - `window`: a count that begins anew `per` after its first; at most `max` in each, so in any window of `per` at most
- *   twice `max`
- * - `sliding`: in any window of `per` at most `max`; keeps one entry for each charge of the last `per`
- * - `lifetime`: a count that never begins anew; at most `max` ever
- *
- * It does not hold for what was admitted without Redis (`outage`), nor where the server lost its data. What is given
- * back counts as not taken; so whoever gives back what has regenerated, or ended, may admit as much more: a refund says
- * when it was taken (`atMs`), a reservation knows. A late charge counts for less, and takes its caller's word for it.
- * A server whose clock is set back admits no more than was left, for at most one `per`; one whose clock is set forward
- * admits as if that time had passed.
- */
-export type LimitType = "rolling" | "gcra" | "window" | "sliding" | "lifetime";
+import { type LimitType, limitTypes, namesOfTypes, types } from "./types.js";
 
 /**
  * What a check says while Redis cannot be asked:
@@ -88,7 +71,6 @@ export interface Terms {
   readonly block: number;
 }
 
-export const limitTypes: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
 const outages: readonly Outage[] = ["error", "open", "closed", "local"];
 const MOST = 1_000_000_000;
 const MOST_SPAN_MS = 366 * 86_400_000;
@@ -104,12 +86,13 @@ export function termsOf(name: string, options: LimitOptions): Terms {
   oneOf("type", type, limitTypes);
   oneOf("outage", outage, outages);
   whole("max", max, 0);
-  if (options.burst !== undefined && type !== "gcra")
-    throw new InvalidArgumentError("burst", 'is for type "gcra"');
+  const { frees, hasBurst } = types[type];
+  if (options.burst !== undefined && !hasBurst)
+    throw new InvalidArgumentError("burst", `is for type ${namesOfTypes((each) => each.hasBurst)}`);
   whole("burst", burst, max === 0 ? 0 : 1);
   whole("block", block, 0);
-  if (block > 0 && type === "sliding")
-    throw new InvalidArgumentError("block", 'cannot be exact in type "sliding": leave it out');
+  if (block > 0 && frees === "singly")
+    throw new InvalidArgumentError("block", `cannot be exact in type "${type}": leave it out`);
   if (typeof cache !== "boolean") throw new InvalidArgumentError("cache", "must be true or false");
   const perMs = perOf(type, options.per);
   const perUs = (perMs ?? 0) * 1_000;
@@ -118,7 +101,7 @@ export function termsOf(name: string, options: LimitOptions): Terms {
     policy: { name, type, max, perMs },
     room: burst,
     perUs,
-    unitUs: type === "rolling" || type === "gcra" ? unitOf(burst, max, perUs) : 1,
+    unitUs: frees === "evenly" ? unitOf(burst, max, perUs) : 1,
     outage,
     localShare: shareOf(options),
     timeoutMs: options.timeout === undefined ? null : durationMs("timeout", options.timeout, bounds),
@@ -128,9 +111,8 @@ export function termsOf(name: string, options: LimitOptions): Terms {
 }
 
 function perOf(type: LimitType, per: Duration | undefined): number | null {
-  if (type !== "lifetime") return spanMs("per", per, 1);
-  if (per !== undefined)
-    throw new InvalidArgumentError("per", 'is not for type "lifetime", which has no end');
+  if (types[type].frees !== "never") return spanMs("per", per, 1);
+  if (per !== undefined) throw new InvalidArgumentError("per", `is not for type "${type}", which has no end`);
   return null;
 }
 

@@ -5,6 +5,7 @@
 import { InvalidArgumentError } from "../errors.js";
 import type { LimitResult } from "../limits/result.js";
 import type { LimitPolicy } from "../limits/terms.js";
+import { types } from "../limits/types.js";
 
 /**
  * - `draft-11`: `RateLimit-Policy: "login";q=5;w=60` and `RateLimit: "login";r=4;t=12`, a member for each limit: within
@@ -147,8 +148,9 @@ function endOf({ ok, retryAfterMs, resetMs, policy }: LimitResult): number | nul
 /** Until more is free than now. */
 function nextMs({ type, max, perMs }: LimitPolicy, resetMs: number, retryAfterMs: number | null): number {
   // When the oldest charge goes is only known of a refusal. Until the newest goes is the safe side of it.
-  if (type === "sliding") return retryAfterMs ?? resetMs;
-  if (perMs === null || (type !== "rolling" && type !== "gcra")) return resetMs;
+  const { frees } = types[type];
+  if (frees === "singly") return retryAfterMs ?? resetMs;
+  if (perMs === null || frees !== "evenly") return resetMs;
   const unitMs = perMs / max;
   const used = Math.ceil((resetMs - ROUNDED_MS) / unitMs);
   return resetMs - Math.max(0, used - 1) * unitMs;

@@ -4,7 +4,8 @@
  * HOLDFAST_LIMIT_SEED=7 for one.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { type LimitOptions, type LimitType, type Terms, termsOf } from "../../src/limits/terms.ts";
+import { type LimitOptions, type Terms, termsOf } from "../../src/limits/terms.ts";
+import type { LimitType } from "../../src/limits/types.ts";
 import { Dice, Engine } from "./engine.ts";
 import { modelOf, type Question } from "./model.ts";
 

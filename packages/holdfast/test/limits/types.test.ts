@@ -2,7 +2,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { InvalidArgumentError, ServerError } from "../../src/errors.ts";
 import { cellOf } from "../../src/limits/cell.ts";
-import type { LimitOptions, LimitType } from "../../src/limits/terms.ts";
+import type { LimitOptions } from "../../src/limits/terms.ts";
+import { type LimitType, limitTypes, types } from "../../src/limits/types.ts";
 import { Engine } from "./engine.ts";
 import { Office } from "./office.ts";
 
@@ -18,11 +19,10 @@ beforeEach(() => {
   office = new Office(engine);
 });
 
-const types: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
 const PLAIN = { cache: false };
 
 function optionsOf(type: LimitType, max: number, more: Partial<LimitOptions> = {}): LimitOptions {
-  return { type, max, ...(type === "lifetime" ? {} : { per: 3_000 }), ...PLAIN, ...more };
+  return { type, max, ...(types[type].frees === "never" ? {} : { per: 3_000 }), ...PLAIN, ...more };
 }
 
 const stateOf = (type: LimitType, name = "n") => {
@@ -30,7 +30,7 @@ const stateOf = (type: LimitType, name = "n") => {
   return type === "sliding" ? engine.call("LRANGE", key, "0", "-1") : engine.call("GET", key);
 };
 
-describe.each(types)("%s", (type) => {
+describe.each(limitTypes)("%s", (type) => {
   const limit = (max: number, more?: Partial<LimitOptions>) => office.limit("n", optionsOf(type, max, more));
   const used = async (of = limit(3)) => of.policy.max - (await of.peek("ann", 0)).remaining;
 

@@ -1,9 +1,7 @@
 /** The pictures of docs/guides/limits.md: every type of limit, asked the same. */
-import type { LimitOptions } from "holdfast";
+import type { LimitOptions, LimitType } from "holdfast";
 import { type Admission, admissionOf } from "./admission.js";
 import { drawKind, drawKinds, type Kind } from "./picture.js";
-
-type Type = "rolling" | "gcra" | "window" | "sliding" | "lifetime";
 
 const END_S = 180;
 const MAX = 10;
@@ -33,7 +31,7 @@ const exhibits: readonly Exhibit[] = [
   },
 ];
 
-function exhibit(type: Type, bound: number, promise: string, boundText: string): Exhibit {
+function exhibit(type: LimitType, bound: number, promise: string, boundText: string): Exhibit {
   const isGcra = type === "gcra";
   return {
     name: type,
