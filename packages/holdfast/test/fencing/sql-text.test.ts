@@ -1,10 +1,11 @@
 /** The statements as text: what a driver is given. No server is needed. */
 import { InvalidArgumentError, MissingRowError, StaleHolderError, StaleTokenError } from "holdfast";
-import { affectedRows, HolderFence, SqlFragment, TokenFence } from "holdfast/fencing/sql";
+import { affectedRows, FencedTable, HolderFence, SqlFragment, TokenFence } from "holdfast/fencing/sql";
 import { describe, expect, test } from "vitest";
 
 const postgres = new TokenFence({ dialect: "postgres", table: "account" });
 const mysql = new TokenFence({ dialect: "mysql", table: ["bank", "account"] });
+const bare = new HolderFence({ dialect: "postgres", table: "account" });
 const lease = { fence: 7n, id: "a" };
 
 describe("statements", () => {
@@ -51,6 +52,12 @@ describe("statements", () => {
     expect(new TokenFence({ dialect: "mysql", table: "a`b" }).read({ id: 1 }).text).toContain("FROM `a``b`");
   });
 
+  test("of PostgreSQL know a column in capitals as another one", () => {
+    expect(postgres.write({ id: 1 }, lease, { FENCE: 9 }).text).toMatch(
+      /SET "FENCE" = \$1, "fence" = CAST\(\$2/,
+    );
+  });
+
   test("of HolderFence compare with id and token: turns of one process share the id", () => {
     const fence = new HolderFence({ dialect: "postgres", table: "account" });
     expect(fence.enter({ id: 13 }, lease)).toMatchObject({
@@ -78,6 +85,28 @@ describe("what can never work is refused before it is sent", () => {
     ["an object for MySQL", () => mysql.write({ id: 1 }, lease, { a: { b: 1 } }), "values"],
     ["a value that is missing", () => postgres.write({ id: 1 }, lease, { a: undefined }), "values"],
     ["writing the fence's own column", () => postgres.write({ id: 1 }, lease, { fence: 9 }), "values"],
+    ["the same in capitals for MySQL", () => mysql.create({ id: 1 }, { FENCE: 9 }), "values"],
+    ["the same with an accent for MySQL", () => mysql.write({ id: 1 }, lease, { f\u00e9nce: 9 }), "values"],
+    [
+      "the same in wide letters for MySQL",
+      () => mysql.write({ id: 1 }, lease, { "\uff46ence": 9 }),
+      "values",
+    ],
+    [
+      "the holder in capitals for MySQL",
+      () => mysql.write({ id: 1 }, lease, { Fence_Holder: "b" }),
+      "values",
+    ],
+    ["a key with the fence's own column", () => mysql.create({ id: 1, Fence: 9 }), "row"],
+    ["values that are null", () => postgres.write({ id: 1 }, lease, null as never), "values"],
+    ["values that are a list", () => postgres.create({ id: 1 }, [1] as never), "values"],
+    ["values that are text", () => postgres.create({ id: 1 }, "ab" as never), "values"],
+    ["nothing to set without a token", () => bare.write({ id: 1 }, lease, {}), "values"],
+    ["columns that are text", () => postgres.read({ id: 1 }, "ab" as never), "columns"],
+    ["columns that are null", () => postgres.enter({ id: 1 }, lease, null as never), "columns"],
+    ["a key that is null", () => postgres.enter(null as never, lease), "row"],
+    ["a holder that is null", () => postgres.enter({ id: 1 }, null as never), "holder"],
+    ["a table without a fence", () => new FencedTable(null as never, async () => ({})), "fence"],
     ["columns returned by MySQL", () => mysql.enter({ id: 1 }, lease, ["a"]), "columns"],
     ["a token that is a number", () => postgres.admits({ fence: 7 as never, id: "a" }), "holder"],
     ["a token beyond 64 bits", () => postgres.admits({ fence: 2n ** 63n, id: "a" }), "holder"],
@@ -119,6 +148,16 @@ describe("the verdict on a row that a statement did not change", () => {
     expect(() => fence.judge({ id: 1 }, lease, { holdfast_holder: "" })).toThrow(StaleHolderError);
     expect(() => fence.judge({ id: 1 }, lease, undefined)).toThrow(MissingRowError);
   });
+});
+
+test("a table rejects with an error of holdfast, whatever its caller passes", async () => {
+  const table = new FencedTable(mysql, async () => ({ affectedRows: 1 }));
+  const refused = { code: "INVALID_ARGUMENT" };
+  await expect(table.write({ id: 1 }, lease, null as never)).rejects.toMatchObject(refused);
+  await expect(table.create({ id: 1 }, null as never)).rejects.toMatchObject(refused);
+  await expect(table.enter({ id: 1 }, lease, null as never)).rejects.toMatchObject(refused);
+  await expect(table.enter({ id: 1 }, lease, "ab" as never)).rejects.toMatchObject(refused);
+  await expect(table.confirm(null, { id: 1 }, lease)).rejects.toMatchObject(refused);
 });
 
 test("the answers of drivers say how many rows were affected", () => {

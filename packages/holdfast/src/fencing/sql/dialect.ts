@@ -28,8 +28,7 @@ export class Dialect {
   readonly table: SqlFragment;
   readonly token: SqlFragment;
   readonly holder: SqlFragment;
-  /** The columns that only the fence may write. */
-  readonly own: readonly string[];
+  readonly #own: readonly string[];
   readonly #numbered: boolean;
 
   /** @throws {InvalidArgumentError} */
@@ -55,7 +54,12 @@ export class Dialect {
     this.table = raw(path.map((part) => this.#quote("table", part)).join("."));
     this.token = this.column("tokenColumn", tokenColumn);
     this.holder = this.column("holderColumn", holderColumn);
-    this.own = [tokenColumn, holderColumn];
+    this.#own = [tokenColumn, holderColumn].map((name) => this.#identity(name));
+  }
+
+  /** Whether only the fence may write this column. */
+  owns(name: string): boolean {
+    return this.#own.includes(this.#identity(name));
   }
 
   /** A quoted name. @param argument what to call it when it cannot be one */
@@ -90,6 +94,16 @@ export class Dialect {
       throw new InvalidArgumentError("values", "must have text for an object: mysql2 would make SQL of it");
     const text = strings.reduce((before, next, at) => `${before}${this.#numbered ? `$${at}` : "?"}${next}`);
     return { text, sql: text, values: [...values] };
+  }
+
+  /**
+   * Two names with one identity may be one column. PostgreSQL compares quoted names byte by byte. The MySQL family
+   * compares them by a collation that depends on the version: here more names are alike than in any of those.
+   */
+  #identity(name: string): string {
+    if (this.name === "postgres") return name;
+    const plain = name.normalize("NFKD").replace(/\p{M}/gu, "");
+    return plain.toUpperCase().toLowerCase();
   }
 
   #quote(argument: string, name: string): string {

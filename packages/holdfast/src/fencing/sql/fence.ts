@@ -71,6 +71,8 @@ export function updateIf(
   },
 ): SqlStatement {
   const { set, condition, returning = [] } = parts;
+  checkColumns(returning);
+  if (set.length === 0) throw new InvalidArgumentError("values", "must have at least one column");
   if (returning.length > 0 && dialect.name === "mysql")
     throw new InvalidArgumentError("columns", "cannot be returned by an UPDATE of MySQL: read them after it");
   const where = condition ? [whereRow(dialect, row), condition] : [whereRow(dialect, row)];
@@ -88,6 +90,7 @@ export function selectForUpdate(
   shown: readonly SqlFragment[],
   columns: readonly string[],
 ): SqlStatement {
+  checkColumns(columns);
   const list = joined([...shown, ...columns.map((name) => dialect.column("columns", name))], ", ");
   return dialect.statement(
     compose(["SELECT ", " FROM ", " WHERE ", " FOR UPDATE"], [list, dialect.table, whereRow(dialect, row)]),
@@ -106,13 +109,20 @@ function assignable(
   dialect: Dialect,
   values: Readonly<Record<string, unknown>>,
 ): [column: SqlFragment, value: unknown][] {
+  if (typeof values !== "object" || values === null || Array.isArray(values))
+    throw new InvalidArgumentError("values", "must be an object, as in { balance: 5 }");
   return Object.entries(values).map(([name, value]) => {
-    if (dialect.own.includes(name))
-      throw new InvalidArgumentError("values", `must leave ${name} to the fence`);
+    if (dialect.owns(name)) throw new InvalidArgumentError("values", `must leave ${name} to the fence`);
     if (value === undefined)
       throw new InvalidArgumentError("values", `must have a value for ${name}, or null`);
     return [dialect.column("values", name), value];
   });
+}
+
+/** A text would be taken for the list of its letters. */
+export function checkColumns(columns: readonly string[]): void {
+  if (!Array.isArray(columns))
+    throw new InvalidArgumentError("columns", "must be a list of names, as in ['balance']");
 }
 
 function listOf(dialect: Dialect, columns: readonly string[]): SqlFragment {

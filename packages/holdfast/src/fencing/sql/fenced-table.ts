@@ -6,7 +6,7 @@
  */
 import { InvalidArgumentError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
-import type { SqlFence } from "./fence.js";
+import { checkColumns, type SqlFence } from "./fence.js";
 import type { SqlStatement } from "./fragment.js";
 import { affectedRows, firstRow } from "./result.js";
 import type { RowKey } from "./row-key.js";
@@ -23,6 +23,8 @@ export class FencedTable {
 
   /** Holds nothing, so one for each transaction costs nothing. */
   constructor(fence: SqlFence, run: RunStatement) {
+    if (typeof fence?.judge !== "function")
+      throw new InvalidArgumentError("fence", "must be a TokenFence or a HolderFence");
     if (typeof run !== "function") throw new InvalidArgumentError("run", "must be a function");
     this.fence = fence;
     this.#run = run;
@@ -46,6 +48,7 @@ export class FencedTable {
   ): Promise<Record<string, unknown>> {
     // An UPDATE of MySQL returns no columns, so there the row is read after it.
     const returns = this.fence.returnsColumns;
+    checkColumns(columns);
     const result = await this.#run(this.fence.enter(row, holder, returns ? columns : []));
     const count = await this.confirm(result, row, holder);
     if (columns.length === 0) return {};

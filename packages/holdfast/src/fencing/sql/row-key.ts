@@ -22,6 +22,7 @@ export function entriesOf(dialect: Dialect, key: RowKey): [column: SqlFragment, 
   const entries = Object.entries(typeof key === "object" && key !== null ? key : {});
   if (entries.length === 0) throw new InvalidArgumentError("row", "must name a row, as in { id: 13 }");
   return entries.map(([name, value]) => {
+    if (dialect.owns(name)) throw new InvalidArgumentError("row", `must leave ${name} to the fence`);
     // NULL equals nothing, and some drivers make SQL of an object or a list.
     if (!isScalar(value))
       throw new InvalidArgumentError("row", `must have text, a number, a date or bytes for ${name}`);
