@@ -179,3 +179,26 @@ describe.skipIf(process.platform === "win32")("the fenced file among processes",
     expect(looks).toBeGreaterThan(0);
   });
 });
+
+/** A file beyond the limit fails in the middle of its content, as on a full disk. */
+test.skipIf(process.platform === "win32").each([
+  { title: "the mark", blocks: 0 },
+  { title: "the content", blocks: 1 },
+])("no room for $title: every try fails, and leaves nothing behind", async ({ blocks }) => {
+  const path = join(folder, "full");
+  const content = "x".repeat(5_000);
+  await new FencedFile(path).write(holder(1n), content);
+  const before = readdirSync(`${path}.fence`);
+  for (const [place, token] of [2, 2, 3].entries()) {
+    const words = JSON.stringify({ path, tokens: [token], id: `id-${token}` });
+    const limited = ["-c", `ulimit -f ${blocks} && exec "$0" "$@"`, process.execPath, program, words];
+    const { stdout, stderr } = spawnSync("sh", limited, { encoding: "utf8" });
+    expect({ place, stdout, stderr }).toMatchObject({ stdout: "", stderr: expect.stringContaining("EFBIG") });
+  }
+  // A mark that had room stays, in place of the older ones: its holder has entered.
+  const marks = blocks === 0 ? before : before.map((name) => (name.startsWith("fence") ? "fence.3" : name));
+  expect(readdirSync(`${path}.fence`).sort()).toEqual(marks.sort());
+  expect((await new FencedFile(path).read()).content?.toString()).toBe(content);
+  await new FencedFile(path).write(holder(3n), "after");
+  expect((await new FencedFile(path).read()).fence).toBe(3n);
+});

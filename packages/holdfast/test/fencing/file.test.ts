@@ -89,6 +89,8 @@ describe("one after the other", () => {
     await expect(file.enter({ fence: 1 as never, id: "a" })).rejects.toThrow(InvalidArgumentError);
     await expect(file.write(holder(1n), 5 as never)).rejects.toThrow(InvalidArgumentError);
     expect(() => new FencedFile("")).toThrow(InvalidArgumentError);
+    expect(() => new FencedFile("f", null as never)).toThrow(InvalidArgumentError);
+    expect(() => new FencedFile("f", { mod: 0o600 } as never)).toThrow(InvalidArgumentError);
     expect(() => new FencedFile("f", { mode: 1.5 })).toThrow(InvalidArgumentError);
     await expect(new FencedFile(join(folder, "none/f")).write(holder(1n), "x")).resolves.toBeUndefined();
   });

@@ -37,6 +37,31 @@ describe.skipIf(!program)("the SQL fence on MariaDB", () => {
     test("many holders at once lose no update", () => raceOf(withQuery()));
   });
 
+  test("what the server takes for a column of the fence is not written as another one", async () => {
+    const fence = new TokenFence({ dialect: "mysql", table: "account" });
+    const names = [
+      "FENCE",
+      "Fence_Holder",
+      "f\u00e9nce",
+      "fe\u0301nce",
+      "\uff46ence",
+      "fence\u200b",
+      "fence\u00a0",
+      "\u017ffence",
+    ];
+    let taken = 0;
+    for (const name of names) {
+      const known = await pool.query(`SELECT \`${name}\` FROM account`).then(
+        () => true,
+        () => false,
+      );
+      if (!known) continue;
+      taken += 1;
+      expect(() => fence.create(newRow(), { [name]: 9 })).toThrow("must leave");
+    }
+    expect(taken).toBeGreaterThanOrEqual(2);
+  });
+
   describe("with mysql2's prepared statements", () => {
     fenceSuite(() => ({
       dialect: "mysql",

@@ -5,6 +5,7 @@
  * systems that keep the order of fsync, against a power cut. What it stands on: see fence-folder.ts.
  */
 import { dirname, resolve } from "node:path";
+import { checkOptions } from "../../arguments.js";
 import { InvalidArgumentError } from "../../errors.js";
 import { type Random, systemRandom } from "../../time/random.js";
 import { checkFenced, type Fenced } from "../fenced.js";
@@ -46,6 +47,7 @@ export class FencedFile {
 
   /** Touches nothing yet. @throws {InvalidArgumentError} */
   constructor(path: string, options: FencedFileOptions = {}) {
+    checkOptions("options", options, ["mode", "files", "random"]);
     const { mode = DEFAULT_MODE, files = systemFiles, random = systemRandom } = options;
     if (typeof path !== "string" || path === "") throw new InvalidArgumentError("path", "must be a path");
     if (!Number.isInteger(mode) || mode < 0 || mode > 0o7777)

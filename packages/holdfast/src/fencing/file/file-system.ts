@@ -7,7 +7,7 @@ export interface FileSystem {
   makeFolder(path: string): Promise<void>;
   /** Names in a folder, in any order. @throws ENOENT */
   list(folder: string): Promise<string[]>;
-  /** Makes a file that was not there, with its content safe on the disk. @throws EEXIST */
+  /** Makes a file that was not there, with its content safe on the disk; leaves none when it fails. @throws EEXIST */
   create(path: string, content: Uint8Array | string, mode: number): Promise<void>;
   /** Gives a file a second name. @throws EEXIST the name is taken @throws ENOENT the file is gone */
   link(from: string, to: string): Promise<void>;
@@ -37,8 +37,10 @@ export const systemFiles: FileSystem = {
   async create(path, content, mode) {
     const file = await open(path, "wx", mode);
     try {
-      await file.writeFile(content);
-      await file.sync();
+      await file.writeFile(content).then(() => file.sync());
+    } catch (error) {
+      await unlink(path).catch(() => {}); // on a full disk each try would leave one more
+      throw error;
     } finally {
       await file.close();
     }
