@@ -96,15 +96,6 @@ function ofAnother({ name }: Limit): string {
   return `is the limit '${name}' of another Holdfast, which counts it: make both with one`;
 }
 
-/** For the middleware. @throws {InvalidArgumentError} */
-export function checkOwner(hf: unknown, rules: readonly { readonly limit: Limit }[]): void {
-  const own = (hf as { limits?: unknown } | null | undefined)?.limits;
-  if (!(own instanceof Limits))
-    throw new InvalidArgumentError("hf", "must be a Holdfast: new Holdfast(client)");
-  for (const { limit } of rules)
-    if (!own.has(limit)) throw new InvalidArgumentError("limits", ofAnother(limit));
-}
-
 function isSame(one: LimitTarget, other: LimitTarget): boolean {
   const [{ name, policy }, its] = [one.limit, other.limit];
   return one.target === other.target && name === its.name && policy.type === its.policy.type;

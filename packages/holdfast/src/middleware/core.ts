@@ -5,7 +5,7 @@
 import { InvalidArgumentError } from "../errors.js";
 import type { GuardVerdict } from "../limits/guard-verdict.js";
 import type { Limit } from "../limits/limit.js";
-import { checkOwner, type Limits } from "../limits/limits.js";
+import type { Limits } from "../limits/limits.js";
 import type { LimitResult } from "../limits/result.js";
 import { type Clock, systemClock } from "../time/clock.js";
 import { addressText, ipKey, NoAddressError } from "./address.js";
@@ -13,10 +13,10 @@ import { type Answer, answerOf, checkAnswer, isClosed, type Refusal } from "./an
 import { checkAddress, clientAddress } from "./client-address.js";
 import type { Field } from "./fields.js";
 import { MisuseReports } from "./misuse.js";
-import { type Count, type Key, type RateLimitOptions, type Rules, rulesOf } from "./options.js";
+import { type Count, checkOwner, type Key, type RateLimitOptions, type Rules, rulesOf } from "./options.js";
+import { ResponseHeaders } from "./response-headers.js";
 import { countedCost, settleAll } from "./settlement.js";
 import { checkKey, targetOf } from "./target.js";
-import { Telling } from "./telling.js";
 
 /** What a framework's shell knows of a request. */
 export interface Incoming<Raw> {
@@ -47,7 +47,8 @@ export interface HasLimits {
   readonly limits: Limits;
 }
 
-interface Charge<Raw> {
+/** A charge of one limit for this request, before it is sent. */
+interface PlannedCharge<Raw> {
   readonly limit: Limit;
   readonly target: string;
   readonly cost: number;
@@ -130,8 +131,8 @@ export class RequestLimiter<Raw> {
     return { subject: who.target, listedAs: who.given, route };
   }
 
-  async #charges(request: Incoming<Raw>): Promise<Charge<Raw>[]> {
-    const charges: Charge<Raw>[] = [];
+  async #charges(request: Incoming<Raw>): Promise<PlannedCharge<Raw>[]> {
+    const charges: PlannedCharge<Raw>[] = [];
     for (const { limit, key, cost, count } of this.#rules.limits) {
       const who = await this.#whoseIs(key, request);
       if (who === null) continue;
@@ -159,7 +160,7 @@ export class RequestLimiter<Raw> {
     return { target, given: addressText(address) ?? target };
   }
 
-  async #take(charges: readonly Charge<Raw>[]): Promise<Taken> {
+  async #take(charges: readonly PlannedCharge<Raw>[]): Promise<Taken> {
     const [first] = charges;
     if (first && charges.length === 1) {
       const { limit, target, cost, count } = first;
@@ -199,12 +200,12 @@ export class RequestLimiter<Raw> {
   #fields({ identity }: Incoming<Raw>, results: readonly LimitResult[]): readonly Field[] {
     const { styles } = this.#rules;
     if (results.length === 0) return [];
-    return Telling.of(identity).add(styles, results, this.#clock.now().wallMs);
+    return ResponseHeaders.of(identity).add(styles, results, this.#clock.now().wallMs);
   }
 
   #settlement(
     { raw }: Incoming<Raw>,
-    charges: readonly Charge<Raw>[],
+    charges: readonly PlannedCharge<Raw>[],
     taken: Taken | null,
     key: GuardSubject | null,
   ): Admission["settle"] {

@@ -7,6 +7,8 @@ import { writeFields } from "./fields.js";
 import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
 import type { Given, RateLimitOptions } from "./options.js";
 
+export type { NodeRequest, NodeResponse, NodeSocket } from "./node.js";
+
 export type ExpressHandler<Req extends NodeRequest> = (
   request: Req,
   response: NodeResponse,

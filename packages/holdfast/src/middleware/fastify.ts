@@ -6,6 +6,8 @@ import { writeFields } from "./fields.js";
 import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
 import type { Given, RateLimitOptions } from "./options.js";
 
+export type { NodeRequest, NodeResponse, NodeSocket } from "./node.js";
+
 /** A FastifyRequest, as far as it is needed. */
 export interface FastifyRequestLike {
   readonly raw: NodeRequest;

@@ -8,7 +8,8 @@ export interface NodeRequest {
   readonly socket: NodeSocket;
 }
 
-interface NodeSocket {
+/** A `Socket`, as far as it is needed. */
+export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly destroyed?: boolean | undefined;

@@ -3,6 +3,7 @@ import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import { Guard } from "../limits/guard.js";
 import { Limit } from "../limits/limit.js";
+import { Limits } from "../limits/limits.js";
 import { checkCost } from "../limits/terms.js";
 import { checkIpv6Prefix } from "./address.js";
 import type { Answer, Refusal } from "./answer.js";
@@ -79,16 +80,17 @@ export interface RateLimitOptions<Raw> {
     | undefined;
 }
 
-interface Terms<Raw> {
+/** How one rule counts. */
+interface Counting<Raw> {
   readonly key: Key<Raw>;
   readonly cost: number | ((request: Raw) => Awaitable<number>);
   readonly count: Count<Raw>;
 }
 
 export interface Rules<Raw> {
-  readonly limits: readonly (Terms<Raw> & { readonly limit: Limit })[];
+  readonly limits: readonly (Counting<Raw> & { readonly limit: Limit })[];
   readonly guard:
-    | (Pick<Terms<Raw>, "key" | "count"> & {
+    | (Pick<Counting<Raw>, "key" | "count"> & {
         readonly guard: Guard;
         readonly route: string | ((request: Raw) => Awaitable<string>);
       })
@@ -125,7 +127,7 @@ export function rulesOf<Raw>(options: RateLimitOptions<Raw>): Rules<Raw> {
     throw new InvalidArgumentError("limits", "or guard must be given: there is nothing to keep to");
   checkFunction("skip", skip);
   checkFunction("answer", answer);
-  const common: Terms<Raw> = {
+  const common: Counting<Raw> = {
     key: options.key ?? "ip",
     cost: options.cost ?? 1,
     count: options.count ?? "all",
@@ -144,7 +146,7 @@ export function rulesOf<Raw>(options: RateLimitOptions<Raw>): Rules<Raw> {
 
 function limitRuleOf<Raw>(
   given: Limit | LimitRule<Raw>,
-  common: Terms<Raw>,
+  common: Counting<Raw>,
   argument: string,
 ): Rules<Raw>["limits"][number] {
   const rule: LimitRule<Raw> = given instanceof Limit ? { limit: given } : given;
@@ -152,22 +154,22 @@ function limitRuleOf<Raw>(
   const { limit, key = common.key, cost = common.cost, count = common.count } = rule;
   if (!(limit instanceof Limit))
     throw new InvalidArgumentError(`${argument}.limit`, "must be a limit: hf.limit(name, options)");
-  checkTerms({ key, cost, count });
+  checkCounting({ key, cost, count });
   return { limit, key, cost, count };
 }
 
-function guardRuleOf<Raw>(given: Guard | GuardRule<Raw>, common: Terms<Raw>): Rules<Raw>["guard"] {
+function guardRuleOf<Raw>(given: Guard | GuardRule<Raw>, common: Counting<Raw>): Rules<Raw>["guard"] {
   const rule: GuardRule<Raw> = given instanceof Guard ? { guard: given } : given;
   checkOptions("guard", rule, ["guard", "key", "route", "count"]);
   const { guard, route = "", key = common.key, count = common.count } = rule;
   if (!(guard instanceof Guard))
     throw new InvalidArgumentError("guard", "must be a guard: hf.guard(name, options)");
   if (typeof route !== "string") checkFunction("guard.route", route);
-  checkTerms({ key, cost: 1, count });
+  checkCounting({ key, cost: 1, count });
   return { guard, route, key, count };
 }
 
-function checkTerms<Raw>({ key, cost, count }: Terms<Raw>): void {
+function checkCounting<Raw>({ key, cost, count }: Counting<Raw>): void {
   if (key !== "ip" && typeof key !== "function")
     throw new InvalidArgumentError("key", 'must be "ip" or a function');
   if (typeof cost !== "function") checkCost("cost", cost);
@@ -177,4 +179,17 @@ function checkTerms<Raw>({ key, cost, count }: Terms<Raw>): void {
 
 function checkFunction(argument: string, value: unknown): void {
   if (typeof value !== "function") throw new InvalidArgumentError(argument, "must be a function");
+}
+
+/** Each limit must have been made by the Holdfast of the middleware. @throws {InvalidArgumentError} */
+export function checkOwner(hf: unknown, rules: readonly { readonly limit: Limit }[]): void {
+  const own = (hf as { limits?: unknown } | null | undefined)?.limits;
+  if (!(own instanceof Limits))
+    throw new InvalidArgumentError("hf", "must be a Holdfast: new Holdfast(client)");
+  for (const { limit } of rules)
+    if (!own.has(limit))
+      throw new InvalidArgumentError(
+        "limits",
+        `is the limit '${limit.name}' of another Holdfast: make both with one`,
+      );
 }
