@@ -31,15 +31,28 @@ function sources(): { find: RegExp; replacement: string }[] {
     });
 }
 
+const isMatrix = process.env.HOLDFAST_TEST_MATRIX === "1";
+
+/** Some run in the matrix only, some run there with more of the same. */
+const matrix = [
+  "packages/*/test/**/*.matrix.test.ts",
+  "packages/embedded/test/tcp.test.ts",
+  "packages/holdfast/test/limits/{plain-way,blocks,charge-model}.test.ts",
+  "packages/lab/test/limits/{bounds,groups,processes}.test.ts",
+];
+
 export default defineConfig({
   resolve: { alias: sources() },
   test: {
-    include: [
-      "packages/*/test/**/*.test.ts",
-      "examples/*/test/**/*.test.ts",
-      "bench/test/**/*.test.ts",
-      "scripts/test/**/*.test.ts",
-    ],
+    include: isMatrix
+      ? matrix
+      : [
+          "packages/*/test/**/*.test.ts",
+          "examples/*/test/**/*.test.ts",
+          "bench/test/**/*.test.ts",
+          "scripts/test/**/*.test.ts",
+        ],
+    exclude: isMatrix ? [] : ["**/*.matrix.test.ts"],
     // The command is tried as it ships, and never an older one.
     globalSetup: "scripts/bundle.ts",
     pool: "forks",

@@ -46,7 +46,7 @@ export function missingIn({ text }: Command, house: House): string | undefined {
   if (script !== undefined) {
     if (!(script in house.scripts)) return `no script "${script}" in package.json`;
     const own = rest.slice(end + 1);
-    if (script === "test") return missingTest(own, house.tests);
+    if (script === "test" || script === "test:matrix") return missingTest(own, house.tests);
     return script === "check" ? missingGate(own, house.gates) : undefined;
   }
   if (program === "npx" && rest[0] === "vitest")

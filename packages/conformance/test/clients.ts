@@ -99,3 +99,17 @@ export function glide(): LabClients {
       })(url),
   };
 }
+
+/** One of each library and major version. */
+export const everyLibrary = (): LabClients[] => [
+  ioredis(),
+  ioredis5(),
+  iovalkey(),
+  nodeRedis(),
+  nodeRedis5(),
+  nodeRedis4(),
+  glide(),
+];
+
+/** The libraries, and what speaks the protocol of either version in both. */
+export const everyClient = (): LabClients[] => [...everyLibrary(), ioredis(2), nodeRedis(2), nodeRedis5(3)];

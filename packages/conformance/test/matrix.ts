@@ -1,6 +1,17 @@
-/** Runs cases as tests, over one server and one client library. */
+/**
+ * The suite of the mutex, over servers and client libraries. `npm test` takes each client on one server and one client on
+ * every server; `npm run test:matrix` takes every client on every server, in a file for each program of a server.
+ */
 import { readFileSync } from "node:fs";
-import { type LabClients, type LockCase, RedisLab, runCase, whyNot } from "@holdfast/conformance";
+import {
+  type LabClients,
+  type LockCase,
+  mutexCases,
+  mutexThemes,
+  RedisLab,
+  runCase,
+  whyNot,
+} from "@holdfast/conformance";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Setup, startEmbedded, startServer, type TestServer } from "./servers.ts";
 
@@ -42,7 +53,19 @@ function lacking(setup: Setup): string {
   return setup.openssl === "" ? " (skipped: no openssl here)" : "";
 }
 
-export function runCases(kind: ServerKind, clients: LabClients, cases: readonly LockCase[]): void {
+/** What happens inside of TLS cannot be read by a proxy, so the themes that need one are left out. */
+function casesFor(kind: ServerKind): readonly LockCase[] {
+  if (!kind.endsWith("TLS")) return mutexCases;
+  const { exclusion, tokens, processes, restart, telling } = mutexThemes;
+  return [...exclusion, ...tokens, ...processes, ...restart, ...telling];
+}
+
+/** The whole suite for each pair. */
+export function runMatrix(kinds: readonly ServerKind[], clients: readonly LabClients[]): void {
+  for (const kind of kinds) for (const each of clients) runCases(kind, each, casesFor(kind));
+}
+
+function runCases(kind: ServerKind, clients: LabClients, cases: readonly LockCase[]): void {
   const missing = kind === "embedded" ? "" : lacking(setups[kind]);
   describe.skipIf(missing !== "")(`${kind}, ${clients.title}${missing}`, () => {
     let server: TestServer;

@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => valkey.stop());
 
 describe("TCP", () => {
-  it("serves 30,000 connections that connect, ping and close", async () => {
-    const total = 30_000;
+  const total = process.env.HOLDFAST_TEST_MATRIX ? 30_000 : 3_000;
+  it(`serves ${total} connections that connect, ping and close`, async () => {
     const parallel = 32;
     let started = 0;
     let answered = 0;
@@ -23,7 +23,7 @@ describe("TCP", () => {
         socket.once("error", reject);
         socket.once("data", (bytes) => {
           if (bytes.toString() === "+PONG\r\n") answered += 1;
-          // A reset instead of a farewell: 30,000 sockets in TIME_WAIT would use up the ports.
+          // A reset instead of a farewell: thousands of sockets in TIME_WAIT would use up the ports.
           socket.resetAndDestroy();
         });
         socket.once("close", () => resolve());

@@ -37,6 +37,7 @@ describe("node-redis", () => {
     const client = open();
     await client.connect();
     nodeRedisClient(like(client)).subscribe("channel", inbound).close();
+    await expect.poll(() => proxy.connections).toBe(1);
     await quiet();
     expect(proxy.connections).toBe(1);
     client.destroy();
@@ -51,8 +52,10 @@ describe("node-redis", () => {
       if (when === "in the same tick") await Promise.resolve();
       if (when === "when it is connected") await connected;
       end();
+      const state = () => [client.isOpen, client.isReady, proxy.connections];
+      await expect.poll(state).toEqual([false, false, 0]);
       await quiet();
-      expect([client.isOpen, client.isReady, proxy.connections]).toEqual([false, false, 0]);
+      expect(state()).toEqual([false, false, 0]);
     },
   );
 

@@ -1,23 +1,7 @@
-import { execFile } from "node:child_process";
-import { resolve } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { luaChanges } from "../../src/mutation/lua-changes.ts";
 import { mutantsOf } from "../../src/mutation/mutant.ts";
 import { typescriptChanges } from "../../src/mutation/typescript-changes.ts";
-
-const run = promisify(execFile);
-const root = resolve(import.meta.dirname, "../../../..");
-const seeds = 20;
-
-/** One of each kind, and of each layer: a renewal, the keeper's end, a wait, a token, the drift of clocks. */
-const sample = [
-  "sentAt.monoMs > this.#sentAt.monoMs → false",
-  "this.#holds.size === 0 → false",
-  "since.monoMs + waitMs → since.monoMs - waitMs",
-  "state.top + 1 → state.top - 1",
-  "ttlMs * (1 - DRIFT_SHARE) - DRIFT_MS → ttlMs * (1 - DRIFT_SHARE) + DRIFT_MS",
-];
 
 describe("mutants", () => {
   it("are made of the conditions, limits and sums of a TypeScript source", () => {
@@ -80,17 +64,5 @@ describe("mutants", () => {
     const [, always, never] = mutantsOf("f.lua", lua, luaChanges(lua));
     expect([always?.excuse, never?.excuse?.kind]).toEqual([undefined, "equivalent"]);
     expect(() => mutantsOf("f.ts", "// mutation: hardly\nif (a) b();", [])).toThrow(/f.ts:1: not an excuse/);
-  });
-
-  // In a process of its own: the worker is compiled, and its library is not the one that is tested here.
-  it(`of a sample are all killed within ${seeds} seeds`, { timeout: 120_000 }, async () => {
-    const program = `
-      import { trySample } from "@holdfast/lab/mutation";
-      console.log(JSON.stringify(await trySample(${JSON.stringify(sample)}, ${seeds})));`;
-    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
-    const kills = JSON.parse(stdout) as ({ property: string } | null)[];
-    const alive = sample.filter((_, place) => kills[place] === null);
-    expect(alive).toEqual([]);
-    expect(kills.filter((kill) => kill?.property === "crash" || kill?.property === "hang")).toEqual([]);
   });
 });

@@ -2,8 +2,9 @@ import { pictureOf, planOf, runPlan, shrink } from "@holdfast/lab/sim";
 import { type Clock, Holdfast, type HoldfastOptions, type RedisClientLike } from "holdfast";
 import { describe, expect, it } from "vitest";
 
-const seeds = 300;
-const twice = 12;
+/** A first look: `npm run test:matrix` runs thousands. */
+const seeds = 60;
+const twice = 6;
 const longMs = 240_000;
 
 describe("the mutex under faults", () => {

@@ -1,0 +1,4 @@
+import { everyClient } from "./clients.ts";
+import { runMatrix } from "./matrix.ts";
+
+runMatrix(["embedded"], everyClient());

@@ -1,5 +1,0 @@
-import { mutexCases } from "@holdfast/conformance";
-import { ioredis } from "./clients.ts";
-import { runCases } from "./matrix.ts";
-
-runCases("valkey-server", ioredis(), mutexCases);
