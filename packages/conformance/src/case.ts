@@ -7,12 +7,14 @@ import type { FaultProxy } from "./proxy.js";
 /**
  * What a lab may lack:
  * - `proxy`: a fault proxy between a client and the server
- * - `store`: a look at, and a hand in, what the server keeps of a name
+ * - `peek`: a look at what the store keeps of a name
+ * - `tamper`: a hand in it, behind the library's back
+ * - `redis`: what only Redis and its kind have: scripts, keys that can be torn apart, a token that is kept as a number
  * - `freeze`: stopping the server without its connections ending
  * - `restart`: a server that comes back without its memory
  * - `spawn`: child processes that take part
  */
-export type Need = "proxy" | "store" | "freeze" | "restart" | "spawn";
+export type Need = "peek" | "tamper" | "redis" | "proxy" | "freeze" | "restart" | "spawn";
 
 export interface LockCase {
   /** The behaviour, as a sentence. Unique. */
@@ -37,7 +39,9 @@ export interface LockLab {
   /** Why a need cannot be met here. */
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
   readonly events: EventLog;
-  readonly store: LockStore;
+  readonly peek: LockPeek;
+  readonly tamper: LockTamper;
+  readonly redis: RedisHand;
   /** What a client connects to: the server, or the proxy before it. */
   url(through?: FaultProxy): string;
   /** A name that no other case uses. */
@@ -56,22 +60,30 @@ export interface LockLab {
   readNumber(key: string): Promise<number>;
 }
 
-/** What the server keeps, seen and changed behind holdfast's back. */
-export interface LockStore {
+/** What the store keeps, seen behind the library's back. */
+export interface LockPeek {
   /** Milliseconds for which the name stays held unless somebody acts; null when it is free. */
   leftMs(name: string): Promise<number | null>;
   /** Processes that stand in line. */
   waiting(name: string): Promise<number>;
-  /** Processes of this case that the server can reach by message. */
-  listeners(): Promise<number>;
   /** What is kept of the name besides its last token. */
   residue(name: string): Promise<string[]>;
   /** What is kept of the name and would stay for ever. */
   everlasting(name: string): Promise<string[]>;
+}
+
+/** What the store keeps, changed behind the library's back. */
+export interface LockTamper {
   /** Puts a stranger in the holder's place. */
   seize(name: string): Promise<void>;
   /** Loses holder and line; the last token stays. */
   forget(name: string): Promise<void>;
+}
+
+/** What only Redis, and servers that speak like it, have to be looked at and spoilt. */
+export interface RedisHand {
+  /** Processes of this case that the server can reach by message. */
+  listeners(): Promise<number>;
   /** Loses one part: the holder, the order of the line, or what is known of those who stand in it. */
   tear(name: string, part: "holder" | "order" | "entries"): Promise<void>;
   setToken(name: string, token: bigint): Promise<void>;
@@ -82,8 +94,12 @@ export interface LockStore {
   spoil(name: string): Promise<void>;
   /** Loses the scripts that were loaded. */
   forgetScripts(): Promise<void>;
+  /** The server's clock, in microseconds: tokens follow it. */
   nowMicros(): Promise<bigint>;
 }
+
+/** All three over one server. */
+export interface LockStore extends LockPeek, LockTamper, RedisHand {}
 
 export interface ContenderTerms {
   readonly name: string;

@@ -5,8 +5,11 @@ export type {
   HoldfastSetup,
   LockCase,
   LockLab,
+  LockPeek,
   LockStore,
+  LockTamper,
   Need,
+  RedisHand,
 } from "./case.js";
 export { ManualClock } from "./clock.js";
 export { EventLog, type EventName } from "./events.js";

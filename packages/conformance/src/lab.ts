@@ -1,6 +1,6 @@
 /** RedisLab: a case's surroundings over any Redis or Valkey and any client library. */
 import { Holdfast, type RedisClientLike } from "holdfast";
-import type { Contender, HoldfastSetup, LockLab, LockStore, Need } from "./case.js";
+import type { Contender, HoldfastSetup, LockLab, LockPeek, LockTamper, Need, RedisHand } from "./case.js";
 import { ManualClock } from "./clock.js";
 import { EventLog } from "./events.js";
 import type { Target } from "./network.js";
@@ -45,7 +45,9 @@ export class RedisLab implements LockLab {
   readonly prefix: string;
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
   readonly events = new EventLog();
-  readonly store: LockStore;
+  readonly peek: LockPeek;
+  readonly tamper: LockTamper;
+  readonly redis: RedisHand;
   readonly #server: LabServer;
   readonly #clients: LabClients;
   readonly #clocks: ManualClock[] = [];
@@ -61,7 +63,8 @@ export class RedisLab implements LockLab {
     this.#clients = clients;
     this.title = `${server.title}, ${clients.title}`;
     this.prefix = `holdfast:case${++cases}-${process.pid}`;
-    this.store = new RedisStore(server.command, this.prefix);
+    const store = new RedisStore(server.command, this.prefix);
+    [this.peek, this.tamper, this.redis] = [store, store, store];
     this.lacks = {
       ...(server.ca ? { proxy: "the fault proxy does not read TLS" } : {}),
       ...(server.freeze && server.thaw ? {} : { freeze: "this server cannot be frozen" }),

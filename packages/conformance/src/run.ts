@@ -8,6 +8,16 @@ export interface ClosingLab extends LockLab {
 }
 
 const TIMEOUT_MS = 15_000;
+/** What a case may ask of its lab only when it says that it needs it. */
+const needOf: Readonly<Partial<Record<keyof LockLab, Need>>> = {
+  peek: "peek",
+  tamper: "tamper",
+  redis: "redis",
+  proxy: "proxy",
+  freezeServer: "freeze",
+  restartServer: "restart",
+  spawn: "spawn",
+};
 
 /** The reason why the lab cannot run the case; null when it can. */
 export function whyNot(lockCase: LockCase, lacks: Readonly<Partial<Record<Need, string>>>): string | null {
@@ -28,7 +38,7 @@ export async function runCase(lockCase: LockCase, lab: ClosingLab): Promise<void
   process.on("unhandledRejection", onUnhandled);
   const failures: unknown[] = [];
   try {
-    await within(lockCase.run(lab), "the end of the case", TIMEOUT_MS);
+    await within(lockCase.run(declared(lockCase, lab)), "the end of the case", TIMEOUT_MS);
   } catch (error) {
     failures.push(error);
   }
@@ -48,4 +58,19 @@ export async function runCase(lockCase: LockCase, lab: ClosingLab): Promise<void
     const texts = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)));
     throw new AggregateError(failures, texts.join(" | "));
   }
+}
+
+/** The lab as the case sees it: a need that the case forgot to name would fail only in a lab that lacks it. */
+function declared({ needs }: LockCase, lab: LockLab): LockLab {
+  return new Proxy(lab, {
+    get(target, member) {
+      const need = needOf[member as keyof LockLab];
+      if (need !== undefined && !needs.includes(need))
+        throw new TypeError(
+          `the case uses "${String(member)}" of the lab, and does not say that it needs it`,
+        );
+      const value: unknown = Reflect.get(target, member, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }

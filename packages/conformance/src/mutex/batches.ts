@@ -37,15 +37,15 @@ export const batchCases: readonly LockCase[] = [
   {
     name: "a lost lease in a batch costs the others nothing",
     covers: ["Redisson: a crashed chunk aborts the pass"],
-    needs: ["store"],
+    needs: ["tamper", "redis"],
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
       const names = Array.from({ length: 5 }, () => lab.name());
       const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttl: LONG_TTL_MS })));
-      await lab.store.seize(names[1] as string);
-      await lab.store.forget(names[3] as string);
-      await lab.store.spoil(names[3] as string);
+      await lab.tamper.seize(names[1] as string);
+      await lab.tamper.forget(names[3] as string);
+      await lab.redis.spoil(names[3] as string);
       clock.advance(THIRD_MS);
       const renewed = await lab.events.next("holdfast:lock:renewed");
       assert.deepEqual([renewed.leases, renewed.lost], [5, 2]);

@@ -63,7 +63,7 @@ export const costCases: readonly LockCase[] = [
   {
     name: "a wait costs a few signs of life per ttl, and a contended acquire at most three requests",
     covers: ["discourse/mini_scheduler: CPU burnt by polling", "redis-semaphore: polling"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -92,13 +92,13 @@ export const costCases: readonly LockCase[] = [
   {
     name: "many waits give their signs of life together",
     covers: [],
-    needs: ["proxy", "store"],
+    needs: ["peek", "tamper", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
       const waiting = await lab.holdfast({ clock, through: proxy });
       const names = Array.from({ length: 150 }, () => lab.name());
-      await Promise.all(names.map((name) => lab.store.seize(name)));
+      await Promise.all(names.map((name) => lab.tamper.seize(name)));
       const waits = names.map((name) =>
         waiting
           .mutex(name, { ttl: LONG_TTL_MS })
@@ -106,7 +106,7 @@ export const costCases: readonly LockCase[] = [
           .catch(() => "ended"),
       );
       for (const name of names) {
-        await until("it stands in line", async () => (await lab.store.waiting(name)) === 1);
+        await until("it stands in line", async () => (await lab.peek.waiting(name)) === 1);
       }
       proxy.forget();
       clock.advance(THIRD_MS);

@@ -19,7 +19,7 @@ export const faultCases: readonly LockCase[] = [
       "redlock #29, #58: hangs",
       "RedLock.net: TestLockReleasedAfterTimeout",
     ],
-    needs: ["freeze", "store"],
+    needs: ["peek", "freeze"],
     async run(lab) {
       const [holdfast, rival] = [
         await lab.holdfast({ callTimeout: TIMEOUT_MS }),
@@ -41,7 +41,7 @@ export const faultCases: readonly LockCase[] = [
       assert.ok(realNowMs() - startMs < SOON_MS);
       await lab.thawServer();
       for (const name of [held, tried, waited]) {
-        await until(`'${name}' is free`, async () => (await lab.store.leftMs(name)) === null);
+        await until(`'${name}' is free`, async () => (await lab.peek.leftMs(name)) === null);
         await assertFree(rival, name);
       }
     },
@@ -72,7 +72,7 @@ export const faultCases: readonly LockCase[] = [
       "DistributedLock: failed acquire frees what it got",
       "redlock-universal: keys stay until the ttl",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
@@ -83,10 +83,10 @@ export const faultCases: readonly LockCase[] = [
       proxy.set({ down: "hold" });
       const attempt = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).tryAcquire());
       await proxy.whenAnswerHeld();
-      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.notEqual(await lab.peek.leftMs(name), null);
       assert.ok((await attempt) instanceof IndeterminateError);
       proxy.heal();
-      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await until("the name is free", async () => (await lab.peek.leftMs(name)) === null);
       await assertFree(rival, name);
     },
   },
@@ -112,24 +112,24 @@ export const faultCases: readonly LockCase[] = [
   {
     name: "scripts that the server lost are sent anew: for acquire, wait, renewal, hand-over and release [H35]",
     covers: ["redis-semaphore: NOSCRIPT falls back", "redsync: scripts"],
-    needs: ["store"],
+    needs: ["peek", "redis"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast({ clock }), await lab.holdfast()];
-      const { store } = lab;
+      const { redis } = lab;
       for (let round = 0; round < 2; round++) {
         const name = lab.name();
-        await store.forgetScripts();
+        await redis.forgetScripts();
         const lease = await take(holder, name, { ttl: LONG_TTL_MS });
-        await store.forgetScripts();
+        await redis.forgetScripts();
         clock.advance(THIRD_MS);
         assert.equal((await lab.events.next("holdfast:lock:renewed")).lost, 0);
-        await store.forgetScripts();
+        await redis.forgetScripts();
         const waiter = await standInLine(lab, waiting, name, 1);
-        await store.forgetScripts();
+        await redis.forgetScripts();
         assert.equal(await lease.release(), "released");
         const next = await waiter.lease;
-        await store.forgetScripts();
+        await redis.forgetScripts();
         assert.equal(await next.release(), "released");
       }
     },
@@ -140,14 +140,14 @@ export const faultCases: readonly LockCase[] = [
       "redis-semaphore: errors other than NOSCRIPT do not fall back",
       "node-redlock #195: a colliding key",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "redis", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ through: proxy });
       const name = lab.name();
-      await lab.store.spoil(name);
+      await lab.redis.spoil(name);
       await holdfast.mutex(lab.name()).run(() => {});
-      const before = await lab.store.residue(name);
+      const before = await lab.peek.residue(name);
       proxy.forget();
       const error = await rejection(holdfast.mutex(name).tryAcquire());
       assert.ok(error instanceof ServerError, String(error));
@@ -158,7 +158,7 @@ export const faultCases: readonly LockCase[] = [
       assert.ok(acquires <= 2, `${acquires} requests`);
       const waiting = await rejection(holdfast.mutex(name).acquire({ wait: LONG_TTL_MS }));
       assert.ok(waiting instanceof ServerError);
-      assert.deepEqual(await lab.store.residue(name), before);
+      assert.deepEqual(await lab.peek.residue(name), before);
     },
   },
 ];

@@ -42,7 +42,7 @@ export const fencingCases: readonly LockCase[] = [
   {
     name: "a holder that was overtaken is refused with both tokens, and changes nothing",
     covers: ["Redisson #5044: enforcement is on the developer's side", "redlock: a paused holder writes on"],
-    needs: ["store"],
+    needs: ["tamper"],
     async run(lab) {
       const clock = lab.manualClock();
       const [paused, next] = [await lab.holdfast({ clock }), await lab.holdfast()];
@@ -51,7 +51,7 @@ export const fencingCases: readonly LockCase[] = [
       const record = paused.fencedRecord(name);
       await record.enter(old);
       await record.write(old, "by the first");
-      await lab.store.forget(name); // its time at the server is over; it does not know
+      await lab.tamper.forget(name); // its time at the server is over; it does not know
       assert.equal(old.valid, true);
       const newer = await take(next, name);
       assert.equal(await next.fencedRecord(name).enter(newer), "by the first");
@@ -111,12 +111,12 @@ export const fencingCases: readonly LockCase[] = [
   {
     name: "a refused holder acquires above the token that the record has seen [H42]",
     covers: [],
-    needs: ["store"],
+    needs: ["redis"],
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
       const record = holdfast.fencedRecord(name);
-      const seen = (await lab.store.nowMicros()) + 3_600_000_000n;
+      const seen = (await lab.redis.nowMicros()) + 3_600_000_000n;
       await record.enter({ fence: seen, id: "from before a loss of data" });
       const lease = await take(holdfast, name);
       const error = await rejection(record.enter(lease));

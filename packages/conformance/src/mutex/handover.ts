@@ -10,7 +10,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a hand-over costs the next holder no request [H65]",
     covers: ["Redisson: unlock message plus another round trip"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ through: proxy })];
@@ -29,7 +29,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a lease that was handed over counts from the waiter's last sign of life, not from the message",
     covers: ["DistributedLock: the loss clock starts when the reply arrives"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock })];
@@ -48,7 +48,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a lost message costs time and nothing else [H30]",
     covers: ["Redisson #1763, #763, #3891: missed unlock message"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -68,7 +68,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a waiter whose inbox breaks looks again as soon as it is back [H30]",
     covers: ["Redisson #1763: reconnect while waiting"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       // Only the return of the inbox can end this wait: the clock stands still.
       const clock = lab.manualClock();
@@ -92,7 +92,7 @@ export const handoverCases: readonly LockCase[] = [
       "Redisson: a dead head waiter blocks all for minutes",
       "Redisson: testAbandonedTimeoutDrift_Descrete",
     ],
-    needs: ["store", "proxy"],
+    needs: ["peek", "redis", "proxy"],
     async run(lab) {
       // Only a message can end the last wait: its clock stands still. So does the holder's, which would
       // begin to listen when it renews, and be counted.
@@ -108,7 +108,7 @@ export const handoverCases: readonly LockCase[] = [
       await standInLine(lab, doomed, name, 1);
       const waiter = await standInLine(lab, last, name, 2);
       proxy.refuse();
-      await until("the server knows of its end", async () => (await lab.store.listeners()) === 1);
+      await until("the server knows of its end", async () => (await lab.redis.listeners()) === 1);
       assert.equal(await lease.release(), "released");
       assert.equal(await (await waiter.lease).release(), "released");
     },
@@ -116,7 +116,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a waiter that is cut off with its connections standing delays the others by its own lease at most [H32]",
     covers: ["Redisson: testFirstThreadDeathTimeoutDrift", "Redisson #2883, #3004: fair lock stuck"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, doomed, last] = [
@@ -130,7 +130,7 @@ export const handoverCases: readonly LockCase[] = [
       const waiter = await standInLine(lab, last, name, 2, { ttl: SHORT_TTL_MS });
       proxy.set({ up: "hold", down: "hold" });
       assert.equal(await lease.release(), "released");
-      const leftMs = await lab.store.leftMs(name);
+      const leftMs = await lab.peek.leftMs(name);
       assert.ok(leftMs === null || leftMs <= SHORT_TTL_MS, `held for ${leftMs} ms more`);
       assert.equal(await (await waiter.lease).release(), "released");
     },
@@ -138,7 +138,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "the first in line takes the name of a silent holder when its lease is over, when the holder knows it",
     covers: ["Redisson #3730: lock expiry wakes nobody", "DistributedLock: TestLockAbandonment"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [silent, waiting] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
@@ -155,19 +155,19 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a waiter that the server forgot goes back into line and gets the name",
     covers: ["Redisson #4929, #6150: fair lock stuck after a key was lost"],
-    needs: ["store"],
+    needs: ["peek", "tamper"],
     async run(lab) {
       const clock = lab.manualClock();
       const waiting = await lab.holdfast({ clock });
       const name = lab.name();
-      await lab.store.seize(name);
+      await lab.tamper.seize(name);
       const waiter = await standInLine(lab, waiting, name, 1);
-      await lab.store.forget(name);
-      await lab.store.seize(name);
+      await lab.tamper.forget(name);
+      await lab.tamper.seize(name);
       clock.advance(LONG_TTL_MS / 3);
-      await until("it is back in line", async () => (await lab.store.waiting(name)) === 1);
+      await until("it is back in line", async () => (await lab.peek.waiting(name)) === 1);
       await settled(waiting);
-      await lab.store.forget(name);
+      await lab.tamper.forget(name);
       clock.advance(LONG_TTL_MS / 3);
       assert.equal(await (await waiter.lease).release(), "released");
     },
@@ -175,7 +175,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "any number of waits need one connection for messages",
     covers: ["Redisson: testSubscriptionsPerConnection, #2575, #4064: one subscription per lock"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "redis", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ through: proxy })];
@@ -185,10 +185,10 @@ export const handoverCases: readonly LockCase[] = [
         [0, 1].map(() => waiting.mutex(name, { ttl: LONG_TTL_MS }).acquire()),
       );
       for (const name of names) {
-        await until("one place in line per process", async () => (await lab.store.waiting(name)) === 1);
+        await until("one place in line per process", async () => (await lab.peek.waiting(name)) === 1);
       }
       assert.equal(proxy.connections, 2);
-      assert.equal(await lab.store.listeners(), 1);
+      assert.equal(await lab.redis.listeners(), 1);
       await Promise.all(leases.map((lease) => lease.release()));
       await Promise.all(waits.map(async (wait) => assert.equal(await (await wait).release(), "released")));
     },

@@ -48,7 +48,7 @@ export const lateAnswerCases: readonly LockCase[] = [
       "redsync: TestMutexExtendExpired",
       "redis-semaphore #175",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
       const [holder, rival] = [await lab.holdfast({ clock, through: proxy }), await lab.holdfast()];
@@ -61,7 +61,7 @@ export const lateAnswerCases: readonly LockCase[] = [
       await until("the loss is known", () => lab.events.all("holdfast:lock:lost").length === 1);
       assertLost(lease, "expired");
       assert.equal(await lease.release(), "lapsed");
-      await until("the name is free", async () => (await lab.store.leftMs(lease.name)) === null);
+      await until("the name is free", async () => (await lab.peek.leftMs(lease.name)) === null);
       await assertFree(rival, lease.name);
     },
   },
@@ -71,7 +71,7 @@ export const lateAnswerCases: readonly LockCase[] = [
       "redlock: a lock that has expired when it is returned",
       "DistributedLock: acquire slower than its validity",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
       const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: 10 * LONG_TTL_MS });
@@ -81,19 +81,19 @@ export const lateAnswerCases: readonly LockCase[] = [
       const attempt = mutex.tryAcquire();
       attempt.catch(() => {});
       await proxy.whenAnswerHeld();
-      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.notEqual(await lab.peek.leftMs(name), null);
       clock.stall(LONG_TTL_MS);
       proxy.heal();
       const error = (await rejection(attempt)) as { code?: string };
       assert.equal(error.code, "INDETERMINATE");
-      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await until("the name is free", async () => (await lab.peek.leftMs(name)) === null);
       assert.equal(lab.events.all("holdfast:lock:acquired").length, 0);
     },
   },
   {
     name: "a waiter whose grant came too late waits on, and gets a live lease",
     covers: ["redlock: a lock that has expired when it is returned"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const { clock, proxy } = await cutOff(lab);
       const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: 10 * LONG_TTL_MS });
@@ -105,7 +105,7 @@ export const lateAnswerCases: readonly LockCase[] = [
       proxy.heal();
       const lease = await waiting;
       assert.equal(lease.valid, true);
-      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.notEqual(await lab.peek.leftMs(name), null);
       assert.equal(await lease.release(), "released");
     },
   },

@@ -15,7 +15,7 @@ export const lifecycleCases: readonly LockCase[] = [
       "Redisson #4064: leaked channels",
       "DistributedLock: no connection leak",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -33,8 +33,8 @@ export const lifecycleCases: readonly LockCase[] = [
       assert.equal(signal.aborted, true);
       assertLost(lease, "closed");
       assert.equal(await lease.release(), "lapsed");
-      assert.equal(await lab.store.leftMs(held), null);
-      assert.equal(await lab.store.waiting(wanted), 0);
+      assert.equal(await lab.peek.leftMs(held), null);
+      assert.equal(await lab.peek.waiting(wanted), 0);
       assert.equal(clock.pendingTimers, 0);
       await proxy.when("only the user's connection is left", () => proxy.connections === 1);
       assert.equal(await theirs.release(), "released");
@@ -66,7 +66,7 @@ export const lifecycleCases: readonly LockCase[] = [
   {
     name: "a close during an acquire leaves no holder behind",
     covers: ["Redisson: interrupted acquire leaves a renewed lock", "Curator CURATOR-79: orphaned node"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ through: proxy });
@@ -80,13 +80,13 @@ export const lifecycleCases: readonly LockCase[] = [
       await closed;
       assert.ok((await attempt) instanceof Error);
       assert.ok((await waiting) instanceof ClosedError);
-      for (const name of [tried, waited]) assert.equal(await lab.store.leftMs(name), null, name);
+      for (const name of [tried, waited]) assert.equal(await lab.peek.leftMs(name), null, name);
     },
   },
   {
     name: "close settles although the server does not answer",
     covers: ["Redisson: shutdown hangs"],
-    needs: ["freeze", "store"],
+    needs: ["freeze"],
     async run(lab) {
       const holdfast = await lab.holdfast({ callTimeout: 100 });
       const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
@@ -114,7 +114,7 @@ export const lifecycleCases: readonly LockCase[] = [
   {
     name: "a Holdfast at rest keeps no timer, before and after use",
     covers: ["redlock-universal: timer armed again after the end"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holdfast, other] = [await lab.holdfast({ clock }), await lab.holdfast()];
@@ -128,7 +128,7 @@ export const lifecycleCases: readonly LockCase[] = [
       const waiter = await standInLine(lab, holdfast, name, 1, { signal: controller.signal });
       controller.abort();
       await rejection(waiter.lease);
-      await until("an empty line", async () => (await lab.store.waiting(name)) === 0);
+      await until("an empty line", async () => (await lab.peek.waiting(name)) === 0);
       await until("no timer", () => clock.pendingTimers === 0);
       await theirs.release();
     },
@@ -136,7 +136,7 @@ export const lifecycleCases: readonly LockCase[] = [
   {
     name: "`await using` of a Holdfast closes it",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const name = lab.name();
       const inner = await lab.holdfast();
@@ -144,7 +144,7 @@ export const lifecycleCases: readonly LockCase[] = [
         await using holdfast = inner;
         await take(holdfast, name, { ttl: LONG_TTL_MS });
       }
-      assert.equal(await lab.store.leftMs(name), null);
+      assert.equal(await lab.peek.leftMs(name), null);
       assert.ok((await rejection(inner.mutex(name).tryAcquire())) instanceof ClosedError);
     },
   },

@@ -11,7 +11,7 @@ export const limitCases: readonly LockCase[] = [
   {
     name: "maxHoldMs ends a lease however healthy, renews it no more, and gives the holder the ttl to stop [H67]",
     covers: ["RedLock.net #68: orphans renewed for days", "DistributedLock: TestLockAbandonment"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -38,19 +38,19 @@ export const limitCases: readonly LockCase[] = [
       assert.equal(proxy.scriptCalls.length, 0);
       assert.equal(await lease.release(), "lapsed");
       // The holder has stopped: nobody needs to wait for the rest.
-      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await until("the name is free", async () => (await lab.peek.leftMs(name)) === null);
     },
   },
   {
     name: "a release leaves no rest behind, whatever lockDelayMs says",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
       const lease = await take(holder, name, { ttl: LONG_TTL_MS, lockDelay: LONG_TTL_MS });
       assert.ok(lease.remainingMs <= LONG_TTL_MS);
-      assert.ok(((await lab.store.leftMs(name)) ?? 0) > LONG_TTL_MS);
+      assert.ok(((await lab.peek.leftMs(name)) ?? 0) > LONG_TTL_MS);
       assert.equal(await lease.release(), "released");
       await assertFree(rival, name);
     },
@@ -58,7 +58,7 @@ export const limitCases: readonly LockCase[] = [
   {
     name: "lockDelayMs keeps the name from others after the holder has lost it by the clock [H01]",
     covers: [],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -72,7 +72,7 @@ export const limitCases: readonly LockCase[] = [
       // What the library sends of its own accord has gone out and been answered when this is.
       await holder.mutex(lab.name()).run(() => {});
       await assertBusy(rival, name);
-      assert.ok(((await lab.store.leftMs(name)) ?? 0) > LONG_TTL_MS / 2);
+      assert.ok(((await lab.peek.leftMs(name)) ?? 0) > LONG_TTL_MS / 2);
       assert.equal(await lease.release(), "lapsed");
       await holder.mutex(lab.name()).run(() => {});
       await assertBusy(rival, name);

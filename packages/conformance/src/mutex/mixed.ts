@@ -15,32 +15,32 @@ export const mixedCases: readonly LockCase[] = [
   {
     name: "callers who wait behind a lease that is lost get theirs when the name is free again",
     covers: ["redis-semaphore: loss with waiters", "Redisson #2883: stuck after an expiry"],
-    needs: ["store"],
+    needs: ["peek", "tamper"],
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
       const mutex = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS });
       const lease = await mutex.acquire();
       const waiting = mutex.acquire({ wait: WAIT_MS });
-      await lab.store.seize(mutex.name);
+      await lab.tamper.seize(mutex.name);
       clock.advance(THIRD_MS);
       await lab.events.next("holdfast:lock:lost");
-      await until("it stands in line", async () => (await lab.store.waiting(mutex.name)) === 1);
+      await until("it stands in line", async () => (await lab.peek.waiting(mutex.name)) === 1);
       await settled(holdfast);
-      await lab.store.forget(mutex.name);
+      await lab.tamper.forget(mutex.name);
       clock.advance(THIRD_MS);
       const next = await waiting;
       assert.ok(next.fence > lease.fence);
       assert.equal(await lease.release(), "lapsed");
       assert.equal(next.valid, true);
-      assert.notEqual(await lab.store.leftMs(mutex.name), null);
+      assert.notEqual(await lab.peek.leftMs(mutex.name), null);
       assert.equal(await next.release(), "released");
     },
   },
   {
     name: "a caller who waits behind one that overstayed gets its turn when that one stops",
     covers: ["RedLock.net #68: orphans"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
@@ -48,7 +48,7 @@ export const mixedCases: readonly LockCase[] = [
       const lease = await mutex.acquire();
       const waiting = mutex.acquire({ wait: WAIT_MS });
       clock.advance(5_000);
-      await until("it stands in line", async () => (await lab.store.waiting(mutex.name)) === 1);
+      await until("it stands in line", async () => (await lab.peek.waiting(mutex.name)) === 1);
       assert.equal(lease.valid, false);
       assert.equal(await lease.release(), "lapsed");
       const next = await waiting;
@@ -60,7 +60,7 @@ export const mixedCases: readonly LockCase[] = [
   {
     name: "a release without an answer does not keep the name from the callers of the same process",
     covers: ["Curator CURATOR-678: state after a failed release"],
-    needs: ["proxy", "store"],
+    needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ through: proxy, callTimeout: 400 });
@@ -93,7 +93,7 @@ export const mixedCases: readonly LockCase[] = [
   {
     name: "a grant that is heard of twice is one lease",
     covers: ["Redisson: unlock message after the retry"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -126,7 +126,7 @@ export const mixedCases: readonly LockCase[] = [
       "redlock: a lock that has expired when it is returned",
       "Curator: lock granted to a dying session",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -141,21 +141,21 @@ export const mixedCases: readonly LockCase[] = [
       proxy.heal();
       const next = await waiter.lease;
       assert.equal(next.valid, true);
-      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.notEqual(await lab.peek.leftMs(name), null);
       assert.equal(await next.release(), "released");
     },
   },
   {
     name: "a free name goes to the first in line even when a newcomer's attempt finds it",
     covers: ["Redisson fair lock: order after an expiry"],
-    needs: ["store"],
+    needs: ["peek", "tamper", "redis"],
     async run(lab) {
       const clock = lab.manualClock();
       const [waiting, newcomer] = [await lab.holdfast({ clock }), await lab.holdfast()];
       const name = lab.name();
-      await lab.store.seize(name);
+      await lab.tamper.seize(name);
       const waiter = await standInLine(lab, waiting, name, 1);
-      await lab.store.tear(name, "holder");
+      await lab.redis.tear(name, "holder");
       await assertBusy(newcomer, name);
       assert.equal(await (await waiter.lease).release(), "released");
     },
@@ -163,7 +163,7 @@ export const mixedCases: readonly LockCase[] = [
   {
     name: "half of a line that was lost stalls nobody",
     covers: ["Redisson: a queue entry without its score is never removed", "Redisson #3829: fair lock stuck"],
-    needs: ["store"],
+    needs: ["peek", "redis"],
     async run(lab) {
       for (const part of ["order", "entries"] as const) {
         const clock = lab.manualClock();
@@ -175,7 +175,7 @@ export const mixedCases: readonly LockCase[] = [
         const name = lab.name();
         const lease = await take(holder, name, { ttl: LONG_TTL_MS });
         const waiters = [await standInLine(lab, first, name, 1), await standInLine(lab, second, name, 2)];
-        await lab.store.tear(name, part);
+        await lab.redis.tear(name, part);
         const leases = Promise.all(
           waiters.map(async (waiter) => assert.equal(await (await waiter.lease).release(), "released")),
         );
@@ -192,14 +192,14 @@ export const mixedCases: readonly LockCase[] = [
           return done;
         });
         await leases;
-        assert.deepEqual(await lab.store.everlasting(name), []);
+        assert.deepEqual(await lab.peek.everlasting(name), []);
       }
     },
   },
   {
     name: "a hand-over takes the next holder's ttl, not the last one's",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
@@ -207,7 +207,7 @@ export const mixedCases: readonly LockCase[] = [
       const waiter = await standInLine(lab, waiting, name, 1, { ttl: 5_000, lockDelay: 1_000 });
       await lease.release();
       const next = await waiter.lease;
-      const leftMs = await lab.store.leftMs(name);
+      const leftMs = await lab.peek.leftMs(name);
       assert.ok(leftMs !== null && leftMs > 5_000 - 1_000 && leftMs <= 6_000, `${leftMs} ms`);
       assert.ok(next.remainingMs < 5_000);
       await next.release();

@@ -31,7 +31,7 @@ export const processCases: readonly LockCase[] = [
       "redlock-universal: SIGKILL of the holder",
       "DistributedLock: TestCrossProcessAbandonmentWithKill",
     ],
-    needs: ["spawn", "store"],
+    needs: ["peek", "spawn"],
     async run(lab) {
       const name = lab.name();
       const holder = await lab.spawn();
@@ -39,7 +39,7 @@ export const processCases: readonly LockCase[] = [
       assert.ok(fence !== null);
       const waiter = await standInLine(lab, await lab.holdfast(), name, 1);
       await holder.kill();
-      const leftMs = await lab.store.leftMs(name);
+      const leftMs = await lab.peek.leftMs(name);
       if (leftMs !== null && leftMs > SHORT_TTL_MS / 2) await assertBusy(await lab.holdfast(), name);
       const lease = await waiter.lease;
       assert.ok(lease.fence > fence);
@@ -49,7 +49,7 @@ export const processCases: readonly LockCase[] = [
   {
     name: "a holder that exits without a word is treated like one that was killed",
     covers: ["DistributedLock: TestCrossProcessAbandonment"],
-    needs: ["spawn", "store"],
+    needs: ["spawn"],
     async run(lab) {
       const name = lab.name();
       const holder = await lab.spawn();
@@ -62,7 +62,7 @@ export const processCases: readonly LockCase[] = [
   {
     name: "a process that was stopped beyond its lease does not believe in it when it goes on [H01]",
     covers: ["redis-semaphore #25: debugger and sleep", "redlock: a paused holder writes on"],
-    needs: ["spawn", "store"],
+    needs: ["peek", "spawn"],
     async run(lab) {
       const name = lab.name();
       const rival = await lab.holdfast();
@@ -77,14 +77,14 @@ export const processCases: readonly LockCase[] = [
       assert.equal(await holder.release(), "lapsed");
       assert.ok(fence !== null && lease.fence > fence);
       assert.equal(lease.valid, true);
-      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.notEqual(await lab.peek.leftMs(name), null);
       assert.equal(await lease.release(), "released");
     },
   },
   {
     name: "a killed waiter is passed over at once [H66]",
     covers: ["etcd: TestMutexWaitsOnCurrentHolder", "Redisson: testFirstThreadDeathTimeoutDrift"],
-    needs: ["spawn", "store"],
+    needs: ["peek", "redis", "spawn"],
     async run(lab) {
       const name = lab.name();
       // Only a message can end this wait: the clock of the last waiter stands still. So does the holder's, which
@@ -95,10 +95,10 @@ export const processCases: readonly LockCase[] = [
       const doomed = await lab.spawn();
       const lost = doomed.acquire({ name, ttlMs: LONG_TTL_MS, waitMs: WAIT_MS });
       lost.catch(() => {});
-      await until("the doomed waiter in line", async () => (await lab.store.waiting(name)) === 1);
+      await until("the doomed waiter in line", async () => (await lab.peek.waiting(name)) === 1);
       const waiter = await standInLine(lab, last, name, 2);
       await doomed.kill();
-      await until("the server knows of its end", async () => (await lab.store.listeners()) === 1);
+      await until("the server knows of its end", async () => (await lab.redis.listeners()) === 1);
       assert.equal(await lease.release(), "released");
       const next = await waiter.lease;
       assert.equal(await next.release(), "released");

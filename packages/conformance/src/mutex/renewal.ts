@@ -29,7 +29,7 @@ export const renewalCases: readonly LockCase[] = [
       "redis-semaphore: refresh keeps it past the ttl",
       "Redisson: testAutoExpire",
     ],
-    needs: ["store"],
+    needs: [],
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
@@ -94,7 +94,7 @@ export const renewalCases: readonly LockCase[] = [
       "redis-semaphore: loss callback on steal",
       "master_lock: extend false",
     ],
-    needs: ["store"],
+    needs: ["peek", "tamper"],
     async run(lab) {
       const clock = lab.manualClock();
       const holdfast = await lab.holdfast({ clock });
@@ -104,7 +104,7 @@ export const renewalCases: readonly LockCase[] = [
       signal.addEventListener("abort", () => {
         validInside = lease.valid;
       });
-      await lab.store.seize(lease.name);
+      await lab.tamper.seize(lease.name);
       clock.advance(THIRD_MS);
       const lost = await lab.events.next("holdfast:lock:lost");
       assert.deepEqual([lost.lock, lost.fence, lost.reason], [lease.name, lease.fence, "taken"]);
@@ -112,7 +112,7 @@ export const renewalCases: readonly LockCase[] = [
       assert.equal(validInside, false);
       assertLost(lease, "taken");
       assert.equal(await lease.release(), "lapsed");
-      assert.notEqual(await lab.store.leftMs(lease.name), null);
+      assert.notEqual(await lab.peek.leftMs(lease.name), null);
     },
   },
   {
@@ -122,12 +122,12 @@ export const renewalCases: readonly LockCase[] = [
       "redis-semaphore #175",
       "redlock-universal: extend says missing",
     ],
-    needs: ["store"],
+    needs: ["tamper"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, rival] = [await lab.holdfast({ clock }), await lab.holdfast()];
       const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
-      await lab.store.forget(lease.name);
+      await lab.tamper.forget(lease.name);
       clock.advance(THIRD_MS);
       const renewed = await lab.events.next("holdfast:lock:renewed");
       assert.equal(renewed.lost, 1);
@@ -196,7 +196,7 @@ export const renewalCases: readonly LockCase[] = [
       "RedLock.net: TestContendedExtendCancellation",
       "redlock-universal: timer armed again after the end",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();
@@ -210,7 +210,7 @@ export const renewalCases: readonly LockCase[] = [
       assert.equal(await released, "released");
       assert.equal(lease.signal.aborted, false);
       assert.equal(lab.events.all("holdfast:lock:lost").length, 0);
-      assert.equal(await lab.store.leftMs(lease.name), null);
+      assert.equal(await lab.peek.leftMs(lease.name), null);
       assert.equal(clock.pendingTimers, 0);
       proxy.forget();
       clock.advance(LONG_TTL_MS);

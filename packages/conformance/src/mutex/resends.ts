@@ -11,7 +11,7 @@ export const resendCases: readonly LockCase[] = [
   {
     name: "a connection that breaks before the answer harms neither acquire nor release [H20]",
     covers: ["ioredis: resends what a broken connection swallowed", "Redisson: unlock latch"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
@@ -27,7 +27,7 @@ export const resendCases: readonly LockCase[] = [
         proxy.set({ down: "hold" });
         const releasing = lease.release();
         await proxy.whenAnswerHeld();
-        assert.equal(await lab.store.leftMs(name), null, "the release was carried out");
+        assert.equal(await lab.peek.leftMs(name), null, "the release was carried out");
         proxy.cut();
         proxy.heal();
         assert.equal(await releasing, "released");
@@ -38,7 +38,7 @@ export const resendCases: readonly LockCase[] = [
   {
     name: "a request that arrives after its caller gave up takes nothing [H25]",
     covers: ["DistributedLock: late replies", "ioredis: offline queue runs an acquire later"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
@@ -54,15 +54,15 @@ export const resendCases: readonly LockCase[] = [
       proxy.heal();
       // Answered after everything that was sent before it.
       await holdfast.mutex(lab.name()).run(() => {});
-      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await until("the name is free", async () => (await lab.peek.leftMs(name)) === null);
       await assertFree(rival, name);
-      assert.equal(await lab.store.waiting(name), 0);
+      assert.equal(await lab.peek.waiting(name), 0);
     },
   },
   {
     name: "a request that was to undo another, and got lost, is sent again",
     covers: ["redlock-universal: keys stay until the ttl", "DistributedLock: late replies"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [
@@ -76,9 +76,9 @@ export const resendCases: readonly LockCase[] = [
       proxy.set({ up: "drop" });
       assert.ok((await attempt) instanceof IndeterminateError);
       await proxy.when("the undoing is lost", () => proxy.dropped("up") > 0);
-      assert.notEqual(await lab.store.leftMs(name), null);
+      assert.notEqual(await lab.peek.leftMs(name), null);
       proxy.heal();
-      await until("the name is free", async () => (await lab.store.leftMs(name)) === null);
+      await until("the name is free", async () => (await lab.peek.leftMs(name)) === null);
       await assertFree(rival, name);
     },
   },
@@ -88,7 +88,7 @@ export const resendCases: readonly LockCase[] = [
       "ioredis: resends what a broken connection swallowed",
       "Redisson: an acquire that is sent again counts twice",
     ],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
@@ -103,14 +103,14 @@ export const resendCases: readonly LockCase[] = [
       await lease?.release();
       await settled(holdfast);
       await proxy.deliverStranded();
-      assert.equal(await lab.store.leftMs(name), null, "nobody holds it, and yet it is held");
+      assert.equal(await lab.peek.leftMs(name), null, "nobody holds it, and yet it is held");
       await assertFree(rival, name);
     },
   },
   {
     name: "a release that is repeated after a hand-over does not take the name from the next holder",
     covers: ["etcd #22082: a retried unlock frees a newer lock"],
-    needs: ["proxy", "store"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, waiting, rival] = [

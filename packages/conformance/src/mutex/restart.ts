@@ -16,7 +16,7 @@ export const restartCases: readonly LockCase[] = [
       "Redisson: testExpirationRenewal after a restart",
       "Redisson #2515, #3194",
     ],
-    needs: ["restart", "store"],
+    needs: ["peek", "restart"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, rival] = [await lab.holdfast({ clock }), await lab.holdfast()];
@@ -26,7 +26,7 @@ export const restartCases: readonly LockCase[] = [
       assert.ok(theirs.fence > lease.fence);
       await until("the loss is known", async () => {
         clock.advance(THIRD_MS / 50);
-        await lab.store.nowMicros();
+        await lab.peek.leftMs(lease.name); // a round trip to the store
         return lab.events.all("holdfast:lock:lost").length === 1;
       });
       assertLost(lease, "taken"); // By the rival, of whom the server knows.
@@ -43,7 +43,7 @@ export const restartCases: readonly LockCase[] = [
   {
     name: "after a restart those who wait stand in line again and get the name",
     covers: ["Redisson #2099: fair lock after a failover", "Curator: testWaitingProcessKilledServer"],
-    needs: ["restart", "store"],
+    needs: ["peek", "restart"],
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();

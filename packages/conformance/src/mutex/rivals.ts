@@ -57,7 +57,7 @@ export async function standInLine(
     ...(floor === undefined ? {} : { floor }),
   });
   lease.catch(() => {}); // the case looks at it when it comes to that
-  await until(`${place} in line for '${name}'`, async () => (await lab.store.waiting(name)) === place);
+  await until(`${place} in line for '${name}'`, async () => (await lab.peek.waiting(name)) === place);
   await settled(holdfast);
   return { lease };
 }

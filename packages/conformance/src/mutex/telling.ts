@@ -11,15 +11,15 @@ export const tellingCases: readonly LockCase[] = [
   {
     name: "who is kept waiting learns who holds: host, pid, label, since when, and the token",
     covers: ["node-redlock #56, Redisson #2116: who holds it"],
-    needs: ["store"],
+    needs: ["redis"],
     async run(lab) {
       const rival = await lab.holdfast();
       for (const label of LABELS) {
         const holder = await lab.holdfast({ label });
         const name = lab.name();
-        const beforeMs = Number((await lab.store.nowMicros()) / 1_000n);
+        const beforeMs = Number((await lab.redis.nowMicros()) / 1_000n);
         const lease = await take(holder, name, { ttl: LONG_TTL_MS });
-        const afterMs = Number((await lab.store.nowMicros()) / 1_000n);
+        const afterMs = Number((await lab.redis.nowMicros()) / 1_000n);
         const { owner } = await assertTimesOut(rival.mutex(name).acquire({ wait: 0 }));
         assert.ok(owner);
         assert.deepEqual(
@@ -33,7 +33,7 @@ export const tellingCases: readonly LockCase[] = [
   {
     name: "the owner's record survives a hand-over whatever is in it",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const rival = await lab.holdfast();
       for (const label of LABELS) {
@@ -53,7 +53,7 @@ export const tellingCases: readonly LockCase[] = [
   {
     name: "acquired and released tell the lock, the token, and how long was waited and held",
     covers: ["Redisson #4698: no callback", "RedLock.net #92: no notification"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast({ clock }), await lab.holdfast({ clock })];
@@ -77,7 +77,7 @@ export const tellingCases: readonly LockCase[] = [
   {
     name: "waiting tells how many processes are ahead",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const name = lab.name();
       const lease = await take(await lab.holdfast(), name, { ttl: LONG_TTL_MS });

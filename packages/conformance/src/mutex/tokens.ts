@@ -10,13 +10,13 @@ export const tokenCases: readonly LockCase[] = [
   {
     name: "tokens are bigints that rise with every grant and are never below the server's clock in microseconds [H17]",
     covers: ["Redisson: testTokenIncrease"],
-    needs: ["store"],
+    needs: ["redis"],
     async run(lab) {
       const holders = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
       let last = 0n;
       for (let round = 0; round < 6; round++) {
-        const before = await lab.store.nowMicros();
+        const before = await lab.redis.nowMicros();
         const lease = await take(holders[round % 2] as (typeof holders)[number], name);
         assert.equal(typeof lease.fence, "bigint");
         assert.ok(lease.fence >= before, `${lease.fence} >= ${before}`);
@@ -29,12 +29,12 @@ export const tokenCases: readonly LockCase[] = [
   {
     name: "a stored token that is ahead of the server's clock is still exceeded, by one",
     covers: ["Redisson: testTokenIncrease, delete does not reset"],
-    needs: ["store"],
+    needs: ["redis"],
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
-      const ahead = (await lab.store.nowMicros()) + AHEAD_US;
-      await lab.store.setToken(name, ahead);
+      const ahead = (await lab.redis.nowMicros()) + AHEAD_US;
+      await lab.redis.setToken(name, ahead);
       const lease = await take(holdfast, name, { localTurns: 1 });
       assert.equal(lease.fence, ahead + 1n);
       await lease.release();
@@ -46,13 +46,13 @@ export const tokenCases: readonly LockCase[] = [
   {
     name: "tokens rise although the counter was lost [H48]",
     covers: ["Redisson #5044, #6510: fencing counters that reset or leak"],
-    needs: ["store"],
+    needs: ["redis"],
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
       const first = await take(holdfast, name);
       await first.release();
-      await lab.store.forgetToken(name);
+      await lab.redis.forgetToken(name);
       const second = await take(holdfast, name);
       assert.ok(second.fence > first.fence);
       await second.release();
@@ -61,17 +61,17 @@ export const tokenCases: readonly LockCase[] = [
   {
     name: "nothing that is kept of a name stays for ever [H56]",
     covers: ["Redisson #6510: counters that never expire"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
       const lease = await take(holder, name, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, waiting, name, 1);
-      assert.deepEqual(await lab.store.everlasting(name), []);
+      assert.deepEqual(await lab.peek.everlasting(name), []);
       await lease.release();
       await (await waiter.lease).release();
-      assert.deepEqual(await lab.store.everlasting(name), []);
-      assert.deepEqual(await lab.store.residue(name), []);
+      assert.deepEqual(await lab.peek.everlasting(name), []);
+      assert.deepEqual(await lab.peek.residue(name), []);
     },
   },
   {
@@ -95,11 +95,11 @@ export const tokenCases: readonly LockCase[] = [
   {
     name: "a floor is exceeded, by attempts and by grants to those who wait",
     covers: [],
-    needs: ["store"],
+    needs: ["peek", "redis"],
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const floor = (await lab.store.nowMicros()) + AHEAD_US;
+      const floor = (await lab.redis.nowMicros()) + AHEAD_US;
       const lease = await holder.mutex(name).tryAcquire({ floor });
       assert.ok(lease && lease.fence > floor);
       const higher = lease.fence + AHEAD_US;
@@ -116,7 +116,7 @@ export const tokenCases: readonly LockCase[] = [
   {
     name: "a caller with a floor is not given a turn with a lower token",
     covers: [],
-    needs: ["store"],
+    needs: [],
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
@@ -133,13 +133,13 @@ export const tokenCases: readonly LockCase[] = [
   {
     name: "the counter outlives the lock by about a day",
     covers: [],
-    needs: ["store"],
+    needs: ["redis"],
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
       const lease = await take(holdfast, name);
       await lease.release();
-      const leftMs = await lab.store.tokenLeftMs(name);
+      const leftMs = await lab.redis.tokenLeftMs(name);
       assert.ok(leftMs > DAY_MS / 2 && leftMs <= 2 * DAY_MS, `${leftMs} ms`);
     },
   },

@@ -7,7 +7,7 @@ export const turnCases: readonly LockCase[] = [
   {
     name: "a process passes the name on among its callers for localTurns turns, then others get theirs",
     covers: ["Redisson #3573, #3728: starvation"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const [home, abroad] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
@@ -30,7 +30,7 @@ export const turnCases: readonly LockCase[] = [
   {
     name: "the turns of one process have consecutive tokens, and the next process's is larger than all",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const [home, abroad] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
@@ -70,7 +70,7 @@ export const turnCases: readonly LockCase[] = [
   {
     name: "turns inside the process end after a third of the ttl, however many are left",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const clock = lab.manualClock();
       const [home, abroad] = [await lab.holdfast({ clock }), await lab.holdfast()];
@@ -93,7 +93,7 @@ export const turnCases: readonly LockCase[] = [
   {
     name: "the next turn's lease is judged by its own release, not by the one before",
     covers: ["etcd #22082: a stale unlock frees a newer lock"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const holdfast = await lab.holdfast();
       const mutex = holdfast.mutex(lab.name(), { ttl: LONG_TTL_MS });
@@ -103,7 +103,7 @@ export const turnCases: readonly LockCase[] = [
       const second = await waiting;
       assert.equal(await first.release(), "released");
       assert.equal(second.valid, true);
-      assert.notEqual(await lab.store.leftMs(mutex.name), null);
+      assert.notEqual(await lab.peek.leftMs(mutex.name), null);
       assert.equal(await second.release(), "released");
     },
   },

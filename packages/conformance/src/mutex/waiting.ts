@@ -17,7 +17,7 @@ export const waitingCases: readonly LockCase[] = [
   {
     name: "processes get the name in the order in which they came",
     covers: ["Redisson: testConcurrency_MultiInstance_Ordering"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const name = lab.name();
       const lease = await take(await lab.holdfast(), name, { ttl: LONG_TTL_MS });
@@ -52,7 +52,7 @@ export const waitingCases: readonly LockCase[] = [
   {
     name: "a newcomer does not pass those who wait, not even in the moment of a release",
     covers: ["Redisson fair lock: order at a release"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, waiting, newcomer] = [
@@ -90,7 +90,7 @@ export const waitingCases: readonly LockCase[] = [
   {
     name: "a wait ends at waitMs with the holder's name, and leaves nothing in line",
     covers: ["DistributedLock: TestTimeouts", "RedLock.net: blocking lock times out", "node-redlock #289"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast({ label: "billing" }), await lab.holdfast({ clock })];
@@ -111,15 +111,15 @@ export const waitingCases: readonly LockCase[] = [
       assert.equal(error.lock, name);
       assert.equal(error.waitMs, 5_000);
       assert.equal(error.owner?.label, "billing");
-      await until("an empty line", async () => (await lab.store.waiting(name)) === 0);
+      await until("an empty line", async () => (await lab.peek.waiting(name)) === 0);
       assert.equal(await lease.release(), "released");
-      await until("nothing left", async () => (await lab.store.residue(name)).length === 0);
+      await until("nothing left", async () => (await lab.peek.residue(name)).length === 0);
     },
   },
   {
     name: "a wait ends by its signal with the signal's reason, and the place in line is given up",
     covers: ["DistributedLock: CancellationTest", "RedLock.net: TestCancelBlockingLock"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const [holder, waiting, next] = [await lab.holdfast(), await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
@@ -130,7 +130,7 @@ export const waitingCases: readonly LockCase[] = [
       const reason = new Error("the caller went away");
       controller.abort(reason);
       assert.equal(await rejection(waiter.lease), reason);
-      await until("one in line", async () => (await lab.store.waiting(name)) === 1);
+      await until("one in line", async () => (await lab.peek.waiting(name)) === 1);
       assert.equal(await lease.release(), "released");
       assert.equal(await (await second.lease).release(), "released");
     },
@@ -168,7 +168,7 @@ export const waitingCases: readonly LockCase[] = [
   {
     name: "a caller that gave up while the name was on its way to it leaves the name to others",
     covers: ["Redisson: testLockIsNotRenewedAfterInterruptedTryLock", "async-mutex #54: ghost waiters"],
-    needs: ["store", "proxy"],
+    needs: ["peek", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, waiting, next] = [
@@ -195,7 +195,7 @@ export const waitingCases: readonly LockCase[] = [
   {
     name: "one caller that gives up costs the other callers of its process nothing",
     covers: ["async-mutex #28: cancel one waiter"],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
@@ -205,7 +205,7 @@ export const waitingCases: readonly LockCase[] = [
       const second = waiting.mutex(name, { ttl: LONG_TTL_MS }).acquire();
       controller.abort();
       await rejection(first.lease);
-      assert.equal(await lab.store.waiting(name), 1);
+      assert.equal(await lab.peek.waiting(name), 1);
       await lease.release();
       assert.equal(await (await second).release(), "released");
     },
@@ -213,7 +213,7 @@ export const waitingCases: readonly LockCase[] = [
   {
     name: "waitMs may be endless",
     covers: [],
-    needs: ["store"],
+    needs: ["peek"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock })];
