@@ -29,6 +29,24 @@ describe("the mutex under faults", () => {
   });
 });
 
+describe("the time in which nothing is left of any fault", () => {
+  it("begins when the last process is awake, however long after the faults that is", async () => {
+    const broken: string[] = [];
+    for (let seed = 1; seed <= 5; seed++) {
+      const drawn = planOf(seed);
+      const usual = { ttlMs: 500, lockDelayMs: 0, maxHoldMs: null, closesAtMs: null, callers: 1 };
+      const processes = drawn.processes.map((process) => ({ ...process, ...usual }));
+      // At its first look at the clock.
+      const stall = { kind: "stall", target: "p2", atMs: drawn.chaosMs - 300, forMs: 0, value: 8_004 };
+      const locks = drawn.locks.slice(0, 1);
+      const plan = { ...drawn, processes, locks, thinkMs: 300, calmMs: 6_000, faults: [stall] };
+      for (const { property, message } of (await runPlan(plan)).failures)
+        broken.push(`${property}: ${message}`);
+    }
+    expect(broken).toEqual([]);
+  });
+});
+
 describe("a library that trusts a slow clock", () => {
   class Careless extends Holdfast {
     constructor(client: RedisClientLike | string, options: HoldfastOptions = {}) {

@@ -86,7 +86,7 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   await world.run(plan.chaosMs);
   world.at(world.nowMs, () => heal(scene, ends));
   if (plan.calmMs > 0 && plan.faults.length > 0) {
-    scene.calmFromMs = world.nowMs + scene.keptMs + backMs;
+    scene.calmFromMs = lastAwakeMs(scene) + scene.keptMs + backMs;
     await world.run(scene.calmFromMs + plan.calmMs);
   }
   world.at(world.nowMs, () => {
@@ -110,6 +110,12 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
     deliveries: world.deliveries,
     coverage: coverage.counts,
   };
+}
+
+/** When the last process is awake again: a stall goes on after the faults are over. */
+function lastAwakeMs({ world }: Scene): number {
+  const awakeMs = [...world.processes.values()].map(({ state, nowMs }) => (state === "dead" ? 0 : nowMs));
+  return Math.max(world.nowMs, ...awakeMs);
 }
 
 interface Chaos {
