@@ -177,7 +177,9 @@ export class Holdfast {
   }
 
   async #end(): Promise<void> {
-    await Promise.all([...this.#registry.lines.values()].map((line) => line.close()));
+    // A line that is idle may still have a lease that ended early, and was not released yet.
+    const { lines, idle } = this.#registry;
+    await Promise.all([...lines.values(), ...idle.values()].map((line) => line.close()));
     this.#guardDesk.close();
     await Promise.all([this.#locks.close(), this.#desk.close()]);
     await this.#connection.close();

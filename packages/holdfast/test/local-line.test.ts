@@ -246,6 +246,34 @@ test("close() leaves no timer of a hold that had a limit", async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
+test("close() gives back a lease that ended early and was not released, unless it has a delay", async () => {
+  for (const [place, lockDelay] of [0, 500].entries()) {
+    const limited = new Mutex(registry, `limited${place}`, { ttl: 3_000, lockDelay, maxHold: 1_000 });
+    const expiring = new Mutex(registry, `expiring${place}`, { ttl: 3_000, lockDelay });
+    for (const each of [limited, expiring]) {
+      const caller = each.acquire();
+      stands.at(-1)?.candidate.granted(grant(7n));
+      await caller;
+    }
+    clock.advance(3_000);
+  }
+  expect(abandoned).toEqual([]);
+  for (const line of [...lines.values(), ...registry.idle.values()]) await line.close();
+  expect(abandoned).toEqual(["id0", "id1", "id2"]); // id3 expired, and asked for a delay
+});
+
+test("close() says nothing of a lease that ended early where the store has granted the name again", async () => {
+  const caller = new Mutex(registry, "again", { ttl: 3_000 }).acquire();
+  stands.at(-1)?.candidate.granted(grant(7n));
+  await caller;
+  clock.advance(3_000);
+  const next = new Mutex(registry, "again", { ttl: 3_000 }).acquire();
+  stands.at(-1)?.candidate.granted(grant(8n));
+  await (await next).release();
+  for (const line of registry.idle.values()) await line.close();
+  expect(abandoned).toEqual([]);
+});
+
 const busy: Busy = { owner: null, ahead: null };
 
 test("who comes while an attempt is under way stands in line when that has failed", async () => {

@@ -41,6 +41,23 @@ export const lifecycleCases: readonly LockCase[] = [
     },
   },
   {
+    name: "close gives back a lease that was ended by its limit and is not released yet",
+    covers: [],
+    needs: ["peek"],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const [holdfast, name] = [await lab.holdfast({ clock }), lab.name()];
+      const lease = await take(holdfast, name, { ttl: LONG_TTL_MS, maxHold: 1_000 });
+      clock.advance(1_000);
+      assertLost(lease, "max-hold");
+      assert.notEqual(await lab.peek.leftMs(name), null);
+      await holdfast.close();
+      assert.equal(await lab.peek.leftMs(name), null);
+      assert.equal(await lease.release(), "lapsed");
+      assert.equal(clock.pendingTimers, 0);
+    },
+  },
+  {
     name: "after close every call says so, and close may be repeated",
     covers: [],
     needs: [],

@@ -67,6 +67,8 @@ export class LocalLine {
   readonly #onIdle: () => void;
   readonly #waiters: Waiters;
   #possession: Possession | null = null;
+  /** The one whose lease ended before its release, which has not come yet: the store may still count it. */
+  #overdue: Possession | null = null;
   #giveUp: (() => void) | null = null;
   /** The request that stands in line, or stood there last. */
   #asked: LockRequest | null = null;
@@ -174,6 +176,7 @@ export class LocalLine {
     this.#waiters.refuse(this.#closedError());
     this.#withdraw();
     await this.#attempt?.catch(() => {}); // its caller hears of it
+    if (this.#overdue) this.#letGo(this.#overdue); // a release after this could not be sent
     const possession = this.#possession;
     if (possession) {
       possession.over = "closed";
@@ -251,6 +254,7 @@ export class LocalLine {
       over: null,
     };
     this.#possession = possession;
+    this.#overdue = null; // the store has granted the name again
     hold.onLost = (reason) => this.#lost(possession, reason);
     keeper.keep(hold, now);
     return true;
@@ -291,7 +295,7 @@ export class LocalLine {
 
   /** Called once per lease, by its release. */
   #turnEnded(possession: Possession, told: (result: ReleaseResult) => void): void {
-    const { backend, keeper, schedule } = this.#parts;
+    const { keeper, schedule } = this.#parts;
     schedule.cancel(possession.limit);
     possession.turn = null;
     if (!possession.over && possession.hold.remainingMs <= 0) {
@@ -299,11 +303,7 @@ export class LocalLine {
       possession.hold.lose("expired"); // the clock knew before the timer
     }
     if (possession.over) {
-      // Its holder has stopped: others need not wait for what the store may still count as its lease, nor for a
-      // copy of the request that is still on its way.
-      const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
-      const known = possession.over === "revoked" || possession.over === "closed";
-      if (!delayed && !known) backend.abandon(possession.request);
+      this.#letGo(possession);
       told("lapsed");
     } else if (this.#mayPassOn(possession)) {
       this.#serve(true);
@@ -311,6 +311,17 @@ export class LocalLine {
     } else {
       this.#giveBack(possession, told);
     }
+  }
+
+  /**
+   * The holder of a lease that was over has stopped, or may not act any more. Other processes need not wait for the lease
+   * that the store may still count, nor for a copy of the request that is still on its way.
+   */
+  #letGo(possession: Possession): void {
+    if (this.#overdue === possession) this.#overdue = null;
+    const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
+    const known = possession.over === "revoked" || possession.over === "closed";
+    if (!delayed && !known) this.#parts.backend.abandon(possession.request);
   }
 
   #mayPassOn(possession: Possession): boolean {
@@ -343,6 +354,7 @@ export class LocalLine {
   #lost(possession: Possession, reason: LossReason): void {
     possession.over = reason;
     this.#possession = null;
+    this.#overdue = possession;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     this.#parts.schedule.cancel(possession.limit);
     possession.turn?.lose(reason);
