@@ -19,7 +19,7 @@ export class Inbox {
   readonly #timeoutMs: number;
   readonly #handlers = new Map<string, MessageHandler>();
   readonly #onUp = new Set<() => void>();
-  readonly #refusals = new Set<(error: ServerError) => void>();
+  readonly #refusals = new Set<(error: ServerError, askedMs: number) => void>();
   #subscription: Subscription | null = null;
   #up = false;
   #closed = false;
@@ -45,8 +45,11 @@ export class Inbox {
     this.#handlers.set(verb, handler);
   }
 
-  /** Called when the server will not let this process listen. The next `open` asks again. */
-  onRefused(listener: (error: ServerError) => void): void {
+  /**
+   * Called when the server will not let this process listen, with the time on the monotonic clock since which that was
+   * asked. The next `open` asks again.
+   */
+  onRefused(listener: (error: ServerError, askedMs: number) => void): void {
     this.#refusals.add(listener);
   }
 
@@ -93,7 +96,7 @@ export class Inbox {
     this.#subscription?.close();
     this.#subscription = null;
     if (!(error instanceof ServerError)) return;
-    for (const listener of this.#refusals) listener(error);
+    for (const listener of this.#refusals) listener(error, this.#downMs);
   }
 
   #heard(): void {

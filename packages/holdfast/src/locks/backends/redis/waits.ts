@@ -34,6 +34,8 @@ export interface Wait {
   /** Questions in a row that had no answer. */
   failures: number;
   over: boolean;
+  /** When it began, on the monotonic clock. */
+  readonly sinceMs: number;
 }
 
 /** The calls that waiting needs, as the backend makes them. */
@@ -80,8 +82,9 @@ export class Waits {
       if (!this.#granted(id, token, beat)) this.onStray(id ?? "", Number(ttlMs), key.join(" "));
     });
     inbox.handle("wake", ([id]) => this.#wake(id));
-    inbox.onRefused((error) => {
-      for (const wait of this.#byId.values()) this.#failed(wait, error);
+    inbox.onRefused((error, askedMs) => {
+      // A wait that began later has not asked yet: its next question opens the inbox again.
+      for (const wait of this.#byId.values()) if (wait.sinceMs <= askedMs) this.#failed(wait, error);
     });
     inbox.onUp(() => {
       const waits = [...this.#byId.values()];
@@ -104,6 +107,7 @@ export class Waits {
       inLine: false,
       failures: 0,
       over: false,
+      sinceMs: this.#schedule.clock.now().monoMs,
     };
     this.#byId.set(request.id, wait);
     void this.#ask(wait);

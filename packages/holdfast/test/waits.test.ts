@@ -1,0 +1,53 @@
+/** What ends a wait, with a port that the test plays. */
+import { ManualClock } from "@holdfast/conformance";
+import { expect, test } from "vitest";
+import { ServerError } from "../src/errors.js";
+import { Waits } from "../src/locks/backends/redis/waits.js";
+import { Inbox } from "../src/redis/inbox.js";
+import type { Inbound, RedisPort } from "../src/redis/port.js";
+import { Schedule } from "../src/time/schedule.js";
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("a refusal to listen ends the waits that began before it was asked for, and no later ones", async () => {
+  const clock = new ManualClock();
+  const schedule = new Schedule(clock);
+  const opened: Inbound[] = [];
+  const port: Pick<RedisPort, "subscribe" | "trouble"> = {
+    trouble: null,
+    subscribe(_channel, inbound) {
+      opened.push(inbound);
+      return { answers: async () => true, close() {} };
+    },
+  };
+  const random = { fraction: () => 0.5, id: () => "id" };
+  const inbox = new Inbox(port as RedisPort, "channel", clock, 1_000);
+  const waits = new Waits(schedule, random, inbox, {
+    ask: async () => ({ kind: "busy", owner: null, leftMs: 5_000 }),
+    beat: async () => [],
+  });
+  const refused: string[] = [];
+  const wait = async (id: string): Promise<void> => {
+    const request = { name: "n", id, ttlMs: 9_000, storeTtlMs: 9_000, turns: 1, floor: 0n, memo: undefined };
+    const candidate = {
+      granted() {},
+      waiting() {},
+      troubled() {},
+      refused: () => void refused.push(id),
+    };
+    waits.add(request, candidate, "0");
+    await settled();
+  };
+  await wait("first");
+  clock.advance(100);
+  await wait("second");
+  const noPermission = new ServerError("NOPERM this user has no permissions");
+  opened[0]?.down(noPermission);
+  expect([refused, opened.length]).toEqual([["first"], 1]);
+  clock.advance(1_000);
+  await settled();
+  expect(opened).toHaveLength(2); // the second one asks for itself
+  opened[1]?.down(noPermission);
+  expect(refused).toEqual(["first", "second"]);
+  waits.close();
+});
