@@ -23,7 +23,7 @@ test("a wall clock that is set forward ends no clean-up: the server has forgotte
     tries += 1;
     if (tries < 3) throw new Error("no memory");
   };
-  const leftovers = new Leftovers(new Schedule(clock), random, send);
+  const leftovers = new Leftovers(new Schedule(clock), random, send, () => false);
   leftovers.add(request);
   await settled();
   clock.stepWall(10_000);
@@ -37,7 +37,7 @@ test("a wall clock that is set forward ends no clean-up: the server has forgotte
 test("what the server grants while a try is under way is given back by one more", async () => {
   const answers: (() => void)[] = [];
   const send = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
-  const leftovers = new Leftovers(new Schedule(new ManualClock()), random, send);
+  const leftovers = new Leftovers(new Schedule(new ManualClock()), random, send, () => false);
   leftovers.add(request);
   expect([leftovers.hurry("i"), leftovers.hurry("another"), answers.length]).toEqual([true, false, 1]);
   answers[0]?.();
@@ -46,4 +46,50 @@ test("what the server grants while a try is under way is given back by one more"
   answers[1]?.();
   await settled();
   expect([answers.length, leftovers.hurry("i")]).toEqual([2, false]);
+});
+
+test("a client that is not connected may send a request again: its clean-up lasts until the client is back", async () => {
+  const clock = new ManualClock();
+  let connected = false;
+  let tries = 0;
+  const send = async (): Promise<void> => {
+    tries += 1;
+    if (!connected) throw new Error("not connected");
+  };
+  const mayBeResent = ({ id }: { id: string }): boolean => !connected && id === "sent";
+  const leftovers = new Leftovers(new Schedule(clock), random, send, mayBeResent);
+  const pass = async (): Promise<void> => {
+    for (let second = 0; second < 30; second++) {
+      clock.advance(1_000);
+      await settled();
+    }
+  };
+  leftovers.add({ ...request, id: "sent" });
+  leftovers.add({ ...request, id: "never sent" });
+  await pass();
+  await pass();
+  tries = 0;
+  connected = true;
+  await pass();
+  expect([tries, clock.pendingTimers]).toEqual([1, 0]);
+});
+
+test("an outage fills the memory with no more than a thousand requests that outlive their ttl", async () => {
+  const clock = new ManualClock();
+  let connected = false;
+  const given: string[] = [];
+  const send = async ({ id }: { id: string }): Promise<void> => {
+    if (!connected) throw new Error("not connected");
+    given.push(id);
+  };
+  const leftovers = new Leftovers(new Schedule(clock), random, send, () => !connected);
+  for (let number = 0; number < 1_500; number++) leftovers.add({ ...request, id: `${number}` });
+  for (let second = 0; second < 20; second++) {
+    await settled();
+    clock.advance(1_000);
+  }
+  connected = true;
+  clock.advance(3_000);
+  await settled();
+  expect([new Set(given).size, given.length, clock.pendingTimers]).toEqual([1_000, 1_000, 0]);
 });

@@ -48,6 +48,8 @@ export interface Sending {
   readonly disruptions: number;
   /** Sent and not answered, yet or for ever. */
   unanswered: number;
+  /** Sent at least once by a client that was connected: it may be on its way, or in the client's hands. */
+  left: boolean;
 }
 
 /** What `take` did for a request. */
@@ -67,6 +69,8 @@ export interface Backing {
   sent(request: LockRequest): Sending;
   /** For how long a request that ends must be banned, because a copy may still be on the way. */
   banMs(request: LockRequest): number;
+  /** Whether a client that is not connected now may send it again when it is. */
+  mayBeResent(request: LockRequest): boolean;
   settle(release: Release, freed: Freed): void;
   /** Unknown: tried on in the background. */
   fail(release: Release, error: unknown): void;
@@ -105,7 +109,12 @@ export class Contention {
     this.#serverClock = new ServerClock(schedule.clock, callTimeoutMs);
     const send = (request: LockRequest, timeoutMs: number) => this.#sendRelease(request, timeoutMs);
     const unknown = (request: LockRequest) => this.abandon(request);
-    this.#leftovers = new Leftovers(schedule, random, (request) => send(request, callTimeoutMs));
+    this.#leftovers = new Leftovers(
+      schedule,
+      random,
+      (request) => send(request, callTimeoutMs),
+      (request) => backing.mayBeResent(request),
+    );
     this.#releases = new LoneReleases({ ...parts, callTimeoutMs, send, unknown, ...backing });
     this.#inbox.handle("revoked", ([id = ""]) => this.#revoke(id));
     this.#waits.onStray = (id, ttlMs, key) => this.#giveBackStray(id, ttlMs, key);
@@ -271,7 +280,7 @@ export class Contention {
     const name = lockNameOf(this.#options.prefix, key);
     if (!name || !(ttlMs > 0)) return; // not written by our scripts
     const request = { name, id, ttlMs, storeTtlMs: ttlMs, turns: 1, floor: 0n };
-    const sending: Sending = { disruptions: this.#parts.port.disruptions, unanswered: 1 };
+    const sending: Sending = { disruptions: this.#parts.port.disruptions, unanswered: 1, left: true };
     this.#leftovers.add({ ...request, memo: sending });
   }
 

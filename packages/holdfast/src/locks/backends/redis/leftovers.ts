@@ -1,6 +1,9 @@
 /**
  * Leftovers: requests whose outcome is unknown or unwanted. Each is released by its id, again and
  * again until the server has answered once or the server must have dropped it by itself.
+ *
+ * A client that is not connected may send the request again when it is, and nobody knows when that will be.
+ * Until then the clean-up goes on.
  */
 import { jittered, type Random } from "../../../time/random.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
@@ -10,35 +13,58 @@ export type SendRelease = (request: LockRequest) => Promise<unknown>;
 
 interface Leftover {
   readonly request: LockRequest;
-  /** On the monotonic clock: a wall clock that was set forward has not let the server forget anything. */
-  readonly sinceMs: number;
+  /**
+   * From when on the server may have kept it, at the latest. On the monotonic clock: a wall clock that was set forward
+   * has not let the server forget anything.
+   */
+  sinceMs: number;
   sending: boolean;
   /** The server has granted to it since the present try was sent, or just before: that one may not have known. */
   again: boolean;
   alarm: Alarm | null;
+  /** It has outlived its ttl once, because the client was not connected. */
+  prolonged: boolean;
 }
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 2_000;
+/** So many may outlive their ttl: what was under way when a connection broke, not what a long outage adds. */
+const MOST_PROLONGED = 1_000;
 
 export class Leftovers {
   readonly #schedule: Schedule;
   readonly #random: Random;
   readonly #send: SendRelease;
+  readonly #mayBeResent: (request: LockRequest) => boolean;
+  #prolonged = 0;
   readonly #byId = new Map<string, Leftover>();
   #onEmpty: (() => void) | null = null;
   #closing = false;
 
-  constructor(schedule: Schedule, random: Random, send: SendRelease) {
+  /** @param mayBeResent whether a client that is not connected now may send the request again when it is */
+  constructor(
+    schedule: Schedule,
+    random: Random,
+    send: SendRelease,
+    mayBeResent: (request: LockRequest) => boolean,
+  ) {
     this.#schedule = schedule;
     this.#random = random;
     this.#send = send;
+    this.#mayBeResent = mayBeResent;
   }
 
   add(request: LockRequest): void {
     if (this.#closing || this.#byId.has(request.id)) return;
     const sinceMs = this.#schedule.clock.now().monoMs;
-    const leftover: Leftover = { request, sinceMs, sending: false, again: false, alarm: null };
+    const leftover: Leftover = {
+      request,
+      sinceMs,
+      sending: false,
+      again: false,
+      alarm: null,
+      prolonged: false,
+    };
     this.#byId.set(request.id, leftover);
     void this.#try(leftover, FIRST_RETRY_MS);
   }
@@ -74,8 +100,7 @@ export class Leftovers {
       } while (leftover.again);
       this.#settle(leftover);
     } catch {
-      const tired = this.#schedule.clock.now().monoMs - leftover.sinceMs > request.storeTtlMs;
-      if (this.#closing || tired) {
+      if (this.#closing || this.#isTired(leftover)) {
         this.#settle(leftover);
         return;
       }
@@ -89,7 +114,20 @@ export class Leftovers {
     }
   }
 
+  /** Whether the server must have dropped it by now. */
+  #isTired(leftover: Leftover): boolean {
+    const { request, prolonged } = leftover;
+    const nowMs = this.#schedule.clock.now().monoMs;
+    if ((prolonged || this.#prolonged < MOST_PROLONGED) && this.#mayBeResent(request)) {
+      if (!prolonged) this.#prolonged += 1;
+      leftover.prolonged = true;
+      leftover.sinceMs = nowMs;
+    }
+    return nowMs - leftover.sinceMs > request.storeTtlMs;
+  }
+
   #settle(leftover: Leftover): void {
+    if (leftover.prolonged) this.#prolonged -= 1;
     this.#byId.delete(leftover.request.id);
     if (this.#byId.size === 0) this.#onEmpty?.();
   }

@@ -56,6 +56,7 @@ export class RedisLocks implements LockBackend {
         new loaded.Contention(parts, options, {
           sent: (request) => this.#sent(request),
           banMs: (request) => this.#banMs(request),
+          mayBeResent: (request) => this.#mayBeResent(request),
           settle: (release, freed) => this.#releases.settle(release, freed),
           fail: (release, error) => this.#releases.fail(release, error),
         }),
@@ -208,10 +209,17 @@ export class RedisLocks implements LockBackend {
   }
 
   #sent(request: LockRequest): Sending {
-    request.memo ??= { disruptions: this.#port.disruptions, unanswered: 0 };
+    const { disruptions, trouble } = this.#port;
+    request.memo ??= { disruptions, unanswered: 0, left: false };
     const sending = request.memo as Sending;
     sending.unanswered += 1;
+    sending.left ||= trouble === null;
     return sending;
+  }
+
+  #mayBeResent({ memo }: LockRequest): boolean {
+    const sending = memo as Sending | undefined;
+    return this.#port.trouble !== null && sending?.left === true && sending.unanswered > 0;
   }
 
   /** A copy of the request that arrives after its release must not take the name for nobody. */
