@@ -93,6 +93,14 @@ export function strip(source: string): string {
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
+/** The files that a source includes, as it names them. */
+export function includes(source: string): { readonly specifier: string; readonly line: number }[] {
+  return pieces(source).flatMap(({ kind, text, line }) => {
+    const specifier = kind === "comment" ? include.exec(text)?.[1] : undefined;
+    return specifier === undefined ? [] : [{ specifier, line }];
+  });
+}
+
 /** Reads a script with every `--- @include "path"` replaced by the body of that file, each file once. */
 export function readScript(file: string, read: (file: string) => string = readText): string {
   const seen = new Set<string>();

@@ -9,13 +9,13 @@ const root = resolve(import.meta.dirname, "..");
 
 /** Which are about what, the quick ones first. */
 const suitesOf: readonly (readonly [part: string, suites: readonly string[]])[] = [
-  ["lease/keeper", ["keeper", "local-line", "turn", "close"]],
-  ["lease/", ["keeper", "turn", "local-line", "under-way", "close", "listeners"]],
-  ["locks/local-line", ["local-line", "turn", "under-way", "close", "abort"]],
+  ["lease/keeper", ["keeper", "local-line", "held-lease", "close"]],
+  ["lease/", ["keeper", "held-lease", "local-line", "under-way", "close", "listeners"]],
+  ["locks/local-line", ["local-line", "held-lease", "under-way", "close", "abort"]],
   ["locks/waiters", ["local-line", "abort"]],
   ["renew.lua", ["batch-scripts", "hazards/scripts"]],
-  ["take.lua", ["batch-scripts", "lock-scripts", "hazards/scripts"]],
-  ["give.lua", ["batch-scripts", "hazards/scripts"]],
+  ["acquire-many.lua", ["batch-scripts", "lock-scripts", "hazards/scripts"]],
+  ["release-many.lua", ["batch-scripts", "hazards/scripts"]],
   [".lua", ["lock-scripts", "release-script", "batch-scripts", "hazards/scripts"]],
   [
     "",

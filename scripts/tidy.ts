@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow, workspaces } from "./files.ts";
-import { readText } from "./lua.ts";
+import { includes, readText } from "./lua.ts";
 import { checkClocks } from "./tidy/clocks.ts";
 import { checkCycles } from "./tidy/cycles.ts";
 import { checkDeclared, type Manifest } from "./tidy/declared.ts";
@@ -50,6 +50,10 @@ export function tidy(root: string): Finding[] {
   }
   for (const source of sources.filter(({ file }) => file.startsWith(`${library}/`))) {
     findings.push(...checkRooms(source, library, known));
+  }
+  for (const file of written.filter((path) => path.startsWith(`${library}/`) && path.endsWith(".lua"))) {
+    const imports = includes(readText(join(root, file)));
+    findings.push(...checkRooms({ file, imports }, library, known));
   }
   return findings.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
 }

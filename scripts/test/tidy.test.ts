@@ -101,6 +101,20 @@ describe("direction, inside the library", () => {
     expect(findings({ ...all, [`${lib}/${from}`]: `import { X } from "${specifier}";\n` })).toEqual([]);
   });
 
+  test("a script may include what its room may import", () => {
+    const script = (from: string, target: string): string[] =>
+      findings({
+        ...all,
+        [`${lib}/locks/backends/redis/lua/_line.lua`]: "local function line() return 1 end\n",
+        [`${lib}/locks/mutex.lua`]: "return 1\n",
+        [`${lib}/${from}`]: `--- @include "${target}"\nreturn line()\n`,
+      }).filter((finding) => finding.endsWith("direction"));
+    expect(script("inspect/look.lua", "../locks/backends/redis/lua/_line.lua")).toEqual([
+      "inspect/look.lua:1 direction",
+    ]);
+    expect(script("locks/backends/redis/lua/look.lua", "_line.lua")).toEqual([]);
+  });
+
   test("a room that nobody planned is named", () => {
     expect(findings(files(["cache/lru.ts", "mutex.ts"]))).toEqual([
       "cache/lru.ts:1 direction",

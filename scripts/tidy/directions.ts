@@ -63,6 +63,7 @@ const redisForPrimitives = [
   "redis/reply.ts",
   "redis/script.ts",
   "redis/keys.ts",
+  "redis/scan.ts",
   "redis/inbox.ts",
 ];
 
@@ -89,8 +90,12 @@ export function checkPackages(
   });
 }
 
-/** Imports between the rooms of packages/holdfast/src. `files` are the paths that exist, to resolve against. */
-export function checkRooms(source: Source, src: string, files: ReadonlySet<string>): Finding[] {
+/** Imports between the rooms of packages/holdfast/src, and includes of their scripts. `files` are the paths that exist, to resolve against. */
+export function checkRooms(
+  source: Pick<Source, "file" | "imports">,
+  src: string,
+  files: ReadonlySet<string>,
+): Finding[] {
   const from = source.file.slice(src.length + 1);
   const room = roomOf(from);
   if (room === undefined) {
@@ -153,11 +158,13 @@ function mayImport(from: string, target: string): boolean {
   ].includes(targetRoom);
 }
 
+const portOfLocks = ["locks/backend.ts", "locks/inspection.ts"];
+
 /** Locks know the port, never a backend; a backend knows the port and its own folder. */
 function mayImportLock(from: string, target: string): boolean {
   const [store, targetStore] = [storeOf(from), storeOf(target)];
   if (store === undefined) return targetStore === undefined;
-  return target === "locks/backend.ts" || targetStore === store;
+  return portOfLocks.includes(target) || targetStore === store;
 }
 
 function storeOf(path: string): string | undefined {

@@ -1,4 +1,5 @@
-/** RedisStore: the store's side of a case over Redis. Knows the keys of a lock and its state, as _state.lua describes them. */
+/** RedisStore: the store's side of a case over Redis. */
+import { formatLock, type LockRecord, lockKeys, parseLock } from "holdfast/locks/redis";
 import type { LockStore } from "./case.js";
 
 /** One command on a connection of the lab's own. */
@@ -8,14 +9,9 @@ export type SendCommand = (...words: string[]) => Promise<unknown>;
 const STRANGER_MS = 60_000;
 const DAY_S = "86400";
 const DAY_MS = 86_400_000;
-/** <top><flag>, and for a lock that is held <id> <token> <since> <keep_ms> <ttl_ms> <owner>. */
-const STATE = /^(\d{16})([ +])(?:\S+ \d{16} \d{16} (\d+) \d+ .*)?$/s;
-
-interface State {
-  readonly top: string;
-  readonly flag: string;
-  readonly leftMs: number | null;
-}
+/** The keys of a lock, in the order of `lockKeys`. */
+const PARTS = ["lock", "line", "waiters", "banned"] as const;
+type Part = (typeof PARTS)[number];
 
 export class RedisStore implements LockStore {
   readonly #send: SendCommand;
@@ -27,7 +23,9 @@ export class RedisStore implements LockStore {
   }
 
   async leftMs(name: string): Promise<number | null> {
-    return (await this.#state(name))?.leftMs ?? null;
+    const { holder = null } = (await this.#state(name)) ?? {};
+    const leftMs = holder ? (await this.tokenLeftMs(name)) - holder.keepMs : 0;
+    return leftMs > 0 ? leftMs : null;
   }
 
   async waiting(name: string): Promise<number> {
@@ -53,15 +51,16 @@ export class RedisStore implements LockStore {
 
   async seize(name: string): Promise<void> {
     const owner = JSON.stringify({ host: "elsewhere", pid: 1, label: "stranger" });
-    const now = digits(await this.nowMicros());
-    const { top = digits(1n), flag = " " } = (await this.#state(name)) ?? {};
-    const state = `${top}${flag}stranger ${digits(1n)} ${now} ${DAY_MS} ${STRANGER_MS} ${owner}`;
+    const sinceUs = Number(await this.nowMicros());
+    const { top, crowded } = (await this.#state(name)) ?? { top: 1n, crowded: false };
+    const holder = { id: "stranger", token: 1n, sinceUs, keepMs: DAY_MS, ttlMs: STRANGER_MS, owner };
+    const state = formatLock({ top, crowded, holder });
     await this.#send("SET", this.#key(name, "lock"), state, "PX", String(DAY_MS + STRANGER_MS));
   }
 
   async forget(name: string): Promise<void> {
     await this.tear(name, "holder");
-    await this.#send("DEL", ...["line", "waiters", "gone"].map((part) => this.#key(name, part)));
+    await this.#send("DEL", ...lockKeys(this.#prefix, name).slice(1));
   }
 
   async tear(name: string, part: "holder" | "order" | "entries"): Promise<void> {
@@ -70,11 +69,14 @@ export class RedisStore implements LockStore {
       return;
     }
     const state = await this.#state(name);
-    if (state) await this.#send("SET", this.#key(name, "lock"), state.top + state.flag, "EX", DAY_S);
+    if (!state) return;
+    const freed = formatLock({ ...state, holder: null });
+    await this.#send("SET", this.#key(name, "lock"), freed, "EX", DAY_S);
   }
 
   async setToken(name: string, token: bigint): Promise<void> {
-    await this.#send("SET", this.#key(name, "lock"), `${digits(token)} `, "EX", DAY_S);
+    const state = formatLock({ top: token, crowded: false, holder: null });
+    await this.#send("SET", this.#key(name, "lock"), state, "EX", DAY_S);
   }
 
   async forgetToken(name: string): Promise<void> {
@@ -99,28 +101,20 @@ export class RedisStore implements LockStore {
     return BigInt(seconds) * 1_000_000n + BigInt(micros);
   }
 
-  #key(name: string, part: string): string {
-    return `${this.#prefix}:{${name}}:${part}`;
+  #key(name: string, part: Part): string {
+    return lockKeys(this.#prefix, name)[PARTS.indexOf(part)] ?? "";
   }
 
-  async #state(name: string): Promise<State | null> {
+  async #state(name: string): Promise<LockRecord | null> {
     const key = this.#key(name, "lock");
     if ((await this.#send("TYPE", key)) !== "string") return null; // nothing, or spoilt
-    const match = STATE.exec(String(await this.#send("GET", key)));
-    if (!match) return null;
-    const [, top = "", flag = "", keepMs] = match;
-    const leftMs = keepMs ? Number(await this.#send("PTTL", key)) - Number(keepMs) : 0;
-    return { top, flag, leftMs: leftMs > 0 ? leftMs : null };
+    return parseLock(String(await this.#send("GET", key)));
   }
 
   async #existing(name: string): Promise<string[]> {
-    const keys = ["lock", "line", "waiters", "gone"].map((part) => this.#key(name, part));
+    const keys = lockKeys(this.#prefix, name);
     const found: string[] = [];
     for (const key of keys) if (Number(await this.#send("EXISTS", key)) === 1) found.push(key);
     return found;
   }
-}
-
-function digits(number: bigint): string {
-  return String(number).padStart(16, "0");
 }

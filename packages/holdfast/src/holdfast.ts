@@ -149,7 +149,7 @@ export class Holdfast {
     this.#registry.assertOpen("inspector()");
     const { Inspector } = await import("./inspect/inspector.js");
     const { port, prefix, callTimeoutMs } = this.#doctorTarget;
-    return new Inspector(port, prefix, callTimeoutMs);
+    return new Inspector(this.#locks.inspection, port, prefix, callTimeoutMs);
   }
 
   /**

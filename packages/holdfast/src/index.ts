@@ -25,14 +25,11 @@ export type { FencedRecord, RecordState } from "./fencing/redis/fenced-record.js
 export { Holdfast, type HoldfastOptions, type RedisClientLike } from "./holdfast.js";
 export type {
   ForceReleaseOptions,
-  ForceReleaseOutcome,
-  ForceReleaseResult,
   Inspector,
   LimitsOptions,
-  LocksOptions,
+  LockListOptions,
 } from "./inspect/inspector.js";
 export type { LimitState } from "./inspect/limit-state.js";
-export type { LockHolder, LockState, LockWaiter, ProcessRecord } from "./inspect/lock-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { Cell } from "./limits/cell.js";
 export type { Guard } from "./limits/guard.js";
@@ -52,6 +49,14 @@ export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
 export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
 export type { LimitOptions, LimitPolicy, Outage } from "./limits/terms.js";
 export type { LimitType } from "./limits/types.js";
+export type {
+  ForceReleaseOutcome,
+  ForceReleaseResult,
+  LockHolder,
+  LockState,
+  LockWaiter,
+  ProcessRecord,
+} from "./locks/inspection.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
 export { parseRedisUrl, type RedisAddress } from "./redis/clients/address.js";
 export type { HoldfastEvents } from "./telemetry/events.js";

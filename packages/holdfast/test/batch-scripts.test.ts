@@ -2,9 +2,9 @@
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { script as give } from "../src/locks/backends/redis/give.lua.js";
-import { script as renew } from "../src/locks/backends/redis/renew.lua.js";
-import { script as take } from "../src/locks/backends/redis/take.lua.js";
+import { script as take } from "../src/locks/backends/redis/lua/acquire-many.lua.js";
+import { script as give } from "../src/locks/backends/redis/lua/release-many.lua.js";
+import { script as renew } from "../src/locks/backends/redis/lua/renew.lua.js";
 
 let server: EmbeddedValkey;
 let redis: Redis;

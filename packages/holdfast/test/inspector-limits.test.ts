@@ -3,8 +3,9 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Holdfast, type Inspector, type LimitState, type LimitsOptions } from "../src/index.js";
-import { escaped, matcherOf } from "../src/inspect/pattern.js";
+import { matcherOf } from "../src/inspect/pattern.js";
 import { limitKey } from "../src/redis/keys.js";
+import { escapePattern } from "../src/redis/scan.js";
 
 let server: EmbeddedValkey;
 let redis: Redis;
@@ -120,7 +121,7 @@ describe("limits", () => {
       "(",
       "a\\\\b",
     ];
-    for (const pattern of [...patterns, ...texts.filter(Boolean).map(escaped)]) {
+    for (const pattern of [...patterns, ...texts.filter(Boolean).map(escapePattern)]) {
       const matches = matcherOf(pattern);
       await redis.flushall();
       for (const text of texts) await redis.set(`k${text}`, "");

@@ -294,9 +294,9 @@ describe.each(SERVERS)("on %s", (_, missing, start) => {
       });
 
       test("where another program owns a key nothing is done", async () => {
-        const [lock = "", line = "", , gone = ""] = lockKeys("holdfast", "a");
+        const [lock = "", line = "", , banned = ""] = lockKeys("holdfast", "a");
         const lease = await peer().mutex("a").acquire();
-        for (const key of [line, gone]) {
+        for (const key of [line, banned]) {
           await redis.set(key, "something else");
           await expect(inspector.forceRelease("a")).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
           await redis.del(key);

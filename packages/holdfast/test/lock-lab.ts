@@ -2,9 +2,9 @@
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { script as acquire } from "../src/locks/backends/redis/acquire.lua.js";
-import { script as beat } from "../src/locks/backends/redis/beat.lua.js";
-import { script as release } from "../src/locks/backends/redis/release.lua.js";
+import { script as acquire } from "../src/locks/backends/redis/lua/acquire.lua.js";
+import { script as beat } from "../src/locks/backends/redis/lua/heartbeat.lua.js";
+import { script as release } from "../src/locks/backends/redis/lua/release.lua.js";
 import { lockKeys } from "../src/redis/keys.js";
 
 let server: EmbeddedValkey;

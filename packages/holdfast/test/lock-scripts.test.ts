@@ -117,6 +117,35 @@ describe("acquire", () => {
     expect(await redis.zcard(keys[1] as string)).toBe(0);
   });
 
+  test("a waiter whose entry is garbage counts as dead: whoever asks, gives back or waits drops it", async () => {
+    const spoil = async (): Promise<void> => {
+      await redis.hset(keys[2] as string, "spoilt", "of another program");
+    };
+    const line = (): Promise<string[]> => redis.zrange(keys[1] as string, "0", "-1");
+    await ask("a");
+    await ask("spoilt", { wait: true });
+    await ask("b", { wait: true });
+    await spoil();
+    expect(await free("a")).toEqual([2, "b"]);
+    expect(await line()).toEqual([]);
+    await ask("spoilt", { wait: true });
+    await spoil();
+    await shift(-10_000);
+    expect((await ask("c"))[0]).toBe(1);
+    expect(await line()).toEqual([]);
+    await ask("spoilt", { wait: true });
+    await spoil();
+    await ask("d", { wait: true });
+    await shift(-10_000);
+    expect((await ask("d", { wait: true }))[0]).toBe(1);
+    await ask("spoilt", { wait: true });
+    await spoil();
+    // Its process is alive, asks again, and is in its old place.
+    expect((await ask("spoilt", { wait: true }))[3]).toBe(0);
+    expect(await free("d")).toEqual([2, "spoilt"]);
+    expect((await heard()).at(-1)).toMatch(/^grant spoilt /);
+  });
+
   test("who was heard of at a time that has yet to come is counted from now", async () => {
     await ask("a");
     await ask("w", { wait: true });

@@ -82,7 +82,7 @@ test("outside its prefix it is refused, with the remedy", async () => {
 /** Sent by the clients, or on behalf of the scripts and of the doctor. */
 const AROUND_SCRIPTS = ["eval", "evalsha", "subscribe", "unsubscribe", "info"];
 /** What people ask for, with more permissions than a program needs. */
-const FOR_PEOPLE = /^(doctor|inspect)\//;
+const FOR_PEOPLE = /^(doctor|inspect)\/|\/(look|force-release)\.lua$/;
 
 /** Words in the Lua sources that are none. */
 const ARGUMENTS = ["px", "nx", "gt", "keepttl", "withscores", "rev", "wrongtype"];

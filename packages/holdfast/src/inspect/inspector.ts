@@ -1,19 +1,18 @@
 /** Inspector: looks at locks and limits from outside, and takes a lock from its holder when somebody must. */
 
 import { checkLockName, checkOptions, checkWord } from "../arguments.js";
-import { InvalidArgumentError, ServerError } from "../errors.js";
+import { InvalidArgumentError } from "../errors.js";
 import { limitTypes } from "../limits/types.js";
-import { inboxChannel, limitKey, lockKeys, lockNameOf } from "../redis/keys.js";
+import type { ForceReleaseResult, LockInspection, LockState } from "../locks/inspection.js";
+import { limitKey } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
-import { script as forceReleaseScript } from "./force-release.lua.js";
+import { escapePattern, scanNames } from "../redis/scan.js";
 import { type LimitName, type LimitState, limitNameOf, limitStateOf } from "./limit-state.js";
-import { holderOf, type LockHolder, type LockState, lastFenceOf, stateOf } from "./lock-state.js";
-import { script as lookScript } from "./look.lua.js";
 import { script as lookLimitsScript } from "./look-limits.lua.js";
-import { escaped, matcherOf } from "./pattern.js";
+import { matcherOf } from "./pattern.js";
 
-export interface LocksOptions {
+export interface LockListOptions {
   /** Which names, as Redis matches them: `*` anything, `?` one character, `[ab]` one of these. @default "*" */
   readonly pattern?: string | undefined;
   /** Also those that nobody holds or waits for, but somebody held in the last 24 hours. @default false */
@@ -32,40 +31,18 @@ export interface ForceReleaseOptions {
   readonly fence?: bigint | undefined;
 }
 
-/**
- * - `released`: taken from its holder, and free now
- * - `handed-over`: taken from its holder, and given to the first in line
- * - `free`: nobody held it; nothing was done
- * - `changed`: somebody holds it, but not with the given fence; nothing was done
- */
-export type ForceReleaseOutcome = "released" | "handed-over" | "free" | "changed";
-
-export interface ForceReleaseResult {
-  readonly outcome: ForceReleaseOutcome;
-  /** Who held it before; null when it was free. */
-  readonly holder: LockHolder | null;
-  /** Whether the old holder's process got the message. If not, it learns of it by its next renewal. */
-  readonly told: boolean;
-  /** Who holds it now. */
-  readonly next: LockHolder | null;
-  /** Above every token of the old holder. */
-  readonly lastFence: bigint;
-}
-
-/** The first of the line that are listed, for one lock and for each of many. */
-const MOST_WAITERS = 1_000;
-const MOST_WAITERS_IN_LIST = 100;
-/** Keys that one SCAN looks at, and locks that one script reads: short enough for the server to serve others. */
-const SCAN_COUNT = 1_000;
+/** Limits that one script reads: short enough for the server to serve others. */
 const CHUNK = 50;
 
 export class Inspector {
+  readonly #locks: LockInspection;
   readonly #port: RedisPort;
   readonly #prefix: string;
   readonly #callTimeoutMs: number;
 
   /** Given by `hf.inspector()`. */
-  constructor(port: RedisPort, prefix: string, callTimeoutMs: number) {
+  constructor(locks: LockInspection, port: RedisPort, prefix: string, callTimeoutMs: number) {
+    this.#locks = locks;
     this.#port = port;
     this.#prefix = prefix;
     this.#callTimeoutMs = callTimeoutMs;
@@ -76,9 +53,7 @@ export class Inspector {
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
   async lock(name: string): Promise<LockState> {
-    const [state] = await this.#look([checkLockName(name)], MOST_WAITERS);
-    if (state) return state;
-    throw new ServerError(`WRONGTYPE the keys of the lock '${name}' hold something else`);
+    return this.#locks.look(checkLockName(name));
   }
 
   /**
@@ -87,19 +62,11 @@ export class Inspector {
    * A lock that is taken meanwhile may be missed.
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
-  async *locks(options: LocksOptions = {}): AsyncGenerator<LockState, void, undefined> {
+  async *locks(options: LockListOptions = {}): AsyncGenerator<LockState, void, undefined> {
     checkOptions("options", options, ["pattern", "free"]);
     const { pattern = "*", free = false } = options;
     checkPattern("pattern", pattern);
-    const match = `${escaped(this.#prefix)}:{${pattern}}:lock`;
-    for await (const names of this.#found(match, (key) => lockNameOf(this.#prefix, key))) {
-      for (let start = 0; start < names.length; start += CHUNK) {
-        const states = await this.#look(names.slice(start, start + CHUNK), MOST_WAITERS_IN_LIST);
-        for (const state of states) {
-          if (state && (state.holder || state.waiting > 0 || (free && state.lastFence > 0n))) yield state;
-        }
-      }
-    }
+    yield* this.#locks.list(pattern, free);
   }
 
   /**
@@ -115,20 +82,7 @@ export class Inspector {
     if (fence !== undefined && (typeof fence !== "bigint" || fence <= 0n)) {
       throw new InvalidArgumentError("fence", "must be a bigint above 0n");
     }
-    const keys = lockKeys(this.#prefix, checkLockName(name));
-    const args = [String(fence ?? 0n), inboxChannel(this.#prefix, "")];
-    const reply = await this.#port.script(forceReleaseScript, keys, args, this.#callTimeoutMs);
-    const [done, now, held, expiryMs, after = held, told] = replyRow(reply, 4);
-    const holder = holderOf(String(held), Number(expiryMs), Number(now));
-    const next = holderOf(String(after), Number.POSITIVE_INFINITY, Number(now));
-    const outcome = Number(done) === 1 ? (next ? "handed-over" : "released") : holder ? "changed" : "free";
-    return {
-      outcome,
-      holder,
-      told: Number(told ?? 0) > 0,
-      next,
-      lastFence: lastFenceOf(String(after)) ?? 0n,
-    };
+    return this.#locks.forceRelease(checkLockName(name), fence ?? 0n);
   }
 
   /**
@@ -151,9 +105,10 @@ export class Inspector {
     const { pattern = "*", target = "*" } = options;
     checkPattern("pattern", pattern);
     checkPattern("target", target);
-    const match = `${escaped(this.#prefix)}:{${target}}:limit:*:${pattern}`;
+    const match = `${escapePattern(this.#prefix)}:{${target}}:limit:*:${pattern}`;
     const [isNamed, isTarget] = [matcherOf(pattern), matcherOf(target)];
-    for await (const found of this.#found(match, (key) => limitNameOf(this.#prefix, key))) {
+    const parse = (key: string): LimitName | null => limitNameOf(this.#prefix, key);
+    for await (const found of scanNames(this.#port, match, parse, this.#callTimeoutMs)) {
       const meant = found.filter((limit) => isNamed(limit.name) && isTarget(limit.target));
       for (let start = 0; start < meant.length; start += CHUNK)
         yield* await this.#lookAtLimits(meant.slice(start, start + CHUNK));
@@ -173,13 +128,6 @@ export class Inspector {
     return states;
   }
 
-  async #look(names: readonly string[], most: number): Promise<(LockState | null)[]> {
-    const keys = names.flatMap((name) => lockKeys(this.#prefix, name));
-    const reply = await this.#port.script(lookScript, keys, [String(most)], this.#callTimeoutMs);
-    const [now, ...rows] = replyRow(reply, names.length + 1);
-    return names.map((name, place) => stateOf(name, rows[place], Number(now)));
-  }
-
   async #lookAtLimits(limits: readonly LimitName[]): Promise<LimitState[]> {
     const keys = limits.map(({ type, name, target }) => limitKey(this.#prefix, type, name, target));
     const reply = await this.#port.script(lookLimitsScript, keys, [], this.#callTimeoutMs);
@@ -187,23 +135,6 @@ export class Inspector {
     return limits
       .map((limit, place) => limitStateOf(limit, rows[place], Number(now)))
       .filter((state) => state !== null);
-  }
-
-  /** What the keys that match are, each once. `null` of `nameOf`: not ours. */
-  async *#found<Name>(match: string, nameOf: (key: string) => Name | null): AsyncGenerator<Name[], void> {
-    const found = new Set<string>();
-    let cursor = "0";
-    do {
-      // The client may put a prefix of its own before every key; the look tells whose keys they are.
-      const args = ["SCAN", cursor, "MATCH", `*${match}`, "COUNT", String(SCAN_COUNT)];
-      const [next, reply] = replyRow(await this.#port.command(args, this.#callTimeoutMs), 2);
-      cursor = String(next);
-      const keys = Array.isArray(reply) ? reply.map(String) : [];
-      // SCAN may tell of a key twice.
-      const fresh = keys.filter((key) => !found.has(key) && found.add(key));
-      const names = fresh.map(nameOf).filter((name) => name !== null);
-      if (names.length > 0) yield names;
-    } while (cursor !== "0");
   }
 }
 

@@ -1,10 +1,5 @@
 /** Patterns as Redis reads them: `*` anything, `?` one character, `[ab]` one of these, `\` before what stands for itself. */
 
-/** What means something in a pattern stands for itself. */
-export function escaped(text: string): string {
-  return text.replaceAll(/[*?[\]\\^]/g, "\\$&");
-}
-
 /** Whether the whole of a text is so, where a pattern for a key could not tell its parts from each other. */
 export function matcherOf(pattern: string): (text: string) => boolean {
   if (pattern === "*") return () => true;

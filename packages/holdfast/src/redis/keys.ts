@@ -11,7 +11,7 @@ export function lockKey(prefix: string, name: string): string {
 /** The four keys of a lock, in the order in which its scripts take them. */
 export function lockKeys(prefix: string, name: string): string[] {
   const stem = `${prefix}:{${name}}:`;
-  return [`${stem}lock`, `${stem}line`, `${stem}waiters`, `${stem}gone`];
+  return [`${stem}lock`, `${stem}line`, `${stem}waiters`, `${stem}banned`];
 }
 
 /** The name in the key of a lock, before which a client may have put a prefix of its own; null for other keys. */

@@ -1,14 +1,14 @@
 /** The scripts of holdfast, each with keys and arguments as the library sends them. */
 import { script as enter } from "../../src/fencing/redis/enter.lua.js";
 import { script as write } from "../../src/fencing/redis/write.lua.js";
-import { script as forceRelease } from "../../src/inspect/force-release.lua.js";
-import { script as look } from "../../src/inspect/look.lua.js";
-import { script as acquire } from "../../src/locks/backends/redis/acquire.lua.js";
-import { script as beat } from "../../src/locks/backends/redis/beat.lua.js";
-import { script as give } from "../../src/locks/backends/redis/give.lua.js";
-import { script as release } from "../../src/locks/backends/redis/release.lua.js";
-import { script as renew } from "../../src/locks/backends/redis/renew.lua.js";
-import { script as take } from "../../src/locks/backends/redis/take.lua.js";
+import { script as acquire } from "../../src/locks/backends/redis/lua/acquire.lua.js";
+import { script as take } from "../../src/locks/backends/redis/lua/acquire-many.lua.js";
+import { script as forceRelease } from "../../src/locks/backends/redis/lua/force-release.lua.js";
+import { script as beat } from "../../src/locks/backends/redis/lua/heartbeat.lua.js";
+import { script as look } from "../../src/locks/backends/redis/lua/look.lua.js";
+import { script as release } from "../../src/locks/backends/redis/lua/release.lua.js";
+import { script as give } from "../../src/locks/backends/redis/lua/release-many.lua.js";
+import { script as renew } from "../../src/locks/backends/redis/lua/renew.lua.js";
 import { fencedKey, lockKeys } from "../../src/redis/keys.js";
 
 export interface ScriptCall {

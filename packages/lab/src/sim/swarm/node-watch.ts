@@ -2,10 +2,11 @@
  * NodeWatch: looks at the node every now and then, past every fault, and at what it says of who holds and who waits. What
  * is asked of a process holds only while nothing has touched it, its network or the node for a while.
  */
+import { parseProcess, parseWaiter } from "holdfast/locks/redis";
 import type { Process } from "../process.js";
 import type { Reply } from "../resp.js";
 import type { Beliefs } from "./beliefs.js";
-import { planned, type Scene, stateKey } from "./scene.js";
+import { keysOf, planned, type Scene, toHolder } from "./scene.js";
 
 const everyMs = 250;
 /** At the keys only every so often. */
@@ -79,16 +80,19 @@ export class NodeWatch {
 
   #look(lock: string): void {
     const { node, world } = this.#scene;
-    const key = stateKey(lock);
+    const keys = keysOf(lock);
     const before = this.#looks.get(lock);
     // Nobody held it, nobody waited, and nothing has been said since.
     if (before && before.id === null && before.first === null && before.deliveries === world.deliveries)
       return;
-    const line = partKey(lock, "line");
-    const [state, expiryMs, ids] = node.peekAll(["GET", key], ["PTTL", key], ["ZRANGE", line, "0", "0"]);
+    const [state, expiryMs, ids] = node.peekAll(
+      ["GET", keys.lock],
+      ["PTTL", keys.lock],
+      ["ZRANGE", keys.line, "0", "0"],
+    );
     const first = this.#firstInLine(lock, Array.isArray(ids) ? ids[0] : null, before);
-    const named = typeof state === "string" ? partsOf(state) : null;
-    const leftMs = named ? Number(expiryMs) - named.keepMs : 0;
+    const named = toHolder(state, expiryMs);
+    const leftMs = named?.leftMs ?? 0;
     const look: Look = {
       atMs: world.nowMs,
       deliveries: world.deliveries,
@@ -104,7 +108,7 @@ export class NodeWatch {
     this.#judge(lock, look, before);
     this.#looksTaken += 1;
     if (this.#looksTaken % keysEvery !== 0) return;
-    const names = ["lock", "line", "waiters", "gone"].map((part) => partKey(lock, part));
+    const names: string[] = Object.values(keys);
     const expiries = node.peekAll(...names.map((name) => ["PTTL", name]));
     for (const [place, name] of names.entries())
       if (expiries[place] === -1) this.#scene.fail("P2", `the key ${name} never expires`);
@@ -113,19 +117,19 @@ export class NodeWatch {
   #firstInLine(lock: string, id: Reply | undefined, before: Look | undefined): First | null {
     const { node, world } = this.#scene;
     if (id === undefined || id === null) return null;
-    const entry = node.peek("HGET", partKey(lock, "waiters"), String(id));
-    if (typeof entry !== "string") return null;
-    const [seenMs, ttl] = entry.split(" ");
-    // Nobody says that he lives: he leaves the line when it comes to him.
-    if (node.valkey.clock.realUs() / 1_000 - Number(seenMs) > Number(ttl)) return null;
+    const entry = node.peek("HGET", keysOf(lock).waiters, String(id));
+    const waiter = typeof entry === "string" ? parseWaiter(entry) : null;
+    // A waiter that gives no sign of life leaves the line when its turn comes.
+    if (!waiter || node.valkey.clock.realUs() / 1_000 - waiter.seenMs > waiter.ttlMs) return null;
     const sinceMs = before?.first?.id === String(id) ? before.first.sinceMs : world.nowMs;
-    return { id: String(id), process: labelIn(entry), ttlMs: Number(ttl), sinceMs };
+    const process = parseProcess(waiter.owner)?.label ?? "";
+    return { id: String(id), process, ttlMs: waiter.ttlMs, sinceMs };
   }
 
   #judge(lock: string, look: Look, before: Look | undefined): void {
     const { id, process, atMs, leftMs, first } = look;
     if (id !== null && process !== null && leftMs > 0) {
-      const inLine = this.#scene.node.peek("ZSCORE", partKey(lock, "line"), id);
+      const inLine = this.#scene.node.peek("ZSCORE", keysOf(lock).line, id);
       // What was lost, or fell back to what it was, stands in disorder until it has run out.
       if (inLine !== null && inLine !== undefined && this.#isNodeSound)
         this.#scene.fail("F1", `${process} holds "${lock}", and waits for it by the same request`);
@@ -239,20 +243,4 @@ export class NodeWatch {
         atMs + lastsMs + forMs < world.nowMs,
     );
   }
-}
-
-/** The key of what the node keeps of a lock besides who holds it. */
-function partKey(lock: string, part: string): string {
-  return stateKey(lock).replace(/lock$/, part);
-}
-
-function partsOf(state: string): { id: string; process: string; keepMs: number; ttlMs: number } | null {
-  if (state.length <= 17) return null;
-  const [id = "", , , keepMs, ttlMs] = state.slice(17).split(" ");
-  return { id, process: labelIn(state), keepMs: Number(keepMs), ttlMs: Number(ttlMs) };
-}
-
-/** The process that an owner names. */
-function labelIn(text: string): string {
-  return /"label":"([^"]*)"/.exec(text)?.[1] ?? "";
 }

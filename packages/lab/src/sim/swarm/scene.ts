@@ -1,5 +1,6 @@
 /** Scene: a run under way. Its world, what is known to be excused, and what was seen to be wrong. */
 import type { NodeCopy } from "@holdfast/embedded";
+import { lockKeys, parseLock, parseProcess } from "holdfast/locks/redis";
 import { History } from "../../history/history.js";
 import type { Operation } from "../../history/operation.js";
 import type { Span } from "../../history/span.js";
@@ -145,8 +146,8 @@ export class Scene {
   }
 
   #storedToken(lock: string): number {
-    const state = this.node.peek("GET", stateKey(lock));
-    return typeof state === "string" ? Number(state.slice(0, 16)) : 0;
+    const state = this.node.peek("GET", keysOf(lock).lock);
+    return Number((typeof state === "string" && parseLock(state)?.top) || 0n);
   }
 
   #highestToken(lock: string): number {
@@ -170,32 +171,49 @@ interface ExcuseOptions {
 
 export const prefix = "holdfast";
 
-export function stateKey(lock: string): string {
-  return `${prefix}:{${lock}}:lock`;
+/** The keys of a lock at the node. */
+export interface LockKeys {
+  readonly lock: string;
+  readonly line: string;
+  readonly waiters: string;
+  readonly banned: string;
+}
+
+export function keysOf(name: string): LockKeys {
+  const [lock = "", line = "", waiters = "", banned = ""] = lockKeys(prefix, name);
+  return { lock, line, waiters, banned };
 }
 
 interface Holder {
   readonly id: string;
+  /** The label of its process; empty where another program wrote the record. */
+  readonly process: string;
   /** The tokens that it was granted. */
   readonly tokens: readonly [first: bigint, last: bigint];
+  readonly ttlMs: number;
   /** Not above 0: its lease is over, and nobody has taken it since. */
   readonly leftMs: number;
 }
 
 /** Whom the node names, whether or not the lease is over. */
 export function namedAt(node: Node, lock: string): Holder | null {
-  const [state, expiryMs] = node.peekAll(["GET", stateKey(lock)], ["PTTL", stateKey(lock)]);
-  if (typeof state !== "string" || state.length === 17) return null;
-  const [id = "", token = "0", , keepMs] = state.slice(17).split(" ");
-  const tokens = [BigInt(token), BigInt(state.slice(0, 16))] as const;
-  return { id, tokens, leftMs: Number(expiryMs) - Number(keepMs) };
+  const key = keysOf(lock).lock;
+  const [state, expiryMs] = node.peekAll(["GET", key], ["PTTL", key]);
+  return toHolder(state, expiryMs);
+}
+
+/** What a key and its expiry say of who holds a lock. */
+export function toHolder(state: unknown, expiryMs: unknown): Holder | null {
+  const record = typeof state === "string" ? parseLock(state) : null;
+  if (!record?.holder) return null;
+  const { id, token, ttlMs, keepMs, owner } = record.holder;
+  const process = parseProcess(owner)?.label ?? "";
+  return { id, process, tokens: [token, record.top], ttlMs, leftMs: Number(expiryMs) - keepMs };
 }
 
 /** The process that holds a lock at the node, by its label. */
 export function ownerAt(node: Node, lock: string): string | null {
-  const state = holderAt(node, lock) && node.peek("GET", stateKey(lock));
-  if (typeof state !== "string") return null;
-  return (JSON.parse(state.slice(state.indexOf("{"))) as { label?: string }).label ?? null;
+  return holderAt(node, lock)?.process ?? null;
 }
 
 /** Who holds a lock at the node, and for how long from now on; null: nobody. */

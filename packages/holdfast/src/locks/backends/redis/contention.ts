@@ -14,13 +14,13 @@ import { elapsedMs, type Instant } from "../../../time/clock.js";
 import type { Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Busy, Candidate, Freed, LockRequest } from "../../backend.js";
-import { script as acquireScript } from "./acquire.lua.js";
-import { script as beatScript } from "./beat.lua.js";
 import { Leftovers } from "./leftovers.js";
 import { LoneReleases } from "./lone-releases.js";
-import { script as releaseScript } from "./release.lua.js";
+import { script as acquireScript } from "./lua/acquire.lua.js";
+import { script as heartbeatScript } from "./lua/heartbeat.lua.js";
+import { script as releaseScript } from "./lua/release.lua.js";
+import { script as renewScript } from "./lua/renew.lua.js";
 import type { Release } from "./releases.js";
-import { script as renewScript } from "./renew.lua.js";
 import { holderSeen, type Verdict, verdict } from "./replies.js";
 import { ServerClock } from "./server-clock.js";
 import { type Wait, Waits } from "./waits.js";
@@ -295,7 +295,12 @@ export class Contention {
     const { prefix, callTimeoutMs } = this.#options;
     const keys = waits.flatMap((wait) => lockKeys(prefix, wait.request.name));
     const args = waits.flatMap((wait) => [wait.request.id, String(this.#waits.stamp(wait))]);
-    const reply = await this.#parts.port.script(beatScript, keys, args, Math.min(timeoutMs, callTimeoutMs));
+    const reply = await this.#parts.port.script(
+      heartbeatScript,
+      keys,
+      args,
+      Math.min(timeoutMs, callTimeoutMs),
+    );
     const row = replyRow(reply, waits.length);
     return waits.map(({ request }, place) => verdict(row[place], request.id));
   }

@@ -17,9 +17,11 @@ import { Batcher } from "../../../time/batcher.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../../backend.js";
+import type { LockInspection } from "../../inspection.js";
 import type { Contention, RedisLocksOptions, RedisLocksParts, Sending, Taken } from "./contention.js";
+import { RedisInspection } from "./inspection.js";
+import { script as takeScript } from "./lua/acquire-many.lua.js";
 import { Releases } from "./releases.js";
-import { script as takeScript } from "./take.lua.js";
 import { type TakeReply, takeReply } from "./take-reply.js";
 
 interface Taking {
@@ -41,6 +43,7 @@ export class RedisLocks implements LockBackend {
   readonly #contention: Part<Contention>;
   readonly #takings = new Batcher<Taking>(CHUNK, (takings) => this.#takeAll(takings));
   readonly #releases: Releases;
+  readonly inspection: LockInspection;
   #ended = false;
 
   constructor(
@@ -51,6 +54,7 @@ export class RedisLocks implements LockBackend {
     this.#port = parts.port;
     this.#schedule = parts.schedule;
     this.#options = options;
+    this.inspection = new RedisInspection(parts.port, options.prefix, options.callTimeoutMs);
     this.#contention = code.made(
       (loaded) =>
         new loaded.Contention(parts, options, {

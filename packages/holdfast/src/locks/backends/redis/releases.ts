@@ -12,7 +12,7 @@ import { Batcher } from "../../../time/batcher.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Freed, LockRequest } from "../../backend.js";
-import { script as giveScript } from "./give.lua.js";
+import { script as giveScript } from "./lua/release-many.lua.js";
 
 export interface Release {
   readonly request: LockRequest;

@@ -6,6 +6,7 @@ import type { Owner } from "../../../errors.js";
 import type { Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import type { Busy } from "../../backend.js";
+import { parseLock, toOwner } from "./lock-state.js";
 
 export type Verdict =
   | { readonly kind: "granted"; readonly token: bigint }
@@ -28,12 +29,12 @@ export function verdict(reply: Reply | undefined, id: string): Verdict {
       if (rest[1] !== id) replyRow(undefined); // throws
       return { kind: "granted", token: BigInt(String(rest[0])) };
     case 0:
-      return { kind: "busy", leftMs: Number(rest[0]), owner: held(String(rest[1]))?.owner ?? null };
+      return { kind: "busy", leftMs: Number(rest[0]), owner: ownerIn(rest[1]) };
     case 2:
       return {
         kind: "in-line",
         leftMs: Number(rest[0]),
-        owner: held(String(rest[1]))?.owner ?? null,
+        owner: ownerIn(rest[1]),
         ahead: Number(rest[2]),
         ticket: String(rest[3]),
       };
@@ -42,35 +43,9 @@ export function verdict(reply: Reply | undefined, id: string): Verdict {
   }
 }
 
-/** What the value of a lock's key says, when somebody holds it: see _state.lua. */
-interface Held {
-  readonly id: string;
-  readonly token: bigint;
-  readonly ttlMs: number;
-  readonly owner: Owner | null;
-}
-
-const HELD = /^\d{16}[ +](\S+) (\d{16}) (\d{16}) \d+ (\d+) (.*)$/s;
-
-function held(value: string): Held | null {
-  const match = HELD.exec(value);
-  if (!match) return null;
-  const [, id = "", token = "0", since, ttl, json = ""] = match;
-  return {
-    id,
-    token: BigInt(token),
-    ttlMs: Number(ttl),
-    owner: owner(json, Number(since), BigInt(token)),
-  };
-}
-
-function owner(json: string, sinceUs: number, fence: bigint): Owner | null {
-  try {
-    const { host, pid, label } = JSON.parse(json) as { host: string; pid: number; label: string };
-    return { host, pid, label, sinceMs: Math.floor(sinceUs / 1_000), fence };
-  } catch {
-    return null; // written by another program: the lock is held all the same
-  }
+function ownerIn(state: Reply | undefined): Owner | null {
+  const holder = parseLock(String(state))?.holder;
+  return holder ? toOwner(holder) : null;
 }
 
 /**
@@ -79,9 +54,9 @@ function owner(json: string, sinceUs: number, fence: bigint): Owner | null {
  */
 export function holderSeen(seen: Reply, id: string): bigint | Busy | null {
   if (!Array.isArray(seen)) return null;
-  const holder = held(String(seen[0]));
+  const holder = parseLock(String(seen[0]))?.holder;
   const leftMs = Number(seen[1]);
   // More than its ttl: the clock was set back, and `acquire` mends it.
   if (!holder || !(leftMs > 0 && leftMs <= holder.ttlMs)) return null;
-  return holder.id === id ? holder.token : { owner: holder.owner, ahead: null };
+  return holder.id === id ? holder.token : { owner: toOwner(holder), ahead: null };
 }

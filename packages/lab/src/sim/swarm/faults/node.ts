@@ -1,7 +1,7 @@
 /** What happens to the server and its data. */
 import type { NodeCopy } from "@holdfast/embedded";
 import type { Dice } from "../../../chance/dice.js";
-import { type Scene, stateKey } from "../scene.js";
+import { keysOf, type Scene } from "../scene.js";
 import { type Kind, lasting, momentary, noValue } from "./kind.js";
 
 const dayMs = 86_400_000;
@@ -137,9 +137,9 @@ export const nodeKinds: readonly Kind[] = [
     momentary,
     (dice) => dice.whole(0, 3),
     (scene, which) => {
-      const part = ["lock", "line", "waiters", "gone"][which] as string;
+      const part = (["lock", "line", "waiters", "banned"] as const)[which] ?? "lock";
       const evict = (): void => {
-        for (const lock of scene.plan.locks) scene.node.peek("DEL", stateKey(lock).replace(/lock$/, part));
+        for (const lock of scene.plan.locks) scene.node.peek("DEL", keysOf(lock)[part]);
       };
       // Who holds and what was granted stands in the first alone.
       if (part === "lock") lose(scene, evict);

@@ -1,6 +1,6 @@
 // Generated from renew.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "locks/backends/redis/renew",
+  name: "locks/backends/redis/lua/renew",
   sha1: "a7567f4c9cac3f5a236d01ff68556f639163f4ba",
   source: `local outcomes = {}
 for place = 1, #KEYS do

@@ -1,5 +1,5 @@
 --[[
-give: many leases back at once, each only where nobody stands in line. Where somebody may, it is left as
+release-many: many leases back at once, each only where nobody stands in line. Where somebody may, it is left as
 it is: `release` goes on from there.
 
 KEYS[1..n]  lock  string  see _state.lua

@@ -1,23 +1,58 @@
-// Generated from acquire.lua by scripts/generate.ts; do not edit.
+// Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "locks/backends/redis/acquire",
-  sha1: "84e0b5fc9abf3f3723d97eca49e0ca76340e8156",
-  source: `local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local wait, inbox, beat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
-local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
-local request = {
-  id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
-}
+  name: "locks/backends/redis/lua/release",
+  sha1: "e963626b8196282693ab523d215629997898d43e",
+  source: `local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, ban_ms = ARGV[1], tonumber(ARGV[2])
+local held = redis.call('GET', lock)
+local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
+if mine == ' ' .. id .. ' ' then
+  local freed = redis.pcall('SET', lock, string.sub(held, 1, 17), 'KEEPTTL')
+  if not freed.err then return {1} end
+end
 local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
+end
+local now = read_clock()
+if mine == '+' .. id .. ' ' then
+  local next_id = redis.call('ZRANGE', line, 0, 0)[1]
+  local entry = next_id and redis.call('HGET', waiters, next_id)
+  local expiry_ms = redis.call('PTTL', lock)
+  local keep_ms = string.match(held, '^%S+ %d+ %d+ (%d+) ', 18)
+  if entry and keep_ms and expiry_ms > tonumber(keep_ms) then
+    local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner =
+      string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+    local silent_ms = math.floor(tonumber(now) / 1000) - (tonumber(seen_ms) or math.huge)
+    local lives = silent_ms >= 0 and silent_ms < tonumber(ttl_ms)
+    if lives and min_fence == '0' and string.sub(held, 1, 16) < now then
+      local top = turns == '1' and now or string.format('%016.0f', tonumber(now) + tonumber(turns) - 1)
+      local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
+      redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
+      local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
+      if redis.call('PUBLISH', inbox, grant) > 0 then
+        redis.call('ZREM', line, next_id)
+        redis.call('HDEL', waiters, next_id)
+        return {2, next_id}
+      end
+      redis.call('SET', lock, held, 'PX', expiry_ms)
+    end
+  end
 end
 local function text(number)
   return string.format('%.0f', number)
 end
 local function digits(number)
   return string.format('%016.0f', number)
+end
+local function keep_ms(top, now)
+  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
+end
+local function next_token(lock, top, now, min_fence)
+  local token = math.max(tonumber(now), tonumber(min_fence))
+  if token <= top then token = top + 1 end -- guard: token rises
+  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
+  return token
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 local function read_lock(lock, held)
@@ -38,17 +73,12 @@ local function read_lock(lock, held)
   end
   return state
 end
-local function keep_ms(top, now)
-  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
-end
 local function renew(lock, state)
   redis.call('PEXPIRE', lock, text(state.keep_ms + state.ttl_ms))
   state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
-  local token = math.max(tonumber(now), tonumber(request.floor))
-  if token <= state.top then token = state.top + 1 end -- guard: token rises
-  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
+  local token = next_token(lock, state.top, now, request.min_fence)
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)
@@ -65,9 +95,6 @@ local function free(lock, state, flag, now)
   end
   state.held, state.id, state.left_ms = nil, nil, 0
 end
-local now = read_clock()
-local state = read_lock(lock)
-if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request), id} end
 local function drop_waiter(keys, id)
   redis.call('ZREM', keys.line, id)
   redis.call('HDEL', keys.waiters, id)
@@ -84,7 +111,7 @@ local function raise_flag(keys, state, now)
   state.flag = '+'
 end
 local function flag_now(keys)
-  return redis.call('EXISTS', keys.waiters, keys.gone) > 0 and '+' or ' '
+  return redis.call('EXISTS', keys.waiters, keys.banned) > 0 and '+' or ' '
 end
 local function check_line(keys, id)
   redis.call('HEXISTS', keys.waiters, id)
@@ -92,7 +119,7 @@ local function check_line(keys, id)
 end
 local function write_waiter(keys, now, request)
   redis.call('HSET', keys.waiters, request.id, table.concat({
-    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.heartbeat, request.turns, request.min_fence,
     request.inbox, request.owner,
   }, ' '))
   local keep_ms = request.ttl_ms * 3
@@ -106,10 +133,11 @@ end
 local function read_waiter(keys, id)
   local entry = redis.call('HGET', keys.waiters, id)
   if not entry then return nil end
-  local seen_ms, ttl_ms, beat, turns, floor, inbox, owner = string.match(entry, WAITER)
+  local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner = string.match(entry, WAITER)
+  if not seen_ms then return nil end
   return {
-    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), beat = beat,
-    turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
+    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), heartbeat = heartbeat,
+    turns = tonumber(turns), min_fence = min_fence, inbox = inbox, owner = owner,
   }
 end
 local function lives(keys, now, waiter)
@@ -137,7 +165,7 @@ local function hand_over(keys, state, now, self_id)
   local waiter = first_waiter(keys, now, self_id, function(candidate)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
-    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
     return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
   if not waiter then
@@ -148,37 +176,34 @@ local function hand_over(keys, state, now, self_id)
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
-if state.left_ms > 0 and state.id == id then
-  renew(lock, state)
-  return {1, state.token, id}
-end
-if not (ttl_ms and turns and tonumber(floor) and tonumber(beat) and tonumber(ticket)) then
-  error({ err = 'ERR acquire was called with a number that is none' })
-end
-if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
-if state.flag == '+' or wait then check_line(keys, id) end
-if state.left_ms == 0 then
-  local next_id, token = hand_over(keys, state, now, id)
-  if next_id == id then return {1, token, id} end
-end
-if state.left_ms == 0 then
-  local token = hold(lock, state, flag_now(keys), now, request)
-  drop_waiter(keys, id)
-  return {1, token, id}
-end
-if state.astray then renew(lock, state) end
-if not wait then return {0, state.left_ms, state.held} end
-local place = redis.call('ZSCORE', line, id)
-raise_flag(keys, state, now)
-if not place then
-  if ticket == '0' then
-    local last = redis.call('ZRANGE', line, -1, -1, 'WITHSCORES')[2]
-    ticket = text(math.max(tonumber(last or '0') + 1, tonumber(now)))
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local state = read_lock(lock, held)
+if ban_ms > 0 then
+  check_line(keys, id)
+  redis.call('ZCARD', banned)
+  raise_flag(keys, state, now)
+  local now_ms = math.floor(tonumber(now) / 1000)
+  redis.call('ZREMRANGEBYSCORE', banned, '-inf', now_ms)
+  redis.call('ZADD', banned, text(now_ms + ban_ms), id)
+  if redis.call('PTTL', banned) < ban_ms then
+    redis.call('PEXPIRE', banned, ban_ms)
   end
-  redis.call('ZADD', line, ticket, id)
-  place = ticket
 end
-write_waiter(keys, now, request)
-return {2, state.left_ms, state.held, redis.call('ZRANK', line, id), text(tonumber(place))}
+if state.id == id then
+  local lived = state.left_ms > 0
+  local next_id = hand_over(keys, state, now, id)
+  if next_id then return lived and {2, next_id} or {0} end
+  free(lock, state, flag_now(keys), now)
+  return {lived and 1 or 0}
+end
+check_line(keys, id)
+local left = redis.call('ZREM', line, id)
+left = redis.call('HDEL', waiters, id) + left
+if left > 0 and not state.id then
+  first_waiter(keys, now, id, function(waiter)
+    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+  end)
+end
+return {left > 0 and 3 or 0}
 `,
 };

@@ -2,12 +2,12 @@
 The line of a lock, and how a free lock passes to it. Needs _state.lua, which says what lock is.
 
 line     zset    waiter id -> ticket; lowest ticket first
-waiters  hash    waiter id -> "<seen_ms> <ttl_ms> <beat> <turns> <floor> <inbox> <owner>"
-gone     zset    id that gave up -> end of its ban in ms: a late copy of its request must not take the lock
+waiters  hash    waiter id -> "<seen_ms> <ttl_ms> <heartbeat> <turns> <min_fence> <inbox> <owner>"
+banned   zset    id that gave up -> end of its ban in ms: a late copy of its request must not take the lock
 
 <owner> is JSON and opaque here. A waiter lives while the server heard of it less than its ttl_ms ago.
 A clock set back must neither keep the dead alive nor hold a lease longer than its ttl: both are clamped
-where they are met. Whoever writes into line, waiters or gone has raised the flag of the lock before.
+where they are met. Whoever writes into line, waiters or banned has raised the flag of the lock before.
 ]]
 local function drop_waiter(keys, id)
   redis.call('ZREM', keys.line, id)
@@ -30,7 +30,7 @@ end
 
 -- Whether anybody is left to look for.
 local function flag_now(keys)
-  return redis.call('EXISTS', keys.waiters, keys.gone) > 0 and '+' or ' '
+  return redis.call('EXISTS', keys.waiters, keys.banned) > 0 and '+' or ' '
 end
 
 -- Raises WRONGTYPE, before anything is written, where another program owns a key of the line.
@@ -41,7 +41,7 @@ end
 
 local function write_waiter(keys, now, request)
   redis.call('HSET', keys.waiters, request.id, table.concat({
-    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.heartbeat, request.turns, request.min_fence,
     request.inbox, request.owner,
   }, ' '))
   -- The keys of the line outlive its waiters, whose own leases are shorter, but not by much.
@@ -54,13 +54,15 @@ local function write_waiter(keys, now, request)
   end
 end
 
+-- Nil where there is no entry, or one that holdfast did not write: such a waiter counts as dead.
 local function read_waiter(keys, id)
   local entry = redis.call('HGET', keys.waiters, id)
   if not entry then return nil end
-  local seen_ms, ttl_ms, beat, turns, floor, inbox, owner = string.match(entry, WAITER)
+  local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner = string.match(entry, WAITER)
+  if not seen_ms then return nil end
   return {
-    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), beat = beat,
-    turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
+    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), heartbeat = heartbeat,
+    turns = tonumber(turns), min_fence = min_fence, inbox = inbox, owner = owner,
   }
 end
 
@@ -96,7 +98,7 @@ local function hand_over(keys, state, now, self_id)
   local waiter = first_waiter(keys, now, self_id, function(candidate)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
-    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
     return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
   if not waiter then

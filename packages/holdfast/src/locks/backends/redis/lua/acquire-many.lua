@@ -1,5 +1,5 @@
 --[[
-take: many locks at once, each only if it is free and nobody stands in line for it. What it does not take
+acquire-many: many locks at once, each only if it is free and nobody stands in line for it. What it does not take
 it leaves as it is, and says what it saw: `acquire` goes on from there.
 
 KEYS[1..n]  lock   string   see _state.lua

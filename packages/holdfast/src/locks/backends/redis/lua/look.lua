@@ -1,7 +1,7 @@
 --[[
 look: who holds and who waits, for many locks at once. Changes nothing.
 
-KEYS[1..4n]  lock, line, waiters, gone of each lock: see _state.lua and _line.lua of the locks
+KEYS[1..4n]  lock, line, waiters, banned of each lock: see _state.lua and _line.lua
 ARGV[1]      most  integer  waiters to tell of for each lock, 1 or more
 
 Returns  {now, {held, expiry_ms, waiting, banned, entry, ...}, ...}
@@ -22,10 +22,10 @@ local most = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 
-local function look(lock, line, waiters, gone)
+local function look(lock, line, waiters, banned)
   local held = redis.call('GET', lock) or ''
   local waiting = redis.call('ZCARD', line)
-  local row = { held, redis.call('PTTL', lock), waiting, redis.call('ZCOUNT', gone, string.sub(now, 1, 13), '+inf') }
+  local row = { held, redis.call('PTTL', lock), waiting, redis.call('ZCOUNT', banned, string.sub(now, 1, 13), '+inf') }
   if waiting == 0 then return row end
   local ids = redis.call('ZRANGE', line, 0, most - 1)
   local values = redis.call('HMGET', waiters, unpack(ids))

@@ -4,7 +4,7 @@ release: give the lock back, to the first waiter in line when there is one; or g
 KEYS[1]  lock     string   see _state.lua
 KEYS[2]  line     zset     see _line.lua
 KEYS[3]  waiters  hash
-KEYS[4]  gone     zset
+KEYS[4]  banned     zset
 ARGV[1]  id       string   the request that holds or waits
 ARGV[2]  ban_ms   integer  refuse the id for this long from now on, because a copy of its request may still
                            be on the way; 0 where no copy can be
@@ -20,7 +20,7 @@ Clock    the server's, read once
 Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over; 2 commands when nobody waits,
          9 when the first in line takes over
 ]]
-local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms = ARGV[1], tonumber(ARGV[2])
 
 local held = redis.call('GET', lock)
@@ -40,15 +40,15 @@ if mine == '+' .. id .. ' ' then
   local expiry_ms = redis.call('PTTL', lock)
   local keep_ms = string.match(held, '^%S+ %d+ %d+ (%d+) ', 18)
   if entry and keep_ms and expiry_ms > tonumber(keep_ms) then
-    local seen_ms, ttl_ms, beat, turns, floor, inbox, owner =
+    local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner =
       string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
-    local silent_ms = math.floor(tonumber(now) / 1000) - tonumber(seen_ms)
+    local silent_ms = math.floor(tonumber(now) / 1000) - (tonumber(seen_ms) or math.huge)
     local lives = silent_ms >= 0 and silent_ms < tonumber(ttl_ms)
-    if lives and floor == '0' and string.sub(held, 1, 16) < now then
+    if lives and min_fence == '0' and string.sub(held, 1, 16) < now then
       local top = turns == '1' and now or string.format('%016.0f', tonumber(now) + tonumber(turns) - 1)
       local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
       redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
-      local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. beat .. ' ' .. ttl_ms .. ' ' .. lock
+      local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
       if redis.call('PUBLISH', inbox, grant) > 0 then
         redis.call('ZREM', line, next_id)
         redis.call('HDEL', waiters, next_id)
@@ -60,20 +60,21 @@ if mine == '+' .. id .. ' ' then
 end
 
 -- Only now the functions of the line: making them costs as much as releasing.
+--- @include "_token.lua"
 --- @include "_state.lua"
 --- @include "_line.lua"
-local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
 local state = read_lock(lock, held)
 
 if ban_ms > 0 then
   check_line(keys, id)
-  redis.call('ZCARD', gone)
+  redis.call('ZCARD', banned)
   raise_flag(keys, state, now)
   local now_ms = math.floor(tonumber(now) / 1000)
-  redis.call('ZREMRANGEBYSCORE', gone, '-inf', now_ms)
-  redis.call('ZADD', gone, text(now_ms + ban_ms), id)
-  if redis.call('PTTL', gone) < ban_ms then
-    redis.call('PEXPIRE', gone, ban_ms)
+  redis.call('ZREMRANGEBYSCORE', banned, '-inf', now_ms)
+  redis.call('ZADD', banned, text(now_ms + ban_ms), id)
+  if redis.call('PTTL', banned) < ban_ms then
+    redis.call('PEXPIRE', banned, ban_ms)
   end
 end
 

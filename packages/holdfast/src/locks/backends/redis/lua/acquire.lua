@@ -4,15 +4,15 @@ acquire: take the lock, or stand in line for it, or say who holds it.
 KEYS[1]   lock      string   see _state.lua
 KEYS[2]   line      zset     see _line.lua
 KEYS[3]   waiters   hash
-KEYS[4]   gone      zset
+KEYS[4]   banned    zset
 ARGV[1]   id        string   128-bit random, new for every request, kept for its repeats
 ARGV[2]   ttl_ms    integer  100 .. 2147483647
 ARGV[3]   turns     integer  tokens to reserve, 1 .. 1000
-ARGV[4]   floor     integer  the token must be at least this; 0 for none
+ARGV[4]   min_fence integer  the token must be at least this; 0 for none
 ARGV[5]   owner     string   JSON, written beside the lease for people to read
 ARGV[6]   wait      0 or 1   1: stand in line when the lock is not free
 ARGV[7]   inbox     string   channel of this process; read only when wait is 1
-ARGV[8]   beat      integer  the number of this sign of life, returned with a later grant
+ARGV[8]   heartbeat integer  the number of this sign of life, returned with a later grant
 ARGV[9]   ticket    integer  place in line held before, 0 for none
 
 Returns  {1, token, id}                    held for ttl_ms from now; token > every earlier one
@@ -25,15 +25,17 @@ Retry    safe: the id that holds gets its token again with a fresh ttl; in line,
 Clock    the server's, read once
 Cost     O(log n) in the length of the line; 3 commands when free and nobody waits
 ]]
-local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, ttl_ms, turns, floor, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local wait, inbox, beat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
-local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
+local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local id, ttl_ms, turns, min_fence, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local wait, inbox, heartbeat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
 local request = {
-  id = id, ttl_ms = ttl_ms, turns = turns, floor = floor, owner = owner, inbox = inbox, beat = beat,
+  id = id, ttl_ms = ttl_ms, turns = turns, min_fence = min_fence, owner = owner,
+  inbox = inbox, heartbeat = heartbeat,
 }
 
 --- @include "_clock.lua"
+--- @include "_token.lua"
 --- @include "_state.lua"
 local now = read_clock()
 local state = read_lock(lock)
@@ -46,10 +48,10 @@ if state.left_ms > 0 and state.id == id then
   return {1, state.token, id}
 end
 -- Others will read what is written into the line.
-if not (ttl_ms and turns and tonumber(floor) and tonumber(beat) and tonumber(ticket)) then
+if not (ttl_ms and turns and tonumber(min_fence) and tonumber(heartbeat) and tonumber(ticket)) then
   error({ err = 'ERR acquire was called with a number that is none' })
 end
-if state.flag == '+' and redis.call('ZSCORE', gone, id) then return {3} end
+if state.flag == '+' and redis.call('ZSCORE', banned, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
 
 if state.left_ms == 0 then

@@ -7,22 +7,13 @@ lock  "<top><flag>"                                                    free
 
 top, token, since  16 digits, microseconds of the server's clock; as text they sort as numbers do.
       top is the highest token handed out or reserved.
-flag  " " certainly nobody waits or is banned; "+" look at line, waiters and gone
+flag  " " certainly nobody waits or is banned; "+" look at line, waiters and banned
 owner JSON, for people and for `revoked` messages; opaque to the scripts that grant
 
 The key is kept until 24 h after the lease, or after the clock has moved past top, whichever is later. So a
 renewal moves the expiry and writes nothing, which a server without memory does not refuse.
-Clock: as _clock.lua reads it, and through the expiry of the key.
+Needs _token.lua. Clock: as _clock.lua reads it, and through the expiry of the key.
 ]]
--- Exact below 2^53; %.0f because %d stops at 2^31 where long has 32 bits.
-local function text(number)
-  return string.format('%.0f', number)
-end
-
-local function digits(number)
-  return string.format('%016.0f', number)
-end
-
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 
 -- What the key says, or `held`, its value, where it was read before. `left_ms` is 0 when nobody holds: the
@@ -47,10 +38,6 @@ local function read_lock(lock, held)
   return state
 end
 
-local function keep_ms(top, now)
-  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
-end
-
 -- The lease counts from now on.
 local function renew(lock, state)
   redis.call('PEXPIRE', lock, text(state.keep_ms + state.ttl_ms))
@@ -60,9 +47,7 @@ end
 -- Writes the lease, with a token larger than every one handed out or reserved before, and returns the
 -- token. Every check comes before this.
 local function hold(lock, state, flag, now, request)
-  local token = math.max(tonumber(now), tonumber(request.floor))
-  if token <= state.top then token = state.top + 1 end -- guard: token rises
-  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
+  local token = next_token(lock, state.top, now, request.min_fence)
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)

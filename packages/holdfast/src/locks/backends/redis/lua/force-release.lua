@@ -6,7 +6,7 @@ be refused; and it is told, by a message to its inbox.
 KEYS[1]  lock     string   see _state.lua
 KEYS[2]  line     zset     see _line.lua
 KEYS[3]  waiters  hash
-KEYS[4]  gone     zset
+KEYS[4]  banned   zset
 ARGV[1]  fence    integer  only from the holder of this token; 0 from whoever holds
 ARGV[2]  inboxes  string   what the channel of an inbox begins with; the owner record has the rest
 
@@ -19,19 +19,20 @@ Retry    takes the lock from the next holder, unless fence is given: then it ret
 Clock    the server's, read once
 Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over
 ]]
-local lock, line, waiters, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
-local keys = { lock = lock, line = line, waiters = waiters, gone = gone }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
 
---- @include "../locks/backends/redis/_clock.lua"
---- @include "../locks/backends/redis/_state.lua"
---- @include "../locks/backends/redis/_line.lua"
+--- @include "_clock.lua"
+--- @include "_token.lua"
+--- @include "_state.lua"
+--- @include "_line.lua"
 local now = read_clock()
 local state = read_lock(lock)
 local held, expiry_ms = state.held or '', redis.call('PTTL', lock)
 if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held, expiry_ms} end
 check_line(keys, state.id)
-redis.call('ZCARD', gone)
+redis.call('ZCARD', banned)
 
 local id = state.id
 local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %d+ %d+ %d+ %d+ (.*)$') or '')

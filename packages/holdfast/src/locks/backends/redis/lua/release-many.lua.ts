@@ -1,6 +1,6 @@
-// Generated from give.lua by scripts/generate.ts; do not edit.
+// Generated from release-many.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "locks/backends/redis/give",
+  name: "locks/backends/redis/lua/release-many",
   sha1: "cd623882222ded6094ba59cf549375b11b5addb7",
   source: `local outcomes = {}
 for place = 1, #KEYS do

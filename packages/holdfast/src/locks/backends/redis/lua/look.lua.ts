@@ -1,14 +1,14 @@
 // Generated from look.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "inspect/look",
-  sha1: "2c39dba3e9a7306ffcc245c89331f71f17cd12b9",
+  name: "locks/backends/redis/lua/look",
+  sha1: "3bcb126fdf5ed94ffa38bf588a60520125b887f4",
   source: `local most = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
-local function look(lock, line, waiters, gone)
+local function look(lock, line, waiters, banned)
   local held = redis.call('GET', lock) or ''
   local waiting = redis.call('ZCARD', line)
-  local row = { held, redis.call('PTTL', lock), waiting, redis.call('ZCOUNT', gone, string.sub(now, 1, 13), '+inf') }
+  local row = { held, redis.call('PTTL', lock), waiting, redis.call('ZCOUNT', banned, string.sub(now, 1, 13), '+inf') }
   if waiting == 0 then return row end
   local ids = redis.call('ZRANGE', line, 0, most - 1)
   local values = redis.call('HMGET', waiters, unpack(ids))

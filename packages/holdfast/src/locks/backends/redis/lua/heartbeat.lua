@@ -1,9 +1,9 @@
 --[[
-beat: a sign of life for many waiters at once, which also repairs what a lost message left behind: a
+heartbeat: a sign of life for many waiters at once, which also repairs what a lost message left behind: a
 waiter that was granted the lock hears of it here, and a free lock passes to the first in line.
 
-KEYS[1..4n]  lock, line, waiters, gone of each waiter: see _state.lua and _line.lua
-ARGV[1..2n]  id and beat number of each waiter, in the order of KEYS
+KEYS[1..4n]  lock, line, waiters, banned of each waiter: see _state.lua and _line.lua
+ARGV[1..2n]  id and heartbeat number of each waiter, in the order of KEYS
 
 Returns  one entry per waiter:
          {1, token, id}                    the lock is this waiter's, for its ttl from now
@@ -16,15 +16,16 @@ Clock    the server's, read once
 Cost     O(n log m) with m the length of the longest line
 ]]
 --- @include "_clock.lua"
+--- @include "_token.lua"
 --- @include "_state.lua"
 --- @include "_line.lua"
 local now = read_clock()
 
 local function keys_from(first)
-  return { lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], gone = KEYS[first + 3] }
+  return { lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], banned = KEYS[first + 3] }
 end
 
-local function beat(keys, id, number)
+local function heartbeat(keys, id, number)
   local state = read_lock(keys.lock)
   local waiter = read_waiter(keys, id)
   if state.left_ms > 0 and state.id == id then
@@ -35,7 +36,7 @@ local function beat(keys, id, number)
   if not waiter or not ticket then
     return {3}
   end
-  waiter.beat = number
+  waiter.heartbeat = number
   raise_flag(keys, state, now)
   write_waiter(keys, now, waiter)
   if state.left_ms == 0 then
@@ -48,7 +49,7 @@ end
 
 local outcomes = {}
 for place = 1, #ARGV / 2 do
-  local ok, outcome = pcall(beat, keys_from(4 * place - 3), ARGV[2 * place - 1], ARGV[2 * place])
+  local ok, outcome = pcall(heartbeat, keys_from(4 * place - 3), ARGV[2 * place - 1], ARGV[2 * place])
   outcomes[place] = ok and outcome or {3}
 end
 return outcomes

@@ -1,8 +1,11 @@
-// Generated from beat.lua by scripts/generate.ts; do not edit.
+// Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "locks/backends/redis/beat",
-  sha1: "bb3def0c44bca3523e6e5cd4f89ce3078c8fdcd1",
-  source: `local function read_clock()
+  name: "locks/backends/redis/lua/force-release",
+  sha1: "5a3716b4cc367fdb07ac97c4643db2d0225ff741",
+  source: `local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 end
@@ -11,6 +14,15 @@ local function text(number)
 end
 local function digits(number)
   return string.format('%016.0f', number)
+end
+local function keep_ms(top, now)
+  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
+end
+local function next_token(lock, top, now, min_fence)
+  local token = math.max(tonumber(now), tonumber(min_fence))
+  if token <= top then token = top + 1 end -- guard: token rises
+  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
+  return token
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 local function read_lock(lock, held)
@@ -31,17 +43,12 @@ local function read_lock(lock, held)
   end
   return state
 end
-local function keep_ms(top, now)
-  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
-end
 local function renew(lock, state)
   redis.call('PEXPIRE', lock, text(state.keep_ms + state.ttl_ms))
   state.left_ms, state.astray = state.ttl_ms, false
 end
 local function hold(lock, state, flag, now, request)
-  local token = math.max(tonumber(now), tonumber(request.floor))
-  if token <= state.top then token = state.top + 1 end -- guard: token rises
-  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
+  local token = next_token(lock, state.top, now, request.min_fence)
   state.top = token + request.turns - 1
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)
@@ -74,7 +81,7 @@ local function raise_flag(keys, state, now)
   state.flag = '+'
 end
 local function flag_now(keys)
-  return redis.call('EXISTS', keys.waiters, keys.gone) > 0 and '+' or ' '
+  return redis.call('EXISTS', keys.waiters, keys.banned) > 0 and '+' or ' '
 end
 local function check_line(keys, id)
   redis.call('HEXISTS', keys.waiters, id)
@@ -82,7 +89,7 @@ local function check_line(keys, id)
 end
 local function write_waiter(keys, now, request)
   redis.call('HSET', keys.waiters, request.id, table.concat({
-    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.beat, request.turns, request.floor,
+    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.heartbeat, request.turns, request.min_fence,
     request.inbox, request.owner,
   }, ' '))
   local keep_ms = request.ttl_ms * 3
@@ -96,10 +103,11 @@ end
 local function read_waiter(keys, id)
   local entry = redis.call('HGET', keys.waiters, id)
   if not entry then return nil end
-  local seen_ms, ttl_ms, beat, turns, floor, inbox, owner = string.match(entry, WAITER)
+  local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner = string.match(entry, WAITER)
+  if not seen_ms then return nil end
   return {
-    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), beat = beat,
-    turns = tonumber(turns), floor = floor, inbox = inbox, owner = owner,
+    id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), heartbeat = heartbeat,
+    turns = tonumber(turns), min_fence = min_fence, inbox = inbox, owner = owner,
   }
 end
 local function lives(keys, now, waiter)
@@ -127,7 +135,7 @@ local function hand_over(keys, state, now, self_id)
   local waiter = first_waiter(keys, now, self_id, function(candidate)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
-    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.beat
+    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
     return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
   if not waiter then
@@ -139,35 +147,21 @@ local function hand_over(keys, state, now, self_id)
   return waiter.id, token
 end
 local now = read_clock()
-local function keys_from(first)
-  return { lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], gone = KEYS[first + 3] }
+local state = read_lock(lock)
+local held, expiry_ms = state.held or '', redis.call('PTTL', lock)
+if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held, expiry_ms} end
+check_line(keys, state.id)
+redis.call('ZCARD', banned)
+local id = state.id
+local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %d+ %d+ %d+ %d+ (.*)$') or '')
+if not hand_over(keys, state, now, id) then
+  state.top = state.top + 1
+  free(lock, state, flag_now(keys), now)
 end
-local function beat(keys, id, number)
-  local state = read_lock(keys.lock)
-  local waiter = read_waiter(keys, id)
-  if state.left_ms > 0 and state.id == id then
-    renew(keys.lock, state)
-    return {1, state.token, id}
-  end
-  local ticket = redis.call('ZSCORE', keys.line, id)
-  if not waiter or not ticket then
-    return {3}
-  end
-  waiter.beat = number
-  raise_flag(keys, state, now)
-  write_waiter(keys, now, waiter)
-  if state.left_ms == 0 then
-    local next_id, token = hand_over(keys, state, now, id)
-    if next_id == id then return {1, token, id} end
-  end
-  if state.astray then renew(keys.lock, state) end
-  return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}
+local told = 0
+if ok and type(owner) == 'table' and type(owner.inbox) == 'string' and owner.inbox ~= '' then
+  told = redis.call('PUBLISH', inboxes .. owner.inbox, 'revoked ' .. id)
 end
-local outcomes = {}
-for place = 1, #ARGV / 2 do
-  local ok, outcome = pcall(beat, keys_from(4 * place - 3), ARGV[2 * place - 1], ARGV[2 * place])
-  outcomes[place] = ok and outcome or {3}
-end
-return outcomes
+return {1, now, held, expiry_ms, redis.call('GET', lock) or '', told}
 `,
 };

@@ -1,6 +1,6 @@
-// Generated from take.lua by scripts/generate.ts; do not edit.
+// Generated from acquire-many.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "locks/backends/redis/take",
+  name: "locks/backends/redis/lua/acquire-many",
   sha1: "f7f25ca8e1daff5b7aff817c7554f2a4af5345a8",
   source: `local terms, turns, px = ARGV[1], ARGV[2], ARGV[3]
 local time = redis.call('TIME')
