@@ -26,7 +26,7 @@ export function rateLimit<Req extends NodeRequest = never>(
   const limiter = new RequestLimiter(hf, options);
   const decide = async (request: NodeRequest, response: NodeResponse): Promise<boolean> => {
     const admission = await limiter.admit(incomingOf(request, request as Given<Req, Request>));
-    return write(response, admission);
+    return write(request, response, admission);
   };
   return (request, response, next) => {
     // What `next` throws is not handed to `next` again: each request goes on once.
@@ -40,8 +40,8 @@ export function rateLimit<Req extends NodeRequest = never>(
 }
 
 /** Whether the request goes on. What has been answered meanwhile, by a time limit for one, is left alone. */
-function write(response: NodeResponse, { answer, fields, settle }: Admission): boolean {
-  if (settle) whenAnswered(response, (status) => void settle(status));
+function write(request: NodeRequest, response: NodeResponse, { answer, fields, settle }: Admission): boolean {
+  if (settle) whenAnswered(request, response, (status) => void settle(status));
   if (!response.headersSent) {
     writeFields(
       fields,

@@ -47,7 +47,7 @@ export function rateLimit<Req extends FastifyRequestLike = never>(
     const { answer, fields, settle } = await limiter.admit(
       incomingOf(request.raw, request as Given<Req, FastifyRequest>),
     );
-    if (settle) whenAnswered(reply.raw, (status) => void settle(status));
+    if (settle) whenAnswered(request.raw, reply.raw, (status) => void settle(status));
     // What has been answered meanwhile is left alone.
     if (reply.sent) return answer ? reply : undefined;
     writeFields(

@@ -5,7 +5,8 @@ import type { Incoming } from "./core.js";
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly socket: NodeSocket;
+  /** null where the stream of an HTTP/2 request is over. */
+  readonly socket: NodeSocket | null;
 }
 
 /** A `Socket`, as far as it is needed. */
@@ -13,6 +14,7 @@ export interface NodeSocket {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly destroyed?: boolean | undefined;
+  once?(event: "close", listener: () => void): unknown;
 }
 
 /** A `ServerResponse`, as far as it is needed. */
@@ -39,7 +41,9 @@ export function peerAddress(request: NodeRequest): string | null {
   return known;
 }
 
-function readAddress({ remoteAddress, localAddress, destroyed }: NodeSocket): string | null {
+function readAddress(socket: NodeSocket | null): string | null {
+  if (socket === null) return null;
+  const { remoteAddress, localAddress, destroyed } = socket;
   if (remoteAddress !== undefined) return remoteAddress;
   // A connection that was reset has lost the address of its peer, but not its own, until it is destroyed.
   return destroyed || localAddress !== undefined ? null : UNIX_SOCKET;
@@ -58,11 +62,39 @@ export function incomingOf<Raw>(request: NodeRequest, raw: Raw): Incoming<Raw> {
   };
 }
 
-/** Calls back once with the status of the response, or null where it was never begun. */
-export function whenAnswered(response: NodeResponse, told: (status: number | null) => void): void {
-  const tell = (): void => told(response.headersSent ? response.statusCode : null);
-  if (response.closed) tell();
-  else response.once("close", tell);
+/**
+ * Calls back once with the status of the response, or null where it never began.
+ *
+ * The connection counts as well as the response: where requests are pipelined, a response that waits for its turn emits no
+ * "close" when the client hangs up, and in HTTP/2 it may have done so already.
+ */
+export function whenAnswered(
+  { socket }: NodeRequest,
+  response: NodeResponse,
+  told: (status: number | null) => void,
+): void {
+  const waiting = socket === null || socket.destroyed || response.closed ? null : waitingOn(socket);
+  const tell = (): void => {
+    if (waiting?.delete(tell) === false) return;
+    told(response.headersSent ? response.statusCode : null);
+  };
+  waiting?.add(tell);
+  if (waiting) response.once("close", tell);
+  else tell();
+}
+
+/** The requests that wait for an outcome, by connection: one listener for all of them. */
+const waitingBySocket = new WeakMap<NodeSocket, Set<() => void>>();
+
+function waitingOn(socket: NodeSocket): Set<() => void> {
+  const known = waitingBySocket.get(socket);
+  if (known) return known;
+  const waiting = new Set<() => void>();
+  waitingBySocket.set(socket, waiting);
+  socket.once?.("close", () => {
+    for (const tell of [...waiting]) tell();
+  });
+  return waiting;
 }
 
 /** The value of a header, as Node keeps it, as one text. */

@@ -81,6 +81,22 @@ describe.each(frameworks)("%s", (_, start) => {
     expect(await limit.peek("me")).toMatchObject({ remaining: 9 });
   });
 
+  test("failures whose responses wait behind a slow one, pipelined, are counted when the client hangs up", async () => {
+    const guard = guardOf();
+    const { url, handled, release } = await up(start, { guard: { guard, count: "failures" } });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    const paths = ["/slow", "/status/401", "/status/401", "/status/401"];
+    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: server\r\n\r\n`).join(""));
+    await vi.waitFor(() => expect(handled()).toBe(4));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.resetAndDestroy();
+    // The slow one has an outcome of its own where handlers go on without a client.
+    const remaining = ["Hono", "fetch"].includes(_) ? 2 : 1;
+    await vi.waitFor(async () => expect(await guard.look("127.0.0.1")).toMatchObject({ remaining }));
+    release();
+  });
+
   test("of those who reset at once, none passes a deny list, whichever middleware has it", async () => {
     const guard = guardOf(["127.0.0.1"]);
     for (const stack of [[{ guard }], [{ limits: perHour(10_000) }, { guard }]]) {
