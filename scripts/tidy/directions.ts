@@ -31,6 +31,7 @@ const primitives = [
   "locks",
   "fencing",
   "limits",
+  "guards",
   "signals",
   "election",
   "queues",
@@ -43,7 +44,8 @@ const primitives = [
 const builtOn: Readonly<Record<string, readonly string[]>> = {
   election: ["locks"],
   inspect: ["locks", "limits", "election", "queues"],
-  middleware: ["limits", "fencing"],
+  guards: ["limits"],
+  middleware: ["limits", "guards", "fencing"],
 };
 const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],

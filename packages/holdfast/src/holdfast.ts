@@ -8,15 +8,15 @@ import type { DoctorTarget } from "./doctor/doctor.js";
 import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
+import { Guard } from "./guards/guard.js";
+import { GuardEngine } from "./guards/guard-engine.js";
+import type { GuardOptions } from "./guards/guard-settings.js";
 import type { Inspector } from "./inspect/inspector.js";
 import { Keeper, type Renew } from "./lease/keeper.js";
-import { Desk } from "./limits/desk.js";
-import { Guard } from "./limits/guard.js";
-import { GuardDesk } from "./limits/guard-desk.js";
-import type { GuardOptions } from "./limits/guard-terms.js";
 import { Limit } from "./limits/limit.js";
+import { Limiter } from "./limits/limiter.js";
 import { Limits } from "./limits/limits.js";
-import type { LimitOptions } from "./limits/terms.js";
+import type { LimitOptions } from "./limits/settings.js";
 import { Contention } from "./locks/backends/redis/contention.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
@@ -68,8 +68,8 @@ export class Holdfast {
   readonly #doctorTarget: DoctorTarget;
   /** Several limits at once. */
   readonly limits: Limits;
-  readonly #desk: Desk;
-  readonly #guardDesk: GuardDesk;
+  readonly #limiter: Limiter;
+  readonly #guardEngine: GuardEngine;
   #closed: Promise<void> | null = null;
 
   /**
@@ -88,10 +88,10 @@ export class Holdfast {
     this.#doctorTarget = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
     // One breaker for limits and guards: what one of them learns of Redis the other knows.
     const port = new BreakerPort(this.#connection, schedule, callTimeoutMs);
-    const desk = { port, schedule, random, prefix, callTimeoutMs };
-    this.#desk = new Desk(desk);
-    this.#guardDesk = new GuardDesk(desk);
-    this.limits = new Limits(this.#desk);
+    const owned = { port, schedule, random, prefix, callTimeoutMs };
+    this.#limiter = new Limiter(owned);
+    this.#guardEngine = new GuardEngine(owned);
+    this.limits = new Limits(this.#limiter);
     const id = random.id();
     const self = { host: hostname(), pid: process.pid, label };
     this.#locks = new RedisLocks(
@@ -124,7 +124,7 @@ export class Holdfast {
   /** How often something may be done for each target, counted for all processes together. */
   limit(name: string, options: LimitOptions): Limit {
     this.#registry.assertOpen("limit()");
-    return new Limit(this.#desk, name, options);
+    return new Limit(this.#limiter, name, options);
   }
 
   /**
@@ -133,7 +133,7 @@ export class Holdfast {
    */
   guard(name: string, options: GuardOptions): Guard {
     this.#registry.assertOpen("guard()");
-    return new Guard(this.#guardDesk, name, options);
+    return new Guard(this.#guardEngine, name, options);
   }
 
   /** A value in Redis that refuses holders who were overtaken. */
@@ -180,8 +180,8 @@ export class Holdfast {
     // A line that is idle may still have a lease that ended early, and was not released yet.
     const { lines, idle } = this.#registry;
     await Promise.all([...lines.values(), ...idle.values()].map((line) => line.close()));
-    this.#guardDesk.close();
-    await Promise.all([this.#locks.close(), this.#desk.close()]);
+    this.#guardEngine.close();
+    await Promise.all([this.#locks.close(), this.#limiter.close()]);
     await this.#connection.close();
   }
 }

@@ -22,6 +22,17 @@ export {
 } from "./errors.js";
 export type { Fenced } from "./fencing/fenced.js";
 export type { FencedRecord, RecordState } from "./fencing/redis/fenced-record.js";
+export type { Guard } from "./guards/guard.js";
+export type { HitOptions } from "./guards/guard-lists.js";
+export type {
+  GuardOptions,
+  GuardVerdict,
+  Penalty,
+  PenaltyKind,
+  PenaltyRule,
+  SubjectList,
+  SubjectSet,
+} from "./guards/guard-settings.js";
 export { Holdfast, type HoldfastOptions, type RedisClientLike } from "./holdfast.js";
 export type {
   ForceReleaseOptions,
@@ -31,23 +42,11 @@ export type {
 } from "./inspect/inspector.js";
 export type { LimitState } from "./inspect/limit-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
-export type { Cell } from "./limits/cell.js";
-export type { Guard } from "./limits/guard.js";
-export type { HitOptions } from "./limits/guard-lists.js";
-export type {
-  GuardOptions,
-  Penalty,
-  PenaltyKind,
-  PenaltyRule,
-  SubjectList,
-  SubjectSet,
-} from "./limits/guard-terms.js";
-export type { GuardVerdict } from "./limits/guard-verdict.js";
 export type { Limit, LimitTarget, PartOptions, TakeOptions } from "./limits/limit.js";
 export type { LimitIndex } from "./limits/limit-index.js";
 export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
-export type { GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
-export type { LimitOptions, LimitPolicy, Outage } from "./limits/terms.js";
+export type { Cell, GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
+export type { LimitOptions, LimitPolicy, Outage } from "./limits/settings.js";
 export type { LimitType } from "./limits/types.js";
 export type {
   ForceReleaseOutcome,

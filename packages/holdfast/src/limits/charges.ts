@@ -9,11 +9,11 @@ import { replyRow } from "../redis/reply.js";
 import { Batcher } from "../time/batcher.js";
 import type { Random } from "../time/random.js";
 import { script } from "./lua/charge.lua.js";
-import type { Terms } from "./terms.js";
-import { inVerdict, problemIn, type Verdict, verdictOf } from "./verdict.js";
+import type { LimitSettings } from "./settings.js";
+import { inVerdict, problemIn, readVerdict, type Verdict } from "./verdict.js";
 
 export interface Ask {
-  readonly terms: Terms;
+  readonly settings: LimitSettings;
   readonly target: string;
   readonly key: string;
   /** Negative: given back. */
@@ -60,7 +60,7 @@ export class Charges {
   one(ask: Ask, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
     const how = ahead ? "ahead" : ask.cost < 0 ? "back" : "take";
     return new Promise((resolve, reject) => {
-      const heard: Call["heard"] = (reply, place) => resolve(verdictOf(reply, place));
+      const heard: Call["heard"] = (reply, place) => resolve(readVerdict(reply, place));
       this.#batch.add({ how, asks: [ask], ahead, timeoutMs, heard, reject });
     });
   }
@@ -69,7 +69,7 @@ export class Charges {
   together(how: "take" | "look" | "set", asks: readonly Ask[], timeoutMs: number): Promise<Verdict[]> {
     return new Promise((resolve, reject) => {
       const heard: Call["heard"] = (reply, place) =>
-        resolve(asks.map((_, at) => verdictOf(reply, place + at)));
+        resolve(asks.map((_, at) => readVerdict(reply, place + at)));
       this.#batch.add({ how, asks, ahead: null, timeoutMs, heard, reject });
     });
   }
@@ -77,7 +77,7 @@ export class Charges {
   #send(calls: readonly Call[]): void {
     const [first] = calls;
     if (first && calls.every((call) => isAlike(call, first))) this.#sendAlike(calls);
-    else for (const batch of batchesOf(calls)) this.#sendAlike(batch);
+    else for (const batch of splitIntoBatches(calls)) this.#sendAlike(batch);
   }
 
   #sendAlike(calls: readonly Call[]): void {
@@ -93,7 +93,7 @@ export class Charges {
         }
       },
       (error: unknown) => {
-        for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyOf(error));
+        for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyError(error));
       },
     );
   }
@@ -102,12 +102,12 @@ export class Charges {
     const words: string[] = [how, `${size}`];
     const keys: string[] = [];
     for (const { asks, ahead } of calls)
-      for (const { terms, target, key, cost, atUs } of asks) {
-        const { policy, perUs, room, unitUs } = terms;
+      for (const { settings, target, key, cost, atUs } of asks) {
+        const { policy, perUs, burst, unitUs } = settings;
         keys.push(key);
         // Some clients send again what a broken connection may have lost: a repeat is known by this.
         if (how === "back") keys.push(refundKey(this.#prefix, target, this.#random.id()));
-        words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${room}`, `${unitUs}`);
+        words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${burst}`, `${unitUs}`);
         words.push(atUs === null ? "" : `${atUs}`);
         if (ahead) words.push(`${ahead.extra}`, `${ahead.holdUs}`);
       }
@@ -121,7 +121,7 @@ function isAlike(one: Call, other: Call): boolean {
 }
 
 /** As few as there can be, if what concerns one key is to stay in its order. */
-function batchesOf(calls: readonly Call[]): Call[][] {
+function splitIntoBatches(calls: readonly Call[]): Call[][] {
   const batches: Call[][] = [];
   const lastOf = new Map<string, number>();
   for (const call of calls) {
@@ -137,7 +137,7 @@ function batchesOf(calls: readonly Call[]): Call[][] {
 }
 
 /** The same error for another caller, who gives it a stack of its own. */
-function copyOf(error: unknown): unknown {
+function copyError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
 }

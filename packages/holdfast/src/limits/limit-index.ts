@@ -8,7 +8,7 @@ import { replyRow } from "../redis/reply.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
 import { script } from "./lua/note.lua.js";
-import type { Terms } from "./terms.js";
+import type { LimitSettings } from "./settings.js";
 
 export interface LimitIndexOptions {
   readonly port: BreakerPort;
@@ -19,7 +19,7 @@ export interface LimitIndexOptions {
 
 /** What `limit.of(target)` returns. */
 export interface IndexPart {
-  readonly limit: { readonly terms: Terms };
+  readonly limit: { readonly settings: LimitSettings };
   readonly target: string;
 }
 
@@ -62,13 +62,13 @@ export class LimitIndex {
     const fresh: string[] = [];
     const words: string[] = [];
     for (const { limit, target } of this.#check(parts)) {
-      const { type, name, max } = limit.terms.policy;
+      const { type, name, max } = limit.settings.policy;
       if (max === 0) continue;
       const member = JSON.stringify([type, name, target]);
       const since = this.#noted.get(member);
       if (since && agedMs(now, since) < FRESH_MS) continue;
       fresh.push(member);
-      words.push(member, lifeMs(limit.terms).toFixed());
+      words.push(member, lifeMs(limit.settings).toFixed());
     }
     if (fresh.length === 0) return;
     await port.script(script, [this.#key], words, callTimeoutMs);
@@ -130,7 +130,9 @@ function memberIn(text: string): Member | null {
 }
 
 /** Until nothing is left of a charge that is made while it is fresh. */
-function lifeMs({ policy, room }: Terms): number {
+function lifeMs({ policy, burst }: LimitSettings): number {
   if (policy.perMs === null) return FOR_EVER_MS;
-  return Math.ceil((policy.perMs * Math.max(1, room / policy.max) + FRESH_MS) * (1 + DRIFT_SHARE)) + SLACK_MS;
+  return (
+    Math.ceil((policy.perMs * Math.max(1, burst / policy.max) + FRESH_MS) * (1 + DRIFT_SHARE)) + SLACK_MS
+  );
 }

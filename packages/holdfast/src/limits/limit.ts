@@ -1,10 +1,15 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
 
 import { checkOptions, checkWord } from "../arguments.js";
-import type { Cell } from "./cell.js";
-import type { Desk } from "./desk.js";
-import type { LimitResult, Reservation } from "./result.js";
-import { checkCost, type LimitOptions, type LimitPolicy, type Terms, termsOf } from "./terms.js";
+import type { Limiter } from "./limiter.js";
+import type { Cell, LimitResult, Reservation } from "./result.js";
+import {
+  checkCost,
+  type LimitOptions,
+  type LimitPolicy,
+  type LimitSettings,
+  parseLimitOptions,
+} from "./settings.js";
 
 export interface TakeOptions {
   /**
@@ -30,28 +35,28 @@ export interface PartOptions extends TakeOptions {
 
 export class Limit {
   readonly name: string;
-  readonly #terms: Terms;
-  readonly #desk: Desk;
+  readonly #settings: LimitSettings;
+  readonly #limiter: Limiter;
 
   /** Made by `hf.limit(name, options)`. */
-  constructor(desk: Desk, name: string, options: LimitOptions) {
+  constructor(limiter: Limiter, name: string, options: LimitOptions) {
     this.name = checkWord("name", name);
-    this.#terms = termsOf(name, options);
-    this.#desk = desk;
+    this.#settings = parseLimitOptions(name, options);
+    this.#limiter = limiter;
   }
 
   get policy(): LimitPolicy {
-    return this.#terms.policy;
+    return this.#settings.policy;
   }
 
   /** For groups: whether it is counted there. */
-  isOf(desk: Desk): boolean {
-    return this.#desk === desk;
+  isOf(limiter: Limiter): boolean {
+    return this.#limiter === limiter;
   }
 
   /** For groups, and whatever else needs both. */
-  get terms(): Terms {
-    return this.#terms;
+  get settings(): LimitSettings {
+    return this.#settings;
   }
 
   /** A part of a group: `hf.limits.all([requests.of(user), bytes.of(user, { cost: 512 })])`. */
@@ -71,9 +76,9 @@ export class Limit {
     const charge = {
       target: checkWord("target", target),
       cost: checkCost("cost", cost),
-      atMs: momentOf(options),
+      atMs: readMoment(options),
     };
-    const answer = this.#desk.take(this.#terms, charge);
+    const answer = this.#limiter.take(this.#settings, charge);
     return answer instanceof Promise ? await answer : answer; // awaited: an error names who called
   }
 
@@ -83,13 +88,13 @@ export class Limit {
    */
   async cell(target: string, cost = 1): Promise<Cell> {
     const result = await this.take(target, cost);
-    return this.#desk.cell(this.#terms, result);
+    return this.#limiter.cell(this.#settings, result);
   }
 
   /** What `take` would say now, without taking. Errors as for `take`. */
   async peek(target: string, cost = 1): Promise<LimitResult> {
     const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return await this.#desk.peek(this.#terms, charge);
+    return await this.#limiter.peek(this.#settings, charge);
   }
 
   /** Gives back what was taken, never more than is used. Rejects with what went wrong, whatever `outage` says. */
@@ -97,30 +102,30 @@ export class Limit {
     const charge = {
       target: checkWord("target", target),
       cost: checkCost("cost", cost),
-      atMs: momentOf(options),
+      atMs: readMoment(options),
     };
-    return await this.#desk.refund(this.#terms, charge);
+    return await this.#limiter.refund(this.#settings, charge);
   }
 
   /** Takes `cost` now, and learns later how much it was: see Reservation. Errors as for `take`. */
   async reserve(target: string, cost = 1): Promise<Reservation> {
     const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return await this.#desk.reserve(this.#terms, charge);
+    return await this.#limiter.reserve(this.#settings, charge);
   }
 
   /** From now on so much is used, at most what fits. Errors as for `refund`. */
   async set(target: string, used: number): Promise<LimitResult> {
     const charge = { target: checkWord("target", target), cost: checkCost("used", used), atMs: null };
-    return await this.#desk.set(this.#terms, charge);
+    return await this.#limiter.set(this.#settings, charge);
   }
 
   /** From now on nothing is used. Errors as for `refund`. */
   async reset(target: string): Promise<void> {
-    await this.#desk.reset(this.#terms, checkWord("target", target));
+    await this.#limiter.reset(this.#settings, checkWord("target", target));
   }
 }
 
-function momentOf(options: TakeOptions | undefined): number | null {
+function readMoment(options: TakeOptions | undefined): number | null {
   if (options === undefined) return null;
   checkOptions("options", options, ["atMs"]);
   return options.atMs ?? null;

@@ -1,26 +1,26 @@
 /** Limits: several at once, charged all or none. */
 import { checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import type { Charge, Desk } from "./desk.js";
 import { Limit, type LimitTarget } from "./limit.js";
 import type { LimitIndex } from "./limit-index.js";
+import type { Charge, Limiter } from "./limiter.js";
 import type { GroupResult } from "./result.js";
-import { checkCost, type Terms } from "./terms.js";
+import { checkCost, type LimitSettings } from "./settings.js";
 import { types } from "./types.js";
 
 /** One limit of a group; or a group in a group. */
 export type LimitGroupPart = LimitTarget | LimitGroup;
 
 export class LimitGroup {
-  readonly #desk: Desk;
+  readonly #limiter: Limiter;
   readonly #isAcross: boolean;
   readonly parts: readonly LimitTarget[];
 
   /** Made by `hf.limits.all(parts)` and `hf.limits.across(parts)`. */
-  constructor(desk: Desk, parts: readonly LimitGroupPart[], isAcross = false) {
-    this.#desk = desk;
+  constructor(limiter: Limiter, parts: readonly LimitGroupPart[], isAcross = false) {
+    this.#limiter = limiter;
     this.#isAcross = isAcross;
-    this.parts = partsOf(desk, parts);
+    this.parts = partsOf(limiter, parts);
     // Few are in a group, and a group is made for each request: compared, not kept in a table.
     for (const [place, part] of this.parts.entries())
       if (this.parts.findIndex((other) => isSame(other, part)) < place)
@@ -47,7 +47,7 @@ export class LimitGroup {
 
   /** Gives back to every one, each by itself. Rejects with what went wrong, whatever `outage` says. */
   async refund(cost = 1): Promise<GroupResult> {
-    return await this.#desk.refundAll(this.#asked(cost));
+    return await this.#limiter.refundAll(this.#asked(cost));
   }
 
   /**
@@ -57,7 +57,7 @@ export class LimitGroup {
    * @param costs so much of each part, in their order
    */
   async giveBack(took: GroupResult, costs: readonly number[]): Promise<void> {
-    await this.#desk.giveBack(this.parts, took, costs);
+    await this.#limiter.giveBack(this.parts, took, costs);
   }
 
   async reset(): Promise<void> {
@@ -65,34 +65,34 @@ export class LimitGroup {
   }
 
   async #ask(how: "take" | "look", cost: number): Promise<GroupResult> {
-    const desk = this.#desk;
+    const limiter = this.#limiter;
     const asked = this.#asked(cost);
-    return how === "take" && this.#isAcross ? await desk.across(asked) : await desk.all(asked, how);
+    return how === "take" && this.#isAcross ? await limiter.across(asked) : await limiter.all(asked, how);
   }
 
-  #asked(costOfAll: number): { readonly terms: Terms; readonly charge: Charge }[] {
+  #asked(costOfAll: number): { readonly settings: LimitSettings; readonly charge: Charge }[] {
     const ofAll = checkCost("cost", costOfAll);
     return this.parts.map(({ limit, target, cost = ofAll, atMs = null }) => ({
-      terms: limit.terms,
+      settings: limit.settings,
       charge: { target, cost, atMs },
     }));
   }
 }
 
 /** Checked, and those of groups in it. */
-function partsOf(desk: Desk, parts: unknown): LimitTarget[] {
+function partsOf(limiter: Limiter, parts: unknown): LimitTarget[] {
   if (!Array.isArray(parts)) throw new InvalidArgumentError("parts", "must be an array of limit.of(target)");
   return parts.flatMap((part: LimitGroupPart, place) => {
-    if (part instanceof LimitGroup) return partsOf(desk, part.parts);
+    if (part instanceof LimitGroup) return partsOf(limiter, part.parts);
     const { limit, target, cost, atMs } = (part ?? {}) as LimitTarget;
     if (!(limit instanceof Limit))
       throw new InvalidArgumentError(`parts[${place}]`, "must be limit.of(target), or a group");
-    if (limit.isOf(desk)) return limit.of(target, { cost, atMs });
-    throw new InvalidArgumentError(`parts[${place}]`, ofAnother(limit));
+    if (limit.isOf(limiter)) return limit.of(target, { cost, atMs });
+    throw new InvalidArgumentError(`parts[${place}]`, describeForeign(limit));
   });
 }
 
-function ofAnother({ name }: Limit): string {
+function describeForeign({ name }: Limit): string {
   return `is the limit '${name}' of another Holdfast, which counts it: make both with one`;
 }
 
@@ -102,27 +102,27 @@ function isSame(one: LimitTarget, other: LimitTarget): boolean {
 }
 
 export class Limits {
-  readonly #desk: Desk;
+  readonly #limiter: Limiter;
 
   /** Made by `hf.limits`. */
-  constructor(desk: Desk) {
-    this.#desk = desk;
+  constructor(limiter: Limiter) {
+    this.#limiter = limiter;
   }
 
   /** Whether this Holdfast made it. */
   has(limit: Limit): boolean {
-    return limit.isOf(this.#desk);
+    return limit.isOf(this.#limiter);
   }
 
   /** A list of limits that can be reset together. */
   async index(name: string): Promise<LimitIndex> {
     checkWord("name", name);
-    return this.#desk.index(name, (parts) => partsOf(this.#desk, parts));
+    return this.#limiter.index(name, (parts) => partsOf(this.#limiter, parts));
   }
 
   /** A group of limits, each with its target: `hf.limits.all([perSecond.of(user), perDay.of(user)])`. */
   all(parts: readonly LimitGroupPart[]): LimitGroup {
-    return new LimitGroup(this.#desk, parts);
+    return new LimitGroup(this.#limiter, parts);
   }
 
   /**
@@ -132,7 +132,7 @@ export class Limits {
    * @throws {InvalidArgumentError}
    */
   across(parts: readonly LimitGroupPart[]): LimitGroup {
-    const group = new LimitGroup(this.#desk, parts, true);
+    const group = new LimitGroup(this.#limiter, parts, true);
     const endless = group.parts.find(({ limit }) => types[limit.policy.type].frees === "never");
     if (!endless) return group;
     const problem = `has '${endless.limit.name}' of type "${endless.limit.policy.type}", which does not run out: use all()`;

@@ -1,5 +1,5 @@
 /** What a check says. */
-import type { LimitPolicy } from "./terms.js";
+import type { LimitPolicy } from "./settings.js";
 
 /**
  * - `redis`: it was asked
@@ -53,4 +53,22 @@ export interface Reservation extends LimitResult {
    * @throws {InvalidArgumentError}
    */
   settle(actual: number): Promise<LimitResult>;
+}
+
+/** The answer of redis-cell's `CL.THROTTLE`, for programs that are used to it. Whole seconds, rounded up; -1: not to be tried again, because it was taken or never fits. */
+export type Cell = readonly [
+  limited: 0 | 1,
+  limit: number,
+  remaining: number,
+  retryAfterSeconds: number,
+  resetAfterSeconds: number,
+];
+
+/** @param burst how much fits at once */
+export function toCell(burst: number, { ok, remaining, retryAfterMs, resetMs }: LimitResult): Cell {
+  return [ok ? 0 : 1, burst, remaining, ok ? -1 : seconds(retryAfterMs), seconds(resetMs)];
+}
+
+function seconds(ms: number | null): number {
+  return ms === null ? -1 : Math.ceil(ms / 1_000);
 }

@@ -1,7 +1,7 @@
-/** Verdict: what the script says of one charge, and what callers are told of it. */
+/** Verdict: what the script answers to one charge, and the result that a caller receives for it. */
 import type { Reply } from "../redis/port.js";
 import type { GroupResult, LimitResult, LimitSource } from "./result.js";
-import type { Terms } from "./terms.js";
+import type { LimitSettings } from "./settings.js";
 
 export interface Verdict {
   readonly ok: boolean;
@@ -28,7 +28,7 @@ export function problemIn(reply: readonly Reply[], place: number): string | null
   return Number(reply[at]) === FAILED ? String(reply[at + 1]) : null;
 }
 
-export function verdictOf(reply: readonly Reply[], place: number): Verdict {
+export function readVerdict(reply: readonly Reply[], place: number): Verdict {
   const at = 1 + place * inVerdict;
   const taken = Number(reply[at]);
   return {
@@ -41,29 +41,32 @@ export function verdictOf(reply: readonly Reply[], place: number): Verdict {
   };
 }
 
-export function resultOf({ policy }: Terms, { ok, remaining, retryUs, resetUs }: Verdict): LimitResult {
+export function toResult(
+  { policy }: LimitSettings,
+  { ok, remaining, retryUs, resetUs }: Verdict,
+): LimitResult {
   return {
     ok,
     remaining,
-    retryAfterMs: msOf(retryUs),
-    resetMs: msOf(resetUs),
+    retryAfterMs: toMs(retryUs),
+    resetMs: toMs(resetUs),
     policy,
     source: "redis",
   };
 }
 
 /** Rather a moment later than too early. */
-function msOf(us: number): number | null {
+function toMs(us: number): number | null {
   return us < 0 ? null : Math.ceil(us / 1_000);
 }
 
 /** Of a limit that admits nothing: Redis is not asked. */
-export function nothing({ policy }: Terms, cost: number): LimitResult {
+export function nothing({ policy }: LimitSettings, cost: number): LimitResult {
   const ok = cost <= 0;
   return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: 0, policy, source: "cache" };
 }
 
-export function groupOf(
+export function toGroupResult(
   results: readonly LimitResult[],
   source: LimitSource,
   atMs: number | null,

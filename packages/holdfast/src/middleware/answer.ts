@@ -1,6 +1,6 @@
 /** What a refused request is answered: a problem document (RFC 9457), or the busy page. */
 import { InvalidArgumentError } from "../errors.js";
-import type { GuardVerdict } from "../limits/guard-verdict.js";
+import type { GuardVerdict } from "../guards/guard-settings.js";
 import type { LimitResult } from "../limits/result.js";
 import { busyPage, PAGE_POLICY } from "./busy-page.js";
 import { seconds } from "./fields.js";

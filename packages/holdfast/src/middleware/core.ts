@@ -3,7 +3,7 @@
  * once its outcome is known. It knows no framework.
  */
 import { InvalidArgumentError } from "../errors.js";
-import type { GuardVerdict } from "../limits/guard-verdict.js";
+import type { GuardVerdict } from "../guards/guard-settings.js";
 import type { Limit } from "../limits/limit.js";
 import type { Limits } from "../limits/limits.js";
 import type { LimitResult } from "../limits/result.js";

@@ -4,7 +4,7 @@
  */
 import { InvalidArgumentError } from "../errors.js";
 import type { LimitResult } from "../limits/result.js";
-import type { LimitPolicy } from "../limits/terms.js";
+import type { LimitPolicy } from "../limits/settings.js";
 import { types } from "../limits/types.js";
 
 /**

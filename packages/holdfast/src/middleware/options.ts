@@ -1,10 +1,10 @@
 /** What a middleware is told, checked once. */
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { Guard } from "../limits/guard.js";
+import { Guard } from "../guards/guard.js";
 import { Limit } from "../limits/limit.js";
 import { Limits } from "../limits/limits.js";
-import { checkCost } from "../limits/terms.js";
+import { checkCost } from "../limits/settings.js";
 import { checkIpv6Prefix } from "./address.js";
 import type { Answer, Refusal } from "./answer.js";
 import { type Trust, type Trusted, trustedOf } from "./client-address.js";

@@ -4,21 +4,21 @@ import { type GuardOptions, Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { IndeterminateError } from "../../src/errors.ts";
-import { script as guardScript } from "../../src/limits/guard.lua.ts";
-import { GuardDesk } from "../../src/limits/guard-desk.ts";
-import { guardTermsOf } from "../../src/limits/guard-terms.ts";
+import { script as guardScript } from "../../src/guards/guard.lua.ts";
+import { GuardEngine } from "../../src/guards/guard-engine.ts";
+import { parseGuardOptions } from "../../src/guards/guard-settings.ts";
 import { script as noteScript } from "../../src/limits/lua/note.lua.ts";
 import { Schedule } from "../../src/time/schedule.ts";
 import { Engine } from "./engine.ts";
-import { Office } from "./office.ts";
+import { VirtualLimits } from "./virtual-limits.ts";
 
 const GUARD: GuardOptions = { hits: 1, per: "1m", penalties: [{ kind: "busy", for: "15s" }] };
 
 describe("a port that says that it is not connected", () => {
   let engine: Engine;
-  let office: Office;
-  let guards: GuardDesk;
-  const terms = guardTermsOf("g", GUARD);
+  let virtual: VirtualLimits;
+  let guards: GuardEngine;
+  const settings = parseGuardOptions("g", GUARD);
 
   beforeAll(async () => {
     engine = await Engine.start();
@@ -27,49 +27,49 @@ describe("a port that says that it is not connected", () => {
 
   beforeEach(async () => {
     engine.call("FLUSHALL");
-    office = new Office(engine);
+    virtual = new VirtualLimits(engine);
     const schedule = new Schedule({ now: () => ({ monoMs: 0, wallMs: 0 }), setTimer: () => () => {} });
-    guards = new GuardDesk({ port: office.breaker, schedule, prefix: "t", callTimeoutMs: 1_000 });
-    await office.limit("n", { max: 3, per: "1h" }).take("ann");
-    office.port.calls.length = 0;
+    guards = new GuardEngine({ port: virtual.breaker, schedule, prefix: "t", callTimeoutMs: 1_000 });
+    await virtual.limit("n", { max: 3, per: "1h" }).take("ann");
+    virtual.port.calls.length = 0;
   });
 
   test("is sent nothing by limits, guards and indexes, and all say so at once", async () => {
-    const limit = office.limit("n", { max: 3, per: "1h" });
-    const index = await office.limits.index("i");
-    office.port.trouble = "not connected";
+    const limit = virtual.limit("n", { max: 3, per: "1h" });
+    const index = await virtual.limits.index("i");
+    virtual.port.trouble = "not connected";
     const asked = [
       () => limit.take("ann"),
       () => limit.peek("ann"),
       () => limit.refund("ann"),
       () => limit.set("ann", 1),
       () => limit.reset("ann"),
-      () => guards.hit(terms, "s", ""),
-      () => guards.look(terms, "s", ""),
-      () => guards.pardon(terms, "s"),
+      () => guards.hit(settings, "s", ""),
+      () => guards.look(settings, "s", ""),
+      () => guards.pardon(settings, "s"),
       () => index.note([limit.of("ann")]),
       () => index.reset(),
     ];
     for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    expect(office.port.calls).toEqual([]);
-    office.port.trouble = null;
+    expect(virtual.port.calls).toEqual([]);
+    virtual.port.trouble = null;
     await index.note([limit.of("ann")]);
     await index.reset();
-    await guards.pardon(terms, "s");
-    expect(office.port.calls.slice(0, 2)).toEqual(["PING", expect.any(String)]);
+    await guards.pardon(settings, "s");
+    expect(virtual.port.calls.slice(0, 2)).toEqual(["PING", expect.any(String)]);
   });
 
   test("what a limit learns of Redis a guard knows, and what an index learns", async () => {
-    const limit = office.limit("n", { max: 3, per: "1h" });
-    office.port.failure = () => new IndeterminateError("no answer");
-    await expect((await office.limits.index("i")).reset()).rejects.toMatchObject({ code: "INDETERMINATE" });
+    const limit = virtual.limit("n", { max: 3, per: "1h" });
+    virtual.port.failure = () => new IndeterminateError("no answer");
+    await expect((await virtual.limits.index("i")).reset()).rejects.toMatchObject({ code: "INDETERMINATE" });
     await expect(limit.take("ann")).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    await expect(guards.hit(terms, "s", "")).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    expect(office.port.calls).toEqual(["ZSCAN", "PING"]);
+    await expect(guards.hit(settings, "s", "")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(virtual.port.calls).toEqual(["ZSCAN", "PING"]);
   });
 
   test("a refusal is an answer", async () => {
-    const port = office.breaker;
+    const port = virtual.breaker;
     port.breaker.failed(new IndeterminateError("no answer"), 10);
     engine.call("SET", "text", "x");
     await expect(port.command(["LPOP", "text"], 1_000)).rejects.toMatchObject({ code: "SERVER_ERROR" });

@@ -1,10 +1,10 @@
 /**
  * The script on the real engine against the model, answer by answer: random charges, costs, moments, refunds, settings,
- * other terms, and a server whose clock is set back and forth. HOLDFAST_LIMIT_SEEDS=2000 for a long run,
+ * other settings, and a server whose clock is set back and forth. HOLDFAST_LIMIT_SEEDS=2000 for a long run,
  * HOLDFAST_LIMIT_SEED=7 for one.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { type LimitOptions, type Terms, termsOf } from "../../src/limits/terms.ts";
+import { type LimitOptions, type LimitSettings, parseLimitOptions } from "../../src/limits/settings.ts";
 import type { LimitType } from "../../src/limits/types.ts";
 import { Dice, Engine } from "./engine.ts";
 import { modelOf, type Question } from "./model.ts";
@@ -27,46 +27,47 @@ function optionsOf(type: LimitType, dice: Dice): LimitOptions {
   return { type, max, per, ...(type === "gcra" ? { burst } : {}) };
 }
 
-function termsFrom(type: LimitType, dice: Dice): Terms {
+function termsFrom(type: LimitType, dice: Dice): LimitSettings {
   for (;;) {
     try {
-      return termsOf("n", optionsOf(type, dice));
+      return parseLimitOptions("n", optionsOf(type, dice));
     } catch {} // so much in so long a time cannot be counted
   }
 }
 
-function costFrom({ room }: Terms, dice: Dice): number {
+function costFrom({ burst }: LimitSettings, dice: Dice): number {
   return dice.pick([
     0,
     1,
     1,
     1,
     2,
-    room,
-    room + 1,
-    dice.whole(1, room),
-    Math.ceil(room / 3),
+    burst,
+    burst + 1,
+    dice.whole(1, burst),
+    Math.ceil(burst / 3),
     -1,
-    -dice.whole(1, room),
+    -dice.whole(1, burst),
   ]);
 }
 
-function questionFrom(terms: Terms, nowUs: number, dice: Dice): Question {
+function questionFrom(settings: LimitSettings, nowUs: number, dice: Dice): Question {
   const how = dice.pick(["each", "each", "each", "each", "each", "each", "look", "set", "ahead"] as const);
-  const cost = costFrom(terms, dice);
-  const atUs = dice.fraction() < 0.2 ? nowUs - Math.floor(dice.fraction() * terms.perUs * 1.5) + 2_000 : null;
+  const cost = costFrom(settings, dice);
+  const atUs =
+    dice.fraction() < 0.2 ? nowUs - Math.floor(dice.fraction() * settings.perUs * 1.5) + 2_000 : null;
   return {
     how,
-    terms,
+    settings,
     cost: how === "set" || how === "ahead" ? Math.abs(cost) : cost,
     atUs: how === "each" ? atUs : null,
-    extra: dice.whole(0, Math.min(1_000, terms.room)),
-    holdUs: Math.floor(dice.fraction() * terms.perUs * 0.1),
+    extra: dice.whole(0, Math.min(1_000, settings.burst)),
+    holdUs: Math.floor(dice.fraction() * settings.perUs * 0.1),
   };
 }
 
 /** Mostly on, sometimes a clock that is set. */
-function passTime({ perUs, policy }: Terms, dice: Dice): void {
+function passTime({ perUs, policy }: LimitSettings, dice: Dice): void {
   const long = perUs || 60_000_000;
   const luck = dice.fraction();
   if (luck < 0.25) engine.trueUs += dice.whole(0, 3);
@@ -81,12 +82,12 @@ function walk(type: LimitType, seed: number): void {
   engine.call("FLUSHALL");
   const model = modelOf(type);
   const key = `t:{a}:limit:${type}:n`;
-  let terms = termsFrom(type, dice);
+  let settings = termsFrom(type, dice);
   const story: string[] = [];
   for (let step = 0; step < STEPS; step++) {
-    passTime(terms, dice);
-    // Not both: a key without an end has one again by the terms of whoever is refused.
-    if (seed % 2 === 0 && dice.fraction() < 0.03) terms = termsFrom(type, dice);
+    passTime(settings, dice);
+    // Not both: a key without an end has one again by the settings of whoever is refused.
+    if (seed % 2 === 0 && dice.fraction() < 0.03) settings = termsFrom(type, dice);
     if (seed % 2 === 1 && dice.fraction() < 0.03 && type !== "lifetime") engine.call("PERSIST", key);
     const nowUs = engine.nowUs;
     if (engine.call("EXISTS", key) === 0)
@@ -94,7 +95,7 @@ function walk(type: LimitType, seed: number): void {
         model.gone(nowUs),
         `seed ${seed}: gone at ${nowUs} while it held\n${story.slice(-6).join("\n")}`,
       ).toBe("");
-    const question = questionFrom(terms, nowUs, dice);
+    const question = questionFrom(settings, nowUs, dice);
     const { how, cost, atUs, extra, holdUs } = question;
     const before = engine.call(
       type === "sliding" ? "LRANGE" : "GET",
@@ -103,12 +104,12 @@ function walk(type: LimitType, seed: number): void {
     );
     const ahead = how === "ahead" ? { extra, holdUs } : {};
     const isBack = how === "each" && cost < 0 && dice.fraction() < 0.7;
-    const ask = { terms, key, cost, atUs, ...ahead, ...(isBack ? { mark: `t:{a}:refund:${step}` } : {}) };
+    const ask = { settings, key, cost, atUs, ...ahead, ...(isBack ? { mark: `t:{a}:refund:${step}` } : {}) };
     const [toldUs, ...answer] = engine.charge(isBack ? "back" : how, [ask]) as number[];
     const expected = model.ask(nowUs, question);
-    const { policy, room, unitUs } = terms;
+    const { policy, burst, unitUs } = settings;
     story.push(
-      `${nowUs} ${how} ${cost} at ${atUs} +${extra}/${holdUs} of ${policy.max} per ${policy.perMs} room ${room} unit ${unitUs}: ` +
+      `${nowUs} ${how} ${cost} at ${atUs} +${extra}/${holdUs} of ${policy.max} per ${policy.perMs} burst ${burst} unit ${unitUs}: ` +
         `${answer} (state ${before}), expected ${expected}`,
     );
     const told = story.slice(-6).join("\n");
@@ -141,7 +142,7 @@ function walkMany(seed: number): void {
   engine.call("FLUSHALL");
   const limits = types.map((type) => ({
     model: modelOf(type),
-    terms: termsFrom(type, dice),
+    settings: termsFrom(type, dice),
     key: `t:{a}:limit:${type}:n`,
   }));
   for (let step = 0; step < STEPS; step++) {
@@ -152,10 +153,10 @@ function walkMany(seed: number): void {
     const how = dice.pick(["each", "all"] as const);
     const order = dice.whole(0, 1) === 0 ? limits : [...limits].reverse();
     const picked = how === "all" ? order : Array.from({ length: dice.whole(1, 12) }, () => dice.pick(limits));
-    const asks = picked.map((limit) => ({ ...limit, cost: dice.pick([1, 1, 1, 2, limit.terms.room]) }));
-    const questions = asks.map(({ terms, cost }) => ({
+    const asks = picked.map((limit) => ({ ...limit, cost: dice.pick([1, 1, 1, 2, limit.settings.burst]) }));
+    const questions = asks.map(({ settings, cost }) => ({
       how: "each" as const,
-      terms,
+      settings,
       cost,
       atUs: null,
       extra: 0,

@@ -1,7 +1,7 @@
 /** The real engine in virtual time, asked without a network, and the script of limits on it. */
 import { compileValkey, SimulatedValkey, type ValkeyConnection } from "@holdfast/embedded";
 import { script } from "../../src/limits/lua/charge.lua.ts";
-import type { Terms } from "../../src/limits/terms.ts";
+import type { LimitSettings } from "../../src/limits/settings.ts";
 
 export type Answer = number | string | null | Answer[] | Error;
 
@@ -49,9 +49,9 @@ export class Engine {
   charge(how: string, asks: readonly Asked[], size = how === "all" ? asks.length : 1): Answer {
     const way = how === "all" || how === "each" ? "take" : how;
     const keys = asks.flatMap(({ key, mark }) => (mark === undefined ? [key] : [key, mark]));
-    const words = asks.flatMap(({ terms, cost, atUs = null, extra, holdUs = 0 }) => {
-      const { policy, perUs, room, unitUs } = terms;
-      const charge = [policy.type, cost, policy.max, perUs, room, unitUs, atUs ?? ""].map(String);
+    const words = asks.flatMap(({ settings, cost, atUs = null, extra, holdUs = 0 }) => {
+      const { policy, perUs, burst, unitUs } = settings;
+      const charge = [policy.type, cost, policy.max, perUs, burst, unitUs, atUs ?? ""].map(String);
       return extra === undefined ? charge : [...charge, String(extra), String(holdUs)];
     });
     return this.call("EVALSHA", script.sha1, String(keys.length), ...keys, way, String(size), ...words);
@@ -59,7 +59,7 @@ export class Engine {
 }
 
 export interface Asked {
-  readonly terms: Terms;
+  readonly settings: LimitSettings;
   readonly key: string;
   /** With "back": the key of this call. */
   readonly mark?: string;

@@ -4,13 +4,13 @@ import { ServerError } from "../../src/errors.ts";
 import { script as noteScript } from "../../src/limits/lua/note.lua.ts";
 import { limitIndexKey } from "../../src/redis/keys.ts";
 import { Engine } from "./engine.ts";
-import { Office } from "./office.ts";
+import { VirtualLimits } from "./virtual-limits.ts";
 
 const KEY = limitIndexKey("t", "i");
 const HOURLY = { max: 3, per: "1h" } as const;
 
 let engine: Engine;
-let office: Office;
+let virtual: VirtualLimits;
 
 beforeAll(async () => {
   engine = await Engine.start();
@@ -19,12 +19,12 @@ beforeAll(async () => {
 
 beforeEach(() => {
   engine.call("FLUSHALL");
-  office = new Office(engine);
+  virtual = new VirtualLimits(engine);
 });
 
 test("resets every limit in it, or those of one name", async () => {
-  const [one, other] = [office.limit("one", HOURLY), office.limit("other", HOURLY)];
-  const index = await office.limits.index("i");
+  const [one, other] = [virtual.limit("one", HOURLY), virtual.limit("other", HOURLY)];
+  const index = await virtual.limits.index("i");
   await index.note([one.of("ann"), other.of("ann"), one.of("bob")]);
   await Promise.all([one.take("ann", 3), other.take("ann", 3), one.take("bob", 2)]);
   await index.reset("one");
@@ -40,8 +40,8 @@ test("resets every limit in it, or those of one name", async () => {
 test.each(["a word", '"text"', "{}", "null", "[1,2,3]", '["window","n"]', '["a","b","c","d"]'])(
   "with a foreign member %s it resets all the others, and says what it found",
   async (member) => {
-    const limit = office.limit("one", HOURLY);
-    const index = await office.limits.index("i");
+    const limit = virtual.limit("one", HOURLY);
+    const index = await virtual.limits.index("i");
     await index.note([limit.of("ann")]);
     await limit.take("ann", 3);
     engine.call("ZADD", KEY, "1", member);
@@ -54,10 +54,10 @@ test.each(["a word", '"text"', "{}", "null", "[1,2,3]", '["window","n"]', '["a",
 );
 
 test("a key of another type is an error of the catalogue as well", async () => {
-  const index = await office.limits.index("i");
+  const index = await virtual.limits.index("i");
   engine.call("SET", KEY, "text");
   await expect(index.reset()).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
-  await expect(index.note([office.limit("one", HOURLY).of("ann")])).rejects.toMatchObject({
+  await expect(index.note([virtual.limit("one", HOURLY).of("ann")])).rejects.toMatchObject({
     serverCode: "WRONGTYPE",
   });
 });

@@ -2,18 +2,18 @@
 import Fastify from "fastify";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { InvalidArgumentError } from "../../src/errors.ts";
-import type { Guard } from "../../src/limits/guard.ts";
-import { guardTermsOf } from "../../src/limits/guard-terms.ts";
+import type { Guard } from "../../src/guards/guard.ts";
+import { parseGuardOptions } from "../../src/guards/guard-settings.ts";
 import type { Limit } from "../../src/limits/limit.ts";
 import { type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
-import type { LimitOptions } from "../../src/limits/terms.ts";
+import type { LimitOptions } from "../../src/limits/settings.ts";
 import type { LimitType } from "../../src/limits/types.ts";
 import { rateLimit } from "../../src/middleware/fastify.ts";
 import { Engine } from "./engine.ts";
-import { Office } from "./office.ts";
+import { VirtualLimits } from "./virtual-limits.ts";
 
 let engine: Engine;
-let office: Office;
+let virtual: VirtualLimits;
 let limits: Limits;
 let other: Limit;
 let limit: Limit;
@@ -24,10 +24,10 @@ beforeAll(async () => {
 
 beforeEach(() => {
   engine.call("FLUSHALL");
-  office = new Office(engine);
-  limits = office.limits;
-  limit = office.limit("n", { max: 3, per: "1h" });
-  other = new Office(engine, 2).limit("foreign", { max: 2, per: "1h" });
+  virtual = new VirtualLimits(engine);
+  limits = virtual.limits;
+  limit = virtual.limit("n", { max: 3, per: "1h" });
+  other = new VirtualLimits(engine, 2).limit("foreign", { max: 2, per: "1h" });
 });
 
 /** Of whatever it throws or rejects with. */
@@ -36,7 +36,7 @@ async function refusalOf(call: () => unknown): Promise<string> {
     await call();
   } catch (error) {
     expect(error).toBeInstanceOf(InvalidArgumentError);
-    expect(office.port.calls).toEqual([]);
+    expect(virtual.port.calls).toEqual([]);
     return (error as Error).message;
   }
   throw new Error("it was accepted");
@@ -48,7 +48,7 @@ describe("groups", () => {
     const parts = [limit.of("ann"), other.of("ann")];
     expect(await refusalOf(() => limits.all(parts))).toMatch(told);
     expect(await refusalOf(() => limits.across(parts))).toMatch(told);
-    const strangers = new Office(engine, 2);
+    const strangers = new VirtualLimits(engine, 2);
     const group = strangers.all([strangers.limit("foreign", { max: 2, per: "1h" }).of("ann")]);
     expect(await refusalOf(() => limits.all([group]))).toMatch(/another Holdfast/);
     const index = await limits.index("mine");
@@ -126,12 +126,12 @@ describe("options that would be ignored", () => {
   const types: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
   test.each(types)("a moment of a charge, where %s does not heed it", async (type) => {
     const options: LimitOptions = { type, max: 3, ...(type === "lifetime" ? {} : { per: "1h" }) };
-    const late = office.limit("late", options);
+    const late = virtual.limit("late", options);
     const atMs = engine.nowUs / 1_000 - 1_000;
     const calls = [
       () => late.take("ann", 1, { atMs }),
-      () => office.all([late.of("ann", { atMs })]).take(),
-      () => office.all([late.of("ann", { atMs })]).peek(),
+      () => virtual.all([late.of("ann", { atMs })]).take(),
+      () => virtual.all([late.of("ann", { atMs })]).peek(),
       ...(type === "lifetime" ? [] : [() => limits.across([late.of("ann", { atMs })]).take()]),
     ];
     for (const call of calls) {
@@ -140,18 +140,19 @@ describe("options that would be ignored", () => {
     }
     // When it was taken is said of a refund of any type.
     await late.refund("ann", 1, { atMs });
-    await office.all([late.of("ann", { atMs })]).refund();
+    await virtual.all([late.of("ann", { atMs })]).refund();
   });
 });
 
 test("messages show text as text, and name what was meant", async () => {
-  const told = (options: object) => refusalOf(() => office.limit("n", options as LimitOptions));
+  const told = (options: object) => refusalOf(() => virtual.limit("n", options as LimitOptions));
   expect(await told({ max: "10", per: "1h" })).toBe(
     'max must be a whole number from 0 to 1000000000, not "10"',
   );
   expect(await told({ max: 1, per: "400d" })).toBe('per must be at most 366 days, not "400d"');
   expect(await told({ max: 1, per: "1h", type: "fixed" })).toMatch(/ not "fixed"$/);
-  const guard = (options: object) => refusalOf(() => guardTermsOf("g", options as never) as never as Guard);
+  const guard = (options: object) =>
+    refusalOf(() => parseGuardOptions("g", options as never) as never as Guard);
   expect(await guard({ hits: "3", per: "1m" })).toMatch(/ not "3"$/);
   const rules = 'penalties must be an array of 1 to 100 rules such as { kind: "busy", for: "15s" }';
   expect(await guard({ hits: 3, per: "1m" })).toBe(rules);
@@ -164,5 +165,5 @@ test("messages show text as text, and name what was meant", async () => {
 
 test("a limit is asked of the Holdfast that made it", () => {
   expect([limits.has(limit), limits.has(other)]).toEqual([true, false]);
-  expect(new Limits(new Office(engine, 3).desk).has(limit)).toBe(false);
+  expect(new Limits(new VirtualLimits(engine, 3).limiter).has(limit)).toBe(false);
 });

@@ -2,11 +2,11 @@
  * What limits say, as their pages describe it, in whole numbers of any size: the script is compared with this, answer
  * by answer. A count of things used is a rational: so many `perUs`-ths.
  */
-import type { Terms } from "../../src/limits/terms.ts";
+import type { LimitSettings } from "../../src/limits/settings.ts";
 
 export interface Question {
   readonly how: "each" | "look" | "set" | "ahead";
-  readonly terms: Terms;
+  readonly settings: LimitSettings;
   readonly cost: number;
   readonly atUs: number | null;
   readonly extra: number;
@@ -27,7 +27,7 @@ export interface Model {
   ask(nowUs: number, question: Question): Expected;
 }
 
-export function modelOf(type: Terms["policy"]["type"]): Model {
+export function modelOf(type: LimitSettings["policy"]["type"]): Model {
   if (type === "window") return new WindowModel();
   if (type === "sliding") return new SlidingModel();
   if (type === "lifetime") return new LifetimeModel();
@@ -53,18 +53,18 @@ class BucketModel implements Model {
     return left > 0n ? `${left} units` : "";
   }
 
-  ask(nowUs: number, { how, terms, cost, atUs, extra, holdUs }: Question): Expected {
-    const [now, max, room] = [BigInt(nowUs), BigInt(terms.policy.max), BigInt(terms.room)];
-    const [per, unit] = [BigInt(terms.perUs), BigInt(terms.unitUs)];
+  ask(nowUs: number, { how, settings, cost, atUs, extra, holdUs }: Question): Expected {
+    const [now, max, burst] = [BigInt(nowUs), BigInt(settings.policy.max), BigInt(settings.burst)];
+    const [per, unit] = [BigInt(settings.perUs), BigInt(settings.unitUs)];
     const [periods, isMoved] = [per / unit, this.#fill !== null && this.#fill.since > now + per];
-    const full = room * periods;
+    const full = burst * periods;
     const event = atUs === null ? now : least(BigInt(atUs), now);
     let [used, since] = [0n, event];
     if (this.#fill) {
       used = least(up(this.#fill.used * periods, this.#fill.periods), full);
       since = isMoved ? now : this.#fill.since;
     }
-    let wanted = most(BigInt(cost), -room) * periods;
+    let wanted = most(BigInt(cost), -burst) * periods;
     if (event < since) {
       const gone = atUs === null ? 0n : ((since - event) / unit) * max;
       wanted = wanted > 0n ? most(wanted - gone, 0n) : least(wanted + gone, 0n);
@@ -72,12 +72,12 @@ class BucketModel implements Model {
     const ticks = most(event - since, 0n) / unit;
     if (used <= ticks * max) [used, since] = [0n, most(event, since)];
     else [used, since] = [used - ticks * max, since + ticks * unit];
-    if (how === "set") [used, since, wanted] = [least(BigInt(cost), room) * periods, now, 0n];
+    if (how === "set") [used, since, wanted] = [least(BigInt(cost), burst) * periods, now, 0n];
 
     const free = (left: bigint): number =>
       Number((full - most(left - (most(now - since, 0n) / unit) * max, 0n)) / periods);
     const inUs = (left: bigint): number => Number(most(up(left, max) * unit + since - now, 1n));
-    const isFitting = how === "set" || cost <= 0 || (BigInt(cost) <= room && used + wanted <= full);
+    const isFitting = how === "set" || cost <= 0 || (BigInt(cost) <= burst && used + wanted <= full);
     let [taken, after] = [isFitting ? 1n : 0n, most(used + wanted, 0n)];
     if (isFitting && how === "ahead") {
       const raised = most(used, up(BigInt(holdUs), unit) * max);
@@ -93,7 +93,7 @@ class BucketModel implements Model {
       this.#fill = left > 0n ? { used: left, periods, since } : null;
       [this.#max, this.#unit] = [max, unit];
     }
-    const retry = isFitting ? 0 : BigInt(cost) > room ? -1 : inUs(used + wanted - full);
+    const retry = isFitting ? 0 : BigInt(cost) > burst ? -1 : inUs(used + wanted - full);
     const left = isCharged ? after : used;
     return [Number(taken), free(left), retry, left === 0n ? 0 : inUs(left)];
   }
@@ -110,9 +110,9 @@ class WindowModel implements Model {
     return count > 0 ? `${count}` : "";
   }
 
-  ask(nowUs: number, { how, terms, cost, atUs, extra }: Question): Expected {
-    const { max } = terms.policy;
-    const per = terms.perUs;
+  ask(nowUs: number, { how, settings, cost, atUs, extra }: Question): Expected {
+    const { max } = settings.policy;
+    const per = settings.perUs;
     let [count, start] = this.#count > 0 ? [this.#count, this.#startUs] : [0, nowUs];
     const isMoved = start > nowUs + per;
     if (isMoved) start = nowUs;
@@ -139,8 +139,8 @@ class LifetimeModel implements Model {
     return this.#count > 0 ? `${this.#count}` : "";
   }
 
-  ask(_nowUs: number, { how, terms, cost, extra }: Question): Expected {
-    const { max } = terms.policy;
+  ask(_nowUs: number, { how, settings, cost, extra }: Question): Expected {
+    const { max } = settings.policy;
     const after = how === "set" ? Math.min(cost, max) : Math.max(0, this.#count + cost);
     const isFitting = how === "set" || cost < 0 || after <= max;
     const more = isFitting && how === "ahead" ? Math.max(0, Math.min(extra, max - after)) : 0;
@@ -167,9 +167,9 @@ class SlidingModel implements Model {
     return left.map(({ at, n }) => `${n} of ${at}`).join();
   }
 
-  ask(nowUs: number, { how, terms, cost, atUs, extra }: Question): Expected {
-    const { max } = terms.policy;
-    const per = terms.perUs;
+  ask(nowUs: number, { how, settings, cost, atUs, extra }: Question): Expected {
+    const { max } = settings.policy;
+    const per = settings.perUs;
     let entries = this.#entries.filter(({ at }) => at > nowUs - per).map((entry) => ({ ...entry }));
     const sum = (of: readonly Entry[]): number => of.reduce((total, { n }) => total + n, 0);
     const isMoved = (this.#entries.at(-1)?.at ?? 0) > nowUs + per;

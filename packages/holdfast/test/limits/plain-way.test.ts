@@ -3,7 +3,7 @@
  * is now and takes the long way. Same answers, same states, same ends.
  */
 import { beforeAll, expect, test } from "vitest";
-import { type LimitOptions, termsOf } from "../../src/limits/terms.ts";
+import { type LimitOptions, parseLimitOptions } from "../../src/limits/settings.ts";
 import { type Answer, type Asked, Dice, Engine } from "./engine.ts";
 
 const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 25);
@@ -35,9 +35,9 @@ function groupsFrom(dice: Dice): Groups {
   const size = dice.fraction() < 0.5 ? 1 : Math.max(1, keys.length);
   const all = dice.fraction() < 0.3 ? [...keys, ...keys] : keys;
   const asks = all.map((key) => {
-    const terms = termsOf("n", dice.pick(KINDS));
-    const kind = terms.policy.type === "window" ? "window" : "bucket";
-    return { terms, key: `${kind}:${key}`, cost: dice.pick([1, 1, 1, 2, 3, 5, 0]) };
+    const settings = parseLimitOptions("n", dice.pick(KINDS));
+    const kind = settings.policy.type === "window" ? "window" : "bucket";
+    return { settings, key: `${kind}:${key}`, cost: dice.pick([1, 1, 1, 2, 3, 5, 0]) };
   });
   return { size, asks };
 }
@@ -78,8 +78,8 @@ test("the plain way and the long way say and write the same", () => {
 test("where one key of a group holds something else, none is charged, and a charge apart is told alone", () => {
   engine.call("FLUSHALL");
   engine.call("RPUSH", "b", "something");
-  const terms = termsOf("n", { max: 3, per: "1s" });
-  const asks = ["a", "b", "c"].map((key) => ({ terms, key, cost: 1 }));
+  const settings = parseLimitOptions("n", { max: 3, per: "1s" });
+  const asks = ["a", "b", "c"].map((key) => ({ settings, key, cost: 1 }));
   const [, ...told] = engine.charge("all", asks) as Answer[];
   expect(told.map((word) => String(word).slice(0, 9))).toEqual(
     Array(3).fill(["-1", "WRONGTYPE", "0", "0"]).flat(),

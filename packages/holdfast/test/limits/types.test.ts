@@ -1,14 +1,14 @@
 /** What every type of limit says, on the real engine in virtual time. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { InvalidArgumentError, ServerError } from "../../src/errors.ts";
-import { cellOf } from "../../src/limits/cell.ts";
-import type { LimitOptions } from "../../src/limits/terms.ts";
+import { toCell } from "../../src/limits/result.ts";
+import type { LimitOptions } from "../../src/limits/settings.ts";
 import { type LimitType, limitTypes, types } from "../../src/limits/types.ts";
 import { Engine } from "./engine.ts";
-import { Office } from "./office.ts";
+import { VirtualLimits } from "./virtual-limits.ts";
 
 let engine: Engine;
-let office: Office;
+let virtual: VirtualLimits;
 
 beforeAll(async () => {
   engine = await Engine.start();
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   engine.call("FLUSHALL");
-  office = new Office(engine);
+  virtual = new VirtualLimits(engine);
 });
 
 const PLAIN = { cache: false };
@@ -31,7 +31,7 @@ const stateOf = (type: LimitType, name = "n") => {
 };
 
 describe.each(limitTypes)("%s", (type) => {
-  const limit = (max: number, more?: Partial<LimitOptions>) => office.limit("n", optionsOf(type, max, more));
+  const limit = (max: number, more?: Partial<LimitOptions>) => virtual.limit("n", optionsOf(type, max, more));
   const used = async (of = limit(3)) => of.policy.max - (await of.peek("ann", 0)).remaining;
 
   test("a refused charge changes nothing: 2 taken, 2 refused, 1 taken", async () => {
@@ -114,14 +114,14 @@ describe.each(limitTypes)("%s", (type) => {
     test("what has regenerated meanwhile is not given back again", async () => {
       const three = limit(3);
       const reservation = await three.reserve("ann", 3);
-      office.pass(3_000);
+      virtual.pass(3_000);
       expect((await three.take("ann", 3)).ok).toBe(true);
       await reservation.settle(0);
       expect(await used()).toBe(3);
     });
 
   test("two processes see the same", async () => {
-    const other = new Office(engine, 2).limit("n", optionsOf(type, 3));
+    const other = new VirtualLimits(engine, 2).limit("n", optionsOf(type, 3));
     await limit(3).take("ann", 2);
     expect((await other.take("ann", 2)).ok).toBe(false);
     expect((await other.take("ann")).ok).toBe(true);
@@ -134,7 +134,7 @@ describe.each(limitTypes)("%s", (type) => {
     expect((await never.take("ann", 0)).ok).toBe(true);
     expect((await never.reserve("ann")).ok).toBe(false);
     await never.refund("ann");
-    expect(office.port.calls).toEqual([]);
+    expect(virtual.port.calls).toEqual([]);
   });
 
   if (type !== "lifetime")
@@ -169,13 +169,13 @@ describe.each(limitTypes)("%s", (type) => {
         const three = limit(3);
         for (const gapMs of [100, 700, 400]) {
           await three.take("ann");
-          office.pass(gapMs);
+          virtual.pass(gapMs);
         }
         const { ok, retryAfterMs } = await three.take("ann", cost);
         if (ok) continue;
-        office.pass((retryAfterMs ?? 0) - 1);
+        virtual.pass((retryAfterMs ?? 0) - 1);
         expect((await three.peek("ann", cost)).ok, `${cost}, a millisecond before`).toBe(false);
-        office.pass(1);
+        virtual.pass(1);
         expect((await three.take("ann", cost)).ok, `${cost}`).toBe(true);
       }
     });
@@ -186,19 +186,19 @@ describe.each(limitTypes)("%s", (type) => {
       await three.take("ann", 3);
       engine.valkey.clock.step(-3_600_000);
       expect((await three.take("ann")).ok).toBe(false);
-      office.pass(type === "rolling" || type === "gcra" ? 1_000 : 3_000);
+      virtual.pass(type === "rolling" || type === "gcra" ? 1_000 : 3_000);
       expect((await three.take("ann")).ok).toBe(true);
       engine.valkey.clock.step(3_600_000);
     });
 });
 
-describe("changed terms", () => {
-  const rolling = (max: number, per = 3_000) => office.limit("n", { max, per, ...PLAIN });
+describe("changed settings", () => {
+  const rolling = (max: number, per = 3_000) => virtual.limit("n", { max, per, ...PLAIN });
 
   test("what was used above a lowered max is forgotten, and it still empties in one per", async () => {
     await rolling(4).take("ann", 4);
     expect((await rolling(2).peek("ann", 0)).remaining).toBe(0);
-    office.pass(3_000);
+    virtual.pass(3_000);
     expect((await rolling(2).peek("ann", 0)).remaining).toBe(2);
   });
 
@@ -206,38 +206,38 @@ describe("changed terms", () => {
     await rolling(4).take("ann", 2);
     expect((await rolling(4, 12_000).peek("ann", 0)).remaining).toBe(2);
     await rolling(4, 12_000).take("ann", 0);
-    office.pass(3_000);
+    virtual.pass(3_000);
     // Without this the new rate would hold for the time that has passed as well.
     expect((await rolling(4, 12_000).take("ann", 0)).remaining).toBe(3);
     expect((await rolling(4, 7).take("ann", 0)).remaining).toBe(3);
-    office.pass(2);
+    virtual.pass(2);
     expect((await rolling(4, 7).peek("ann", 0)).remaining).toBe(4);
   });
 
   test("a window that was full of more stays full; a sliding one lets them go one by one", async () => {
     for (const type of ["window", "sliding"] as const) {
-      await office.limit(type, optionsOf(type, 4)).take("ann", 4);
-      expect(await office.limit(type, optionsOf(type, 2)).take("ann")).toMatchObject({
+      await virtual.limit(type, optionsOf(type, 4)).take("ann", 4);
+      expect(await virtual.limit(type, optionsOf(type, 2)).take("ann")).toMatchObject({
         ok: false,
         remaining: 0,
       });
-      expect((await office.limit(type, optionsOf(type, 6)).take("ann", 2)).ok).toBe(true);
+      expect((await virtual.limit(type, optionsOf(type, 6)).take("ann", 2)).ok).toBe(true);
     }
   });
 
   test("numbers as large as are allowed are exact", async () => {
-    const huge = office.limit("n", { max: 1_000_000_000, per: "1d", ...PLAIN });
+    const huge = virtual.limit("n", { max: 1_000_000_000, per: "1d", ...PLAIN });
     for (let step = 0; step < 5; step++) await huge.take("ann", 199_999_999);
     expect((await huge.take("ann", 6)).ok).toBe(false);
     expect((await huge.take("ann", 5)).ok).toBe(true);
-    expect(() => office.limit("n", { max: 1, type: "gcra", burst: 1_000_000_000, per: "366d" })).toThrow(
+    expect(() => virtual.limit("n", { max: 1, type: "gcra", burst: 1_000_000_000, per: "366d" })).toThrow(
       /140 years/,
     );
   });
 });
 
 test("the table of throttled and redis-cell, in redis-cell's shape", async () => {
-  const limit = office.limit("n", { type: "gcra", max: 1, burst: 5, per: 1_000, ...PLAIN });
+  const limit = virtual.limit("n", { type: "gcra", max: 1, burst: 5, per: 1_000, ...PLAIN });
   const startUs = engine.trueUs;
   // ms, cost, remaining, reset, retry, limited
   const rows: readonly (readonly [number, number, number, number, number, 0 | 1])[] = [
@@ -266,7 +266,7 @@ test("the table of throttled and redis-cell, in redis-cell's shape", async () =>
       `row ${place}`,
     ).toEqual([remaining, resetMs, retryMs]);
     const whole = (ms: number) => (ms < 0 ? -1 : Math.ceil(ms / 1_000));
-    expect(cellOf(5, result), `row ${place}`).toEqual([
+    expect(toCell(5, result), `row ${place}`).toEqual([
       limited,
       5,
       remaining,
@@ -278,7 +278,7 @@ test("the table of throttled and redis-cell, in redis-cell's shape", async () =>
 });
 
 test("late events count less: the cases of traffic_jam", async () => {
-  const limit = office.limit("n", { max: 3, per: 3_000, ...PLAIN });
+  const limit = virtual.limit("n", { max: 3, per: 3_000, ...PLAIN });
   const atMs = engine.nowUs / 1_000 - 1_000;
   await limit.take("ann");
   await limit.take("ann", 1, { atMs });

@@ -1,7 +1,10 @@
-/** Penalties that stand: who hits again meanwhile has his answer here. Bounded: the oldest go, and Redis is asked. */
+/**
+ * PenaltyCache: penalties that are still in force, so that further hits are answered without Redis. Bounded: the oldest
+ * entry is dropped first, and Redis is asked again.
+ */
 import { BoundedMap } from "../bounded-map.js";
 import { agedMs, type Clock, type Instant } from "../time/clock.js";
-import type { GuardVerdict } from "./guard-verdict.js";
+import type { GuardVerdict } from "./guard-settings.js";
 
 interface Standing {
   readonly since: Instant;
@@ -12,7 +15,7 @@ interface Standing {
 /** Clocks may differ by so much: rather a call too many than a penalty too long. */
 const DRIFT_SHARE = 0.01;
 
-export class Penalized {
+export class PenaltyCache {
   readonly #clock: Clock;
   readonly #byKey: BoundedMap<string, Standing>;
   #pardons = 0;

@@ -1,6 +1,6 @@
 /**
- * Desk: where all limits of a Holdfast are asked. A refusal that stands, a block that was taken before, and an outage
- * are answered here; everything else by the script (charges.ts).
+ * Limiter: decides for all limits of a Holdfast. It answers from a refusal that is still in force, from tokens that were
+ * taken ahead, and in an outage. Every other charge goes to the script (charges.ts).
  */
 import { ClosedError, fromCaller, HoldfastError, IndeterminateError, UnavailableError } from "../errors.js";
 import type { BreakerPort } from "../redis/breaker.js";
@@ -8,16 +8,21 @@ import { limitKey } from "../redis/keys.js";
 import { publish } from "../telemetry/events.js";
 import type { Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
-import { Blocks } from "./blocks.js";
-import { type Cell, cellOf } from "./cell.js";
 import { type Ask, Charges } from "./charges.js";
 import { type CheckParts, type IndexPart, LimitIndex } from "./limit-index.js";
-import { LocalShare } from "./local-share.js";
-import { checkLate, momentUs } from "./moment.js";
-import { type Asking, Refusals } from "./refusals.js";
-import type { GroupResult, LimitResult, LimitSource, Reservation } from "./result.js";
-import { checkCost, type Terms } from "./terms.js";
-import { groupOf, nothing, resultOf, type Verdict } from "./verdict.js";
+import { LocalTokens } from "./local-tokens.js";
+import { OutageLimiter } from "./outage-limiter.js";
+import { type CallStart, RefusalCache } from "./refusal-cache.js";
+import {
+  type Cell,
+  type GroupResult,
+  type LimitResult,
+  type LimitSource,
+  type Reservation,
+  toCell,
+} from "./result.js";
+import { checkCost, checkLate, type LimitSettings, parseMoment } from "./settings.js";
+import { nothing, toGroupResult, toResult, type Verdict } from "./verdict.js";
 
 export interface Charge {
   readonly target: string;
@@ -26,11 +31,11 @@ export interface Charge {
 }
 
 export interface Charged {
-  readonly terms: Terms;
+  readonly settings: LimitSettings;
   readonly charge: Charge;
 }
 
-export interface DeskOptions {
+export interface LimiterOptions {
   readonly port: BreakerPort;
   readonly schedule: Schedule;
   readonly random: Random;
@@ -41,58 +46,58 @@ export interface DeskOptions {
 /** Of each of the tables by which calls are spared. */
 const MOST_KEYS = 10_000;
 
-export class Desk {
-  readonly #options: DeskOptions;
+export class Limiter {
+  readonly #options: LimiterOptions;
   readonly #charges: Charges;
-  readonly #refusals: Refusals;
-  readonly #local: LocalShare;
-  readonly #blocks: Blocks;
+  readonly #refusals: RefusalCache;
+  readonly #local: OutageLimiter;
+  readonly #blocks: LocalTokens;
   #closed = false;
 
-  constructor(options: DeskOptions) {
+  constructor(options: LimiterOptions) {
     const { port, schedule, random, prefix } = options;
     this.#options = options;
     this.#charges = new Charges(port, random, prefix);
-    this.#refusals = new Refusals(schedule.clock, MOST_KEYS);
-    this.#local = new LocalShare(schedule.clock, MOST_KEYS);
-    this.#blocks = new Blocks(schedule.clock, MOST_KEYS);
+    this.#refusals = new RefusalCache(schedule.clock, MOST_KEYS);
+    this.#local = new OutageLimiter(schedule.clock, MOST_KEYS);
+    this.#blocks = new LocalTokens(schedule.clock, MOST_KEYS);
   }
 
-  take(terms: Terms, charge: Charge): LimitResult | Promise<LimitResult> {
+  take(settings: LimitSettings, charge: Charge): LimitResult | Promise<LimitResult> {
     this.#assertOpen("take()");
-    checkLate(terms, charge);
-    if (terms.policy.max === 0) return nothing(terms, charge.cost);
-    const ask = this.#askOf(terms, charge, charge.cost);
+    checkLate(settings, charge);
+    if (settings.policy.max === 0) return nothing(settings, charge.cost);
+    const ask = this.#askOf(settings, charge, charge.cost);
     if (ask.atUs === null) {
-      const refusal = terms.cache ? this.#refusals.standing(terms, ask.key, ask.cost) : null;
+      const refusal = settings.cache ? this.#refusals.standing(settings, ask.key, ask.cost) : null;
       if (refusal) return refusal;
-      if (terms.block > 0 && ask.cost > 0) return this.#blocks.deal(ask) ?? this.#takeOfBlock(ask);
+      if (settings.block > 0 && ask.cost > 0) return this.#blocks.deal(ask) ?? this.#takeOfBlock(ask);
     }
     return this.#take(ask);
   }
 
-  async peek(terms: Terms, charge: Charge): Promise<LimitResult> {
+  async peek(settings: LimitSettings, charge: Charge): Promise<LimitResult> {
     this.#assertOpen("peek()");
-    if (terms.policy.max === 0) return nothing(terms, charge.cost);
-    const ask = this.#askOf(terms, charge, charge.cost);
+    if (settings.policy.max === 0) return nothing(settings, charge.cost);
+    const ask = this.#askOf(settings, charge, charge.cost);
     try {
       const [verdict] = await this.#together("look", [ask]);
-      return resultOf(terms, verdict as Verdict);
+      return toResult(settings, verdict as Verdict);
     } catch (error) {
       return this.#outage(ask, fromCaller(error, fromCaller), false);
     }
   }
 
-  async refund(terms: Terms, charge: Charge): Promise<LimitResult> {
+  async refund(settings: LimitSettings, charge: Charge): Promise<LimitResult> {
     this.#assertOpen("refund()");
-    if (terms.policy.max === 0) return nothing(terms, 0);
-    return this.#giveBack(this.#askOf(terms, charge, -charge.cost));
+    if (settings.policy.max === 0) return nothing(settings, 0);
+    return this.#giveBack(this.#askOf(settings, charge, -charge.cost));
   }
 
   /** Every one by itself, each as far as it goes. */
   async refundAll(asked: readonly Charged[]): Promise<GroupResult> {
-    const results = await Promise.all(asked.map(({ terms, charge }) => this.refund(terms, charge)));
-    return groupOf(results, sourceOf(results), null);
+    const results = await Promise.all(asked.map(({ settings, charge }) => this.refund(settings, charge)));
+    return toGroupResult(results, combineSources(results), null);
   }
 
   /** Of a group that was taken, to where it was: while Redis was away to the share of this process. */
@@ -101,34 +106,36 @@ export class Desk {
     for (const [place, { limit, target }] of parts.entries()) {
       const charge = { target, cost: checkCost("costs", costs[place] ?? 0), atMs: took.atMs };
       if (!took.ok || charge.cost === 0) continue;
-      const { key, terms } = this.#askOf(limit.terms, charge, 0);
-      if (took.results[place]?.source !== "outage") there.push({ terms, charge });
-      else if (terms.outage === "local") this.#local.take(terms, key, -charge.cost);
+      const { key, settings } = this.#askOf(limit.settings, charge, 0);
+      if (took.results[place]?.source !== "outage") there.push({ settings, charge });
+      else if (settings.outage === "local") this.#local.take(settings, key, -charge.cost);
     }
     if (there.length > 0) await this.refundAll(there);
   }
 
-  async set(terms: Terms, charge: Charge): Promise<LimitResult> {
+  async set(settings: LimitSettings, charge: Charge): Promise<LimitResult> {
     this.#assertOpen("set()");
-    if (terms.policy.max === 0) return nothing(terms, 0);
-    const ask = this.#askOf(terms, charge, charge.cost);
+    if (settings.policy.max === 0) return nothing(settings, 0);
+    const ask = this.#askOf(settings, charge, charge.cost);
     this.#blocks.forget(ask.key);
     const [verdict] = await this.#changing(ask.key, () => this.#together("set", [ask]));
-    return resultOf(terms, verdict as Verdict);
+    return toResult(settings, verdict as Verdict);
   }
 
-  async reset(terms: Terms, target: string): Promise<void> {
+  async reset(settings: LimitSettings, target: string): Promise<void> {
     this.#assertOpen("reset()");
-    const ask = this.#askOf(terms, { target, cost: 0, atMs: null }, 0);
+    const ask = this.#askOf(settings, { target, cost: 0, atMs: null }, 0);
     this.#blocks.forget(ask.key);
-    await this.#changing(ask.key, () => this.#options.port.command(["DEL", ask.key], this.#timeoutOf(terms)));
+    await this.#changing(ask.key, () =>
+      this.#options.port.command(["DEL", ask.key], this.#timeoutOf(settings)),
+    );
   }
 
-  async reserve(terms: Terms, charge: Charge): Promise<Reservation> {
+  async reserve(settings: LimitSettings, charge: Charge): Promise<Reservation> {
     this.#assertOpen("reserve()");
-    const ask = this.#askOf(terms, charge, charge.cost);
-    let took: LimitResult | null = terms.policy.max === 0 ? nothing(terms, charge.cost) : null;
-    if (terms.cache) took ??= this.#refusals.standing(terms, ask.key, ask.cost);
+    const ask = this.#askOf(settings, charge, charge.cost);
+    let took: LimitResult | null = settings.policy.max === 0 ? nothing(settings, charge.cost) : null;
+    if (settings.cache) took ??= this.#refusals.standing(settings, ask.key, ask.cost);
     let nowUs: number | null = null;
     took ??= await this.#take(ask, (verdict) => {
       nowUs = verdict.nowUs;
@@ -139,9 +146,9 @@ export class Desk {
       if (!result.ok || back === 0) return result;
       if (nowUs !== null)
         return back < 0 ? this.#chargeMore(ask, -back) : this.#giveBack({ ...ask, cost: -back, atUs: nowUs });
-      if (terms.outage !== "local") return result;
-      const { remaining } = this.#local.look(terms, ask.key, 0);
-      return overrunOf(this.#local.take(terms, ask.key, Math.min(-back, remaining)), -back <= remaining);
+      if (settings.outage !== "local") return result;
+      const { remaining } = this.#local.look(settings, ask.key, 0);
+      return toOverrun(this.#local.take(settings, ask.key, Math.min(-back, remaining)), -back <= remaining);
     };
     let settled: Promise<LimitResult> | null = null;
     return {
@@ -161,29 +168,31 @@ export class Desk {
   /** Every one is charged or none. */
   async all(asked: readonly Charged[], how: "take" | "look"): Promise<GroupResult> {
     this.#assertOpen(how === "take" ? "take()" : "peek()");
-    for (const { terms, charge } of asked) checkLate(terms, charge);
-    const asks = asked.map(({ terms, charge }) => this.#askOf(terms, charge, charge.cost));
-    const refusals = asks.map(({ terms, key, cost, atUs }) => {
-      if (terms.policy.max === 0) return cost > 0 ? nothing(terms, cost) : null;
-      return terms.cache && atUs === null ? this.#refusals.standing(terms, key, cost) : null;
+    for (const { settings, charge } of asked) checkLate(settings, charge);
+    const asks = asked.map(({ settings, charge }) => this.#askOf(settings, charge, charge.cost));
+    const refusals = asks.map(({ settings, key, cost, atUs }) => {
+      if (settings.policy.max === 0) return cost > 0 ? nothing(settings, cost) : null;
+      return settings.cache && atUs === null ? this.#refusals.standing(settings, key, cost) : null;
     });
     // All that refuse are to be named, so all but those that admit nothing are asked, unless all refuse.
-    if (refusals.every((refusal) => refusal !== null)) return groupOf(refusals, "cache", null);
-    const isBarred = ({ terms, cost }: Ask): boolean => terms.policy.max === 0 && cost > 0;
+    if (refusals.every((refusal) => refusal !== null)) return toGroupResult(refusals, "cache", null);
+    const isBarred = ({ settings, cost }: Ask): boolean => settings.policy.max === 0 && cost > 0;
     const open = asks.filter((ask) => !isBarred(ask));
     const [answers, source, atMs] = await this.#askAll(open, open.length < asks.length ? "look" : how);
     const left = [...answers];
     const results = asks.map((ask) =>
-      isBarred(ask) ? nothing(ask.terms, ask.cost) : (left.shift() as LimitResult),
+      isBarred(ask) ? nothing(ask.settings, ask.cost) : (left.shift() as LimitResult),
     );
-    return groupOf(results, source, atMs);
+    return toGroupResult(results, source, atMs);
   }
 
   /** Each is charged by itself, and given back where another refuses. @throws what the first of them rejects with */
   async across(asked: readonly Charged[]): Promise<GroupResult> {
     this.#assertOpen("take()");
-    for (const { terms, charge } of asked) checkLate(terms, charge);
-    const answers = await Promise.allSettled(asked.map(({ terms, charge }) => this.reserve(terms, charge)));
+    for (const { settings, charge } of asked) checkLate(settings, charge);
+    const answers = await Promise.allSettled(
+      asked.map(({ settings, charge }) => this.reserve(settings, charge)),
+    );
     const taken = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
     const failed = answers.find((answer) => answer.status === "rejected");
     if (failed || taken.some(({ ok }) => !ok)) {
@@ -193,13 +202,13 @@ export class Desk {
         back.map((each, place) => each.catch(() => taken[place] as Reservation)),
       );
       if (failed) throw fromCaller(failed.reason, fromCaller);
-      return groupOf(results.map(resultIn), sourceOf(taken), null);
+      return toGroupResult(results.map(resultIn), combineSources(taken), null);
     }
-    return groupOf(taken.map(resultIn), sourceOf(taken), null);
+    return toGroupResult(taken.map(resultIn), combineSources(taken), null);
   }
 
-  cell({ room }: Terms, result: LimitResult): Cell {
-    return cellOf(room, result);
+  cell({ burst }: LimitSettings, result: LimitResult): Cell {
+    return toCell(burst, result);
   }
 
   index(name: string, check: CheckParts): LimitIndex {
@@ -211,7 +220,7 @@ export class Desk {
     this.#closed = true;
     const left = this.#options.port.trouble === null ? this.#blocks.takeAll() : [];
     const back = left.map(({ ask, left: n, atUs }) =>
-      this.#charges.one({ ...ask, cost: -n, atUs }, this.#timeoutOf(ask.terms)).catch(() => {}),
+      this.#charges.one({ ...ask, cost: -n, atUs }, this.#timeoutOf(ask.settings)).catch(() => {}),
     );
     await Promise.all(back);
   }
@@ -220,26 +229,26 @@ export class Desk {
     if (this.#closed) throw new ClosedError(`${what} came after hf.close()`);
   }
 
-  #askOf(terms: Terms, { target, atMs }: Charge, cost: number): Ask {
-    const { type, name } = terms.policy;
+  #askOf(settings: LimitSettings, { target, atMs }: Charge, cost: number): Ask {
+    const { type, name } = settings.policy;
     const key = limitKey(this.#options.prefix, type, name, target);
-    return { terms, target, key, cost, atUs: momentUs(atMs) };
+    return { settings, target, key, cost, atUs: parseMoment(atMs) };
   }
 
-  #timeoutOf({ timeoutMs }: Terms): number {
+  #timeoutOf({ timeoutMs }: LimitSettings): number {
     return timeoutMs ?? this.#options.callTimeoutMs;
   }
 
   async #take(
     ask: Ask,
     heard: (verdict: Verdict) => void = () => {},
-    timeoutMs: number = this.#timeoutOf(ask.terms),
+    timeoutMs: number = this.#timeoutOf(ask.settings),
   ): Promise<LimitResult> {
-    const asking = this.#refusals.asking();
+    const start = this.#refusals.start();
     try {
       const verdict = await this.#charges.one(ask, timeoutMs);
       heard(verdict);
-      return this.#resultOf(ask, asking, verdict);
+      return this.#toResult(ask, start, verdict);
     } catch (error) {
       return this.#outage(ask, fromCaller(error, fromCaller), true);
     }
@@ -247,36 +256,38 @@ export class Desk {
 
   async #takeOfBlock(ask: Ask): Promise<LimitResult> {
     const { clock } = this.#options.schedule;
-    const asking = this.#refusals.asking();
-    const timeoutMs = this.#timeoutOf(ask.terms);
+    const start = this.#refusals.start();
+    const timeoutMs = this.#timeoutOf(ask.settings);
     // In whole ms: those of one turn travel together.
-    const leftMs = (): number => Math.max(1, Math.ceil(timeoutMs - (clock.now().monoMs - asking.at.monoMs)));
+    const leftMs = (): number => Math.max(1, Math.ceil(timeoutMs - (clock.now().monoMs - start.at.monoMs)));
     try {
       const found = await this.#blocks.take(
         ask,
         (ahead) => this.#charges.one(ask, leftMs(), ahead),
         (done) => this.#within(leftMs(), done),
       );
-      if (found) return "verdict" in found ? this.#resultOf(ask, asking, found.verdict) : found;
+      if (found) return "verdict" in found ? this.#toResult(ask, start, found.verdict) : found;
     } catch (error) {
       return this.#outage(ask, fromCaller(error, fromCaller), true);
     }
-    const refusal = ask.terms.cache ? this.#refusals.standing(ask.terms, ask.key, ask.cost) : null;
+    const refusal = ask.settings.cache ? this.#refusals.standing(ask.settings, ask.key, ask.cost) : null;
     return refusal ?? this.#take(ask, undefined, leftMs());
   }
 
   async #giveBack(ask: Ask): Promise<LimitResult> {
-    const verdict = await this.#changing(ask.key, () => this.#charges.one(ask, this.#timeoutOf(ask.terms)));
-    return resultOf(ask.terms, verdict);
+    const verdict = await this.#changing(ask.key, () =>
+      this.#charges.one(ask, this.#timeoutOf(ask.settings)),
+    );
+    return toResult(ask.settings, verdict);
   }
 
   /** What was used beyond a reservation: as far as it fits, for it is done. */
   async #chargeMore(ask: Ask, extra: number): Promise<LimitResult> {
     const ahead = { extra, holdUs: 0 };
     const verdict = await this.#changing(ask.key, () =>
-      this.#charges.one({ ...ask, cost: 0 }, this.#timeoutOf(ask.terms), ahead),
+      this.#charges.one({ ...ask, cost: 0 }, this.#timeoutOf(ask.settings), ahead),
     );
-    return overrunOf(resultOf(ask.terms, verdict), verdict.extra === extra);
+    return toOverrun(toResult(ask.settings, verdict), verdict.extra === extra);
   }
 
   /** The work may free what was refused, so refusals of the key are forgotten, with those that are under way. */
@@ -306,15 +317,15 @@ export class Desk {
     });
   }
 
-  #resultOf(ask: Ask, asking: Asking, verdict: Verdict): LimitResult {
-    const result = resultOf(ask.terms, verdict);
-    if (!result.ok && ask.terms.cache && ask.atUs === null)
-      this.#refusals.note(ask.terms, ask.key, ask.cost, asking, result);
+  #toResult(ask: Ask, start: CallStart, verdict: Verdict): LimitResult {
+    const result = toResult(ask.settings, verdict);
+    if (!result.ok && ask.settings.cache && ask.atUs === null)
+      this.#refusals.note(ask.settings, ask.key, ask.cost, start, result);
     return result;
   }
 
   #together(how: "take" | "look" | "set", asks: readonly Ask[]): Promise<Verdict[]> {
-    const timeoutMs = Math.min(...asks.map(({ terms }) => this.#timeoutOf(terms)));
+    const timeoutMs = Math.min(...asks.map(({ settings }) => this.#timeoutOf(settings)));
     return this.#charges.together(how, asks, timeoutMs);
   }
 
@@ -322,37 +333,37 @@ export class Desk {
     asks: readonly Ask[],
     how: "take" | "look",
   ): Promise<[readonly LimitResult[], LimitSource, atMs: number | null]> {
-    const asking = this.#refusals.asking();
+    const start = this.#refusals.start();
     try {
       const verdicts = await this.#together(how, asks);
-      const results = asks.map((ask, place) => this.#resultOf(ask, asking, verdicts[place] as Verdict));
+      const results = asks.map((ask, place) => this.#toResult(ask, start, verdicts[place] as Verdict));
       return [results, "redis", verdicts[0] ? verdicts[0].nowUs / 1_000 : null];
     } catch (error) {
       const told = fromCaller(error, fromCaller);
       const looked = asks.map((ask) => this.#outage(ask, told, false));
       if (how === "look" || !looked.every(({ ok }) => ok)) return [looked, "outage", null];
-      const taken = asks.map(({ terms, key, cost }, place) =>
-        terms.outage === "local" ? this.#local.take(terms, key, cost) : (looked[place] as LimitResult),
+      const taken = asks.map(({ settings, key, cost }, place) =>
+        settings.outage === "local" ? this.#local.take(settings, key, cost) : (looked[place] as LimitResult),
       );
       return [taken, "outage", null];
     }
   }
 
   /** Where Redis cannot be asked, what the limit wants then. */
-  #outage({ terms, key, cost }: Ask, error: unknown, isTaken: boolean): LimitResult {
+  #outage({ settings, key, cost }: Ask, error: unknown, isTaken: boolean): LimitResult {
     if (!(error instanceof HoldfastError) || error instanceof ClosedError) throw error;
-    const { policy, outage } = terms;
+    const { policy, outage } = settings;
     publish("holdfast:limit:outage", () => ({ limit: policy.name, outage, error }));
     if (outage === "error") throw error;
     if (outage === "local")
-      return isTaken ? this.#local.take(terms, key, cost) : this.#local.look(terms, key, cost);
+      return isTaken ? this.#local.take(settings, key, cost) : this.#local.look(settings, key, cost);
     const ok = outage === "open";
     return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: null, policy, source: "outage" };
   }
 }
 
 /** What did not fit is never charged. */
-function overrunOf(result: LimitResult, isAll: boolean): LimitResult {
+function toOverrun(result: LimitResult, isAll: boolean): LimitResult {
   return { ...result, ok: isAll, retryAfterMs: isAll ? 0 : null };
 }
 
@@ -361,7 +372,7 @@ function resultIn({ ok, remaining, retryAfterMs, resetMs, policy, source }: Limi
 }
 
 /** What decided: an outage anywhere, else Redis where it was asked. */
-function sourceOf(results: readonly LimitResult[]): LimitSource {
+function combineSources(results: readonly LimitResult[]): LimitSource {
   const sources = results.map(({ source }) => source);
   return (
     sources.find((source) => source === "outage") ?? sources.find((source) => source === "redis") ?? "cache"

@@ -5,9 +5,9 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import type { Limit } from "../../src/limits/limit.ts";
-import type { LimitOptions } from "../../src/limits/terms.ts";
+import type { LimitOptions } from "../../src/limits/settings.ts";
 import { Dice, Engine } from "./engine.ts";
-import { Office } from "./office.ts";
+import { VirtualLimits } from "./virtual-limits.ts";
 
 const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 3);
 const PER_MS = 2_000;
@@ -45,11 +45,11 @@ async function play(options: LimitOptions, seed: number): Promise<Admission[]> {
   const dice = new Dice(seed);
   const admissions: Admission[] = [];
   const holders = [0.992, 1.008].map((rate, place) => {
-    const office = new Office(engine, seed * 10 + place);
-    office.rate = rate;
-    return office.limit("n", { ...options, cache: false });
+    const virtual = new VirtualLimits(engine, seed * 10 + place);
+    virtual.rate = rate;
+    return virtual.limit("n", { ...options, cache: false });
   });
-  const plain = new Office(engine, seed * 10 + 5).limit("n", { ...options, block: 0, cache: false });
+  const plain = new VirtualLimits(engine, seed * 10 + 5).limit("n", { ...options, block: 0, cache: false });
   for (let round = 0; round < 4; round++) {
     // Idle for a while, or not.
     engine.trueUs += dice.pick([0, PER_MS * 1_000, PER_MS * 3_000]);

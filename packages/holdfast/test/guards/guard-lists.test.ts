@@ -4,8 +4,8 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { type GuardOptions, Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { GuardLists } from "../../src/limits/guard-lists.js";
-import { guardTermsOf } from "../../src/limits/guard-terms.js";
+import { GuardLists } from "../../src/guards/guard-lists.js";
+import { parseGuardOptions } from "../../src/guards/guard-settings.js";
 import { Schedule } from "../../src/time/schedule.js";
 
 let server: EmbeddedValkey;
@@ -131,7 +131,7 @@ describe("one whose load hangs", () => {
         return () => {};
       },
     });
-    const lists = new GuardLists(schedule, guardTermsOf("g", { ...TWO, deny, listMaxAge: listsMs }));
+    const lists = new GuardLists(schedule, parseGuardOptions("g", { ...TWO, deny, listMaxAge: listsMs }));
     const isDenied = async (name: string) => (await lists.say([name], 0)) === "deny";
     const answer = async (load: number, ...names: string[]) => {
       answers[load]?.(names);

@@ -1,5 +1,9 @@
-/** Guard desk: where all guards of a Holdfast are asked. A penalty that stands, a list and an outage are answered here. */
+/**
+ * GuardEngine: decides for all guards of a Holdfast. It answers from a list, from a penalty that is still in force, and in
+ * an outage. Every other hit goes to the script (guard.lua).
+ */
 import { ClosedError, HoldfastError, tellCaller } from "../errors.js";
+import { OutageLimiter } from "../limits/outage-limiter.js";
 import type { BreakerPort } from "../redis/breaker.js";
 import { guardKeys } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
@@ -7,12 +11,10 @@ import { publish } from "../telemetry/events.js";
 import type { Schedule } from "../time/schedule.js";
 import { script } from "./guard.lua.js";
 import { GuardLists, type HitOptions, nameOf } from "./guard-lists.js";
-import type { GuardTerms } from "./guard-terms.js";
-import type { GuardVerdict } from "./guard-verdict.js";
-import { LocalShare } from "./local-share.js";
-import { Penalized } from "./penalized.js";
+import type { GuardSettings, GuardVerdict } from "./guard-settings.js";
+import { PenaltyCache } from "./penalty-cache.js";
 
-export interface GuardDeskOptions {
+export interface GuardEngineOptions {
   readonly port: BreakerPort;
   readonly schedule: Schedule;
   readonly prefix: string;
@@ -23,36 +25,36 @@ const MOST_PENALIZED = 10_000;
 const STRUCK = 2;
 const inReply = 5;
 
-export class GuardDesk {
-  readonly #options: GuardDeskOptions;
-  readonly #penalized: Penalized;
-  readonly #local: LocalShare;
-  readonly #lists = new WeakMap<GuardTerms, GuardLists>();
+export class GuardEngine {
+  readonly #options: GuardEngineOptions;
+  readonly #penalties: PenaltyCache;
+  readonly #local: OutageLimiter;
+  readonly #lists = new WeakMap<GuardSettings, GuardLists>();
   #closed = false;
 
-  constructor(options: GuardDeskOptions) {
+  constructor(options: GuardEngineOptions) {
     const { schedule } = options;
     this.#options = options;
-    this.#penalized = new Penalized(schedule.clock, MOST_PENALIZED);
-    this.#local = new LocalShare(schedule.clock, MOST_PENALIZED);
+    this.#penalties = new PenaltyCache(schedule.clock, MOST_PENALIZED);
+    this.#local = new OutageLimiter(schedule.clock, MOST_PENALIZED);
   }
 
-  hit(terms: GuardTerms, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
-    return this.#ask(terms, "hit", { subject, route, listedAs: nameOf(options) ?? subject });
+  hit(settings: GuardSettings, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
+    return this.#ask(settings, "hit", { subject, route, listedAs: nameOf(options) ?? subject });
   }
 
-  look(terms: GuardTerms, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
-    return this.#ask(terms, "look", { subject, route, listedAs: nameOf(options) ?? subject });
+  look(settings: GuardSettings, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
+    return this.#ask(settings, "look", { subject, route, listedAs: nameOf(options) ?? subject });
   }
 
-  async pardon(terms: GuardTerms, subject: string): Promise<void> {
+  async pardon(settings: GuardSettings, subject: string): Promise<void> {
     if (this.#closed) throw new ClosedError("pardon() came after hf.close()");
-    const keys = guardKeys(this.#options.prefix, terms.name, subject, "");
-    this.#penalized.pardon(keys[0]);
+    const keys = guardKeys(this.#options.prefix, settings.name, subject, "");
+    this.#penalties.pardon(keys[0]);
     try {
-      await this.#script(terms, "pardon", keys);
+      await this.#script(settings, "pardon", keys);
     } finally {
-      this.#penalized.pardon(keys[0]);
+      this.#penalties.pardon(keys[0]);
     }
   }
 
@@ -61,7 +63,7 @@ export class GuardDesk {
   }
 
   async #ask(
-    terms: GuardTerms,
+    settings: GuardSettings,
     how: "hit" | "look",
     {
       subject,
@@ -70,35 +72,35 @@ export class GuardDesk {
     }: { readonly subject: string; readonly route: string; readonly listedAs: string },
   ): Promise<GuardVerdict> {
     if (this.#closed) throw new ClosedError(`${how}() came after hf.close()`);
-    const said = this.#listsOf(terms).say([listedAs, subject], this.#timeoutOf(terms));
+    const said = this.#listsOf(settings).say([listedAs, subject], this.#timeoutOf(settings));
     const listed = said instanceof Promise ? await said : said;
-    if (listed !== null) return ofList(terms, listed);
-    const keys = guardKeys(this.#options.prefix, terms.name, subject, route);
-    const standing = terms.cache ? this.#penalized.standing(keys[0]) : null;
+    if (listed !== null) return toListVerdict(settings, listed);
+    const keys = guardKeys(this.#options.prefix, settings.name, subject, route);
+    const standing = settings.cache ? this.#penalties.standing(keys[0]) : null;
     if (standing) return standing;
-    const [since, pardons] = [this.#options.schedule.clock.now(), this.#penalized.pardons];
+    const [since, pardons] = [this.#options.schedule.clock.now(), this.#penalties.pardons];
     try {
-      const { verdict, struck } = await this.#script(terms, how, keys);
-      if (terms.cache) this.#penalized.note(keys[0], since, pardons, verdict);
-      if (struck) tellPunished(terms, subject, route, verdict);
+      const { verdict, struck } = await this.#script(settings, how, keys);
+      if (settings.cache) this.#penalties.note(keys[0], since, pardons, verdict);
+      if (struck) tellPunished(settings, subject, route, verdict);
       return verdict;
     } catch (error) {
-      return this.#outage(terms, how, keys[1], error);
+      return this.#outage(settings, how, keys[1], error);
     }
   }
 
   async #script(
-    terms: GuardTerms,
+    settings: GuardSettings,
     how: "hit" | "look" | "pardon",
     keys: readonly string[],
   ): Promise<{ verdict: GuardVerdict; struck: boolean }> {
-    const call = this.#options.port.script(script, keys, [how, ...terms.words], this.#timeoutOf(terms));
+    const call = this.#options.port.script(script, keys, [how, ...settings.words], this.#timeoutOf(settings));
     const [said, strikes, place, leftUs, remaining] = replyRow(await tellCaller(call), inReply).map(
       Number,
     ) as [number, number, number, number, number];
     const verdict: GuardVerdict = {
       ok: said === 0,
-      penalty: terms.penalties[place - 1] ?? null,
+      penalty: settings.penalties[place - 1] ?? null,
       retryAfterMs: Math.ceil(leftUs / 1_000),
       strikes,
       remaining,
@@ -107,9 +109,9 @@ export class GuardDesk {
     return { verdict, struck: said === STRUCK };
   }
 
-  #outage(terms: GuardTerms, how: "hit" | "look", key: string, error: unknown): GuardVerdict {
+  #outage(settings: GuardSettings, how: "hit" | "look", key: string, error: unknown): GuardVerdict {
     if (!(error instanceof HoldfastError) || error instanceof ClosedError) throw error;
-    const { name, outage, penalties, share } = terms;
+    const { name, outage, penalties, share } = settings;
     publish("holdfast:guard:outage", () => ({ guard: name, outage, error }));
     if (outage === "error") throw error;
     if (outage === "local") {
@@ -122,20 +124,20 @@ export class GuardDesk {
     return { ok, penalty: null, retryAfterMs: ok ? 0 : null, strikes: 0, remaining: 0, source: "outage" };
   }
 
-  #listsOf(terms: GuardTerms): GuardLists {
-    const known = this.#lists.get(terms);
+  #listsOf(settings: GuardSettings): GuardLists {
+    const known = this.#lists.get(settings);
     if (known) return known;
-    const lists = new GuardLists(this.#options.schedule, terms);
-    this.#lists.set(terms, lists);
+    const lists = new GuardLists(this.#options.schedule, settings);
+    this.#lists.set(settings, lists);
     return lists;
   }
 
-  #timeoutOf({ timeoutMs }: GuardTerms): number {
+  #timeoutOf({ timeoutMs }: GuardSettings): number {
     return timeoutMs ?? this.#options.callTimeoutMs;
   }
 }
 
-function ofList({ hits }: GuardTerms, listed: "allow" | "deny"): GuardVerdict {
+function toListVerdict({ hits }: GuardSettings, listed: "allow" | "deny"): GuardVerdict {
   const ok = listed === "allow";
   return {
     ok,
@@ -147,7 +149,7 @@ function ofList({ hits }: GuardTerms, listed: "allow" | "deny"): GuardVerdict {
   };
 }
 
-function tellPunished({ name }: GuardTerms, subject: string, route: string, verdict: GuardVerdict): void {
+function tellPunished({ name }: GuardSettings, subject: string, route: string, verdict: GuardVerdict): void {
   const { penalty, strikes } = verdict;
   if (!penalty) return;
   publish("holdfast:guard:punished", () => ({

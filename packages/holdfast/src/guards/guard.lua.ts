@@ -1,6 +1,6 @@
 // Generated from guard.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "limits/guard",
+  name: "guards/guard",
   sha1: "f079219db9d09fa3c245eb767261d423e9d78a07",
   source: `local record, count = KEYS[1], KEYS[2]
 local how, hits, per, decay = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -1,20 +1,21 @@
 /**
- * Blocks: what this process took from Redis ahead, and deals out by itself. All of it is charged before it is admitted,
- * so no number of processes exceeds the limit; what is not dealt out in time is lost, so less may be admitted.
+ * LocalTokens: blocks of tokens that this process took from Redis ahead, and deals out by itself. A token is charged before
+ * it is dealt out, so no number of processes exceeds the limit. Tokens that are not dealt out in time are lost, so less may
+ * be admitted.
  *
  * A window's block ends with its window. What a bucket deals out later than it was charged has regenerated meanwhile as
  * if it had been admitted already: as much as `holdMs` regenerates. So the script raises an emptier bucket to that much
  * before it charges a block (`hold` in charge.lua). Then the bucket that would be charged only when a caller is admitted
  * is never fuller than the one in Redis: let v be any moment, and the first block that is dealt out after v and was
  * charged before it be charged at s, at most `holdMs` before v. The one in Redis had at s at least what regenerates from
- * s to v, and has got since all that is admitted after v. It is never above its room, so neither is the other, and the
+ * s to v, and has got since all that is admitted after v. It is never above its burst, so neither is the other, and the
  * bound of the type holds, whether or not other processes take blocks.
  */
 import { BoundedMap } from "../bounded-map.js";
 import { agedMs, type Clock, type Instant } from "../time/clock.js";
 import type { Ahead, Ask } from "./charges.js";
 import type { LimitResult } from "./result.js";
-import { isSame, type Terms } from "./terms.js";
+import { isSame, type LimitSettings } from "./settings.js";
 import { types } from "./types.js";
 import type { Verdict } from "./verdict.js";
 
@@ -45,7 +46,7 @@ const SHARE_OF_PER = 0.1;
 /** The server's clock may be quicker than ours by so much. */
 const DRIFT_SHARE = 0.01;
 
-export class Blocks {
+export class LocalTokens {
   readonly #clock: Clock;
   readonly #blocks: BoundedMap<string, Block>;
   readonly #fetches = new Map<string, Fetch>();
@@ -81,9 +82,9 @@ export class Blocks {
   }
 
   /** From what was taken before; null: it does not suffice. */
-  deal({ key, cost, terms }: Ask): LimitResult | null {
+  deal({ key, cost, settings }: Ask): LimitResult | null {
     const block = this.#blocks.get(key);
-    if (!block || block.left < cost || !isSame(block.ask.terms, terms)) return null;
+    if (!block || block.left < cost || !isSame(block.ask.settings, settings)) return null;
     const agoMs = agedMs(this.#clock.now(), block.since);
     if (agoMs >= block.forMs) return null;
     block.left -= cost;
@@ -93,7 +94,7 @@ export class Blocks {
       remaining: remaining + block.left,
       retryAfterMs: 0,
       resetMs: resetUs < 0 ? null : Math.max(1, Math.ceil(resetUs / 1_000 - agoMs)),
-      policy: terms.policy,
+      policy: settings.policy,
       source: "block",
     };
   }
@@ -117,10 +118,10 @@ export class Blocks {
 
   /** Takes what `ask` costs, and a block, and what the others want that wait. */
   async #fetch(ask: Ask, charge: (ahead: Ahead) => Promise<Verdict>): Promise<Verdict> {
-    const { key, terms } = ask;
+    const { key, settings } = ask;
     const since = this.#clock.now();
-    const extra = terms.block + (this.#wanted.get(key) ?? 0);
-    const charging = charge({ extra, holdUs: holdUs(terms) });
+    const extra = settings.block + (this.#wanted.get(key) ?? 0);
+    const charging = charge({ extra, holdUs: holdUs(settings) });
     const done = charging.then(
       (verdict) => verdict.extra > 0,
       () => false,
@@ -137,21 +138,21 @@ export class Blocks {
   }
 
   #keep(ask: Ask, since: Instant, verdict: Verdict): void {
-    const { terms, key } = ask;
+    const { settings, key } = ask;
     const windowMs = (verdict.resetUs / 1_000) * (1 - DRIFT_SHARE);
-    const forMs = types[terms.policy.type].frees === "together" ? windowMs : dealMs(terms);
+    const forMs = types[settings.policy.type].frees === "together" ? windowMs : dealMs(settings);
     this.#blocks.set(key, { ask, left: verdict.extra, atUs: verdict.nowUs, since, forMs, verdict });
   }
 }
 
 /** For so long a block of a bucket is dealt out. */
-function dealMs({ policy }: Terms): number {
+function dealMs({ policy }: LimitSettings): number {
   return policy.perMs === null ? Number.POSITIVE_INFINITY : Math.min(LONGEST_MS, policy.perMs * SHARE_OF_PER);
 }
 
 /** As long by the server's clock, even if that is quicker. */
-function holdUs(terms: Terms): number {
-  return types[terms.policy.type].frees === "evenly"
-    ? Math.ceil(dealMs(terms) * 1_000 * (1 + DRIFT_SHARE))
+function holdUs(settings: LimitSettings): number {
+  return types[settings.policy.type].frees === "evenly"
+    ? Math.ceil(dealMs(settings) * 1_000 * (1 + DRIFT_SHARE))
     : 0;
 }

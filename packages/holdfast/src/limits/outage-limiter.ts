@@ -1,8 +1,11 @@
-/** What one process admits by itself while Redis cannot be asked: a share of the limit, regenerating evenly. Bounded. */
+/**
+ * OutageLimiter: what one process admits by itself while Redis cannot be asked. For each target it has a bucket that holds
+ * a share of the limit and regenerates evenly. Bounded: the oldest bucket is dropped first.
+ */
 import { BoundedMap } from "../bounded-map.js";
 import type { Clock } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
-import type { Terms } from "./terms.js";
+import type { LimitSettings } from "./settings.js";
 
 interface Bucket {
   readonly used: number;
@@ -10,7 +13,7 @@ interface Bucket {
   readonly sinceMs: number;
 }
 
-export class LocalShare {
+export class OutageLimiter {
   readonly #clock: Clock;
   readonly #buckets: BoundedMap<string, Bucket>;
 
@@ -20,15 +23,15 @@ export class LocalShare {
   }
 
   /** @param cost negative: given back */
-  take(terms: Terms, key: string, cost: number): LimitResult {
-    return this.#ask(terms, key, cost, true);
+  take(settings: LimitSettings, key: string, cost: number): LimitResult {
+    return this.#ask(settings, key, cost, true);
   }
 
-  look(terms: Terms, key: string, cost: number): LimitResult {
-    return this.#ask(terms, key, cost, false);
+  look(settings: LimitSettings, key: string, cost: number): LimitResult {
+    return this.#ask(settings, key, cost, false);
   }
 
-  #ask({ policy, localShare }: Terms, key: string, cost: number, isTaken: boolean): LimitResult {
+  #ask({ policy, localShare }: LimitSettings, key: string, cost: number, isTaken: boolean): LimitResult {
     // A hundredth of 29 is 29 of 2,900, whatever a product of fractions says.
     const max = Math.floor(policy.max * localShare * (1 + Number.EPSILON));
     const { monoMs } = this.#clock.now();

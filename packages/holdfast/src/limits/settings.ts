@@ -1,5 +1,4 @@
-/** Terms: what a limit was told, checked once. */
-
+/** LimitSettings: the options of a limit, checked once. */
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import { type Duration, durationMs, show } from "../time/duration.js";
@@ -57,10 +56,10 @@ export interface LimitPolicy {
   readonly perMs: number | null;
 }
 
-export interface Terms {
+export interface LimitSettings {
   readonly policy: LimitPolicy;
   /** So much fits at once. */
-  readonly room: number;
+  readonly burst: number;
   readonly perUs: number;
   /** In what time a bucket counts. */
   readonly unitUs: number;
@@ -80,7 +79,7 @@ const EXACT = 2 ** 52;
 const known = ["max", "per", "type", "burst", "outage", "localShare", "timeout", "cache", "block"] as const;
 
 /** @throws {InvalidArgumentError} */
-export function termsOf(name: string, options: LimitOptions): Terms {
+export function parseLimitOptions(name: string, options: LimitOptions): LimitSettings {
   checkOptions("options", options, known);
   const { max, type = "rolling", burst = max, outage = "error", cache = true, block = 0 } = options;
   oneOf("type", type, limitTypes);
@@ -94,23 +93,23 @@ export function termsOf(name: string, options: LimitOptions): Terms {
   if (block > 0 && frees === "singly")
     throw new InvalidArgumentError("block", `cannot be exact in type "${type}": leave it out`);
   if (typeof cache !== "boolean") throw new InvalidArgumentError("cache", "must be true or false");
-  const perMs = perOf(type, options.per);
+  const perMs = parsePer(type, options.per);
   const perUs = (perMs ?? 0) * 1_000;
   const bounds = { minMs: 1, maxMs: 600_000 };
   return {
     policy: { name, type, max, perMs },
-    room: burst,
+    burst: burst,
     perUs,
-    unitUs: frees === "evenly" ? unitOf(burst, max, perUs) : 1,
+    unitUs: frees === "evenly" ? chooseUnit(burst, max, perUs) : 1,
     outage,
-    localShare: shareOf(options),
+    localShare: parseLocalShare(options),
     timeoutMs: options.timeout === undefined ? null : durationMs("timeout", options.timeout, bounds),
     cache,
     block: Math.min(block, max),
   };
 }
 
-function perOf(type: LimitType, per: Duration | undefined): number | null {
+function parsePer(type: LimitType, per: Duration | undefined): number | null {
   if (types[type].frees !== "never") return spanMs("per", per, 1);
   if (per !== undefined) throw new InvalidArgumentError("per", `is not for type "${type}", which has no end`);
   return null;
@@ -124,7 +123,7 @@ export function spanMs(argument: string, value: unknown, minMs: number): number 
   return ms;
 }
 
-function shareOf(options: LimitOptions): number {
+function parseLocalShare(options: LimitOptions): number {
   const { outage, localShare = DEFAULT_LOCAL_SHARE } = options;
   if (options.localShare !== undefined && outage !== "local")
     throw new InvalidArgumentError("localShare", 'is for outage "local"');
@@ -134,10 +133,10 @@ function shareOf(options: LimitOptions): number {
 }
 
 /** The shortest in which a full bucket is a number that Lua counts exactly. */
-function unitOf(room: number, max: number, perUs: number): number {
-  if (max > 0 && room * perUs > EXACT * max)
+function chooseUnit(burst: number, max: number, perUs: number): number {
+  if (max > 0 && burst * perUs > EXACT * max)
     throw new InvalidArgumentError("burst", "takes more than 140 years to be free again: make it less");
-  const unitUs = [1, 1_000, 1_000_000].find((us) => (room * perUs) / us <= EXACT && perUs % us === 0);
+  const unitUs = [1, 1_000, 1_000_000].find((us) => (burst * perUs) / us <= EXACT && perUs % us === 0);
   if (unitUs !== undefined) return unitUs;
   throw new InvalidArgumentError(
     "max",
@@ -146,9 +145,9 @@ function unitOf(room: number, max: number, perUs: number): number {
 }
 
 /** Whether what one knows of a state is so for the other. */
-export function isSame(one: Terms, other: Terms): boolean {
+export function isSame(one: LimitSettings, other: LimitSettings): boolean {
   if (one === other) return true;
-  return one.policy.max === other.policy.max && one.perUs === other.perUs && one.room === other.room;
+  return one.policy.max === other.policy.max && one.perUs === other.perUs && one.burst === other.burst;
 }
 
 function oneOf<Value>(argument: string, value: Value, values: readonly Value[]): void {
@@ -168,4 +167,27 @@ function whole(argument: string, value: unknown, least: number): void {
 export function checkCost(argument: string, cost: unknown): number {
   whole(argument, cost, 0);
   return cost as number;
+}
+
+/** In ms a time of 1973: whoever says less means seconds. */
+const IN_SECONDS = 1e11;
+
+/** In us. @throws {InvalidArgumentError} */
+export function parseMoment(atMs: number | null): number | null {
+  if (atMs === null) return null;
+  if (Number.isFinite(atMs) && atMs >= IN_SECONDS) return Math.round(atMs * 1_000);
+  throw new InvalidArgumentError(
+    "atMs",
+    `must be milliseconds since 1970, and not seconds, not ${show(atMs)}`,
+  );
+}
+
+/** What happened earlier counts for less only where that regenerates evenly. @throws {InvalidArgumentError} */
+export function checkLate(
+  { policy: { type } }: LimitSettings,
+  { atMs }: { readonly atMs: number | null },
+): void {
+  if (atMs === null || types[type].frees === "evenly") return;
+  const suitable = namesOfTypes(({ frees }) => frees === "evenly");
+  throw new InvalidArgumentError("atMs", `is for ${suitable}, and for refunds: leave it out for ${type}`);
 }

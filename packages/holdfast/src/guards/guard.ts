@@ -1,20 +1,24 @@
 /** Guard: counts the hits of each subject on each route, and punishes who goes over, more with each strike. */
 import { checkWord } from "../arguments.js";
-import type { GuardDesk } from "./guard-desk.js";
+import type { GuardEngine } from "./guard-engine.js";
 import type { HitOptions } from "./guard-lists.js";
-import { type GuardOptions, type GuardTerms, guardTermsOf } from "./guard-terms.js";
-import type { GuardVerdict } from "./guard-verdict.js";
+import {
+  type GuardOptions,
+  type GuardSettings,
+  type GuardVerdict,
+  parseGuardOptions,
+} from "./guard-settings.js";
 
 export class Guard {
   readonly name: string;
-  readonly #terms: GuardTerms;
-  readonly #desk: GuardDesk;
+  readonly #settings: GuardSettings;
+  readonly #engine: GuardEngine;
 
   /** Made by `hf.guard(name, options)`. */
-  constructor(desk: GuardDesk, name: string, options: GuardOptions) {
+  constructor(engine: GuardEngine, name: string, options: GuardOptions) {
     this.name = checkWord("name", name);
-    this.#terms = guardTermsOf(name, options);
-    this.#desk = desk;
+    this.#settings = parseGuardOptions(name, options);
+    this.#engine = engine;
   }
 
   /**
@@ -28,20 +32,20 @@ export class Guard {
    * @throws {IndeterminateError} @throws {ServerError} only with `outage: "error"`
    */
   async hit(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
-    const desk = this.#desk;
-    return desk.hit(this.#terms, checkWord("subject", subject), checkRoute(route), options);
+    const engine = this.#engine;
+    return engine.hit(this.#settings, checkWord("subject", subject), checkRoute(route), options);
   }
 
   /** What stands against the subject, without a hit. Errors as for `hit`. */
   async look(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
-    const desk = this.#desk;
-    return desk.look(this.#terms, checkWord("subject", subject), checkRoute(route), options);
+    const engine = this.#engine;
+    return engine.look(this.#settings, checkWord("subject", subject), checkRoute(route), options);
   }
 
   /** From now on nothing stands against the subject: no penalty, no strike, no hit. Rejects whatever `outage` says. */
   async pardon(subject: string): Promise<void> {
-    const desk = this.#desk;
-    return desk.pardon(this.#terms, checkWord("subject", subject));
+    const engine = this.#engine;
+    return engine.pardon(this.#settings, checkWord("subject", subject));
   }
 }
 

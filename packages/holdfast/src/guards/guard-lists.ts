@@ -1,10 +1,10 @@
-/** The lists of a guard: who is never counted, and who is never let in. Loaded ones are loaded once at a time. */
+/** GuardLists: the subjects that a guard never counts, and those that it never admits. One load of a list at a time. */
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
-import { checkSubjects, type GuardTerms, type SubjectSet } from "./guard-terms.js";
+import { checkSubjects, type GuardSettings, type SubjectSet } from "./guard-settings.js";
 
 export interface HitOptions {
   /** Another name by which `allow` and `deny` may have the subject: of a network that is counted, the one address. */
@@ -105,7 +105,7 @@ class LoadedList {
 export class GuardLists {
   readonly #lists: { readonly allow: SubjectSet | LoadedList; readonly deny: SubjectSet | LoadedList };
 
-  constructor(schedule: Schedule, { name, allow, deny, listsMs }: GuardTerms) {
+  constructor(schedule: Schedule, { name, allow, deny, listsMs }: GuardSettings) {
     const listOf = (list: "allow" | "deny", given: typeof allow): SubjectSet | LoadedList => {
       if (typeof given !== "function") return given;
       const load = async () => checkSubjects(list, await given());
@@ -125,12 +125,12 @@ export class GuardLists {
       list instanceof LoadedList ? list.subjects(timeoutMs) : list,
     ) as [SubjectSet | Promise<SubjectSet>, SubjectSet | Promise<SubjectSet>];
     if (allow instanceof Promise || deny instanceof Promise)
-      return Promise.all([allow, deny]).then(([allowed, denied]) => sayOf(allowed, denied, names));
-    return sayOf(allow, deny, names);
+      return Promise.all([allow, deny]).then(([allowed, denied]) => findListed(allowed, denied, names));
+    return findListed(allow, deny, names);
   }
 }
 
-function sayOf(allow: SubjectSet, deny: SubjectSet, names: readonly string[]): "allow" | "deny" | null {
+function findListed(allow: SubjectSet, deny: SubjectSet, names: readonly string[]): "allow" | "deny" | null {
   if (has(allow, names)) return "allow";
   return has(deny, names) ? "deny" : null;
 }

@@ -1,9 +1,9 @@
-/** A desk in virtual time: its Redis is the real engine, asked without a network, and it counts what is asked. */
+/** A limiter in virtual time: its Redis is the real engine, asked without a network, and it counts what is asked. */
 import { ServerError } from "../../src/errors.ts";
-import { Desk } from "../../src/limits/desk.ts";
 import { Limit } from "../../src/limits/limit.ts";
+import { Limiter } from "../../src/limits/limiter.ts";
 import { type LimitGroup, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
-import type { LimitOptions } from "../../src/limits/terms.ts";
+import type { LimitOptions } from "../../src/limits/settings.ts";
 import { BreakerPort } from "../../src/redis/breaker.ts";
 import type { RedisPort, Reply } from "../../src/redis/port.ts";
 import type { Script } from "../../src/redis/script.ts";
@@ -11,11 +11,11 @@ import type { Instant } from "../../src/time/clock.ts";
 import { Schedule } from "../../src/time/schedule.ts";
 import { Dice, type Engine } from "./engine.ts";
 
-export class Office {
+export class VirtualLimits {
   readonly engine: Engine;
-  readonly desk: Desk;
-  readonly port: OfficePort;
-  /** The way from the desk to the port. */
+  readonly limiter: Limiter;
+  readonly port: EnginePort;
+  /** The way from the limiter to the port. */
   readonly breaker: BreakerPort;
   readonly limits: Limits;
   /** Seconds of this process in a true second. */
@@ -25,7 +25,7 @@ export class Office {
 
   constructor(engine: Engine, seed = 1) {
     this.engine = engine;
-    this.port = new OfficePort(engine);
+    this.port = new EnginePort(engine);
     const dice = new Dice(seed);
     const bornUs = engine.trueUs;
     const now = (): Instant => {
@@ -40,14 +40,14 @@ export class Office {
     };
     const schedule = new Schedule({ now, setTimer });
     this.breaker = new BreakerPort(this.port, schedule, 1_000);
-    this.desk = new Desk({
+    this.limiter = new Limiter({
       port: this.breaker,
       schedule,
       random: { fraction: () => dice.fraction(), id: () => `id-${seed}-${dice.whole(0, 1e9)}` },
       prefix: "t",
       callTimeoutMs: 1_000,
     });
-    this.limits = new Limits(this.desk);
+    this.limits = new Limits(this.limiter);
   }
 
   get timers(): number {
@@ -55,7 +55,7 @@ export class Office {
   }
 
   limit(name: string, options: LimitOptions): Limit {
-    return new Limit(this.desk, name, options);
+    return new Limit(this.limiter, name, options);
   }
 
   all(parts: readonly LimitGroupPart[]): LimitGroup {
@@ -78,7 +78,7 @@ interface Held {
   readonly run: () => void;
 }
 
-class OfficePort implements RedisPort {
+class EnginePort implements RedisPort {
   trouble: string | null = null;
   readonly disruptions = 0;
   /** Calls so far: the script's first argument, or the command. */

@@ -1,8 +1,8 @@
-/** Guard terms: what a guard was told, checked once. */
+/** GuardSettings: the options of a guard, checked once, and the verdict that they lead to. */
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
+import { type LimitSettings, type Outage, parseLimitOptions, spanMs } from "../limits/settings.js";
 import { type Duration, show } from "../time/duration.js";
-import { type Outage, spanMs, type Terms, termsOf } from "./terms.js";
 
 /**
  * What is done with who went over. The guard says which; what it means is the caller's, and for the middleware:
@@ -72,11 +72,30 @@ export interface GuardOptions {
   readonly cache?: boolean | undefined;
 }
 
-export interface GuardTerms {
+export interface GuardVerdict {
+  readonly ok: boolean;
+  /** What stands against the subject, or would: null where it is free, denied by a list, or nobody could be asked. */
+  readonly penalty: Penalty | null;
+  /** Until the penalty ends; 0 where it is free; null: never, or not known. */
+  readonly retryAfterMs: number | null;
+  /** How often it was punished, as far as that is not forgotten. */
+  readonly strikes: number;
+  /** Hits on this route that are still free. */
+  readonly remaining: number;
+  /**
+   * - `redis`: it was asked
+   * - `cache`: it had said so before, and the penalty has not ended
+   * - `list`: `allow` or `deny` has the subject
+   * - `outage`: it could not be asked, and the guard's `outage` decided
+   */
+  readonly source: "redis" | "cache" | "list" | "outage";
+}
+
+export interface GuardSettings {
   readonly name: string;
   readonly hits: number;
   readonly penalties: readonly Penalty[];
-  /** What every call of the script says of the terms. */
+  /** What every call of the script says of the settings. */
   readonly words: readonly string[];
   readonly perUs: number;
   readonly allow: SubjectList;
@@ -84,7 +103,7 @@ export interface GuardTerms {
   readonly listsMs: number;
   readonly outage: Outage;
   /** For what this process counts by itself. */
-  readonly share: Terms;
+  readonly share: LimitSettings;
   readonly timeoutMs: number | null;
   readonly cache: boolean;
 }
@@ -108,15 +127,23 @@ const DEFAULT_DECAY = "1h";
 const DEFAULT_LISTS = "1m";
 
 /** @throws {InvalidArgumentError} */
-export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
+export function parseGuardOptions(name: string, options: GuardOptions): GuardSettings {
   checkOptions("options", options, known);
   const { hits, per, outage, localShare, timeout, cache, allow = [], deny = [] } = options;
   if (!Number.isInteger(hits) || hits < 1)
     throw new InvalidArgumentError("hits", `must be a whole number from 1, not ${show(hits)}`);
-  const counted = termsOf(name, { type: "window", max: hits, per, outage, localShare, timeout, cache });
+  const counted = parseLimitOptions(name, {
+    type: "window",
+    max: hits,
+    per,
+    outage,
+    localShare,
+    timeout,
+    cache,
+  });
   const { decay = DEFAULT_DECAY, listMaxAge = DEFAULT_LISTS } = options;
   const decayMs = spanMs("decay", decay, 0);
-  const penalties = penaltiesOf(options.penalties);
+  const penalties = parsePenalties(options.penalties);
   return Object.freeze({
     name,
     hits,
@@ -138,7 +165,7 @@ export function guardTermsOf(name: string, options: GuardOptions): GuardTerms {
   });
 }
 
-function penaltiesOf(rules: unknown): Penalty[] {
+function parsePenalties(rules: unknown): Penalty[] {
   if (!Array.isArray(rules) || rules.length === 0 || rules.length > MOST_PENALTIES)
     throw new InvalidArgumentError(
       "penalties",

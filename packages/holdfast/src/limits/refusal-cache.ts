@@ -1,13 +1,15 @@
-/** Refusals that cannot have changed: who asks again too early has his answer here. Bounded: the oldest go. */
+/**
+ * RefusalCache: refusals that are still in force, so that a retry that comes too early is answered without Redis. Bounded:
+ * the oldest entry is dropped first.
+ */
 import { BoundedMap } from "../bounded-map.js";
-import type { Clock, Instant } from "../time/clock.js";
-import { agedMs } from "../time/clock.js";
+import { agedMs, type Clock, type Instant } from "../time/clock.js";
 import type { LimitResult } from "./result.js";
-import { isSame, type Terms } from "./terms.js";
+import { isSame, type LimitSettings } from "./settings.js";
 import { types } from "./types.js";
 
 interface Refusal {
-  readonly terms: Terms;
+  readonly settings: LimitSettings;
   readonly cost: number;
   readonly askedAt: Instant;
   /** When the answer came, on the monotonic clock. */
@@ -17,7 +19,7 @@ interface Refusal {
 }
 
 /** When a question was asked. */
-export interface Asking {
+export interface CallStart {
   readonly at: Instant;
   /** How often something had been forgotten by then. */
   readonly step: number;
@@ -26,7 +28,7 @@ export interface Asking {
 /** Clocks may differ by so much: rather a call too many than a refusal too long, and no call too early. */
 const DRIFT_SHARE = 0.01;
 
-export class Refusals {
+export class RefusalCache {
   readonly #clock: Clock;
   readonly #byKey: BoundedMap<string, Refusal>;
   /** When keys were forgotten, in the order of that; those before `#forgottenBefore` are no longer known. */
@@ -45,11 +47,17 @@ export class Refusals {
   }
 
   /** To be called before a question whose answer may be noted. */
-  asking(): Asking {
+  start(): CallStart {
     return { at: this.#clock.now(), step: this.#step };
   }
 
-  note(terms: Terms, key: string, cost: number, { at, step }: Asking, result: LimitResult): void {
+  note(
+    settings: LimitSettings,
+    key: string,
+    cost: number,
+    { at, step }: CallStart,
+    result: LimitResult,
+  ): void {
     const { ok, retryAfterMs } = result;
     if (ok || retryAfterMs === null || retryAfterMs <= 0) return;
     // What has changed it may have come after it.
@@ -57,20 +65,20 @@ export class Refusals {
     const now = this.#clock.now();
     const known = this.#byKey.get(key);
     // What refuses less refuses this as well.
-    if (known && known.cost <= cost && isSame(known.terms, terms) && this.#stands(known, now)) return;
-    this.#byKey.set(key, { terms, cost, askedAt: at, toldMs: now.monoMs, retryMs: retryAfterMs, result });
+    if (known && known.cost <= cost && isSame(known.settings, settings) && this.#stands(known, now)) return;
+    this.#byKey.set(key, { settings, cost, askedAt: at, toldMs: now.monoMs, retryMs: retryAfterMs, result });
   }
 
   /** The refusal that still stands for as much, or more. */
-  standing(terms: Terms, key: string, cost: number): LimitResult | null {
+  standing(settings: LimitSettings, key: string, cost: number): LimitResult | null {
     const refusal = this.#byKey.get(key);
-    if (!refusal || cost < refusal.cost || !isSame(refusal.terms, terms)) return null;
+    if (!refusal || cost < refusal.cost || !isSame(refusal.settings, settings)) return null;
     const now = this.#clock.now();
     if (!this.#stands(refusal, now)) {
       this.#byKey.delete(key);
       return null;
     }
-    const longerMs = longerBy(terms, refusal.cost, cost);
+    const longerMs = longerBy(settings, refusal.cost, cost);
     if (longerMs === null) return null;
     const { result, retryMs, toldMs } = refusal;
     const agoMs = Math.max(0, now.monoMs - toldMs) * (1 - DRIFT_SHARE);
@@ -79,7 +87,7 @@ export class Refusals {
       remaining: result.remaining,
       retryAfterMs: Math.max(1, Math.ceil(retryMs + longerMs - agoMs)),
       resetMs: result.resetMs === null ? null : Math.max(1, Math.ceil(result.resetMs - agoMs)),
-      policy: terms.policy,
+      policy: settings.policy,
       source: "cache",
     };
   }
@@ -98,9 +106,9 @@ export class Refusals {
 }
 
 /** How much later `cost` fits than the less that was refused; null: the server has to be asked. */
-function longerBy({ policy, room, perUs }: Terms, refused: number, cost: number): number | null {
+function longerBy({ policy, burst, perUs }: LimitSettings, refused: number, cost: number): number | null {
   if (cost === refused) return 0;
-  if (cost > room) return null;
+  if (cost > burst) return null;
   const { frees } = types[policy.type];
   if (frees === "together") return 0;
   if (frees !== "evenly") return null;

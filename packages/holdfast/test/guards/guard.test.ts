@@ -4,9 +4,9 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { type GuardOptions, Holdfast, InvalidArgumentError } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { script } from "../../src/limits/guard.lua.js";
-import { guardTermsOf } from "../../src/limits/guard-terms.js";
-import { LocalShare } from "../../src/limits/local-share.js";
+import { script } from "../../src/guards/guard.lua.js";
+import { parseGuardOptions } from "../../src/guards/guard-settings.js";
+import { OutageLimiter } from "../../src/limits/outage-limiter.js";
 import { systemClock } from "../../src/time/clock.js";
 
 let server: EmbeddedValkey;
@@ -273,10 +273,10 @@ describe("while Redis cannot be asked", () => {
 });
 
 test("with a share of the hits one is always free, whatever a product of fractions comes to", () => {
-  const share = new LocalShare(systemClock, 10_000);
+  const share = new OutageLimiter(systemClock, 10_000);
   const refused = Array.from({ length: 5_000 }, (_, at) => at + 1).filter((hits) => {
-    const terms = guardTermsOf("g", { ...TWO, hits, outage: "local", localShare: 0.0001 });
-    return !share.take(terms.share, `${hits}`, 1).ok;
+    const settings = parseGuardOptions("g", { ...TWO, hits, outage: "local", localShare: 0.0001 });
+    return !share.take(settings.share, `${hits}`, 1).ok;
   });
   expect(refused).toEqual([]);
 });
