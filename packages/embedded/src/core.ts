@@ -73,7 +73,7 @@ export class ValkeyCore {
     return this.#exited;
   }
 
-  /** Size of the engine's memory. It grows with the data and never shrinks. */
+  /** Size of the engine's memory, at most 4 GB. It grows with data and scripts, and never shrinks. */
   get memoryBytes(): number {
     return this.#engine?.memory.buffer.byteLength ?? 0;
   }
@@ -94,6 +94,7 @@ export class ValkeyCore {
       if (this.#options.config !== undefined) includeConfig(this.#view());
       const status = engine.rk_boot(this.port);
       if (status !== 0) throw new Error(`boot status ${status}`);
+      this.#host.keepPorts();
     } catch (cause) {
       if (this.#exited === null) this.#die(null, cause);
       throw this.#bootError(cause);
@@ -129,7 +130,7 @@ export class ValkeyCore {
 
   /**
    * A new client. The engine notices it in the next pass.
-   * @throws {NotRunningError} nothing listens: not started, exited, or `port 0` in the config.
+   * @throws {NotRunningError} nothing listens: not started, exited, or told to by `port 0`.
    */
   connect(peer: ValkeyPeer): ValkeyConnection {
     const connection = this.#exited === null ? this.#host.connect(this.port, peer) : null;
@@ -167,6 +168,7 @@ export class ValkeyCore {
     this.files.replace(content.files);
     restoreDescriptors(this.#descriptors, content.open, this.files);
     this.#host.adopt(content.endpoints);
+    this.#host.keepPorts();
   }
 
   /** Ends the engine between two steps, as a killed process ends. Its clients are told. */

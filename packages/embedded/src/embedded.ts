@@ -17,7 +17,7 @@ export interface EmbeddedValkeyEvents {
 }
 
 export interface EmbeddedValkeyStats {
-  /** Size of the engine's memory: grows with the data, never shrinks before a restart. */
+  /** Size of the engine's memory, at most 4 GB: grows with data and scripts, never shrinks before a restart. */
   readonly memoryBytes: number;
   /** Clients connected. */
   readonly connections: number;

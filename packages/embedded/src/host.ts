@@ -56,6 +56,8 @@ export class Host {
   #connectionCount = 0;
   #tableSize = Number.POSITIVE_INFINITY;
   #firedCount = 0;
+  /** Those on which the engine may listen; null: any, while it starts. */
+  #ports: ReadonlySet<number> | null = null;
 
   constructor(memory: () => EngineMemory, hooks: ValkeyHooks) {
     this.#memory = memory;
@@ -79,6 +81,12 @@ export class Host {
   /** How many endpoints the latest poll reported as ready. */
   get firedCount(): number {
     return this.#firedCount;
+  }
+
+  /** The engine has started: nobody would ever connect to another port than those it has now. */
+  keepPorts(): void {
+    const listeners = this.#endpoints.filter((endpoint) => endpoint instanceof Listener);
+    this.#ports = new Set(listeners.map(({ port }) => port));
   }
 
   /** Puts a client in the line of the listener on `port`; null when nothing listens there. */
@@ -155,6 +163,8 @@ export class Host {
   #listen(fd: number, port: number): number {
     const listener = this.#endpoints[fd - firstDescriptor];
     if (!(listener instanceof Listener)) return failed;
+    // The engine refuses `CONFIG SET port` then, and listens again where it did.
+    if (this.#ports && !this.#ports.has(port)) return failed;
     listener.port = port;
     return 0;
   }

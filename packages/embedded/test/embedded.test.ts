@@ -55,6 +55,20 @@ describe("options", () => {
     await first.close();
   });
 
+  it("keep their port, whatever a client sets", async () => {
+    await using valkey = await EmbeddedValkey.start();
+    const client = await TcpClient.open(valkey.port);
+    for (const port of ["1234", "65535"])
+      expect(String(await client.call("CONFIG", "SET", "port", port))).toContain("Unable to listen");
+    await client.call("CONFIG", "SET", "bind", "127.0.0.2");
+    expect(await ask(valkey, "CONFIG", "GET", "port")).toEqual(["port", String(valkey.port)]);
+    expect(await client.call("CONFIG", "SET", "port", "0")).toBe("OK");
+    await (await TcpClient.open(valkey.port)).closed;
+    await client.close();
+    await valkey.restart();
+    expect(await ask(valkey, "PING")).toBe("PONG");
+  });
+
   it("pass the engine's log on", async () => {
     const lines: string[] = [];
     await using valkey = await EmbeddedValkey.start({ onLog: (line) => lines.push(line) });
