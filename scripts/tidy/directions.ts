@@ -67,6 +67,8 @@ const redisForPrimitives = [
   "redis/keys.ts",
   "redis/scan.ts",
   "redis/inbox.ts",
+  "redis/subscriber.ts",
+  "redis/slots.ts",
 ];
 
 /** Imports between the packages of this workspace, and out of a package by path. */

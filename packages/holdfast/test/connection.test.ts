@@ -2,12 +2,13 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { RedisClient } from "../src/redis/client.js";
+import { oneServer, type RedisClient } from "../src/redis/client.js";
 import { parseRedisUrl } from "../src/redis/clients/address.js";
 import { detectClient } from "../src/redis/clients/detect.js";
 import { openClient } from "../src/redis/clients/url.js";
 import { Connection } from "../src/redis/connection.js";
-import type { Inbound } from "../src/redis/port.js";
+import type { MessageListener, Topic } from "../src/redis/port.js";
+import { slotOfKey } from "../src/redis/slots.js";
 import { Schedule } from "../src/time/schedule.js";
 
 interface Sent {
@@ -22,7 +23,7 @@ let clock: ManualClock;
 let writes: Sent[][];
 let client: RedisClient;
 let connection: Connection;
-let reporting: Inbound | undefined;
+let reporting: MessageListener | undefined;
 let closed: boolean;
 let trouble: { text: string; cause: Error | null } | null;
 
@@ -33,6 +34,7 @@ beforeEach(() => {
   trouble = null;
   reporting = undefined;
   client = {
+    ...oneServer,
     library: "ioredis",
     send(commands) {
       const batch: Sent[] = [];
@@ -41,9 +43,12 @@ beforeEach(() => {
         (command) => new Promise((reply, fail) => void batch.push({ command, reply, fail })),
       );
     },
-    subscribe(_channel, inbound) {
-      reporting = inbound;
-      return { ping: async () => {}, close() {} };
+    openMessages(listener) {
+      reporting = listener;
+      const subscribe = async ({ name }: Topic): Promise<void> => {
+        if (name !== "channel") throw new Error(name);
+      };
+      return { subscribe, unsubscribe: subscribe, ping: async () => {}, close() {} };
     },
     onDisruption: () => () => {},
     trouble: () => trouble,
@@ -149,31 +154,62 @@ describe("a connection", () => {
     expect(told).toEqual([{ what: "scripts" }]);
   });
 
-  test("passes on what a subscription reports until it is closed, each refusal as an error of ours", async () => {
+  test("passes on what a connection for messages reports until it is closed, with errors of ours", async () => {
     const heard: string[] = [];
-    const inbound: Inbound = {
-      message: (text) => heard.push(text),
-      up: () => heard.push("up"),
-      down: (refusal) => heard.push(`down ${refusal && (refusal as Error & { code: string }).code}`),
+    const listener: MessageListener = {
+      message: ({ kind }, text, channel) => heard.push(`${kind} ${channel} ${text}`),
+      connected: () => heard.push("connected"),
+      disconnected: (error) => heard.push(`lost ${error && (error as Error & { code: string }).code}`),
     };
-    const subscription = connection.subscribe("channel", inbound);
+    const messages = connection.openMessages(listener);
+    const topic: Topic = { kind: "channel", name: "channel" };
     const report = (): void => {
-      reporting?.up();
-      reporting?.message("text");
-      reporting?.down(null);
-      reporting?.down(new Error("NOPERM no"));
+      reporting?.connected();
+      reporting?.message(topic, "text", "channel");
+      reporting?.disconnected(null);
+      reporting?.disconnected(new Error("NOPERM no"));
     };
     report();
     await tick();
-    expect(heard).toEqual(["up", "text", "down null", "down SERVER_ERROR"]);
-    expect(await subscription.answers(100)).toBe(true);
-    subscription.close();
+    expect(heard).toEqual(["connected", "channel channel text", "lost null", "lost SERVER_ERROR"]);
+    expect(await messages.answers(100)).toBe(true);
+    await messages.subscribe(topic);
+    await messages.unsubscribe(topic);
+    const refused = messages.subscribe({ kind: "pattern", name: "NOPERM no" });
+    await expect(refused).rejects.toMatchObject({ code: "SERVER_ERROR", serverCode: "NOPERM" });
+    const broken = messages.unsubscribe({ kind: "pattern", name: "broken" });
+    await expect(broken).rejects.toMatchObject({ code: "INDETERMINATE" });
+    messages.close();
     report();
-    connection.subscribe("channel", inbound);
+    connection.openMessages(listener);
     await connection.close();
     report();
     await tick();
     expect(heard).toHaveLength(4);
+  });
+
+  test("sends calls of several slots in a write for each", async () => {
+    client = { ...client, slotOf: slotOfKey };
+    connection = new Connection(client, true, new Schedule(clock));
+    const calls = [
+      connection.command(["GET", "{a}1"], 100),
+      connection.script(SCRIPT, ["{b}1", "{b}2"], ["arg"], 100),
+      connection.command(["GET", "{a}2"], 100),
+      connection.script(SCRIPT, [], [], 100),
+    ];
+    await tick();
+    const named = writes.map((write) =>
+      write.map(({ command }) => command.filter((word) => /^[A-Z{]/.test(word))),
+    );
+    expect(named.slice(0, 2)).toEqual([
+      [
+        ["GET", "{a}1"],
+        ["GET", "{a}2"],
+      ],
+      [["EVAL", "{b}1", "{b}2"]],
+    ]);
+    for (const sent of writes.flat()) sent.reply("done");
+    await Promise.all(calls);
   });
 
   test("after close, refuses calls and ends a client of its own", async () => {
@@ -182,13 +218,16 @@ describe("a connection", () => {
     await expect(connection.command(["A"], 100)).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test("after close, a subscription opens nothing and answers nothing", async () => {
+  test("after close, a connection for messages is none, and answers nothing", async () => {
     await connection.close();
-    const inbound = { message() {}, up() {}, down() {} };
-    const subscription = connection.subscribe("channel", inbound);
+    const listener = { message() {}, connected() {}, disconnected() {} };
+    const messages = connection.openMessages(listener);
     expect(reporting).toBeUndefined();
-    expect(await subscription.answers(100)).toBe(false);
-    subscription.close();
+    const topic: Topic = { kind: "channel", name: "channel" };
+    await expect(messages.subscribe(topic)).rejects.toMatchObject({ code: "CLOSED" });
+    await messages.unsubscribe(topic);
+    expect(await messages.answers(100)).toBe(false);
+    messages.close();
   });
 });
 

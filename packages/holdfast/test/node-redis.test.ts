@@ -12,7 +12,7 @@ const QUIET_MS = 150;
 describe("node-redis", () => {
   let server: EmbeddedValkey;
   let proxy: FaultProxy;
-  const inbound = { message() {}, up() {}, down() {} };
+  const listener = { message() {}, connected() {}, disconnected() {} };
   const quiet = () => new Promise((resolve) => setTimeout(resolve, QUIET_MS));
   const open = () => {
     const socket = { reconnectStrategy: () => BACKOFF_MS };
@@ -36,7 +36,7 @@ describe("node-redis", () => {
   test("a subscription that ends as it begins leaves no connection", async () => {
     const client = open();
     await client.connect();
-    nodeRedisClient(like(client)).subscribe("channel", inbound).close();
+    nodeRedisClient(like(client)).openMessages(listener).close();
     await expect.poll(() => proxy.connections).toBe(1);
     await quiet();
     expect(proxy.connections).toBe(1);

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { ServerError } from "../src/errors.js";
 import { Waits } from "../src/locks/backends/redis/waits.js";
 import { Inbox } from "../src/redis/inbox.js";
-import type { Inbound, RedisPort } from "../src/redis/port.js";
+import type { MessageListener, RedisPort } from "../src/redis/port.js";
+import { Subscriber } from "../src/redis/subscriber.js";
 import { Schedule } from "../src/time/schedule.js";
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -12,16 +13,17 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 test("a refusal to listen ends the waits that began before it was asked for, and no later ones", async () => {
   const clock = new ManualClock();
   const schedule = new Schedule(clock);
-  const opened: Inbound[] = [];
-  const port: Pick<RedisPort, "subscribe" | "trouble"> = {
+  const opened: MessageListener[] = [];
+  const port: Pick<RedisPort, "openMessages" | "trouble"> = {
     trouble: null,
-    subscribe(_channel, inbound) {
-      opened.push(inbound);
-      return { answers: async () => true, close() {} };
+    openMessages(listener) {
+      opened.push(listener);
+      const none = async (): Promise<void> => {};
+      return { subscribe: none, unsubscribe: none, answers: async () => true, close() {} };
     },
   };
   const random = { fraction: () => 0.5, id: () => "id" };
-  const inbox = new Inbox(port as RedisPort, "channel", clock, 1_000);
+  const inbox = new Inbox(new Subscriber(port, clock, 1_000), "channel");
   const waits = new Waits(schedule, random, inbox, {
     ask: async () => ({ kind: "busy", owner: null, leftMs: 5_000 }),
     beat: async () => [],
@@ -42,12 +44,12 @@ test("a refusal to listen ends the waits that began before it was asked for, and
   clock.advance(100);
   await wait("second");
   const noPermission = new ServerError("NOPERM this user has no permissions");
-  opened[0]?.down(noPermission);
+  opened[0]?.disconnected(noPermission);
   expect([refused, opened.length]).toEqual([["first"], 1]);
   clock.advance(1_000);
   await settled();
   expect(opened).toHaveLength(2); // the second one asks for itself
-  opened[1]?.down(noPermission);
+  opened[1]?.disconnected(noPermission);
   expect(refused).toEqual(["first", "second"]);
   waits.close();
 });

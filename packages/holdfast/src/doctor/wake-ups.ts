@@ -1,6 +1,7 @@
 /** Whether messages reach this process: by them a waiting caller hears that a lock is its own. */
 import { ServerError } from "../errors.js";
 import type { RedisPort } from "../redis/port.js";
+import { Subscriber } from "../redis/subscriber.js";
 import type { Clock } from "../time/clock.js";
 import { permissionFinding } from "./permissions.js";
 import type { Finding } from "./report.js";
@@ -39,7 +40,9 @@ export async function checkWakeUps(
 async function listen(port: RedisPort, clock: Clock, channel: string, timeoutMs: number): Promise<Hearing> {
   const { promise, settle } = openEnded<Hearing>();
   const cancel = clock.setTimer(() => settle("deaf"), timeoutMs);
-  const subscription = port.subscribe(channel, {
+  // A connection of its own: what there is already says nothing about whether another can be made.
+  const subscriber = new Subscriber(port, clock, timeoutMs);
+  subscriber.subscribe(channel, {
     message: () => settle("heard"),
     up: () => {
       void outcomeOf(port.command(["PUBLISH", channel, "doctor"], timeoutMs)).then(({ error }) => {
@@ -47,14 +50,14 @@ async function listen(port: RedisPort, clock: Clock, channel: string, timeoutMs:
         if (error instanceof ServerError) settle("heard");
       });
     },
-    down: (refusal) => {
-      if (refusal) settle(refusal);
+    down: (error) => {
+      if (error) settle(error);
     },
   });
   const hearing = await promise;
   // Not inside a callback of the client: there are some that then stumble over the next message.
   cancel();
-  subscription.close();
+  subscriber.close();
   return hearing;
 }
 

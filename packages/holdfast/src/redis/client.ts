@@ -1,17 +1,21 @@
 /** What holdfast needs of a client library, whatever its shape. One file per library under clients/. */
-import type { Inbound } from "./port.js";
+import type { MessageListener, RedisPort, Topic } from "./port.js";
 
-export interface ClientSubscription {
-  /** Resolves when the server answers on this connection; may never settle. */
+/** A connection for messages, as a client library has it. Its promises may never settle. */
+export interface ClientMessages {
+  /** Resolves once the server has confirmed it on the present connection. May be repeated. */
+  subscribe(topic: Topic): Promise<unknown>;
+  unsubscribe(topic: Topic): Promise<unknown>;
+  /** Resolves when the server answers on this connection. */
   ping(): Promise<unknown>;
   close(): void;
 }
 
-export interface RedisClient {
+export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMeansGone"> {
   readonly library: "ioredis" | "node-redis" | "valkey-glide";
-  /** Sends commands in one write where the client can; one promise per command, in order. */
+  /** Sends commands of one slot in one write where the client can; one promise per command, in order. */
   send(commands: readonly (readonly string[])[]): Promise<unknown>[];
-  subscribe(channel: string, inbound: Inbound): ClientSubscription;
+  openMessages(listener: MessageListener): ClientMessages;
   /** Reports every break of the connection that carries the commands. Returns how to stop. */
   onDisruption(listener: () => void): () => void;
   /** Why it cannot be reached just now, as far as it knows; null when it is connected. */
@@ -19,3 +23,9 @@ export interface RedisClient {
   /** Ends the connection at once. Only called on a client that holdfast made itself. */
   close(): void;
 }
+
+/** A client that sends everything to one server. */
+export const oneServer: Pick<RedisClient, "slotOf" | "zeroListenersMeansGone"> = {
+  slotOf: () => 0,
+  zeroListenersMeansGone: true,
+};

@@ -6,9 +6,10 @@ import { ClosedError, HoldfastError, IndeterminateError, ServerError } from "../
 import { publish } from "../telemetry/events.js";
 import { Batcher } from "../time/batcher.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import type { ClientSubscription, RedisClient } from "./client.js";
-import type { Inbound, RedisPort, Reply, Subscription } from "./port.js";
+import type { ClientMessages, RedisClient } from "./client.js";
+import type { MessageConnection, MessageListener, RedisPort, Reply } from "./port.js";
 import type { Script } from "./script.js";
+import { groupBySlot } from "./slots.js";
 
 interface Call {
   /** For a script, what comes after its name. */
@@ -33,7 +34,7 @@ export class Connection implements RedisPort {
   readonly #ownsClient: boolean;
   readonly #schedule: Schedule;
   readonly #known = new Set<string>();
-  readonly #subscriptions = new Set<ClientSubscription>();
+  readonly #messages = new Set<ClientMessages>();
   readonly #batch = new Batcher<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
   #closed = false;
   #disruptions = 0;
@@ -50,6 +51,14 @@ export class Connection implements RedisPort {
 
   get trouble(): string | null {
     return this.#client.trouble()?.text ?? null;
+  }
+
+  get zeroListenersMeansGone(): boolean {
+    return this.#client.zeroListenersMeansGone;
+  }
+
+  slotOf(key: string): number {
+    return this.#client.slotOf(key);
   }
 
   get disruptions(): number {
@@ -69,24 +78,27 @@ export class Connection implements RedisPort {
     return this.#call(null, args, timeoutMs);
   }
 
-  subscribe(channel: string, inbound: Inbound): Subscription {
+  openMessages(listener: MessageListener): MessageConnection {
     let closed = this.#closed;
+    if (closed) return NO_MESSAGES;
     // A connection that was given up may still report, and must not be taken for the one in its place.
     const report = (tell: () => void): void => {
       if (!closed && !this.#closed) tell();
     };
-    if (closed) return { answers: async () => false, close: () => {} };
-    const subscription = this.#client.subscribe(channel, {
-      message: (text) => report(() => inbound.message(text)),
-      up: () => report(() => inbound.up()),
-      down: (error) => report(() => inbound.down(error && asHoldfastError(error, "SUBSCRIBE"))),
+    const messages = this.#client.openMessages({
+      connected: () => report(() => listener.connected()),
+      disconnected: (error) =>
+        report(() => listener.disconnected(error && asHoldfastError(error, "SUBSCRIBE"))),
+      message: (topic, text, channel) => report(() => listener.message(topic, text, channel)),
     });
-    this.#subscriptions.add(subscription);
+    this.#messages.add(messages);
     return {
-      answers: (timeoutMs) => this.#answers(subscription, timeoutMs),
+      subscribe: (topic) => settled(messages.subscribe(topic), "SUBSCRIBE"),
+      unsubscribe: (topic) => settled(messages.unsubscribe(topic), "UNSUBSCRIBE"),
+      answers: (timeoutMs) => this.#answers(messages, timeoutMs),
       close: () => {
         closed = true;
-        if (this.#subscriptions.delete(subscription)) subscription.close();
+        if (this.#messages.delete(messages)) messages.close();
       },
     };
   }
@@ -94,19 +106,19 @@ export class Connection implements RedisPort {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopCounting();
-    for (const subscription of this.#subscriptions) subscription.close();
-    this.#subscriptions.clear();
+    for (const messages of this.#messages) messages.close();
+    this.#messages.clear();
     if (this.#ownsClient) this.#client.close();
   }
 
-  #answers(subscription: ClientSubscription, timeoutMs: number): Promise<boolean> {
+  #answers(messages: ClientMessages, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const alarm = this.#schedule.after(timeoutMs, () => resolve(false));
       const settle = (answers: boolean): void => {
         this.#schedule.cancel(alarm);
         resolve(answers);
       };
-      subscription.ping().then(
+      messages.ping().then(
         () => settle(true),
         () => settle(false),
       );
@@ -122,6 +134,11 @@ export class Connection implements RedisPort {
 
   #send(calls: readonly Call[]): void {
     for (const call of calls) call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+    // One write reaches one server.
+    for (const batch of groupBySlot(calls, (call) => this.slotOf(keyOf(call)))) this.#write(batch);
+  }
+
+  #write(calls: readonly Call[]): void {
     let replies: Promise<unknown>[];
     try {
       replies = this.#client.send(calls.map((call) => this.#words(call)));
@@ -189,6 +206,26 @@ export class Connection implements RedisPort {
 
 function nameOf({ script, words }: Call): string | undefined {
   return script ? "EVALSHA" : words[0];
+}
+
+/** The first key: behind the number of keys of a script, or behind the name of a command. */
+function keyOf({ words }: Call): string {
+  return words[1] ?? "";
+}
+
+const NO_MESSAGES: MessageConnection = {
+  subscribe: () => Promise.reject(new ClosedError("a subscription came after hf.close()")),
+  unsubscribe: async () => {},
+  answers: async () => false,
+  close: () => {},
+};
+
+async function settled(promise: Promise<unknown>, command: string): Promise<void> {
+  try {
+    await promise;
+  } catch (error) {
+    throw asHoldfastError(error, command);
+  }
 }
 
 /** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */

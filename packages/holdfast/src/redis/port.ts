@@ -1,25 +1,43 @@
 /**
- * The port over a client. It is narrow on purpose: a script, a raw command, a subscription, close.
+ * The port over a client. It is narrow on purpose: a script, a raw command, a connection for messages, close.
  *
- * Every call settles within its own limit, whatever the client does: some clients never settle, some
+ * Every call settles within its own time-out, whatever the client does: some clients never settle, some
  * resend, some run a call from an offline queue after its caller gave up. So every script must bear
  * being run twice, and a call that ran out of time rejects with IndeterminateError.
+ *
+ * A port remembers which scripts the server knows. One that reaches several servers (a cluster) will have to
+ * remember it for each of them, because NOSCRIPT of one says nothing about the others.
  */
 import type { Script } from "./script.js";
 
 /** What Lua can return, the same in RESP2 and RESP3. */
 export type Reply = string | number | null | Reply[];
 
-export interface Inbound {
-  message(text: string): void;
-  /** The subscription stands, at first and after every reconnect: what came in between is lost. */
-  up(): void;
-  /** The subscription is gone until the next `up`; with an error that the server refused it for, or null. */
-  down(refusal: Error | null): void;
+/** What is subscribed to: one channel, or all channels whose names match a pattern. */
+export interface Topic {
+  readonly kind: "channel" | "pattern";
+  readonly name: string;
 }
 
-export interface Subscription {
-  /** Whether the connection still answers, within the limit. */
+/** Hears of one connection for messages. */
+export interface MessageListener {
+  /** The connection is there, at first and after each break. Each topic has to be subscribed to (again). */
+  connected(): void;
+  /** The connection broke. Null: the client makes another. An error: it does not, this connection is over. */
+  disconnected(error: Error | null): void;
+  message(topic: Topic, text: string, channel: string): void;
+}
+
+/** One connection for messages. */
+export interface MessageConnection {
+  /**
+   * Resolves once the server has confirmed it. May be repeated.
+   * @throws {ServerError} the server refused it. @throws {IndeterminateError} the connection broke
+   */
+  subscribe(topic: Topic): Promise<void>;
+  /** Errors as for `subscribe`. */
+  unsubscribe(topic: Topic): Promise<void>;
+  /** Whether the connection still answers, within the time-out. */
   answers(timeoutMs: number): Promise<boolean>;
   close(): void;
 }
@@ -29,12 +47,19 @@ export interface RedisPort {
   readonly trouble: string | null;
   /** How often the connection broke: a call under way at that moment may have been carried out twice. */
   readonly disruptions: number;
+  /**
+   * Whether a PUBLISH that reached nobody proves that nobody listens. True on a single server. In a cluster the server
+   * that runs a script counts its own listeners only.
+   */
+  readonly zeroListenersMeansGone: boolean;
+  /** The slot of a key: 0 on a single server. All keys of one call must have the same. */
+  slotOf(key: string): number;
   /** Runs a script atomically. @throws {ServerError} not carried out. @throws {IndeterminateError} unknown. */
   script(script: Script, keys: readonly string[], args: readonly string[], timeoutMs: number): Promise<Reply>;
-  /** One raw command. Errors as for `script`. */
+  /** One raw command. Its first key, where it has one, is its second word. Errors as for `script`. */
   command(args: readonly string[], timeoutMs: number): Promise<Reply>;
-  /** Listens to one channel on a connection of its own. Never throws; reports through `inbound`. */
-  subscribe(channel: string, inbound: Inbound): Subscription;
+  /** Opens a connection for messages. Never throws; reports to `listener`. */
+  openMessages(listener: MessageListener): MessageConnection;
   /** Ends what the port itself opened; a client that the user passed in stays open. */
   close(): Promise<void>;
 }

@@ -110,7 +110,13 @@ class EnginePort implements RedisPort {
     return this.#call(`${args[0]}`, args, timeoutMs);
   }
 
-  subscribe(): never {
+  readonly zeroListenersMeansGone = true;
+
+  slotOf(): number {
+    return 0;
+  }
+
+  openMessages(): never {
     throw new Error("limits do not listen");
   }
 

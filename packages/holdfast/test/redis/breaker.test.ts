@@ -42,7 +42,13 @@ class ScriptedPort {
     throw new Error("only commands are sent here");
   }
 
-  subscribe(): never {
+  readonly zeroListenersMeansGone = true;
+
+  slotOf(): number {
+    return 0;
+  }
+
+  openMessages(): never {
     throw new Error("nothing is listened to here");
   }
 

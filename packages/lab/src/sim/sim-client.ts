@@ -82,6 +82,18 @@ export class SimClient extends EventEmitter {
     return this.call("SUBSCRIBE", channel);
   }
 
+  psubscribe(pattern: string): Promise<Reply> {
+    return this.call("PSUBSCRIBE", pattern);
+  }
+
+  unsubscribe(channel: string): Promise<Reply> {
+    return this.call("UNSUBSCRIBE", channel);
+  }
+
+  punsubscribe(pattern: string): Promise<Reply> {
+    return this.call("PUNSUBSCRIBE", pattern);
+  }
+
   disconnect(): void {
     this.status = "end";
     this.#wire?.close();
@@ -116,6 +128,10 @@ export class SimClient extends EventEmitter {
     for (const reply of this.#reader.read(bytes)) {
       if (Array.isArray(reply) && reply[0] === "message") {
         this.emit("message", reply[1], reply[2]);
+        continue;
+      }
+      if (Array.isArray(reply) && reply[0] === "pmessage") {
+        this.emit("pmessage", reply[1], reply[2], reply[3]);
         continue;
       }
       const command = this.#sent.shift();

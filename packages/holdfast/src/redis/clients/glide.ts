@@ -6,8 +6,8 @@
  * the errors of the server, and takes a bounded number of requests at a time: what is more waits here.
  */
 import { ClientOverloadedError, ServerError } from "../../errors.js";
-import type { ClientSubscription, RedisClient } from "../client.js";
-import type { Inbound } from "../port.js";
+import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
+import type { MessageListener, Topic } from "../port.js";
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -24,8 +24,17 @@ export interface GlideLike {
   close(): void;
 }
 
+interface GlideMessage {
+  readonly message: unknown;
+  readonly channel: unknown;
+  readonly pattern?: unknown;
+}
+
 interface Subscriber extends GlideLike {
   subscribe(channels: readonly string[], timeoutMs: number): Promise<unknown>;
+  psubscribe(patterns: readonly string[], timeoutMs: number): Promise<unknown>;
+  unsubscribe(channels: readonly string[], timeoutMs: number): Promise<unknown>;
+  punsubscribe(patterns: readonly string[], timeoutMs: number): Promise<unknown>;
   notificationToPubSubMessageSafe?(...args: unknown[]): unknown;
 }
 
@@ -54,9 +63,10 @@ export function glideClient(client: GlideLike): RedisClient {
   const { config, constructor: maker } = client;
   const send = sender(client);
   return {
+    ...oneServer,
     library: "valkey-glide",
     send: (commands) => commands.map((command) => send(command)),
-    subscribe: (channel, inbound) => subscribe(config, maker, channel, inbound),
+    openMessages: (listener) => openMessages(config, maker, listener),
     // Nothing to tell: a call that a break has touched is rejected, and not sent again.
     onDisruption: () => () => {},
     trouble: () => (client.isClosed ? { text: "the valkey-glide client is closed", cause: null } : null),
@@ -108,16 +118,43 @@ function translated(error: unknown): unknown {
   );
 }
 
-function subscribe(config: Config, maker: GlideMaker, channel: string, inbound: Inbound): ClientSubscription {
+function openMessages(config: Config, maker: GlideMaker, listener: MessageListener): ClientMessages {
   let connection: Subscriber | null = null;
   let closed = false;
-  const opened = openSubscriber(config, maker, inbound).then((made) => {
+  /** GLIDE subscribes to these again by itself after a break. */
+  const confirmed = new Set<string>();
+  /** Confirmations that are on their way. */
+  let underWay = 0;
+  const opened = openSubscriber(config, maker, listener).then((made) => {
     if (closed) endGlide(made);
     else connection = made;
     return made;
   });
-  opened.then((made) => confirm(made, channel, inbound)).catch((error: Error) => inbound.down(error));
+  opened.then(
+    (made) => {
+      tellOfReconnects(made, () => {
+        if (underWay === 0) listener.connected();
+      });
+      listener.connected();
+    },
+    (error: Error) => listener.disconnected(error),
+  );
   return {
+    async subscribe(topic) {
+      const key = `${topic.kind} ${topic.name}`;
+      if (confirmed.has(key)) return;
+      underWay += 1;
+      try {
+        await confirm(await opened, topic);
+        confirmed.add(key);
+      } finally {
+        underWay -= 1;
+      }
+    },
+    async unsubscribe(topic) {
+      confirmed.delete(`${topic.kind} ${topic.name}`);
+      await leave(await opened, topic);
+    },
     ping: async () => (await opened).customCommand(["PING"]),
     close() {
       closed = true;
@@ -126,8 +163,12 @@ function subscribe(config: Config, maker: GlideMaker, channel: string, inbound: 
   };
 }
 
-function openSubscriber(config: Config, maker: GlideMaker, inbound: Inbound): Promise<Subscriber> {
-  const callback = ({ message }: { message: unknown }): void => inbound.message(String(message));
+function openSubscriber(config: Config, maker: GlideMaker, listener: MessageListener): Promise<Subscriber> {
+  const callback = ({ message, channel, pattern }: GlideMessage): void => {
+    const name = String(pattern ?? channel);
+    const kind = pattern === null || pattern === undefined ? "channel" : "pattern";
+    listener.message({ kind, name }, String(message), String(channel));
+  };
   return maker.createClient({
     ...config,
     protocol: RESP3,
@@ -137,31 +178,37 @@ function openSubscriber(config: Config, maker: GlideMaker, inbound: Inbound): Pr
   });
 }
 
-async function confirm(connection: Subscriber, channel: string, inbound: Inbound): Promise<void> {
+async function confirm(connection: Subscriber, topic: Topic): Promise<void> {
+  const { kind, name } = topic;
   for (let tries = 1; ; tries++) {
     try {
-      await connection.subscribe([channel], SUBSCRIBE_TIMEOUT_MS);
-      break;
+      if (kind === "pattern") await connection.psubscribe([name], SUBSCRIBE_TIMEOUT_MS);
+      else await connection.subscribe([name], SUBSCRIBE_TIMEOUT_MS);
+      return;
     } catch (error) {
       // GLIDE keeps a refusal to itself and tries on. When the server answers, but never this, it refuses.
       await connection.customCommand(["PING"]);
-      if (tries === SUBSCRIBE_TRIES) {
-        const refusal = `NOPERM the server did not let this user subscribe to '${channel}'`;
-        throw new ServerError(refusal, { cause: error });
-      }
+      if (tries < SUBSCRIBE_TRIES) continue;
+      leave(connection, topic).catch(() => {}); // or it would try for ever
+      throw new ServerError(`NOPERM the server did not let this user subscribe to '${name}'`, {
+        cause: error,
+      });
     }
   }
-  inbound.up();
-  tellOfReconnects(connection, inbound);
+}
+
+async function leave(connection: Subscriber, { kind, name }: Topic): Promise<void> {
+  if (kind === "pattern") await connection.punsubscribe([name], SUBSCRIBE_TIMEOUT_MS);
+  else await connection.unsubscribe([name], SUBSCRIBE_TIMEOUT_MS);
 }
 
 /** After a reconnect GLIDE subscribes anew, and reads the confirmation as a notification without a message. */
-function tellOfReconnects(connection: Subscriber, inbound: Inbound): void {
+function tellOfReconnects(connection: Subscriber, tell: () => void): void {
   const { notificationToPubSubMessageSafe: read } = connection;
   if (!read) return; // a message that was lost is found out by the next sign of life
   connection.notificationToPubSubMessageSafe = (...args) => {
     const message = read.apply(connection, args);
-    if (message === null) inbound.up();
+    if (message === null) tell();
     return message;
   };
 }

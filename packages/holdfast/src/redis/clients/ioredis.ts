@@ -4,8 +4,8 @@
  * By default they resend commands whose reply a broken connection swallowed, and keep commands in an
  * offline queue. Both are harmless here: scripts bear being repeated, and each call has its own limit.
  */
-import type { ClientSubscription, RedisClient } from "../client.js";
-import type { Inbound } from "../port.js";
+import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
+import type { MessageListener, Topic } from "../port.js";
 import { Disruptions } from "./disruptions.js";
 
 interface Pipeline {
@@ -19,7 +19,10 @@ export interface IoredisLike {
   pipeline(commands: unknown[][]): Pipeline;
   defineCommand(name: string, definition: { lua: string }): void;
   duplicate(override?: Record<string, unknown>): IoredisLike;
-  subscribe(...channels: string[]): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  psubscribe(pattern: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  punsubscribe(pattern: string): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
   off(event: string, listener: (...args: never[]) => void): unknown;
   disconnect(reconnect?: boolean): void;
@@ -45,13 +48,14 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
     return () => void client.off("close", tell);
   });
   return {
+    ...oneServer,
     library: "ioredis",
     send(commands) {
       // A pipeline answers all at once; a few calls are cheaper, and their callers go on one by one.
       if (commands.length > FEW) return sendPipeline(client, commands);
       return commands.map((command) => client.call(...(command as [string, ...string[]])));
     },
-    subscribe: (channel, inbound) => subscribe(client.duplicate(SUBSCRIBER_OPTIONS), channel, inbound),
+    openMessages: (listener) => openMessages(client.duplicate(SUBSCRIBER_OPTIONS), listener),
     onDisruption: (listener) => disruptions.add(listener),
     trouble() {
       if (client.status === undefined || client.status === "ready") return null;
@@ -71,18 +75,34 @@ function sendPipeline(client: IoredisLike, commands: readonly (readonly string[]
   });
 }
 
-function subscribe(connection: IoredisLike, channel: string, inbound: Inbound): ClientSubscription {
+function openMessages(connection: IoredisLike, listener: MessageListener): ClientMessages {
+  /** Those that the server has confirmed, of which one serves for a ping: ioredis sends no PING on this connection. */
+  const confirmed = new Set<Topic>();
   connection.on("error", () => {}); // its reconnects go on; the loss is reported by "close"
-  connection.on("close", () => inbound.down(null));
-  connection.on("message", (_channel: string, text: string) => inbound.message(text));
-  connection.on("ready", () => {
-    connection.subscribe(channel).then(
-      () => inbound.up(),
-      (error: Error) => inbound.down(error),
-    );
-  });
+  connection.on("close", () => listener.disconnected(null));
+  connection.on("ready", () => listener.connected());
+  connection.on("message", (channel: string, text: string) =>
+    listener.message({ kind: "channel", name: channel }, text, channel),
+  );
+  connection.on("pmessage", (pattern: string, channel: string, text: string) =>
+    listener.message({ kind: "pattern", name: pattern }, text, channel),
+  );
+  const send = ({ kind, name }: Topic): Promise<unknown> =>
+    kind === "pattern" ? connection.psubscribe(name) : connection.subscribe(name);
   return {
-    ping: () => connection.subscribe(channel),
+    async subscribe(topic) {
+      await send(topic);
+      confirmed.add(topic);
+    },
+    unsubscribe(topic) {
+      confirmed.delete(topic);
+      const { kind, name } = topic;
+      return kind === "pattern" ? connection.punsubscribe(name) : connection.unsubscribe(name);
+    },
+    async ping() {
+      for (const topic of confirmed) return send(topic);
+      return null;
+    },
     close: () => connection.disconnect(),
   };
 }

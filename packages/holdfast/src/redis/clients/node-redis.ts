@@ -4,11 +4,13 @@
  * It never resends, and batches the commands of one tick by itself. Its `timeout` option does not
  * reject a command that was already written, so the limit of each call is the port's.
  */
-import type { ClientSubscription, RedisClient } from "../client.js";
-import type { Inbound } from "../port.js";
+import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
+import type { MessageListener, Topic } from "../port.js";
 import { Disruptions } from "./disruptions.js";
 
 type Send = (args: readonly string[], options?: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+type Hear = (message: string, channel: string) => void;
 
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
@@ -21,7 +23,10 @@ export interface NodeRedisLike {
   evalSha(sha1: string, options?: { keys?: string[]; arguments?: string[] }): Promise<unknown>;
   duplicate(overrides?: Record<string, unknown>): NodeRedisLike;
   connect(): Promise<unknown>;
-  subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
+  subscribe(channel: string, listener: Hear): Promise<unknown>;
+  pSubscribe(pattern: string, listener: Hear): Promise<unknown>;
+  unsubscribe(channel: string, listener: Hear): Promise<unknown>;
+  pUnsubscribe(pattern: string, listener: Hear): Promise<unknown>;
   ping(): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
   off(event: string, listener: (...args: never[]) => void): unknown;
@@ -59,9 +64,10 @@ export function nodeRedisClient(
   });
   const sender = (client.options?.legacyMode && client.v4) || client;
   return {
+    ...oneServer,
     library: "node-redis",
     send: (commands) => commands.map((command) => sender.sendCommand(command, PLAIN_REPLIES)),
-    subscribe: (channel, inbound) => subscribe(subscriberOf(client), channel, inbound),
+    openMessages: (listener) => openMessages(subscriberOf(client), listener),
     onDisruption: (listener) => disruptions.add(listener),
     trouble() {
       if (client.isReady !== false) return null;
@@ -74,26 +80,40 @@ export function nodeRedisClient(
   };
 }
 
-function subscribe(connection: NodeRedisLike, channel: string, inbound: Inbound): ClientSubscription {
-  let subscribed = false;
-  connection.on("error", () => inbound.down(null));
-  connection.on("reconnecting", () => inbound.down(null));
-  // After a reconnect the client has subscribed again before it says "ready".
+function openMessages(connection: NodeRedisLike, listener: MessageListener): ClientMessages {
+  let wasConnected = false;
+  connection.on("error", () => listener.disconnected(null));
+  connection.on("reconnecting", () => listener.disconnected(null));
+  // After a reconnect the client has subscribed again by itself before it says "ready".
   connection.on("ready", () => {
-    if (subscribed) inbound.up();
+    if (wasConnected) listener.connected();
   });
   const connected = connection.connect();
   const end = endOf(connection);
-  connected
-    .then(() => connection.subscribe(channel, (text) => inbound.message(text)))
-    .then(
-      () => {
-        subscribed = true;
-        inbound.up();
-      },
-      (error: Error) => inbound.down(error),
-    );
+  connected.then(
+    () => {
+      wasConnected = true;
+      listener.connected();
+    },
+    (error: Error) => listener.disconnected(error),
+  );
+  /** The client tells listeners apart by identity, and calls one that it has twice only once. */
+  const hears = new Map<string, Hear>();
+  const hearOf = (topic: Topic): Hear => {
+    const key = `${topic.kind} ${topic.name}`;
+    const hear = hears.get(key) ?? ((text, channel) => listener.message(topic, text, channel));
+    hears.set(key, hear);
+    return hear;
+  };
   return {
+    subscribe: (topic) =>
+      topic.kind === "pattern"
+        ? connection.pSubscribe(topic.name, hearOf(topic))
+        : connection.subscribe(topic.name, hearOf(topic)),
+    unsubscribe: (topic) =>
+      topic.kind === "pattern"
+        ? connection.pUnsubscribe(topic.name, hearOf(topic))
+        : connection.unsubscribe(topic.name, hearOf(topic)),
     ping: () => connection.ping(),
     close: end,
   };

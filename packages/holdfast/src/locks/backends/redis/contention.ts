@@ -9,6 +9,7 @@ import { Inbox } from "../../../redis/inbox.js";
 import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
+import { Subscriber } from "../../../redis/subscriber.js";
 import { publish } from "../../../telemetry/events.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
 import type { Random } from "../../../time/random.js";
@@ -101,7 +102,10 @@ export class Contention {
     this.#parts = parts;
     this.#options = options;
     this.#backing = backing;
-    this.#inbox = new Inbox(port, inboxChannel(prefix, processId), schedule.clock, callTimeoutMs);
+    this.#inbox = new Inbox(
+      new Subscriber(port, schedule.clock, callTimeoutMs),
+      inboxChannel(prefix, processId),
+    );
     this.#waits = new Waits(schedule, random, this.#inbox, {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
       beat: (waits, timeoutMs) => this.#beat(waits, timeoutMs),

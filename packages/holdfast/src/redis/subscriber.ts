@@ -1,0 +1,256 @@
+/**
+ * Subscriber: one connection per process through which messages of all channels and patterns come in. It opens with
+ * the first subscription and ends with the last. After a break every topic is subscribed to again; messages in
+ * between are lost, so each listener hears when its topic is up again.
+ *
+ * It has no timers. A listener that waits calls `revive` from time to time, which repeats what was refused and
+ * replaces a connection that does not come up, and `doubt`, which replaces one that does not answer.
+ */
+import { type HoldfastError, ServerError } from "../errors.js";
+import type { Clock } from "../time/clock.js";
+import type { MessageConnection, RedisPort, Topic } from "./port.js";
+
+export interface TopicListener {
+  message(text: string, channel: string): void;
+  /** The server has confirmed the subscription: at first, and after every break. */
+  up(): void;
+  /**
+   * No message arrives until the next `up`. An error: the next `up` needs a `revive`.
+   * @param askedMs when the topic was last up, or last asked for, on the monotonic clock
+   */
+  down(error: Error | null, askedMs: number): void;
+}
+
+export interface Subscription {
+  /** Unsubscribes. The topic stays subscribed for its other listeners. */
+  close(): void;
+}
+
+interface Entry {
+  readonly topic: Topic;
+  readonly listeners: Set<TopicListener>;
+  state: "asking" | "up" | "refused" | "leaving";
+  /** When it was last up, or last asked for, on the monotonic clock. */
+  downMs: number;
+}
+
+/** Longer than a client takes to connect again. */
+const STUCK_MS = 3_000;
+
+export class Subscriber {
+  readonly #port: Pick<RedisPort, "openMessages" | "trouble">;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #entries = new Map<string, Entry>();
+  #connection: MessageConnection | null = null;
+  /** Whether the connection takes subscriptions. */
+  #connected = false;
+  /** Rises whenever the connection comes, breaks or is replaced: an answer from before says nothing about the present. */
+  #epoch = 0;
+  #doubting = false;
+  /** When the connection last showed a sign of life, on the monotonic clock. */
+  #heardMs = 0;
+  #closed = false;
+
+  /** @param timeoutMs the time-out of a ping */
+  constructor(port: Pick<RedisPort, "openMessages" | "trouble">, clock: Clock, timeoutMs: number) {
+    this.#port = port;
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  subscribe(channel: string, listener: TopicListener): Subscription {
+    return this.#add({ kind: "channel", name: channel }, listener);
+  }
+
+  psubscribe(pattern: string, listener: TopicListener): Subscription {
+    return this.#add({ kind: "pattern", name: pattern }, listener);
+  }
+
+  /** Subscribes again to topics that were refused, and replaces a connection that is over or does not come up. */
+  revive(): void {
+    if (this.#closed || this.#entries.size === 0) return;
+    if (!this.#connection || this.#isStuck) {
+      this.#open();
+      return;
+    }
+    for (const entry of this.#entries.values()) if (entry.state === "refused") this.#ask(entry);
+  }
+
+  /**
+   * A connection can be half open: this end believes in it, the other has dropped it. Unless it showed a sign of life
+   * less than `trustMs` ago, it must answer a ping now, or a new one takes its place.
+   */
+  doubt(trustMs: number): void {
+    const connection = this.#connection;
+    if (!connection || !this.#connected || this.#doubting) return;
+    if (this.#nowMs - this.#heardMs < trustMs) return;
+    this.#doubting = true;
+    void connection.answers(this.#timeoutMs).then((answers) => {
+      this.#doubting = false;
+      if (answers) this.#heard();
+      if (answers || this.#connection !== connection) return;
+      this.#lost(null);
+      this.#open();
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#end();
+    this.#entries.clear();
+  }
+
+  get #nowMs(): number {
+    return this.#clock.now().monoMs;
+  }
+
+  #heard(): void {
+    this.#heardMs = this.#nowMs;
+  }
+
+  #add(topic: Topic, listener: TopicListener): Subscription {
+    const own: TopicListener = { ...bound(listener) }; // one listener may subscribe twice
+    const entry = this.#entries.get(keyOf(topic)) ?? this.#newEntry(topic);
+    entry.listeners.add(own);
+    if (entry.state === "up") {
+      void Promise.resolve().then(() => {
+        if (entry.listeners.has(own) && entry.state === "up") own.up();
+      });
+    } else this.revive();
+    return {
+      close: () => {
+        if (entry.listeners.delete(own) && entry.listeners.size === 0) this.#leave(entry);
+      },
+    };
+  }
+
+  #newEntry(topic: Topic): Entry {
+    const entry: Entry = { topic, listeners: new Set(), state: "asking", downMs: this.#nowMs };
+    if (this.#closed) return entry;
+    this.#entries.set(keyOf(topic), entry);
+    if (this.#connected) this.#ask(entry);
+    return entry;
+  }
+
+  /** Whether the server answers other calls, and for long has not confirmed a topic. */
+  get #isStuck(): boolean {
+    if (this.#port.trouble !== null) return false;
+    const longestMs = Math.max(this.#timeoutMs, STUCK_MS);
+    return [...this.#entries.values()].some(
+      ({ state, downMs }) => state !== "up" && state !== "refused" && this.#nowMs - downMs > longestMs,
+    );
+  }
+
+  #open(): void {
+    this.#end();
+    for (const entry of this.#entries.values()) {
+      entry.state = "asking";
+      entry.downMs = this.#nowMs;
+    }
+    this.#connection = this.#port.openMessages({
+      connected: () => this.#ready(),
+      disconnected: (error) => {
+        if (error) this.#end();
+        this.#lost(error);
+      },
+      message: (topic, text, channel) => {
+        this.#heard();
+        const listeners = this.#entries.get(keyOf(topic))?.listeners ?? [];
+        for (const listener of [...listeners]) listener.message(text, channel);
+      },
+    });
+  }
+
+  #end(): void {
+    this.#epoch += 1;
+    this.#connected = false;
+    this.#connection?.close();
+    this.#connection = null;
+  }
+
+  #ready(): void {
+    this.#epoch += 1;
+    this.#connected = true;
+    this.#heard();
+    this.#forgetLeft();
+    for (const entry of this.#entries.values()) this.#ask(entry);
+  }
+
+  #lost(error: Error | null): void {
+    this.#epoch += 1;
+    this.#connected = false;
+    this.#forgetLeft();
+    for (const entry of [...this.#entries.values()]) this.#down(entry, error ? "refused" : "asking", error);
+  }
+
+  /** A topic that was being left is left with the connection. */
+  #forgetLeft(): void {
+    for (const [key, { listeners }] of this.#entries) if (listeners.size === 0) this.#entries.delete(key);
+  }
+
+  #ask(entry: Entry): void {
+    if (entry.state === "refused") entry.downMs = this.#nowMs;
+    if (entry.state !== "up") entry.state = "asking";
+    const epoch = this.#epoch;
+    const isCurrent = (): boolean => this.#epoch === epoch && entry.state !== "leaving";
+    this.#connection?.subscribe(entry.topic).then(
+      () => {
+        if (!isCurrent()) return;
+        this.#heard();
+        entry.state = "up";
+        for (const listener of [...entry.listeners]) listener.up();
+      },
+      (error: HoldfastError) => {
+        if (isCurrent()) this.#failed(entry, error);
+      },
+    );
+  }
+
+  /** A refusal concerns one topic. Any other failure is one of the connection. */
+  #failed(entry: Entry, error: HoldfastError): void {
+    if (error instanceof ServerError) this.#down(entry, "refused", error);
+    else this.#lost(error);
+    if ([...this.#entries.values()].every(({ state }) => state === "refused")) this.#end();
+  }
+
+  #down(entry: Entry, state: "asking" | "refused", error: Error | null): void {
+    if (entry.state === "up") entry.downMs = this.#nowMs;
+    entry.state = state;
+    for (const listener of [...entry.listeners]) listener.down(error, entry.downMs);
+  }
+
+  #leave(entry: Entry): void {
+    if ([...this.#entries.values()].every(({ listeners }) => listeners.size === 0)) {
+      this.#end();
+      this.#entries.clear();
+      return;
+    }
+    if (!this.#connected || entry.state === "refused") {
+      this.#entries.delete(keyOf(entry.topic));
+      return;
+    }
+    entry.state = "leaving";
+    entry.downMs = this.#nowMs;
+    const epoch = this.#epoch;
+    const left = (): void => {
+      if (this.#epoch !== epoch) return;
+      // Somebody may want it again by now. Only now may it be asked for: a client may mix up the two.
+      if (entry.listeners.size > 0) this.#ask(entry);
+      else this.#entries.delete(keyOf(entry.topic));
+    };
+    this.#connection?.unsubscribe(entry.topic).then(left, left);
+  }
+}
+
+function bound(listener: TopicListener): TopicListener {
+  return {
+    message: (text, channel) => listener.message(text, channel),
+    up: () => listener.up(),
+    down: (error, askedMs) => listener.down(error, askedMs),
+  };
+}
+
+function keyOf({ kind, name }: Topic): string {
+  return `${kind} ${name}`;
+}

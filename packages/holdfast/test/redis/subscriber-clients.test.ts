@@ -1,0 +1,181 @@
+/** The subscriber over each client library: channels and patterns on one connection, breaks, refusals. */
+import { FaultProxy, until } from "@holdfast/conformance";
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { Redis } from "ioredis";
+import { Redis as Redis5 } from "ioredis5";
+import { Redis as Iovalkey } from "iovalkey";
+import { createClient } from "redis";
+import { createClient as createClient4 } from "redis4";
+import { createClient as createClient5 } from "redis5";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { detectClient } from "../../src/redis/clients/detect.js";
+import { Connection } from "../../src/redis/connection.js";
+import { Subscriber, type TopicListener } from "../../src/redis/subscriber.js";
+import { systemClock } from "../../src/time/clock.js";
+import { Schedule } from "../../src/time/schedule.js";
+
+interface Opened {
+  readonly client: object;
+  close(): void;
+}
+
+const USER = "listener";
+const PASSWORD = "secret";
+
+type Maker = (url: string) => Promise<Opened>;
+
+function ioredis(Client: typeof Redis | typeof Redis5 | typeof Iovalkey): Maker {
+  return async (url) => {
+    const client = new (Client as typeof Redis)(url);
+    client.on("error", () => {});
+    await client.ping();
+    return { client, close: () => client.disconnect() };
+  };
+}
+
+function nodeRedis(create: typeof createClient | typeof createClient4 | typeof createClient5): Maker {
+  return async (url) => {
+    const client = (create as typeof createClient)({ url });
+    client.on("error", () => {});
+    await client.connect();
+    return { client, close: () => void (client.destroy ? client.destroy() : client.disconnect()) };
+  };
+}
+
+const glide: Maker = async (url) => {
+  const { GlideClient, Logger } = await import("@valkey/valkey-glide");
+  Logger.init("off");
+  const { hostname, port } = new URL(url);
+  const client = await GlideClient.createClient({
+    addresses: [{ host: hostname, port: Number(port) }],
+    credentials: { username: USER, password: PASSWORD },
+  });
+  return { client, close: () => client.close() };
+};
+
+const LIBRARIES: readonly [name: string, make: Maker][] = [
+  ["ioredis 6", ioredis(Redis)],
+  ["ioredis 5", ioredis(Redis5)],
+  ["iovalkey", ioredis(Iovalkey)],
+  ["node-redis 6", nodeRedis(createClient)],
+  ["node-redis 5", nodeRedis(createClient5)],
+  ["node-redis 4", nodeRedis(createClient4)],
+  ["valkey-glide", glide],
+];
+
+let server: EmbeddedValkey;
+let publisher: Redis;
+
+beforeAll(async () => {
+  server = await EmbeddedValkey.start();
+  publisher = new Redis(server.url);
+  await publisher.call("ACL", "SETUSER", USER, "on", `>${PASSWORD}`, "~*", "+@all", "resetchannels");
+  await publisher.call("ACL", "SETUSER", USER, "&news:*", "&news:[ab]*");
+});
+afterAll(async () => {
+  publisher.disconnect();
+  await server.stop();
+});
+
+/** A listener that writes down what it hears. */
+function ears(): TopicListener & { readonly heard: string[]; ups: number; error: Error | null } {
+  return {
+    heard: [],
+    ups: 0,
+    error: null,
+    message(text, channel) {
+      this.heard.push(`${channel} ${text}`);
+    },
+    up() {
+      this.ups += 1;
+    },
+    down(error) {
+      this.error = error;
+    },
+  };
+}
+
+describe.each(LIBRARIES)("%s", (_, make) => {
+  let proxy: FaultProxy;
+  let opened: Opened;
+  let connection: Connection;
+  let subscriber: Subscriber;
+
+  beforeEach(async () => {
+    proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
+    opened = await make(proxy.url.replace("//", `//${USER}:${PASSWORD}@`));
+    connection = new Connection(detectClient(opened.client), false, new Schedule(systemClock));
+    subscriber = new Subscriber(connection, systemClock, 1_000);
+  });
+  afterEach(async () => {
+    subscriber.close();
+    await connection.close();
+    opened.close();
+    await proxy.close();
+  });
+
+  test("hears channels and patterns on one connection, which ends with the last of them", async () => {
+    const before = proxy.connections;
+    const [a, b, pattern] = [ears(), ears(), ears()];
+    const subscriptions = [
+      subscriber.subscribe("news:a", a),
+      subscriber.subscribe("news:b", b),
+      subscriber.psubscribe("news:[ab]*", pattern),
+    ];
+    await until("all are up", () => [a, b, pattern].every(({ ups }) => ups > 0));
+    expect(proxy.connections).toBe(before + 1);
+    await publisher.publish("news:a", "one");
+    await publisher.publish("news:b", "two");
+    await until("the pattern has heard both", () => pattern.heard.length === 2);
+    expect([a.heard, b.heard, pattern.heard]).toEqual([
+      ["news:a one"],
+      ["news:b two"],
+      ["news:a one", "news:b two"],
+    ]);
+
+    subscriptions[0]?.close();
+    const again = ears();
+    subscriptions[0] = subscriber.subscribe("news:a", again);
+    await until("it is up again", () => again.ups > 0);
+    subscriptions[2]?.close();
+    await until(
+      "nobody listens to the pattern",
+      async () => (await publisher.call("PUBSUB", "NUMPAT")) === 0,
+    );
+    await publisher.publish("news:a", "three");
+    await until("it is heard", () => again.heard.length > 0);
+    expect([again.heard, a.heard, pattern.heard.length]).toEqual([["news:a three"], ["news:a one"], 2]);
+
+    for (const subscription of subscriptions) subscription.close();
+    await until("its connection is closed", () => proxy.connections === before);
+  });
+
+  test("after a break every topic is up again", async () => {
+    const [channel, pattern] = [ears(), ears()];
+    subscriber.subscribe("news:a", channel);
+    subscriber.psubscribe("news:[ab]*", pattern);
+    await until("both are up", () => channel.ups > 0 && pattern.ups > 0);
+    const [channelUps, patternUps] = [channel.ups, pattern.ups];
+    proxy.cut();
+    await until("both are up again", () => {
+      return channel.ups > channelUps && pattern.ups > patternUps;
+    });
+    await until("both hear", async () => {
+      await publisher.publish("news:a", "still");
+      return channel.heard.length > 0 && pattern.heard.length > 0;
+    });
+  });
+
+  test("a topic that the server refuses costs the others nothing", async () => {
+    const [allowed, refused] = [ears(), ears()];
+    subscriber.subscribe("news:a", allowed);
+    const subscription = subscriber.subscribe("secrets", refused);
+    await until("one is refused", () => refused.error);
+    expect(refused.error).toMatchObject({ code: "SERVER_ERROR", serverCode: "NOPERM" });
+    await until("the other is up", () => allowed.ups > 0);
+    subscription.close();
+    await publisher.publish("news:a", "one");
+    await until("the other hears", () => allowed.heard.length > 0);
+    expect([refused.ups, refused.heard, allowed.error]).toEqual([0, [], null]);
+  });
+});
