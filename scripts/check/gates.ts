@@ -12,6 +12,8 @@ export interface Gate {
   readonly needsBuild?: boolean;
 }
 
+const quiet = ["--no-progress", "--no-config-hints"];
+
 /** In the order in which they start: what others wait for first. */
 export function gatesOf(root: string): Gate[] {
   return [
@@ -27,7 +29,18 @@ export function gatesOf(root: string): Gate[] {
     ),
     own("tidy", "tidy"),
     own("lock", "lock", "--check"),
-    tool("knip", "knip/bin/knip.js", "--no-progress", "--no-config-hints"),
+    tool("knip", "knip/bin/knip.js", ...quiet),
+    // Without the tests: what only its own tests use of the lab is of no use to a harness.
+    tool(
+      "knip lab",
+      "knip/bin/knip.js",
+      "--production",
+      "--workspace",
+      "packages/lab",
+      "--config",
+      "knip.production.json",
+      ...quiet,
+    ),
     { ...tool("types", "typescript/bin/tsc", "-p", "tsconfig.test.json"), needsBuild: true },
     { ...own("docs", "run-docs"), needsBuild: true },
     ...published(root).flatMap((folder) => [

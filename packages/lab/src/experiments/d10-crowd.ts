@@ -145,7 +145,7 @@ function holdfast(crowd: number): Recipe {
   };
 }
 
-/** Tests make do with fewer. */
+/** Tests make do with fewer. @internal */
 export function waitersBy(crowd: number): Experiment {
   return experiment({
     id: "D10",

@@ -37,6 +37,7 @@ export interface Exploration {
 
 const PROGRESS = 100_000;
 
+/** Without the states that it has seen. @internal */
 export function explore(model: Model, options: ExploreOptions = {}): Exploration {
   return exploreSpace(model, options).exploration;
 }

@@ -1,5 +1,5 @@
 /** B, with the client libraries themselves, at their defaults, and with other lock libraries on them. In virtual time. */
-import { checkIntervals } from "@holdfast/lab";
+
 import { Holdfast, IndeterminateError, type RedisClientLike } from "holdfast";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
@@ -7,6 +7,7 @@ import { createClient } from "redis";
 import { Mutex } from "redis-semaphore";
 import Redlock from "redlock5";
 import { expect } from "vitest";
+import { checkIntervals } from "../../src/history/intervals.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { failure, type Program, Scene } from "./scene.js";
 

@@ -2,10 +2,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ServerProcess } from "@holdfast/conformance";
-import { checkIntervals, type Operation } from "@holdfast/lab";
 import { type Lease, StaleTokenError } from "holdfast";
 import { Redis } from "ioredis";
 import { expect } from "vitest";
+import { checkIntervals } from "../../src/history/intervals.js";
+import type { Operation } from "../../src/history/operation.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, heard, type Program, Scene } from "./scene.js";

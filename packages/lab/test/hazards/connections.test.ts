@@ -1,7 +1,8 @@
 /** B: what shared, restarted and slow connections do. Each hazard breaks a recipe here, and does not break holdfast. */
-import { checkIntervals } from "@holdfast/lab";
+
 import { Holdfast, IndeterminateError, type Lease } from "holdfast";
 import { expect } from "vitest";
+import { checkIntervals } from "../../src/history/intervals.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, heard, type Program, Scene } from "./scene.js";

@@ -1,7 +1,8 @@
 /** D, as far as resources go: what a fence must do, and what it must not forget. */
-import { checkFence } from "@holdfast/lab";
+
 import { type Lease, StaleTokenError } from "holdfast";
 import { expect } from "vitest";
+import { checkFence } from "../../src/history/fence.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { type Program, Scene } from "./scene.js";
 

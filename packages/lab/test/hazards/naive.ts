@@ -1,5 +1,5 @@
 /** Recipes as they are found on the web, and in use. */
-import type { SimClient } from "@holdfast/lab";
+import type { SimClient } from "../../src/sim/sim-client.js";
 import type { Program } from "./scene.js";
 
 const IF_OWN = `if redis.call("GET", KEYS[1]) == ARGV[1] then`;

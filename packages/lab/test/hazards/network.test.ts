@@ -1,7 +1,9 @@
 /** B: what client libraries and networks do. Each hazard breaks a recipe here, and does not break holdfast. */
-import { checkIntervals, type Operation } from "@holdfast/lab";
+
 import { IndeterminateError, type Lease } from "holdfast";
 import { expect } from "vitest";
+import { checkIntervals } from "../../src/history/intervals.js";
+import type { Operation } from "../../src/history/operation.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, type Program, Scene } from "./scene.js";

@@ -1,8 +1,9 @@
 /** C: servers that run full, are emptied, blocked, or refuse. Each hazard breaks a recipe here, and does not break holdfast. */
 import { readdirSync, readFileSync } from "node:fs";
-import { checkIntervals, checkTokens } from "@holdfast/lab";
 import { IndeterminateError, type Lease, ServerError } from "holdfast";
 import { expect } from "vitest";
+import { checkIntervals } from "../../src/history/intervals.js";
+import { checkTokens } from "../../src/history/tokens.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { failure, heard, type Program, Scene } from "./scene.js";

@@ -1,7 +1,9 @@
 /** D: what recipes get wrong by themselves, without any fault but a caller who stops. */
-import { checkIntervals, type Reply } from "@holdfast/lab";
+
 import { type Lease, LeaseLostError } from "holdfast";
 import { expect } from "vitest";
+import { checkIntervals } from "../../src/history/intervals.js";
+import type { Reply } from "../../src/sim/resp.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { getsetLock, NaiveLock } from "./naive.js";
 import { failure, type Program, Scene } from "./scene.js";

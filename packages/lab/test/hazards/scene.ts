@@ -1,19 +1,15 @@
 /** One world, one server, and programs that use it, by a recipe or by holdfast. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import {
-  History,
-  holdfastOn,
-  type Link,
-  type Node,
-  type Operation,
-  type Process,
-  type ProcessOptions,
-  SimClient,
-  type SimClientOptions,
-  World,
-} from "@holdfast/lab";
 import type { Holdfast, HoldfastEvents, HoldfastOptions } from "holdfast";
 import { expect, onTestFinished } from "vitest";
+import { History } from "../../src/history/history.js";
+import type { Operation } from "../../src/history/operation.js";
+import { holdfastOn } from "../../src/sim/holdfast-on.js";
+import type { Link } from "../../src/sim/link.js";
+import type { Node } from "../../src/sim/node.js";
+import type { Process, ProcessOptions } from "../../src/sim/process.js";
+import { SimClient, type SimClientOptions } from "../../src/sim/sim-client.js";
+import { World } from "../../src/sim/world.js";
 
 export class Scene {
   readonly world: World;

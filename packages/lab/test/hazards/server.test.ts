@@ -1,7 +1,11 @@
 /** C: servers that forget, fall back, or are replaced. Each hazard breaks a recipe here, and does not break holdfast. */
-import { checkFence, checkIntervals, checkTokens, type Node } from "@holdfast/lab";
+
 import { type Lease, StaleTokenError } from "holdfast";
 import { expect } from "vitest";
+import { checkFence } from "../../src/history/fence.js";
+import { checkIntervals } from "../../src/history/intervals.js";
+import { checkTokens } from "../../src/history/tokens.js";
+import type { Node } from "../../src/sim/node.js";
 import { hazardTest as test } from "./hazard-tests.js";
 import { NaiveLock } from "./naive.js";
 import { heard, type Program, Scene } from "./scene.js";

@@ -1,8 +1,8 @@
 /** A holder, a fault of the server, and the next holder: by a counter of tokens, or by holdfast. */
 import type { NodeCopy } from "@holdfast/embedded";
-import { checkTokens } from "@holdfast/lab";
 import { type Lease, StaleTokenError } from "holdfast";
 import { expect } from "vitest";
+import { checkTokens } from "../../src/history/tokens.js";
 import { NaiveLock } from "./naive.js";
 import { failure, type Program, Scene } from "./scene.js";
 

@@ -1,14 +1,10 @@
 /** The corners of the checkers that histories at random do not reach. */
 import { describe, expect, test } from "vitest";
-import {
-  checkFence,
-  checkIntervals,
-  checkSettling,
-  checkTokens,
-  checkTries,
-  checkWaiting,
-  type Operation,
-} from "../../src/index.ts";
+import { checkFence } from "../../src/history/fence.ts";
+import { checkIntervals } from "../../src/history/intervals.ts";
+import type { Operation } from "../../src/history/operation.ts";
+import { checkTokens } from "../../src/history/tokens.ts";
+import { checkSettling, checkTries, checkWaiting } from "../../src/history/waiting.ts";
 
 /** "w1 acquire 0-5", and whatever else there is to say. */
 function op(said: string, more: Partial<Operation> = {}): Operation {

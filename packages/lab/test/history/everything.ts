@@ -1,13 +1,9 @@
 /** Every checker over a history of the ideal lock, with the bounds that it keeps. */
-import {
-  checkFence,
-  checkIntervals,
-  checkSettling,
-  checkTokens,
-  checkTurns,
-  checkWaiting,
-  type Violation,
-} from "../../src/index.ts";
+import { checkFence } from "../../src/history/fence.ts";
+import { checkIntervals } from "../../src/history/intervals.ts";
+import { checkTokens } from "../../src/history/tokens.ts";
+import type { Violation } from "../../src/history/violation.ts";
+import { checkSettling, checkTurns, checkWaiting } from "../../src/history/waiting.ts";
 import { DELAY_MS, type IdealHistory, TTL_MS } from "./ideal-lock.ts";
 
 /** The last answer of a release, the way of a new request, and the way of its grant. */

@@ -3,7 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { appendTo, fromLines, History, type Operation, Recorder, toLine } from "../../src/index.ts";
+import { History } from "../../src/history/history.ts";
+import { appendTo, fromLines, toLine } from "../../src/history/ndjson.ts";
+import type { Operation } from "../../src/history/operation.ts";
+import { Recorder } from "../../src/history/recorder.ts";
 
 describe("a history", () => {
   test("collects what recorders see, in the order of beginning", () => {

@@ -1,6 +1,7 @@
 /** Ways to break a valid history: each makes one thing happen that must not, as a broken lock would. */
 import type { Dice } from "../../src/chance/dice.ts";
-import type { Operation, Property } from "../../src/index.ts";
+import type { Operation } from "../../src/history/operation.ts";
+import type { Property } from "../../src/history/violation.ts";
 import { SETTLE_MS, WAIT_MS } from "./everything.ts";
 import type { IdealHistory } from "./ideal-lock.ts";
 

@@ -3,9 +3,11 @@
  * blocks, the cache, under faults, and with a server whose clock is set back. HOLDFAST_LIMIT_SEEDS=500 for a long run,
  * HOLDFAST_LIMIT_SEED=7 for one.
  */
-import { checkAdmissions, diceFor } from "@holdfast/lab";
+
 import type { LimitOptions } from "holdfast";
 import { describe, expect, it } from "vitest";
+import { diceFor } from "../../src/chance/dice.js";
+import { checkAdmissions } from "../../src/history/admissions.js";
 import { KEY, type Plan, type Run, run } from "./crowd.ts";
 
 const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 2);

@@ -1,7 +1,12 @@
 /** A crowd of processes that take from one limit, with clocks that differ, under faults, in virtual time. */
-import { diceFor, holdfastOn, type Operation, type Process, World } from "@holdfast/lab";
+
 import type { Limit, LimitOptions } from "holdfast";
+import { diceFor } from "../../src/chance/dice.js";
+import type { Operation } from "../../src/history/operation.js";
 import { Recorder } from "../../src/history/recorder.ts";
+import { holdfastOn } from "../../src/sim/holdfast-on.js";
+import type { Process } from "../../src/sim/process.js";
+import { World } from "../../src/sim/world.js";
 
 export interface Plan {
   readonly seed: number;

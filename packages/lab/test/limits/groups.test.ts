@@ -2,9 +2,14 @@
  * A group is charged as a whole or not at all, whatever becomes of its process and its connection between any two
  * commands; and whoever looks sees no part of it, at any moment. HOLDFAST_LIMIT_SEEDS=200 for a long run.
  */
-import { diceFor, holdfastOn, type Node, type Process, World } from "@holdfast/lab";
+
 import { IndeterminateError, type LimitGroup } from "holdfast";
 import { describe, expect, it } from "vitest";
+import { diceFor } from "../../src/chance/dice.js";
+import { holdfastOn } from "../../src/sim/holdfast-on.js";
+import type { Node } from "../../src/sim/node.js";
+import type { Process } from "../../src/sim/process.js";
+import { World } from "../../src/sim/world.js";
 
 const SEEDS = Number(process.env.HOLDFAST_LIMIT_SEEDS ?? 3);
 const FOR_MS = 1_500;

@@ -1,7 +1,11 @@
 /** The guard in virtual time: escalation and decay, clocks that disagree, and a random crowd beside a plain model. */
-import { holdfastOn, type Link, type Process, World } from "@holdfast/lab";
+
 import type { Guard, GuardOptions, GuardVerdict } from "holdfast";
 import { describe, expect, it } from "vitest";
+import { holdfastOn } from "../../src/sim/holdfast-on.js";
+import type { Link } from "../../src/sim/link.js";
+import type { Process } from "../../src/sim/process.js";
+import { World } from "../../src/sim/world.js";
 
 const MINUTE = 60_000;
 const LADDER: GuardOptions = {

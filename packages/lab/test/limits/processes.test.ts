@@ -3,9 +3,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { ServerProcess } from "@holdfast/conformance";
-import { type AdmissionOptions, checkAdmissions, type Operation } from "@holdfast/lab";
 import type { LimitOptions } from "holdfast";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AdmissionOptions, checkAdmissions } from "../../src/history/admissions.js";
+import type { Operation } from "../../src/history/operation.js";
 
 const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
 const PROCESSES = process.env.HOLDFAST_TEST_MATRIX ? 30 : 6;

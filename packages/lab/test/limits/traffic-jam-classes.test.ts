@@ -8,8 +8,8 @@ import {
   LimitGroup,
   RollingLimit,
 } from "@holdfast/compat/traffic-jam";
-import { World } from "@holdfast/lab";
 import { describe, expect, it } from "vitest";
+import { World } from "../../src/sim/world.js";
 import { configOf, flood, inWorld } from "./traffic-jam-scene.ts";
 
 describe("GcraLimit, as time passes", () => {

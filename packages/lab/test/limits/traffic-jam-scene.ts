@@ -1,8 +1,11 @@
 /** A process of a world with a configuration of TrafficJam, and a crowd of them. */
 
 import { Configuration, holdfastOf, type Limit } from "@holdfast/compat/traffic-jam";
-import { type Node, type Process, SimClient, World } from "@holdfast/lab";
 import { expect } from "vitest";
+import type { Node } from "../../src/sim/node.js";
+import type { Process } from "../../src/sim/process.js";
+import { SimClient } from "../../src/sim/sim-client.js";
+import { World } from "../../src/sim/world.js";
 
 export interface Scene {
   readonly world: World;

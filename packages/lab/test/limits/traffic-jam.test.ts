@@ -1,8 +1,8 @@
 /** A Limit of @holdfast/compat/traffic-jam where time passes: what the gem's specs assert of it, and its defects of time. */
 
 import { Limit } from "@holdfast/compat/traffic-jam";
-import { World } from "@holdfast/lab";
 import { describe, expect, it } from "vitest";
+import { World } from "../../src/sim/world.js";
 import { configOf, flood, inWorld, mostIn } from "./traffic-jam-scene.ts";
 
 describe("Limit, as time passes", () => {

@@ -1,9 +1,9 @@
-import { World } from "@holdfast/lab";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient } from "redis";
 import { describe, expect, it } from "vitest";
+import { World } from "../../src/sim/world.js";
 
 interface Disposable {
   readonly client: ConstructorParameters<typeof Holdfast>[0];

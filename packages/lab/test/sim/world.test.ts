@@ -1,6 +1,8 @@
-import { holdfastOn, type Process, World } from "@holdfast/lab";
 import { AcquireTimeoutError, LeaseLostError } from "holdfast";
 import { describe, expect, it } from "vitest";
+import { holdfastOn } from "../../src/sim/holdfast-on.js";
+import type { Process } from "../../src/sim/process.js";
+import { World } from "../../src/sim/world.js";
 
 interface Section {
   readonly process: string;

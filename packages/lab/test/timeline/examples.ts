@@ -1,6 +1,6 @@
 /** Timelines that the drawings are tried on: one that everybody knows, and any number at random. */
 import type { Dice } from "../../src/chance/dice.ts";
-import type { Arrow, Bar, Lane, Mark, Timeline } from "../../src/index.ts";
+import type { Arrow, Bar, Lane, Mark, Timeline } from "../../src/timeline/timeline.ts";
 
 /** A lease of 10 s, a pause of 12 s, a fence. */
 export const pause: Timeline = {

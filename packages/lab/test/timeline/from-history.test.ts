@@ -1,7 +1,11 @@
 /** The picture of a history: everything that matters of it, around what went wrong. */
 import { describe, expect, test } from "vitest";
 import { Dice } from "../../src/chance/dice.ts";
-import { checkIntervals, drawSvg, drawText, type Operation, timelineOf } from "../../src/index.ts";
+import { checkIntervals } from "../../src/history/intervals.ts";
+import type { Operation } from "../../src/history/operation.ts";
+import { timelineOf } from "../../src/timeline/from-history.ts";
+import { drawSvg } from "../../src/timeline/svg.ts";
+import { drawText } from "../../src/timeline/text.ts";
 import { checkEverything } from "../history/everything.ts";
 import { IdealRun } from "../history/ideal-lock.ts";
 import { mutations } from "../history/mutations.ts";

@@ -1,7 +1,8 @@
 /** A timeline as SVG and HTML: well-formed whatever it says, complete in itself, and no label upon another. */
 import { describe, expect, test } from "vitest";
 import { Dice } from "../../src/chance/dice.ts";
-import { drawHtml, drawSvg } from "../../src/index.ts";
+import { drawHtml } from "../../src/timeline/html.ts";
+import { drawSvg } from "../../src/timeline/svg.ts";
 import { anyTimeline, pause } from "./examples.ts";
 
 const SEEDS = 80;

@@ -1,7 +1,7 @@
 /** A timeline on a terminal, to the letter where it is small, and within its columns wherever. */
 import { describe, expect, test } from "vitest";
 import { Dice } from "../../src/chance/dice.ts";
-import { drawText } from "../../src/index.ts";
+import { drawText } from "../../src/timeline/text.ts";
 import { anyTimeline, pause } from "./examples.ts";
 
 describe("a timeline as text", () => {
