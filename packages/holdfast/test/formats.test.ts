@@ -1,6 +1,7 @@
 /** The package as it is published, imported and required, also both in one process. */
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import * as imported from "holdfast";
@@ -72,4 +73,10 @@ test("every entry is imported and required, and both open a URL, inspect and exa
     timeout: 15_000,
   });
   expect(stdout.trim().split("\n")).toEqual(["true", "released true", "true", "released true", "true"]);
+});
+
+test("the package has less than 1 MB", async () => {
+  const options = { cwd: join(import.meta.dirname, ".."), shell: process.platform === "win32" };
+  const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], options);
+  expect(JSON.parse(stdout)[0].unpackedSize).toBeLessThan(1_000_000);
 });
