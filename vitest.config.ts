@@ -59,8 +59,9 @@ export default defineConfig({
     // Suites wait for servers and deadlines about as long as they compute: one file a core leaves cores idle.
     maxWorkers: availableParallelism() + 1,
     env: findServers(process.env),
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Only what hangs meets them, on however busy a machine.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     // A test that passes the second time has found something; retrying would hide it.
     retry: 0,
     allowOnly: !process.env.CI,

@@ -9,6 +9,9 @@ import { RedisStore, type SendCommand } from "./redis-store.js";
 import { afterRealMs } from "./time.js";
 import { within } from "./wait.js";
 
+/** A case that is not about silence must not fail because the machine is busy. */
+const CALL_TIMEOUT_MS = 10_000;
+
 /** The server under test. What is left out is lacking, for the reason in `lacks`. */
 export interface LabServer extends Target {
   readonly title: string;
@@ -89,7 +92,11 @@ export class RedisLab implements LockLab {
     const { through, ...options } = setup;
     const opened = await this.#clients.open(this.url(through), this.#server.ca);
     this.#opened.push(opened);
-    const holdfast = new Holdfast(opened.client, { prefix: this.prefix, ...options });
+    const holdfast = new Holdfast(opened.client, {
+      prefix: this.prefix,
+      callTimeout: CALL_TIMEOUT_MS,
+      ...options,
+    });
     this.#holdfasts.push(holdfast);
     return holdfast;
   }

@@ -110,7 +110,7 @@ export const lifecycleCases: readonly LockCase[] = [
       await lab.freezeServer();
       const startMs = realNowMs();
       await holdfast.close();
-      assert.ok(realNowMs() - startMs < 3_000);
+      assert.ok(realNowMs() - startMs < 15_000);
       assertLost(lease, "closed");
       await lab.thawServer();
     },

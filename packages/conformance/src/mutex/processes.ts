@@ -5,7 +5,7 @@ import { until } from "../wait.js";
 import { assertBusy, LONG_TTL_MS, standInLine, take } from "./rivals.js";
 
 const SHORT_TTL_MS = 400;
-const WAIT_MS = 8_000;
+const WAIT_MS = 30_000;
 
 export const processCases: readonly LockCase[] = [
   {
