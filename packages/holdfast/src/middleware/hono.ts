@@ -59,13 +59,16 @@ export function rateLimit<Ctx extends HonoContextLike = never>(
       );
       return response;
     }
-    let status: number | null = 500;
+    let status = 500;
     try {
       await next();
       status = context.res.status;
     } finally {
-      void settle?.(status);
+      // A network error has no status: the client receives 500, or nothing.
+      void settle?.(status === 0 ? 500 : status);
     }
+    // A network error, and a switch of protocols, cannot be copied with other headers: such a response goes on as it is.
+    if (status < 200) return undefined;
     writeFields(
       fields,
       (name) => context.res.headers.get(name),

@@ -5,8 +5,8 @@ import type { Incoming } from "./core.js";
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** null where the stream of an HTTP/2 request is over. */
-  readonly socket: NodeSocket | null;
+  /** null where the stream of an HTTP/2 request is over; some adapters of serverless platforms have none. */
+  readonly socket?: NodeSocket | null | undefined;
 }
 
 /** A `Socket`, as far as it is needed. */
@@ -41,8 +41,8 @@ export function peerAddress(request: NodeRequest): string | null {
   return known;
 }
 
-function readAddress(socket: NodeSocket | null): string | null {
-  if (socket === null) return null;
+function readAddress(socket: NodeRequest["socket"]): string | null {
+  if (!socket) return null;
   const { remoteAddress, localAddress, destroyed } = socket;
   if (remoteAddress !== undefined) return remoteAddress;
   // A connection that was reset has lost the address of its peer, but not its own, until it is destroyed.
@@ -73,14 +73,21 @@ export function whenAnswered(
   response: NodeResponse,
   told: (status: number | null) => void,
 ): void {
-  const waiting = socket === null || socket.destroyed || response.closed ? null : waitingOn(socket);
+  let isTold = false;
+  const waiting = socket ? waitingOn(socket) : new Set<() => void>();
   const tell = (): void => {
-    if (waiting?.delete(tell) === false) return;
+    waiting.delete(tell);
+    if (isTold) return;
+    isTold = true;
     told(response.headersSent ? response.statusCode : null);
   };
-  waiting?.add(tell);
-  if (waiting) response.once("close", tell);
-  else tell();
+  // A request without a socket never had one, or its HTTP/2 stream is over, and says so by its response.
+  if (response.closed || socket === null || socket?.destroyed) {
+    tell();
+    return;
+  }
+  waiting.add(tell);
+  response.once("close", tell);
 }
 
 /** The requests that wait for an outcome, by connection: one listener for all of them. */

@@ -99,6 +99,15 @@ function storeSuite(make: () => FenceStore): void {
 describe("in memory", () => {
   storeSuite(() => new MemoryFences());
 
+  test("long names are kept as digests, and are fences of their own", async () => {
+    const store = new MemoryFences();
+    const long = "/x".repeat(5_000);
+    for (const resource of [long, `${long}y`, "x".repeat(512), "x".repeat(513)]) {
+      expect(await store.enter(resource, holder(2n))).toBeNull();
+      expect(await store.enter(resource, holder(1n))).toBe(2n);
+    }
+  });
+
   test("what is dropped is not forgotten: a floor stands for it", async () => {
     const store = new MemoryFences({ capacity: 2 });
     for (const [resource, token] of [

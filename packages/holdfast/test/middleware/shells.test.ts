@@ -1,5 +1,5 @@
 /** What is peculiar to a framework: bodies, responses that were sent already, responses that cannot be changed. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EmbeddedValkey } from "@holdfast/embedded";
@@ -117,6 +117,33 @@ describe("Express", () => {
     expect(errors).toMatchObject([{ code: "CLOSED" }]);
   });
 
+  test("a request without a socket has no address, and is settled by its response", async () => {
+    const limits = perHour(5);
+    const options = { limits, count: "failures" } as const;
+    const [refusing, counting] = [forExpress(hf, options), forExpress(hf, { ...options, key: () => "me" })];
+    const request = { method: "GET", headers: {} } as express.Request;
+    const response = (status: number) => {
+      const emitter = new EventEmitter();
+      const written = {
+        statusCode: status,
+        headersSent: false,
+        closed: false,
+        end: () => emitter.emit("end"),
+      };
+      return Object.assign(emitter, written, { getHeader: () => undefined, setHeader: () => {} });
+    };
+    const refused = response(200);
+    refusing(request, refused, () => refused.emit("let in"));
+    await once(refused, "end");
+    expect(refused.statusCode).toBe(400);
+    const served = response(200);
+    await new Promise<void>((resolve) => counting(request, served, () => resolve()));
+    expect(await limits.peek("me")).toMatchObject({ remaining: 4 });
+    served.headersSent = true;
+    served.emit("close");
+    await vi.waitFor(async () => expect(await limits.peek("me")).toMatchObject({ remaining: 5 }));
+  });
+
   test("Node's own server, without a framework", async () => {
     const limit = forExpress(hf, { limits: perHour(1) });
     const server = createServer((request, response) => limit(request, response, () => response.end("in")));
@@ -201,6 +228,14 @@ describe("Hono and fetch", () => {
     const handler = forFetch(hf, options)(() => Response.error());
     expect((await handler(new Request("http://server/"))).type).toBe("error");
     expect(await limits.peek("me")).toMatchObject({ remaining: 4 });
+  });
+
+  test("on Hono a network error goes on as it is, and counts as a failure", async () => {
+    const limits = perHour(5);
+    const app = new Hono().use(forHono(hf, { limits, key: () => "me", count: "failures" }));
+    app.get("/", () => Response.error());
+    expect((await app.request("/")).type).toBe("error");
+    await vi.waitFor(async () => expect(await limits.peek("me")).toMatchObject({ remaining: 4 }));
   });
 
   test("the handler's error is the caller's, and counts", async () => {

@@ -8,6 +8,7 @@ import { BoundedMap } from "../../bounded-map.js";
 import { InvalidArgumentError } from "../../errors.js";
 import { type Fenced, refuses } from "../fenced.js";
 import type { FenceStore } from "./http-fence.js";
+import { digestOf } from "./resource-digest.js";
 
 export interface MemoryFencesOptions {
   /**
@@ -24,6 +25,8 @@ export interface MemoryFencesOptions {
 }
 
 const DEFAULT_CAPACITY = 100_000;
+/** Longer names are kept as digests, so that the memory is bounded whatever paths clients choose. */
+const LONGEST_NAME = 512;
 
 export class MemoryFences implements FenceStore {
   #floor: bigint;
@@ -44,7 +47,8 @@ export class MemoryFences implements FenceStore {
     return this.#newest.size;
   }
 
-  async enter(resource: string, holder: Fenced): Promise<bigint | null> {
+  async enter(name: string, holder: Fenced): Promise<bigint | null> {
+    const resource = name.length <= LONGEST_NAME ? name : digestOf(name);
     const there = this.#newest.get(resource);
     if (there ? refuses(there, holder) : holder.fence <= this.#floor) return there?.fence ?? this.#floor;
     const dropped = this.#newest.set(resource, { fence: holder.fence, id: holder.id });

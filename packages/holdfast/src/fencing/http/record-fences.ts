@@ -1,8 +1,8 @@
 /** RecordFences: fences in Redis or Valkey, for servers of several processes. One record for each resource, for good. */
-import { createHash } from "node:crypto";
 import { InvalidArgumentError, StaleTokenError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
 import type { FenceStore } from "./http-fence.js";
+import { digestOf } from "./resource-digest.js";
 
 /** Records have names of at most 512 characters. */
 const LONGEST_NAME = 512;
@@ -46,7 +46,6 @@ export class RecordFences implements FenceStore {
   #nameOf(resource: string): string {
     const name = `${this.#prefix}${resource}`;
     const isName = name.length <= LONGEST_NAME && !name.startsWith("}") && name.isWellFormed();
-    if (isName) return name;
-    return `${this.#prefix}sha256:${createHash("sha256").update(resource, "utf16le").digest("base64url")}`;
+    return isName ? name : `${this.#prefix}${digestOf(resource)}`;
   }
 }
