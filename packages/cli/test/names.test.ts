@@ -1,7 +1,7 @@
 /** Names and labels that strangers chose, as each command prints them: no character of theirs acts on a terminal. */
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type Ended, jsonLines, Program, run } from "./program.js";
+import { type Ended, jsonLines, MAIN, Program, run } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -65,5 +65,30 @@ describe.each([{ json: [] }, { json: ["--json"] }])("$json", ({ json }) => {
     const unknown = await holdfast("ls", `--${NAME}`, ...json);
     expect(unknown.exitCode).toBe(64);
     for (const { stdout, stderr } of [refused, unknown]) expect(stdout + stderr).not.toMatch(UNSEEN);
+  });
+});
+
+test("a name of a megabyte, which somebody has written by hand, is cut in a table and in errors", async () => {
+  const name = `big${"x".repeat(1_000_000)}`;
+  await server.redis.set(`holdfast:{${name}}:lock`, `${"1".padStart(16, "0")} `);
+  const table = await holdfast("ls", "--all");
+  expect(table.stdout).toContain("bigxxx");
+  expect(table.stdout.length).toBeLessThan(20_000);
+  const { locks } = JSON.parse((await holdfast("ls", "--all", "--json")).stdout);
+  expect(locks).toContainEqual(expect.objectContaining({ name }));
+  await server.redis.del(`holdfast:{${name}}:lock`);
+});
+
+test("an argument that is not UTF-8 is refused, because it would be another name", async () => {
+  const script = `"$0" ${MAIN} lock "$(printf 'g\\374nther')" -- true`;
+  const program = new Program(
+    ["-c", script, process.execPath],
+    { HOLDFAST_REDIS: server.url },
+    [],
+    "/bin/sh",
+  );
+  expect(await program.ended()).toMatchObject({
+    exitCode: 64,
+    stderr: "holdfast: an argument is not UTF-8\n",
   });
 });

@@ -178,6 +178,23 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     });
   });
 
+  test("watch draws nothing on a dumb terminal: one line a change; narrow ones have what fits", async () => {
+    const held = await holder("dumb:lock", "someone");
+    const dumb = terminal(`TERM=dumb exec ${HOLDFAST} watch 'dumb:*' --interval 100ms`);
+    await dumb.shows(/ dumb:lock held by someone \(pid \d+ on/);
+    dumb.type("\u0003");
+    expect(await dumb.ended()).toBe(0);
+    expect(dumb.written).not.toContain("\u001b");
+    for (const columns of [3, 12, 30]) {
+      const narrow = terminal(`exec ${HOLDFAST} watch 'dumb:*' --interval 100ms`, { columns, rows: 5 });
+      await narrow.shows(columns < 12 ? /d/ : /dumb:/);
+      narrow.type("q");
+      expect(await narrow.ended()).toBe(0);
+    }
+    held.child.stdin?.end();
+    await held.ended();
+  });
+
   describe("holdfast release", () => {
     test("asks first: no leaves it, Ctrl-C and Ctrl-D too, yes takes it", async () => {
       const first = await holder("asked", "first");

@@ -71,8 +71,9 @@ function isPattern(text: string): boolean {
 }
 
 async function displayFor(terms: WatchTerms, settings: Settings, onEnd: () => void): Promise<Display> {
-  const onTerminal = process.stdout.isTTY && !settings.json;
-  if (!onTerminal) return new Changes(settings.json);
+  // A dumb terminal cannot draw in place.
+  const draws = process.stdout.isTTY && process.env["TERM"] !== "dumb" && !settings.json;
+  if (!draws) return new Changes(settings.json);
   return new Picture(terms.pattern, await rulerFor(terms.pattern), onEnd);
 }
 

@@ -3,8 +3,12 @@
 /** Control characters, and those that change the direction or the look of their neighbours without being seen. */
 const UNSEEN = /\p{Cc}|\p{Cf}|[\u2028\u2029]/gu;
 
+/** More than any name that holdfast takes. Whoever writes keys by hand may make names of megabytes. */
+const LONGEST = 2_000;
+
 /** Anybody may have chosen a name or a label: an escape sequence in one must not reach the terminal. */
 export function printable(text: string): string {
+  if (text.length > LONGEST) return `${printable(text.slice(0, LONGEST))}…`;
   return text.replaceAll(UNSEEN, (character) => {
     return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
   });
