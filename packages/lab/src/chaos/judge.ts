@@ -1,6 +1,6 @@
 /** What a round has shown: rules that holdfast broke, and canaries that were caught. */
-import { checkFence } from "../history/fence.js";
 import { checkIntervals } from "../history/intervals.js";
+import { checkLockRules } from "../history/lock-rules.js";
 import type { Operation } from "../history/operation.js";
 import type { Span } from "../history/span.js";
 import { checkTokens } from "../history/tokens.js";
@@ -32,9 +32,10 @@ export function judge(round: Round): Verdict {
   const operations = settleHolds(round.history.operations, deathOf(round));
   const ours = operations.filter(({ key, process }) => !key.startsWith("canary:") && isCaller(process));
   const violations = [
-    ...checkGrants(ours, round.faults),
-    ...checkExclusion(ours, round),
-    ...checkFence(ours),
+    ...checkLockRules(ours, {
+      grants: comparableGrants(ours, round.faults),
+      mayOverlap: excusedOverlaps(ours, round.faults),
+    }),
     ...checkChain(ours),
     ...checkPace(operations, round),
     ...remainsOf(round),
@@ -81,7 +82,7 @@ function settleHolds(
  * A turn that was passed on inside a process asked no server: it is as good as the lease that it is part of, and where
  * the server forgot that one, or its clock moved, others may have had a larger token before.
  */
-function checkGrants(ours: readonly Operation[], faults: readonly Fault[]): Violation[] {
+function comparableGrants(ours: readonly Operation[], faults: readonly Fault[]): Operation[][] {
   const askedMs = askedFor(ours);
   const breaks = breaksOf(faults);
   const grants = ours.filter(
@@ -91,9 +92,9 @@ function checkGrants(ours: readonly Operation[], faults: readonly Fault[]): Viol
   );
   const losses = faults.filter(({ breaks }) => breaks === "memory");
   const isClockMoved = faults.some(({ breaks }) => breaks === "time");
-  if (!isClockMoved || losses.length === 0) return checkTokens(grants);
-  return between(losses).flatMap(({ fromMs, toMs }) =>
-    checkTokens(grants.filter((one) => askedMs(one) >= fromMs && (one.retMs ?? Infinity) <= toMs)),
+  if (!isClockMoved || losses.length === 0) return [grants];
+  return between(losses).map(({ fromMs, toMs }) =>
+    grants.filter((one) => askedMs(one) >= fromMs && (one.retMs ?? Infinity) <= toMs),
   );
 }
 
@@ -109,18 +110,18 @@ function between(cuts: readonly Span[]): Span[] {
 }
 
 /** Two holds at one time are a violation unless the server forgot, or its clock moved, after the first had been asked for. */
-function checkExclusion(ours: readonly Operation[], { faults }: Round): Violation[] {
+function excusedOverlaps(
+  ours: readonly Operation[],
+  faults: readonly Fault[],
+): (violation: Violation) => boolean {
   const breaks = breaksOf(faults);
   const askedMs = askedFor(ours);
-  return checkIntervals(ours, { most: Infinity }).filter(({ operations }) =>
-    operations.some((a, place) =>
-      operations.slice(place + 1).some((b) => {
-        const fromMs = Math.min(askedMs(a), askedMs(b));
-        const toMs = Math.max(a.invMs, b.invMs);
-        return overlap(a, b) && !isBroken(breaks, fromMs, toMs);
-      }),
-    ),
-  );
+  const isExcused = (a: Operation, b: Operation): boolean =>
+    isBroken(breaks, Math.min(askedMs(a), askedMs(b)), Math.max(a.invMs, b.invMs));
+  return ({ operations }) =>
+    operations.every((a, place) =>
+      operations.slice(place + 1).every((b) => !overlap(a, b) || isExcused(a, b)),
+    );
 }
 
 /** When leases may have ended early on the server: while it forgot, and at the two moments at which its clock was set. */

@@ -1,8 +1,6 @@
 /** Judge: reads the history of a run and what is left at its end, and says which rules were broken. */
-import { checkFence } from "../../history/fence.js";
-import { checkIntervals } from "../../history/intervals.js";
+import { checkLockRules } from "../../history/lock-rules.js";
 import type { Operation } from "../../history/operation.js";
-import { checkTokens } from "../../history/tokens.js";
 import type { Violation } from "../../history/violation.js";
 import { checkTries, checkTurns, checkWaiting } from "../../history/waiting.js";
 import { judgeCost } from "./cost.js";
@@ -21,12 +19,12 @@ const fewestGrants = 3;
 /** Adds to the failures of the scene. Call it when the run is over. */
 export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
   const { operations } = scene.history;
-  const { exceptions } = scene;
-  const found = [
-    ...tokenSpans(grantsOfTheNode(scene), scene.tokenCutsMs).flatMap((span) => checkTokens(span)),
-    ...checkIntervals(operations, { exceptions }).filter((violation) => !isExcused(scene, violation)),
-    ...checkFence(operations, { placeOf }),
-  ];
+  const found = checkLockRules(operations, {
+    grants: tokenSpans(grantsOfTheNode(scene), scene.tokenCutsMs),
+    exceptions: scene.exceptions,
+    mayOverlap: (violation) => isExcused(scene, violation),
+    placeOf,
+  });
   if (scene.calmFromMs < endMs) {
     found.push(...ofCalm(scene, endMs, queue));
     judgeKept(scene);
