@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const INSTALLED = fileURLToPath(new URL("../../../node_modules", import.meta.url));
+const EMBEDDED = import.meta.resolve("@holdfast/embedded");
 /** Prints the libraries that were loaded. It ends by itself only if nothing is left open. */
 const PROGRAM = `
 import { createRequire } from "node:module";
@@ -41,6 +42,38 @@ await Promise.all([hf.mutex("a").tryAcquire().catch(tell), hf.limit("b", { max: 
 for (const { severity, found } of (await hf.doctor()).findings) if (severity === "error") console.log("DOCTOR", found);
 await hf.mutex("a").acquire().catch(tell);
 await hf.close();
+`;
+/** Prints what comes of it when the server returns with fewer databases, and then as it was. */
+const FEWER_DATABASES = `
+import { createConnection } from "node:net";
+import { once } from "node:events";
+import { Holdfast } from "holdfast";
+const { EmbeddedValkey } = await import(process.argv[3]);
+let server = await EmbeddedValkey.start({ config: "databases 4" });
+const { port } = server;
+const hf = new Holdfast("redis://127.0.0.1:" + port + "/3", { callTimeout: 500 });
+let names = 0;
+const until = async (expected, tries) => {
+  let outcome = "";
+  for (let at = 0; outcome !== expected && at < tries; at += 1) {
+    outcome = await hf.mutex("b" + names++).tryAcquire().then(() => "acquired", ({ code }) => code);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  console.log(outcome);
+};
+await until("acquired", 100);
+await server.stop();
+server = await EmbeddedValkey.start({ port, config: "databases 1" });
+await until("SERVER_ERROR", 12);
+const socket = createConnection(port, "127.0.0.1");
+socket.write("DBSIZE\\r\\n");
+console.log("keys " + String((await once(socket, "data"))[0]).trim());
+socket.destroy();
+await server.stop();
+server = await EmbeddedValkey.start({ port, config: "databases 4" });
+await until("acquired", 100);
+await hf.close();
+await server.stop();
 `;
 /** With everything that a URL can say. */
 const USER = { name: "us:er", password: "p@ss/word", database: 3 };
@@ -77,7 +110,9 @@ async function runWith(libraries: readonly string[], program = PROGRAM): Promise
     await symlink(join(INSTALLED, library), join(modules, library));
   }
   await writeFile(join(place, "program.mjs"), program);
-  const { stdout } = await run(process.execPath, [join(place, "program.mjs"), url], { timeout: 15_000 });
+  const { stdout } = await run(process.execPath, [join(place, "program.mjs"), url, EMBEDDED], {
+    timeout: 30_000,
+  });
   return stdout.trim();
 }
 
@@ -106,6 +141,18 @@ test.concurrent.each(LIBRARIES)(
     const admin = new Redis(server.url);
     expect(await admin.keys("*")).toEqual([]);
     admin.disconnect();
+  },
+);
+
+test.concurrent.each(LIBRARIES)(
+  "%s runs nothing in another database after a reconnect either",
+  { timeout: 60_000 },
+  async (library) => {
+    const lines = (await runWith([library], FEWER_DATABASES)).split("\n");
+    const told = lines.filter((line) => /^([A-Z_]+|acquired|keys .*)$/.test(line));
+    // GLIDE keeps the reason to itself, and connects no more until the database is there.
+    const refused = library.includes("glide") ? "INDETERMINATE" : "SERVER_ERROR";
+    expect(told).toEqual(["acquired", refused, "keys :0", "acquired"]);
   },
 );
 

@@ -31,8 +31,8 @@ export function sendOnceSelected(client: RedisClient, connection: SelectingConne
     refusal = null;
   });
   connection.on("error", (error: Error) => {
-    if (!isRefusedSelect(error)) return;
-    refusal = error;
+    refusal = isRefusedSelect(error) ? error : null;
+    if (!refusal) return;
     connection.reconnect();
     rejectWaiting(error);
   });
