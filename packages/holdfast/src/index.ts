@@ -43,8 +43,9 @@ export type {
 export type { LimitState } from "./inspect/limit-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
 export type { Limit, LimitTarget, PartOptions, TakeOptions } from "./limits/limit.js";
+export type { LimitGroup, LimitGroupPart } from "./limits/limit-group.js";
 export type { LimitIndex } from "./limits/limit-index.js";
-export type { LimitGroup, LimitGroupPart, Limits } from "./limits/limits.js";
+export type { Limits } from "./limits/limits.js";
 export type { Cell, GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
 export type { LimitOptions, LimitPolicy, Outage } from "./limits/settings.js";
 export type { LimitType } from "./limits/types.js";

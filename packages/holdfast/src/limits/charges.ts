@@ -1,6 +1,6 @@
 /**
- * Charges: the calls of the script. What is asked for in one turn of the event loop goes to Redis as one script, each
- * charge for itself, those whose callers wait for less long apart from the others.
+ * Charges, and what sends them: all charges of one turn of the event loop travel as one call of the script, and each is
+ * decided by itself. Charges with another time-out travel in another call.
  */
 import { ServerError } from "../errors.js";
 import { refundKey } from "../redis/keys.js";
@@ -12,39 +12,42 @@ import { script } from "./lua/charge.lua.js";
 import type { LimitSettings } from "./settings.js";
 import { inVerdict, problemIn, readVerdict, type Verdict } from "./verdict.js";
 
-export interface Ask {
+/** A cost for one target of one limit. */
+export interface Charge {
   readonly settings: LimitSettings;
   readonly target: string;
+  /** The Redis key of the limit and target. */
   readonly key: string;
-  /** Negative: given back. */
+  /** Negative: a refund. */
   readonly cost: number;
+  /** When it happened, in µs since 1970 by the server's clock. Null: now. */
   readonly atUs: number | null;
 }
 
-/** What is taken beyond what was asked for, as far as it fits, to be used within `holdUs`. */
+/** A cost that is taken beyond the charge, as far as it fits, to be used within `holdUs`. */
 export interface Ahead {
   readonly extra: number;
   readonly holdUs: number;
 }
 
-/** Charged, with more ahead, given back, looked at, or from now on so much. */
+/** Take the cost, take it and more ahead, refund it, look whether it fits, or set the amount used to it. */
 type How = "take" | "ahead" | "back" | "look" | "set";
 
 interface Call {
   readonly how: How;
-  /** Every one is charged or none. */
-  readonly asks: readonly Ask[];
+  /** A group: all of them are charged or none. */
+  readonly charges: readonly Charge[];
   readonly ahead: Ahead | null;
   readonly timeoutMs: number;
-  /** From `place` on the reply is about these. */
-  readonly heard: (reply: readonly Reply[], place: number) => void;
+  /** Takes the verdicts of this call out of the reply, from `place` on. */
+  readonly read: (reply: readonly Reply[], place: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Charges that travel together: while the server works on some, the next are made. */
+/** Calls of one script call. The server works on some of them while the next are made. */
 const CHUNK = 16;
 
-export class Charges {
+export class ChargeSender {
   readonly #port: Pick<RedisPort, "script">;
   readonly #random: Random;
   readonly #prefix: string;
@@ -56,21 +59,21 @@ export class Charges {
     this.#prefix = prefix;
   }
 
-  /** Together with whatever else is asked for now. Every caller has an error of its own. */
-  one(ask: Ask, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
-    const how = ahead ? "ahead" : ask.cost < 0 ? "back" : "take";
+  /** Takes or refunds one charge, in one call with the others of this turn. Every caller receives an error of its own. */
+  one(charge: Charge, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+    const how = ahead ? "ahead" : charge.cost < 0 ? "back" : "take";
     return new Promise((resolve, reject) => {
-      const heard: Call["heard"] = (reply, place) => resolve(readVerdict(reply, place));
-      this.#batch.add({ how, asks: [ask], ahead, timeoutMs, heard, reject });
+      const read: Call["read"] = (reply, place) => resolve(readVerdict(reply, place));
+      this.#batch.add({ how, charges: [charge], ahead, timeoutMs, read, reject });
     });
   }
 
-  /** Every one is charged or none, looked at, or set. */
-  together(how: "take" | "look" | "set", asks: readonly Ask[], timeoutMs: number): Promise<Verdict[]> {
+  /** Takes all charges or none; looks at them, or sets them, as one group. */
+  together(how: "take" | "look" | "set", charges: readonly Charge[], timeoutMs: number): Promise<Verdict[]> {
     return new Promise((resolve, reject) => {
-      const heard: Call["heard"] = (reply, place) =>
-        resolve(asks.map((_, at) => readVerdict(reply, place + at)));
-      this.#batch.add({ how, asks, ahead: null, timeoutMs, heard, reject });
+      const read: Call["read"] = (reply, place) =>
+        resolve(charges.map((_, at) => readVerdict(reply, place + at)));
+      this.#batch.add({ how, charges, ahead: null, timeoutMs, read, reject });
     });
   }
 
@@ -81,15 +84,15 @@ export class Charges {
   }
 
   #sendAlike(calls: readonly Call[]): void {
-    const { how, timeoutMs, asks } = calls[0] as Call;
-    const size = asks.length;
+    const { how, timeoutMs, charges } = calls[0] as Call;
+    const size = charges.length;
     this.#run(how, size, calls, timeoutMs).then(
       (reply) => {
         for (let place = 0; place < calls.length; place += 1) {
-          const { heard, reject } = calls[place] as Call;
+          const { read, reject } = calls[place] as Call;
           const problem = problemIn(reply, place * size);
           if (problem !== null) reject(new ServerError(problem));
-          else heard(reply, place * size);
+          else read(reply, place * size);
         }
       },
       (error: unknown) => {
@@ -101,11 +104,11 @@ export class Charges {
   async #run(how: How, size: number, calls: readonly Call[], timeoutMs: number): Promise<Reply[]> {
     const words: string[] = [how, `${size}`];
     const keys: string[] = [];
-    for (const { asks, ahead } of calls)
-      for (const { settings, target, key, cost, atUs } of asks) {
+    for (const { charges, ahead } of calls)
+      for (const { settings, target, key, cost, atUs } of charges) {
         const { policy, perUs, burst, unitUs } = settings;
         keys.push(key);
-        // Some clients send again what a broken connection may have lost: a repeat is known by this.
+        // Some clients resend commands after a reconnect. The script knows a repeat by this key.
         if (how === "back") keys.push(refundKey(this.#prefix, target, this.#random.id()));
         words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${burst}`, `${unitUs}`);
         words.push(atUs === null ? "" : `${atUs}`);
@@ -117,26 +120,28 @@ export class Charges {
 }
 
 function isAlike(one: Call, other: Call): boolean {
-  return one.how === other.how && one.timeoutMs === other.timeoutMs && one.asks.length === other.asks.length;
+  return (
+    one.how === other.how && one.timeoutMs === other.timeoutMs && one.charges.length === other.charges.length
+  );
 }
 
-/** As few as there can be, if what concerns one key is to stay in its order. */
+/** The fewest batches in which the calls that concern one key keep their order. */
 function splitIntoBatches(calls: readonly Call[]): Call[][] {
   const batches: Call[][] = [];
   const lastOf = new Map<string, number>();
   for (const call of calls) {
-    const after = Math.max(0, ...call.asks.map(({ key }) => lastOf.get(key) ?? 0));
+    const after = Math.max(0, ...call.charges.map(({ key }) => lastOf.get(key) ?? 0));
     let place = batches.findIndex(
       ([first], at) => at >= after && first !== undefined && isAlike(first, call),
     );
     if (place < 0) place = batches.push([]) - 1;
     batches[place]?.push(call);
-    for (const { key } of call.asks) lastOf.set(key, place);
+    for (const { key } of call.charges) lastOf.set(key, place);
   }
   return batches;
 }
 
-/** The same error for another caller, who gives it a stack of its own. */
+/** The same error for another caller, which gives it a stack of its own. */
 function copyError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));

@@ -1,8 +1,8 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
-
 import { checkOptions, checkWord } from "../arguments.js";
+import type { Charge } from "./charges.js";
 import type { Limiter } from "./limiter.js";
-import type { Cell, LimitResult, Reservation } from "./result.js";
+import { type Cell, type LimitResult, type Reservation, toCell } from "./result.js";
 import {
   checkCost,
   type LimitOptions,
@@ -13,23 +13,25 @@ import {
 
 export interface TakeOptions {
   /**
-   * When it happened, in ms since 1970 by the server's clock, for `rolling` and `gcra`: what has regenerated since is
-   * not counted. Later than now is now. For a refund of any type: when it was taken. @default now
+   * When the charge happened, in milliseconds since 1970 by the server's clock. A time in the future counts as now. Only
+   * for `rolling` and `gcra`, which do not count what has regenerated since. In a refund, for every type: when the cost
+   * was taken.
+   * @default now
    */
   readonly atMs?: number | undefined;
 }
 
-/** A limit and whom it is for: what a group is made of. */
+/** A limit and the target that is charged: the parts that a group is made of. */
 export interface LimitTarget {
   readonly limit: Limit;
   readonly target: string;
-  /** Instead of what the group is asked for. */
+  /** The cost of this part. @default the cost that the group is called with */
   readonly cost?: number | undefined;
   readonly atMs?: number | undefined;
 }
 
 export interface PartOptions extends TakeOptions {
-  /** What it is charged in a group, instead of what the group is asked for. */
+  /** The cost of this part. @default the cost that the group is called with */
   readonly cost?: number | undefined;
 }
 
@@ -49,17 +51,17 @@ export class Limit {
     return this.#settings.policy;
   }
 
-  /** For groups: whether it is counted there. */
+  /** Whether the limiter counts this limit. */
   isOf(limiter: Limiter): boolean {
     return this.#limiter === limiter;
   }
 
-  /** For groups, and whatever else needs both. */
+  /** The checked options, for groups and indexes. */
   get settings(): LimitSettings {
     return this.#settings;
   }
 
-  /** A part of a group: `hf.limits.all([requests.of(user), bytes.of(user, { cost: 512 })])`. */
+  /** Makes a part of a group: `hf.limits.all([requests.of(user), bytes.of(user, { cost: 512 })])`. */
   of(target: string, options: PartOptions = {}): LimitTarget {
     checkOptions("options", options, ["cost", "atMs"]);
     const { cost, atMs } = options;
@@ -68,65 +70,54 @@ export class Limit {
   }
 
   /**
-   * Takes `cost` for `target`, or nothing. Where no answer came (`outage`), it may have been taken all the same.
+   * Takes `cost` for `target`, or nothing. Where the answer was lost, `outage` decides, and the cost may have been taken
+   * all the same.
    * @throws {InvalidArgumentError} @throws {ClosedError}
    * @throws {IndeterminateError} @throws {ServerError} only with `outage: "error"`
    */
   async take(target: string, cost = 1, options?: TakeOptions): Promise<LimitResult> {
-    const charge = {
-      target: checkWord("target", target),
-      cost: checkCost("cost", cost),
-      atMs: readMoment(options),
-    };
-    const answer = this.#limiter.take(this.#settings, charge);
-    return answer instanceof Promise ? await answer : answer; // awaited: an error names who called
+    const answer = this.#limiter.take(this.#charge(target, checkCost("cost", cost), options));
+    return answer instanceof Promise ? await answer : answer; // awaited: the stack of an error names the caller
   }
 
   /**
-   * `take`, answered as redis-cell does: limited, limit, remaining, and the seconds until a retry and until nothing is
-   * used. As there, -1 is the retry of what was taken, and of what never fits. Errors as for `take`.
+   * Takes as `take` does, and answers as redis-cell's `CL.THROTTLE` does: whether it was refused, the burst, what
+   * remains, the seconds until a retry, and the seconds until nothing is used. A retry of -1 means that the cost was
+   * taken, or that it never fits. Rejects as `take` does.
    */
   async cell(target: string, cost = 1): Promise<Cell> {
-    const result = await this.take(target, cost);
-    return this.#limiter.cell(this.#settings, result);
+    return toCell(this.#settings.burst, await this.take(target, cost));
   }
 
-  /** What `take` would say now, without taking. Errors as for `take`. */
+  /** Says what `take` would answer now, and takes nothing. Rejects as `take` does. */
   async peek(target: string, cost = 1): Promise<LimitResult> {
-    const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return await this.#limiter.peek(this.#settings, charge);
+    return await this.#limiter.peek(this.#charge(target, checkCost("cost", cost)));
   }
 
-  /** Gives back what was taken, never more than is used. Rejects with what went wrong, whatever `outage` says. */
+  /** Gives `cost` back, at most what is used. Rejects when it could not be given back, whatever `outage` says. */
   async refund(target: string, cost = 1, options?: TakeOptions): Promise<LimitResult> {
-    const charge = {
-      target: checkWord("target", target),
-      cost: checkCost("cost", cost),
-      atMs: readMoment(options),
-    };
-    return await this.#limiter.refund(this.#settings, charge);
+    return await this.#limiter.refund(this.#charge(target, checkCost("cost", cost), options));
   }
 
-  /** Takes `cost` now, and learns later how much it was: see Reservation. Errors as for `take`. */
+  /** Takes `cost` now. `settle(actual)` corrects it once the real cost is known. Rejects as `take` does. */
   async reserve(target: string, cost = 1): Promise<Reservation> {
-    const charge = { target: checkWord("target", target), cost: checkCost("cost", cost), atMs: null };
-    return await this.#limiter.reserve(this.#settings, charge);
+    return await this.#limiter.reserve(this.#charge(target, checkCost("cost", cost)));
   }
 
-  /** From now on so much is used, at most what fits. Errors as for `refund`. */
+  /** Sets the amount used, capped at what fits. Rejects as `refund` does. */
   async set(target: string, used: number): Promise<LimitResult> {
-    const charge = { target: checkWord("target", target), cost: checkCost("used", used), atMs: null };
-    return await this.#limiter.set(this.#settings, charge);
+    return await this.#limiter.set(this.#charge(target, checkCost("used", used)));
   }
 
-  /** From now on nothing is used. Errors as for `refund`. */
+  /** Sets the amount used to nothing. Rejects as `refund` does. */
   async reset(target: string): Promise<void> {
-    await this.#limiter.reset(this.#settings, checkWord("target", target));
+    await this.#limiter.reset(this.#charge(target, 0));
   }
-}
 
-function readMoment(options: TakeOptions | undefined): number | null {
-  if (options === undefined) return null;
-  checkOptions("options", options, ["atMs"]);
-  return options.atMs ?? null;
+  /** @throws {InvalidArgumentError} */
+  #charge(target: string, cost: number, options?: TakeOptions): Charge {
+    checkWord("target", target);
+    if (options !== undefined) checkOptions("options", options, ["atMs"]);
+    return this.#limiter.charge(this.#settings, target, cost, options?.atMs ?? null);
+  }
 }

@@ -3,25 +3,26 @@
  * it is dealt out, so no number of processes exceeds the limit. Tokens that are not dealt out in time are lost, so less may
  * be admitted.
  *
- * A window's block ends with its window. What a bucket deals out later than it was charged has regenerated meanwhile as
- * if it had been admitted already: as much as `holdMs` regenerates. So the script raises an emptier bucket to that much
- * before it charges a block (`hold` in charge.lua). Then the bucket that would be charged only when a caller is admitted
- * is never fuller than the one in Redis: let v be any moment, and the first block that is dealt out after v and was
- * charged before it be charged at s, at most `holdMs` before v. The one in Redis had at s at least what regenerates from
- * s to v, and has got since all that is admitted after v. It is never above its burst, so neither is the other, and the
- * bound of the type holds, whether or not other processes take blocks.
+ * A window's block ends with its window. A bucket's block regenerates from the moment it was charged, although it is dealt
+ * out up to `holdMs` later. So before the script charges a block, it raises an emptier bucket to the level that
+ * regenerates within `holdMs` (`hold` in charge.lua). Then the bucket that would be charged only when a caller is admitted
+ * is never fuller than the one in Redis. The proof: let v be any moment, and s the moment at which the first block was
+ * charged that was charged before v and is dealt out after v. s is at most `holdMs` before v. The bucket in Redis had at s
+ * at least the level that regenerates from s to v, and has been charged since with all that is admitted after v. It is
+ * never above its burst, so neither is the other, and the bound of the type holds, whether or not other processes take
+ * blocks.
  */
 import { BoundedMap } from "../bounded-map.js";
 import { agedMs, type Clock, type Instant } from "../time/clock.js";
-import type { Ahead, Ask } from "./charges.js";
+import type { Ahead, Charge } from "./charges.js";
 import type { LimitResult } from "./result.js";
 import { isSame, type LimitSettings } from "./settings.js";
 import { types } from "./types.js";
 import type { Verdict } from "./verdict.js";
 
-/** What was taken and is not dealt out yet. */
+/** Tokens that were taken and are not dealt out yet. */
 export interface Left {
-  readonly ask: Ask;
+  readonly charge: Charge;
   readonly left: number;
   /** When it was charged, by the server's clock. */
   readonly atUs: number;
@@ -35,22 +36,22 @@ interface Block extends Left {
 }
 
 interface Fetch {
-  /** Whether it brought more than was asked for. Never rejects. */
+  /** Whether it brought tokens beyond its own charge. Never rejects. */
   readonly done: Promise<boolean>;
-  /** The state it belongs to was set meanwhile. */
+  /** The amount used was set or reset meanwhile, so the tokens must not be dealt out. */
   isVoid: boolean;
 }
 
 const LONGEST_MS = 1_000;
 const SHARE_OF_PER = 0.1;
-/** The server's clock may be quicker than ours by so much. */
+/** How much faster the server's clock may run than ours. */
 const DRIFT_SHARE = 0.01;
 
 export class LocalTokens {
   readonly #clock: Clock;
   readonly #blocks: BoundedMap<string, Block>;
   readonly #fetches = new Map<string, Fetch>();
-  /** What those want who wait for a fetch. */
+  /** The sum of the costs of the calls that wait for a fetch, by key. */
   readonly #wanted = new Map<string, number>();
 
   constructor(clock: Clock, most: number) {
@@ -59,32 +60,34 @@ export class LocalTokens {
   }
 
   /**
-   * From what was taken before, or with a new block, charged as the verdict says; null: it is to be charged alone.
-   * Rejects as `charge` does, where it was called, and as `wait`, by which it waits for what another has asked for.
+   * Deals the charge out of the tokens at hand, or sends it with a new block, as the verdict says. Null: it has to be
+   * charged alone.
+   * @param send sends the charge and takes tokens ahead; `take` rejects as it does
+   * @param wait waits for the fetch of another call; `take` rejects as it does
    */
   async take(
-    ask: Ask,
-    charge: (ahead: Ahead) => Promise<Verdict>,
+    charge: Charge,
+    send: (ahead: Ahead) => Promise<Verdict>,
     wait: (done: Promise<boolean>) => Promise<boolean>,
   ): Promise<LimitResult | { readonly verdict: Verdict } | null> {
     for (;;) {
-      const dealt = this.deal(ask);
+      const dealt = this.deal(charge);
       if (dealt) return dealt;
-      const fetch = this.#fetches.get(ask.key);
-      if (!fetch) return { verdict: await this.#fetch(ask, charge) };
-      this.#want(ask.key, ask.cost);
+      const fetch = this.#fetches.get(charge.key);
+      if (!fetch) return { verdict: await this.#fetch(charge, send) };
+      this.#want(charge.key, charge.cost);
       try {
         if (!(await wait(fetch.done))) return null;
       } finally {
-        this.#want(ask.key, -ask.cost);
+        this.#want(charge.key, -charge.cost);
       }
     }
   }
 
-  /** From what was taken before; null: it does not suffice. */
-  deal({ key, cost, settings }: Ask): LimitResult | null {
+  /** Deals the charge out of the tokens at hand. Null: they do not suffice. */
+  deal({ key, cost, settings }: Charge): LimitResult | null {
     const block = this.#blocks.get(key);
-    if (!block || block.left < cost || !isSame(block.ask.settings, settings)) return null;
+    if (!block || block.left < cost || !isSame(block.charge.settings, settings)) return null;
     const agoMs = agedMs(this.#clock.now(), block.since);
     if (agoMs >= block.forMs) return null;
     block.left -= cost;
@@ -105,7 +108,7 @@ export class LocalTokens {
     if (fetch) fetch.isVoid = true;
   }
 
-  /** All that is left, to be given back. */
+  /** Empties the cache. Returns the tokens that are left, to be refunded. */
   takeAll(): readonly Left[] {
     return this.#blocks.drain().filter(({ left }) => left > 0);
   }
@@ -116,12 +119,12 @@ export class LocalTokens {
     else this.#wanted.delete(key);
   }
 
-  /** Takes what `ask` costs, and a block, and what the others want that wait. */
-  async #fetch(ask: Ask, charge: (ahead: Ahead) => Promise<Verdict>): Promise<Verdict> {
-    const { key, settings } = ask;
+  /** Takes the charge, a block, and the costs of the calls that wait for this fetch. */
+  async #fetch(charge: Charge, send: (ahead: Ahead) => Promise<Verdict>): Promise<Verdict> {
+    const { key, settings } = charge;
     const since = this.#clock.now();
     const extra = settings.block + (this.#wanted.get(key) ?? 0);
-    const charging = charge({ extra, holdUs: holdUs(settings) });
+    const charging = send({ extra, holdUs: holdUs(settings) });
     const done = charging.then(
       (verdict) => verdict.extra > 0,
       () => false,
@@ -130,27 +133,27 @@ export class LocalTokens {
     this.#fetches.set(key, fetch);
     try {
       const verdict = await charging;
-      if (verdict.extra > 0 && !fetch.isVoid) this.#keep(ask, since, verdict);
+      if (verdict.extra > 0 && !fetch.isVoid) this.#keep(charge, since, verdict);
       return verdict;
     } finally {
       this.#fetches.delete(key);
     }
   }
 
-  #keep(ask: Ask, since: Instant, verdict: Verdict): void {
-    const { settings, key } = ask;
+  #keep(charge: Charge, since: Instant, verdict: Verdict): void {
+    const { settings, key } = charge;
     const windowMs = (verdict.resetUs / 1_000) * (1 - DRIFT_SHARE);
     const forMs = types[settings.policy.type].frees === "together" ? windowMs : dealMs(settings);
-    this.#blocks.set(key, { ask, left: verdict.extra, atUs: verdict.nowUs, since, forMs, verdict });
+    this.#blocks.set(key, { charge, left: verdict.extra, atUs: verdict.nowUs, since, forMs, verdict });
   }
 }
 
-/** For so long a block of a bucket is dealt out. */
+/** How long a block of a bucket is dealt out. */
 function dealMs({ policy }: LimitSettings): number {
   return policy.perMs === null ? Number.POSITIVE_INFINITY : Math.min(LONGEST_MS, policy.perMs * SHARE_OF_PER);
 }
 
-/** As long by the server's clock, even if that is quicker. */
+/** The same time by the server's clock, even if that runs faster. */
 function holdUs(settings: LimitSettings): number {
   return types[settings.policy.type].frees === "evenly"
     ? Math.ceil(dealMs(settings) * 1_000 * (1 + DRIFT_SHARE))

@@ -55,7 +55,10 @@ export interface Reservation extends LimitResult {
   settle(actual: number): Promise<LimitResult>;
 }
 
-/** The answer of redis-cell's `CL.THROTTLE`, for programs that are used to it. Whole seconds, rounded up; -1: not to be tried again, because it was taken or never fits. */
+/**
+ * The answer of redis-cell's `CL.THROTTLE`, for programs that are used to it. Times are whole seconds, rounded up. A retry
+ * of -1 means that there is nothing to retry, because the cost was taken or never fits.
+ */
 export type Cell = readonly [
   limited: 0 | 1,
   limit: number,

@@ -163,16 +163,16 @@ function whole(argument: string, value: unknown, least: number): void {
     );
 }
 
-/** What one call takes or gives back. @throws {InvalidArgumentError} */
+/** A cost is a whole number from 0. @throws {InvalidArgumentError} */
 export function checkCost(argument: string, cost: unknown): number {
   whole(argument, cost, 0);
   return cost as number;
 }
 
-/** In ms a time of 1973: whoever says less means seconds. */
+/** As milliseconds a time of 1973. A smaller number means seconds. */
 const IN_SECONDS = 1e11;
 
-/** In us. @throws {InvalidArgumentError} */
+/** The moment in µs since 1970. @throws {InvalidArgumentError} */
 export function parseMoment(atMs: number | null): number | null {
   if (atMs === null) return null;
   if (Number.isFinite(atMs) && atMs >= IN_SECONDS) return Math.round(atMs * 1_000);
@@ -182,12 +182,9 @@ export function parseMoment(atMs: number | null): number | null {
   );
 }
 
-/** What happened earlier counts for less only where that regenerates evenly. @throws {InvalidArgumentError} */
-export function checkLate(
-  { policy: { type } }: LimitSettings,
-  { atMs }: { readonly atMs: number | null },
-): void {
-  if (atMs === null || types[type].frees === "evenly") return;
+/** Only a type that regenerates evenly can count a late charge for less. @throws {InvalidArgumentError} */
+export function checkLate({ policy: { type } }: LimitSettings, atUs: number | null): void {
+  if (atUs === null || types[type].frees === "evenly") return;
   const suitable = namesOfTypes(({ frees }) => frees === "evenly");
   throw new InvalidArgumentError("atMs", `is for ${suitable}, and for refunds: leave it out for ${type}`);
 }

@@ -91,3 +91,16 @@ function longest(times: readonly (number | null)[]): number | null {
   }
   return most;
 }
+
+/** The result of a charge that is made although it may not fit. The part that does not fit is never charged. */
+export function toOverrun(result: LimitResult, isAll: boolean): LimitResult {
+  return { ...result, ok: isAll, retryAfterMs: isAll ? 0 : null };
+}
+
+/** Who decided: an outage if there was one, else Redis if it was asked. */
+export function combineSources(results: readonly LimitResult[]): LimitSource {
+  const sources = results.map(({ source }) => source);
+  return (
+    sources.find((source) => source === "outage") ?? sources.find((source) => source === "redis") ?? "cache"
+  );
+}

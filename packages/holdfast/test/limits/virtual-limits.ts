@@ -1,8 +1,9 @@
 /** A limiter in virtual time: its Redis is the real engine, asked without a network, and it counts what is asked. */
 import { ServerError } from "../../src/errors.ts";
 import { Limit } from "../../src/limits/limit.ts";
+import type { LimitGroup, LimitGroupPart } from "../../src/limits/limit-group.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
-import { type LimitGroup, type LimitGroupPart, Limits } from "../../src/limits/limits.ts";
+import { Limits } from "../../src/limits/limits.ts";
 import type { LimitOptions } from "../../src/limits/settings.ts";
 import { BreakerPort } from "../../src/redis/breaker.ts";
 import type { RedisPort, Reply } from "../../src/redis/port.ts";
