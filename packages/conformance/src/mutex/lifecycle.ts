@@ -26,7 +26,7 @@ export const lifecycleCases: readonly LockCase[] = [
       const local = rejection(holdfast.mutex(held, { ttl: LONG_TTL_MS }).acquire());
       const theirs = await take(other, wanted, { ttl: LONG_TTL_MS });
       const waiter = await standInLine(lab, holdfast, wanted, 1);
-      assert.equal(proxy.connections, 2);
+      await proxy.when("one connection for commands, one for messages", () => proxy.connections === 2);
       await holdfast.close();
       assert.ok((await local) instanceof ClosedError);
       assert.ok((await rejection(waiter.lease)) instanceof ClosedError);
@@ -123,7 +123,7 @@ export const lifecycleCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const holdfast = new Holdfast(lab.url(proxy), { prefix: lab.prefix });
       assert.equal(await holdfast.mutex(lab.name()).run(() => "done"), "done");
-      assert.equal(proxy.connections, 1);
+      await proxy.when("its own connection alone", () => proxy.connections === 1);
       await holdfast.close();
       await proxy.when("no connection is left", () => proxy.connections === 0);
     },

@@ -1,4 +1,6 @@
 /** The SQL fence on a real MariaDB, which speaks for the MySQL family: drivers, builders, isolation levels. */
+import { setTimeout as pause } from "node:timers/promises";
+import { until } from "@holdfast/conformance";
 import { type Database, startMariaDb } from "@holdfast/databases";
 import { StaleTokenError } from "holdfast";
 import { FencedTable, TokenFence } from "holdfast/fencing/sql";
@@ -184,13 +186,17 @@ describe.skipIf(!program)("the SQL fence on MariaDB", () => {
       await end();
     });
 
-    /** Resolves when so many transactions wait for a lock: asked of the server, which knows. */
+    /**
+     * Resolves when so many transactions wait for a lock: asked of the server, which knows. It answers from a copy, and
+     * makes a new one only where nobody has asked for 100 ms.
+     */
     async function blocked(count: number): Promise<void> {
       const waiting = "SELECT count(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-      for (let found = -1; found < count; ) {
+      await until("transactions that wait", async () => {
+        await pause(150);
         const [rows] = await pool.query(waiting);
-        found = (rows as { n: number }[])[0]?.n ?? 0;
-      }
+        return ((rows as { n: number }[])[0]?.n ?? 0) >= count;
+      });
     }
   });
 });

@@ -1,4 +1,5 @@
 /** The SQL fence on a real PostgreSQL: drivers, builders, isolation levels. */
+import { until } from "@holdfast/conformance";
 import { type Database, startPostgres } from "@holdfast/databases";
 import { sql as drizzleSql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
@@ -214,7 +215,7 @@ describe.skipIf(!program)("the SQL fence on PostgreSQL", () => {
     /** Resolves when so many sessions wait for a lock: asked of the server, which knows. */
     async function blocked(count: number): Promise<void> {
       const waiting = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-      for (let found = -1; found < count; ) found = (await pool.query(waiting)).rows[0].n;
+      await until("sessions that wait", async () => (await pool.query(waiting)).rows[0].n >= count);
     }
   });
 });
