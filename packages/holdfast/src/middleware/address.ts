@@ -1,4 +1,4 @@
-/** IP addresses as bits: however one is written, it is one address. */
+/** IP addresses as bits, so that every notation of an address is the same address. */
 import { InvalidArgumentError } from "../errors.js";
 
 interface Address {
@@ -13,7 +13,7 @@ interface Network extends Address {
 const DEFAULT_IPV6_PREFIX = 56;
 /** All clients whose address cannot be read share this one key. */
 const UNKNOWN = "unknown";
-/** What stands before an IPv4 address in an IPv6 one: mapped (RFC 4291), and translated by the well-known prefix (RFC 6052). */
+/** The prefixes of IPv4 addresses in IPv6: mapped (RFC 4291), and translated by the well-known prefix (RFC 6052). */
 const MAPPED = 0xffffn;
 const TRANSLATED = 0x64ff9bn << 64n;
 const IPV4_FROM = 96;
@@ -26,12 +26,13 @@ export class NoAddressError extends InvalidArgumentError {
 }
 
 /**
- * What to count a client by: an IPv4 address, or the network of an IPv6 one. A household or a rented server commands a
- * whole network, mostly a /56: who counted single addresses would count nothing. IPv4 in IPv6 (`::ffff:…`, `64:ff9b::…`) is IPv4.
+ * The text under which a client is counted: its IPv4 address, or the network of its IPv6 address. A household or a rented
+ * server has a whole network, mostly a /56, so a count of single addresses would never reach its limit. IPv4 in IPv6
+ * (`::ffff:…`, `64:ff9b::…`) is counted as IPv4.
  *
  * A text that is no address has the key "unknown". Where there is no address at all, the client has hung up, and an
  * error is thrown: such a client must not be counted under another key than its own. The middleware then refuses the request.
- * @param ipv6Prefix bits of an IPv6 address that count; 128 is the whole
+ * @param ipv6Prefix number of bits of an IPv6 address that count; 128 is the whole address
  * @throws {InvalidArgumentError} there is no address, or the prefix is none
  */
 export function ipKey(address: string | null | undefined, ipv6Prefix?: number): string {
@@ -46,7 +47,7 @@ export function ipKey(address: string | null | undefined, ipv6Prefix?: number): 
   return prefix === 128 ? text : `${text}/${prefix}`;
 }
 
-/** The address itself, in the one way to write it; null where it cannot be read. */
+/** The address in its canonical notation; null where it cannot be parsed. */
 export function addressText(address: string): string | null {
   const written = parseWritten(address);
   if (!written) return null;
@@ -80,7 +81,7 @@ export class AddressList {
   has(address: string): boolean {
     const asked = parseNetwork(address);
     if (!asked) return false;
-    // What was translated was sent as IPv6 as well, and may come from a wider network of that.
+    // A translated address is an IPv6 address as well, so a wider IPv6 network may contain it.
     const written = parseWritten(address);
     const wide = written && isTranslated(written) ? [{ ...written, prefix: written.width }] : [];
     return [asked, ...wide].some((each) => this.#networks.some((network) => isWithin(network, each)));
@@ -99,7 +100,7 @@ export function isAddress(text: string): boolean {
   return parse(text) !== null;
 }
 
-/** The first `prefix` bits. */
+/** The first `prefix` bits of the address. */
 function head({ bits, width, prefix }: Network): bigint {
   return bits >> BigInt(width - prefix);
 }
@@ -111,10 +112,10 @@ function parseNetwork(text: string): Network | null {
   if (length !== undefined && !/^\d{1,3}$/.test(length)) return null;
   const prefix = length === undefined ? written.width : Number(length);
   if (prefix > written.width) return null;
-  // A prefix counts bits as they were written: those of IPv4 in IPv6 begin after 96.
+  // A prefix counts bits of the notation: in IPv6, those of an IPv4 address begin after 96.
   if (isIpv4Within(written) && prefix >= IPV4_FROM)
     return { ...withoutPrefix(written), prefix: prefix - IPV4_FROM };
-  // Of a network that is wider, mapped addresses are no part: they are IPv4.
+  // A wider IPv6 network does not contain mapped addresses, because those are IPv4.
   return isMapped(written) ? null : { ...written, prefix };
 }
 
@@ -140,7 +141,7 @@ function withoutPrefix({ bits }: Address): Address {
 }
 
 function parseWritten(text: string): Address | null {
-  const [plain = ""] = text.trim().split("%", 1); // a zone is where, not who
+  const [plain = ""] = text.trim().split("%", 1); // a zone names an interface of this machine, not a client
   const isIpv6 = plain.includes(":");
   const bits = isIpv6 ? parseIpv6(plain) : parseIpv4(plain);
   return bits === null ? null : { bits, width: isIpv6 ? 128 : 32 };
@@ -148,7 +149,7 @@ function parseWritten(text: string): Address | null {
 
 function parseIpv4(text: string): bigint | null {
   const parts = text.split(".");
-  // A leading zero is octal to some, and decimal to others.
+  // Some parsers read a leading zero as octal, others as decimal.
   if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256))
     return null;
   return parts.reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
@@ -183,7 +184,7 @@ function formatIpv4(bits: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join(".");
 }
 
-/** As RFC 5952 wants it. */
+/** The notation of RFC 5952. */
 function formatIpv6(bits: bigint): string {
   const groups = Array.from({ length: 8 }, (_, place) =>
     ((bits >> BigInt(16 * (7 - place))) & 0xffffn).toString(16),

@@ -1,4 +1,4 @@
-/** What a refused request is answered: a problem document (RFC 9457), or the busy page. */
+/** The answer to a refused request: a problem document (RFC 9457), or the busy page. */
 import { InvalidArgumentError } from "../errors.js";
 import type { GuardVerdict } from "../guards/guard-settings.js";
 import type { LimitResult } from "../limits/result.js";
@@ -11,26 +11,26 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Why a request does not go on. */
+/** A refused request, and the reason. */
 export interface Refusal<Raw> {
   /**
-   * - `limit`: it is beyond a limit
-   * - `penalty`: its subject is punished
-   * - `denied`: its subject is on the guard's list
-   * - `outage`: Redis cannot be asked, and the limit or guard is closed then
-   * - `no-address`: a rule goes by the client's address, which is not known any more: the client has hung up
+   * - `limit`: the request is beyond a limit
+   * - `penalty`: a penalty of the guard is in force
+   * - `denied`: the guard's list denies the subject
+   * - `outage`: Redis is unreachable, and the limit or guard is `"closed"` then
+   * - `no-address`: the client has hung up, so its address is lost, and a rule needs it
    */
   readonly reason: "limit" | "penalty" | "denied" | "outage" | "no-address";
   readonly retryAfterMs: number | null;
-  /** Of every limit, where they were asked. */
+  /** The results of all limits; empty where the guard refused first. */
   readonly results: readonly LimitResult[];
-  /** Of the guard, where it was asked. */
+  /** The verdict of the guard; null without a guard. */
   readonly verdict: GuardVerdict | null;
   readonly request: Raw;
 }
 
 const IANA = "https://iana.org/assignments/http-problem-types";
-/** Redis is seldom away for less. */
+/** Outages of Redis seldom last for less. */
 const OUTAGE_RETRY_S = 5;
 
 interface Problem {
@@ -40,7 +40,7 @@ interface Problem {
   readonly detail: string;
 }
 
-/** RFC 9110: a token, and the octets that Node writes. */
+/** A token of RFC 9110, and the octets that Node writes. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Responses of these statuses have no body. */
@@ -100,7 +100,7 @@ export function answerOf(refusal: Refusal<unknown>, method: string, accept: stri
   return document(common, problemOf(refusal, after), violated);
 }
 
-/** Refused because nobody could be asked: what it is a limit of was not violated. */
+/** Whether Redis was unreachable and the policy is `"closed"`: then no limit was violated. */
 export function isClosed({
   ok,
   source,

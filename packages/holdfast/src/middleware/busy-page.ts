@@ -1,11 +1,11 @@
-/** The page that people see while a penalty stands: one file, without scripts, light and dark. */
+/** The page that people see while a penalty is in force: one file, without scripts, light and dark. */
 import { seconds } from "./fields.js";
 
-/** Nothing is loaded, nothing runs. */
+/** The page loads nothing and runs nothing. */
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** @param isRepeatable whether the page may ask again by itself: a form must not be sent twice */
+/** @param isRepeatable whether the page may reload itself: a form must not be sent twice */
 export function busyPage(retryAfterMs: number | null, isRepeatable: boolean): string {
   const wait = retryAfterMs === null ? null : Math.max(1, seconds(retryAfterMs));
   const refresh = wait !== null && isRepeatable ? `\n<meta http-equiv="refresh" content="${wait + 1}">` : "";

@@ -1,14 +1,14 @@
-/** Who asks, behind proxies: only what a trusted proxy says of the one before it is believed. */
+/** The address of a client behind proxies. Only a trusted proxy may say which address its request came from. */
 import { InvalidArgumentError } from "../errors.js";
 import { AddressList, isAddress } from "./address.js";
 
 /**
  * The proxies before this server: how many there are, or their addresses and networks. Each of them must add to
- * `X-Forwarded-For`. `false` is none, and nothing is said of the header.
+ * `X-Forwarded-For`. `false` means that there is no proxy, so the header causes no warning.
  */
 export type Trust = number | readonly string[] | false;
 
-/** Whether the one that is so many steps away may say who was before it. */
+/** Whether the peer at this address, `steps` proxies away, may say which address its request came from. */
 export type Trusted = (address: string | null, steps: number) => boolean;
 
 const MOST_PROXIES = 100;
@@ -29,7 +29,7 @@ export function trustedOf(trust: Trust | undefined): Trusted {
 }
 
 /**
- * Goes back from the one that is connected, as long as whoever speaks is trusted.
+ * Goes back through the proxies, from the connected peer, for as long as each is trusted.
  * @param forwardedFor the value of `X-Forwarded-For`
  */
 export function clientAddress(
@@ -48,7 +48,7 @@ export function clientAddress(
 }
 
 /**
- * The address that a shell, or the caller's own function, returned; null where it is not known.
+ * The address that a shell or the caller's function returned; null where it is not known.
  * @throws {InvalidArgumentError}
  */
 export function checkAddress(address: unknown): string | null {

@@ -1,6 +1,6 @@
 /**
- * The core of every middleware: whether a request may go on, what its response tells of the limits, and what is counted
- * once its outcome is known. It knows no framework.
+ * The core of every middleware. It decides whether a request may go on, which fields its response has, and what is counted
+ * once the outcome is known. It knows no framework.
  */
 import { InvalidArgumentError } from "../errors.js";
 import type { GuardVerdict } from "../guards/guard-settings.js";
@@ -18,7 +18,7 @@ import { ResponseHeaders } from "./response-headers.js";
 import { countedCost, settleAll } from "./settlement.js";
 import { checkKey, targetOf } from "./target.js";
 
-/** What a framework's shell knows of a request. */
+/** A request, as the shell of a framework describes it. */
 export interface Incoming<Raw> {
   readonly method: string;
   /**
@@ -27,22 +27,22 @@ export interface Incoming<Raw> {
    */
   readonly address: string | null;
   header(name: string): string | null;
-  /** The same object wherever this request is seen. */
+  /** An object that is the same for every middleware that sees this request. */
   readonly identity: object;
-  /** What the caller's functions are given. */
+  /** The framework's own request, for the caller's functions. */
   readonly raw: Raw;
 }
 
 export interface Admission {
-  /** null: it goes on. */
+  /** The answer to a refused request; null where the request goes on. */
   readonly answer: Answer | null;
-  /** For the response, refused or not. As late as they can be written: a middleware further in may have changed them. */
+  /** Fields for the response, refused or not. Write them as late as possible: a middleware further in may change them. */
   readonly fields: readonly Field[];
-  /** To be called once the response's status is known; with null where it never will be. Never rejects. */
+  /** Call it once the status of the response is known, or with null if there will be no response. Never rejects. */
   readonly settle: ((status: number | null) => Promise<void>) | null;
 }
 
-/** The Holdfast whose limits these are. */
+/** A Holdfast, as far as a middleware needs it. */
 export interface HasLimits {
   readonly limits: Limits;
 }
@@ -59,7 +59,7 @@ interface Taken {
   readonly results: readonly LimitResult[];
   readonly ok: boolean;
   readonly retryAfterMs: number | null;
-  /** Gives back so much of each charge, in their order. */
+  /** Refunds a part of each charge, in their order. */
   readonly giveBack: (costs: readonly number[]) => Promise<unknown>;
 }
 
@@ -67,13 +67,13 @@ type GuardSubject = { readonly subject: string; readonly route: string; readonly
 
 interface Who {
   readonly target: string;
-  /** What it was made of: one address of a network, a text that is too long for a key. */
+  /** The text before it was shortened to the target: one address of a network, or a key that is too long. */
   readonly given: string;
 }
 
 const PASS: Admission = { answer: null, fields: [], settle: null };
 
-/** The charges of each request, by Holdfast. */
+/** The charges of each request, by Holdfast, to notice one that is charged twice. */
 const charged = new WeakMap<object, Map<HasLimits, Set<string>>>();
 
 export class RequestLimiter<Raw> {
@@ -137,7 +137,7 @@ export class RequestLimiter<Raw> {
       const who = await this.#whoseIs(key, request);
       if (who === null) continue;
       const { target } = who;
-      // Two keys may come to the same: what is one count is charged once.
+      // Two rules may lead to the same limit and target. Those are one count, and are charged once.
       if (charges.some((each) => each.limit === limit && each.target === target)) continue;
       charges.push({ limit, target, count, cost: typeof cost === "number" ? cost : await cost(request.raw) });
       this.#noticeTwice(request, limit, target);
@@ -225,7 +225,7 @@ export class RequestLimiter<Raw> {
     return (status) => settleAll([() => refund(status), () => hit(status)]);
   }
 
-  /** The same limit and target charged twice for one request: most often a middleware that is mounted twice. */
+  /** Publishes that one request charged a limit and target twice: most often a middleware is mounted twice. */
   #noticeTwice({ identity }: Incoming<Raw>, limit: Limit, target: string): void {
     const { type, name } = limit.policy;
     const word = JSON.stringify([type, name, target]);
@@ -254,7 +254,7 @@ async function routeOf<Raw>(
   return targetOf(given);
 }
 
-/** Whether the guard lets the request on. */
+/** The verdict of the guard before the handler runs. */
 async function guardVerdict<Raw>(
   { guard, count }: Exclude<Rules<Raw>["guard"], null>,
   { subject, route, listedAs }: GuardSubject,
@@ -262,7 +262,7 @@ async function guardVerdict<Raw>(
   if (count === "all") return guard.hit(subject, route, { listedAs });
   const looked = await guard.look(subject, route, { listedAs });
   if (!looked.penalty?.prolong || looked.source !== "redis") return looked;
-  // What is refused has no outcome to count: to have come during the penalty is the hit that prolongs it.
+  // A refused request has no outcome to count. Its arrival during the penalty is the hit that prolongs it.
   const hit = await guard.hit(subject, route, { listedAs });
-  return hit.ok || hit.source !== "redis" ? looked : hit; // it may have ended between the two
+  return hit.ok || hit.source !== "redis" ? looked : hit; // the penalty may have ended between the two calls
 }

@@ -1,6 +1,6 @@
 /** `holdfast/middleware/express`: limits and guards for Express, Connect, and Node's own server. */
-// biome-ignore lint/suspicious/noTsIgnore: unlike ts-expect-error it may stand where there is nothing to ignore
-/** @ts-ignore: where @types/express is not installed, for Connect and Node's own server, it is any. */
+// biome-ignore lint/suspicious/noTsIgnore: unlike ts-expect-error it is allowed where there is nothing to ignore
+/** @ts-ignore: Connect and Node's own server need no @types/express. Where it is not installed, the type is any. */
 import type { Request } from "express";
 import { type Admission, type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
@@ -16,7 +16,8 @@ export type ExpressHandler<Req extends NodeRequest> = (
 ) => void;
 
 /**
- * A middleware that lets a request on, or answers it itself. Errors go to `next`: with `outage: "error"` those of Redis.
+ * A middleware that lets a request on, or answers it itself. Errors go to `next`, once: those of your functions, and with
+ * `outage: "error"` those of Redis.
  * @throws {InvalidArgumentError}
  */
 export function rateLimit<Req extends NodeRequest = never>(
@@ -29,7 +30,7 @@ export function rateLimit<Req extends NodeRequest = never>(
     return write(request, response, admission);
   };
   return (request, response, next) => {
-    // What `next` throws is not handed to `next` again: each request goes on once.
+    // An error that `next` throws does not go to `next` again, because a request goes on once.
     decide(request, response).then(
       (goesOn) => {
         if (goesOn) next();
@@ -39,7 +40,7 @@ export function rateLimit<Req extends NodeRequest = never>(
   };
 }
 
-/** Whether the request goes on. What has been answered meanwhile, by a time limit for one, is left alone. */
+/** Returns whether the request goes on. Another middleware may have sent a response meanwhile, which stays as it is. */
 function write(request: NodeRequest, response: NodeResponse, { answer, fields, settle }: Admission): boolean {
   if (settle) whenAnswered(request, response, (status) => void settle(status));
   if (!response.headersSent) {

@@ -29,8 +29,9 @@ export type FastifyHook<Req extends FastifyRequestLike> = (
 ) => Promise<unknown>;
 
 /**
- * A hook that lets a request on, or answers it itself: `app.addHook("onRequest", rateLimit(hf, …))`, or of one route.
- * For keys from the body, `preHandler`. Errors are Fastify's to handle: with `outage: "error"` those of Redis.
+ * A hook that lets a request on, or answers it itself: `app.addHook("onRequest", rateLimit(hf, …))`, or a hook of one route.
+ * Keys from the body need a `preHandler`. Fastify handles the errors: those of your functions, and with `outage: "error"`
+ * those of Redis.
  * @throws {InvalidArgumentError}
  */
 export function rateLimit<Req extends FastifyRequestLike = never>(
@@ -48,7 +49,7 @@ export function rateLimit<Req extends FastifyRequestLike = never>(
       incomingOf(request.raw, request as Given<Req, FastifyRequest>),
     );
     if (settle) whenAnswered(request.raw, reply.raw, (status) => void settle(status));
-    // What has been answered meanwhile is left alone.
+    // Another hook has sent a response meanwhile. It stays as it is.
     if (reply.sent) return answer ? reply : undefined;
     writeFields(
       fields,

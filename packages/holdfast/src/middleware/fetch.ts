@@ -19,8 +19,8 @@ export interface FetchRateLimitOptions<Rest extends readonly unknown[]> extends 
 }
 
 /**
- * Wraps a handler: `const handler = rateLimit(hf, options)(async (request) => new Response("hello"))`. The handler
- * rejects with what the one within threw; with `outage: "error"` with the errors of Redis.
+ * Wraps a handler: `const handler = rateLimit(hf, options)(async (request) => new Response("hello"))`. The wrapped handler
+ * rejects with the errors of the inner one and of your functions, and with `outage: "error"` with those of Redis.
  * @throws {InvalidArgumentError}
  */
 export function rateLimit<Rest extends readonly unknown[] = []>(
@@ -47,7 +47,7 @@ export function rateLimit<Rest extends readonly unknown[] = []>(
       let status: number | null = 500;
       try {
         const response = await handler(request, ...rest);
-        // A network error has no status; whoever serves it answers 500.
+        // A network error has no status. The server answers 500.
         status = response.type === "error" ? status : response.status;
         return withFields(response, fields);
       } finally {
@@ -68,8 +68,8 @@ function withFields(response: Response, fields: readonly Field[]): Response {
   try {
     return write(response);
   } catch {
-    // One that was fetched has headers that cannot be changed. Of a network error, or a switch of protocols, there is no
-    // copy: it goes on as it is.
+    // The headers of a fetched response cannot be changed, so a copy is sent. A network error, and a switch of protocols,
+    // cannot be copied and goes on as it is.
     const isCopyable = response.status >= 200 && response.status <= 599;
     return isCopyable ? write(new Response(response.body, response)) : response;
   }

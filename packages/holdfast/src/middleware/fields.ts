@@ -1,6 +1,6 @@
 /**
- * Response fields that tell a client of its limits: the two structured fields (RFC 9651) of
- * draft-ietf-httpapi-ratelimit-headers-11, and what came before them.
+ * Response fields that describe the limits to a client: the two structured fields (RFC 9651) of
+ * draft-ietf-httpapi-ratelimit-headers-11, and the fields of earlier drafts.
  */
 import { InvalidArgumentError } from "../errors.js";
 import type { LimitResult } from "../limits/result.js";
@@ -14,18 +14,18 @@ import { types } from "../limits/types.js";
  * - `draft-6`: `RateLimit-Limit`, `-Remaining` and `-Reset`, likewise
  * - `legacy`: `X-RateLimit-Limit`, `-Remaining` and `-Reset` (seconds since 1970), likewise
  *
- * What they call reset is the end of the same time.
+ * The reset of the older fields is the end of the same time.
  */
 export type FieldStyle = "draft-11" | "draft-7" | "draft-6" | "legacy";
 
 export interface Field {
   readonly name: string;
   readonly value: string;
-  /** A list, to which several middlewares may add. */
+  /** Whether the field is a list, to which several middlewares may add. */
   readonly isList: boolean;
 }
 
-/** Times of results are rounded up to it. */
+/** Times in results are rounded up to whole milliseconds. */
 const ROUNDED_MS = 1;
 
 const styles: readonly FieldStyle[] = ["draft-11", "draft-7", "draft-6", "legacy"];
@@ -42,7 +42,7 @@ export function checkStyles(headers: unknown = "draft-11"): readonly FieldStyle[
 }
 
 export function fieldsOf(given: readonly FieldStyle[], all: readonly LimitResult[], wallMs: number): Field[] {
-  // A limit that was charged for several targets is told of once, and what was not asked is not known.
+  // A limit that was charged for several targets has one member. A limit that Redis did not answer for has no remaining cost.
   const names = [...new Set(all.map(({ policy }) => policy.name))];
   const results = names.map(
     (name) => nearest(all.filter(({ policy }) => policy.name === name)) as LimitResult,
@@ -55,7 +55,7 @@ export function fieldsOf(given: readonly FieldStyle[], all: readonly LimitResult
   });
 }
 
-/** Writes fields beside those that are there already: a list has one member for each limit. */
+/** Writes fields in addition to those of the response: a list has one member for each limit. */
 export function writeFields(
   fields: readonly Field[],
   get: (name: string) => string | null,
@@ -122,7 +122,7 @@ function olderPolicies(results: readonly LimitResult[]): string {
     .join(", ");
 }
 
-/** The one to tell of where only one can be: of those that refused the last to give in, else the one with the least. */
+/** The limit for a field with room for one: the refusal that lasts longest, else the limit with the least remaining. */
 function nearest(results: readonly LimitResult[]): LimitResult | null {
   const retryOf = ({ retryAfterMs }: LimitResult): number => retryAfterMs ?? Number.POSITIVE_INFINITY;
   const refused = results.filter(({ ok }) => !ok);
@@ -135,19 +135,19 @@ function nearest(results: readonly LimitResult[]): LimitResult | null {
 }
 
 /**
- * For how long no more than `remaining` can be had, refused or not; null: for ever, or nobody knows. A client that keeps
- * to it is not refused.
+ * The time in which no more than `remaining` can be had, refused or not; null if it has no end, or the end is not known. A
+ * client that keeps to it is not refused.
  */
 function endOf({ ok, retryAfterMs, resetMs, policy }: LimitResult): number | null {
   if (resetMs === null || policy.max === 0) return null;
   const endMs = nextMs(policy, resetMs, ok ? null : retryAfterMs);
-  // What was asked for, and refused, is more than what remains: both are rounded, but Retry-After is never the earlier.
+  // The refused cost is more than the remaining one. Both times are rounded, but Retry-After is never the earlier.
   return ok || retryAfterMs === null ? endMs : Math.min(endMs, retryAfterMs);
 }
 
-/** Until more is free than now. */
+/** The time until more is free than now. */
 function nextMs({ type, max, perMs }: LimitPolicy, resetMs: number, retryAfterMs: number | null): number {
-  // When the oldest charge goes is only known of a refusal. Until the newest goes is the safe side of it.
+  // Only a refusal has the time at which the oldest charge expires. The expiry of the newest is later, and so safe.
   const { frees } = types[type];
   if (frees === "singly") return retryAfterMs ?? resetMs;
   if (perMs === null || frees !== "evenly") return resetMs;
@@ -156,7 +156,7 @@ function nextMs({ type, max, perMs }: LimitPolicy, resetMs: number, retryAfterMs
   return resetMs - Math.max(0, used - 1) * unitMs;
 }
 
-/** Rather a second late than too early. */
+/** Rounded up, because a second late is better than too early. */
 export function seconds(ms: number): number {
   return Math.ceil(ms / 1_000);
 }
@@ -167,7 +167,7 @@ function text(name: string): string {
   return `"${ascii.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Of a list as it is written above. */
+/** The members of a list as `structured` writes it. */
 function membersOf(list: string): string[] {
   return [...list.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g)].map(([member]) => member.trim());
 }

@@ -23,14 +23,14 @@ export interface HonoRateLimitOptions<Ctx> extends RateLimitOptions<Ctx> {
   readonly address?: ((context: Ctx) => string | null | undefined) | undefined;
 }
 
-/** Where the server is another one, nobody has said how to find the address: all clients share one count. */
+/** On another server than `@hono/node-server`, without the option `address`, all clients share one count. */
 const NOT_NODE = "unknown";
 
 export type HonoMiddleware<Ctx> = (context: Ctx, next: () => Promise<void>) => Promise<Response | void>;
 
 /**
- * A middleware that lets a request on, or answers it itself. Errors are Hono's to handle: with `outage: "error"` those
- * of Redis.
+ * A middleware that lets a request on, or answers it itself. Hono handles the errors: those of your functions, and with
+ * `outage: "error"` those of Redis.
  * @throws {InvalidArgumentError}
  */
 export function rateLimit<Ctx extends HonoContextLike = never>(
@@ -78,7 +78,7 @@ export function rateLimit<Ctx extends HonoContextLike = never>(
   };
 }
 
-/** What `@hono/node-server` hands over, in one of two places. */
+/** The bindings of `@hono/node-server`, which has the request in one of two places. */
 interface NodeBindings {
   readonly incoming?: NodeRequest;
   readonly server?: { readonly incoming?: NodeRequest };

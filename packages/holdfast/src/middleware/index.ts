@@ -1,4 +1,4 @@
-/** `holdfast/middleware`: what the middlewares share, and the core for a shell of your own. */
+/** `holdfast/middleware`: the shared functions of the middlewares, and their core, for a shell of your own. */
 export { AddressList, ipKey } from "./address.js";
 export type { Answer, Refusal } from "./answer.js";
 export type { Trust } from "./client-address.js";

@@ -3,9 +3,9 @@ import { publish } from "../telemetry/events.js";
 
 const remedies = {
   "forwarded-ignored":
-    "a request has X-Forwarded-For, and no proxy is trusted: behind one, say how many there are with the middleware's option `trust`, or all clients share its address; without one, say `trust: false`. What `trust proxy` of Express and `trustProxy` of Fastify say is not looked at",
+    "a request has X-Forwarded-For, but no proxy is trusted. Behind proxies, set the option `trust` of the middleware to their number, or all clients share one count. Without a proxy, set `trust: false`. The middleware does not read `trust proxy` of Express or `trustProxy` of Fastify",
   "forwarded-missing":
-    "a trusted proxy sent no X-Forwarded-For: let it send one, or all its clients share its address",
+    "a trusted proxy sent no X-Forwarded-For: configure it to send one, or all its clients share one count",
   "charged-twice":
     "one request was charged twice by a limit for the same target: mount the middleware once, or give it a limit of its own",
 } as const;

@@ -1,4 +1,4 @@
-/** What Node's own server objects have in common for the shells of Express and Fastify. */
+/** The requests and responses of Node's own server, for the shells of Express and Fastify. */
 import type { Incoming } from "./core.js";
 
 /** An `IncomingMessage`, as far as it is needed. */
@@ -81,7 +81,7 @@ export function whenAnswered(
     isTold = true;
     told(response.headersSent ? response.statusCode : null);
   };
-  // A request without a socket never had one, or its HTTP/2 stream is over, and says so by its response.
+  // null is an HTTP/2 stream that is over. A request of a serverless platform has no socket at all, and only its response counts.
   if (response.closed || socket === null || socket?.destroyed) {
     tell();
     return;

@@ -1,4 +1,4 @@
-/** What a middleware is told, checked once. */
+/** The options of a middleware, and their validation. */
 import { checkOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import { Guard } from "../guards/guard.js";
@@ -10,24 +10,24 @@ import type { Answer, Refusal } from "./answer.js";
 import { type Trust, type Trusted, trustedOf } from "./client-address.js";
 import { checkStyles, type FieldStyle } from "./fields.js";
 
-/** Whom a request is counted for: its client's address, or what a function says; null is nobody, and not counted. */
+/** The subject that a request is counted for: the client's address, or the result of a function; null is not counted. */
 export type Key<Raw> = "ip" | ((request: Raw) => Awaitable<string | null | undefined>);
 
 type Awaitable<Value> = Value | Promise<Value>;
 
-/** The request that a caller has typed; where none is said, and where a route is not typed yet, the framework's own. */
+/** The type of request that a caller gave; the framework's own where none is given, or a route is not typed yet. */
 export type Given<Req, Own> = [Req] extends [never] ? Own : Req;
 
 export interface Outcome<Raw> {
-  /** Of the response. */
+  /** The status of the response. */
   readonly status: number;
   readonly request: Raw;
 }
 
 /**
- * Which requests count. `failures` are those with a status from 400 up, `successes` the others. A function says yes or
- * no, or how much of the cost. The cost is taken before the request goes on, and given back after it: no burst gets more
- * through than the limit. One whose response never began counts: nobody may escape by hanging up.
+ * Which requests count. `failures` are those with a status from 400 up, `successes` the others. A function returns a
+ * boolean, or the part of the cost. The cost is taken before the request goes on and refunded after it, so that no burst
+ * exceeds the limit. A request whose response never began counts, so that nobody escapes by hanging up.
  */
 export type Count<Raw> =
   | "all"
@@ -49,22 +49,22 @@ export interface GuardRule<Raw> {
   readonly guard: Guard;
   /** @default that of the middleware */
   readonly key?: Key<Raw> | undefined;
-  /** What its hits are counted by, beside the subject. @default "", all together */
+  /** Hits of one subject are counted separately for each route. @default "", all together */
   readonly route?: string | ((request: Raw) => Awaitable<string>) | undefined;
-  /** Unless it is "all", hits are counted after the response. @default that of the middleware */
+  /** Which requests are hits. Unless it is "all", they are counted after the response. @default that of the middleware */
   readonly count?: Count<Raw> | undefined;
 }
 
 export interface RateLimitOptions<Raw> {
-  /** All are charged or none, in one script. */
+  /** One script charges all limits, or none. */
   readonly limits?: Limit | LimitRule<Raw> | readonly (Limit | LimitRule<Raw>)[] | undefined;
-  /** Asked before the limits: who is punished is not charged. */
+  /** The guard decides before the limits: a request that it refuses is not charged. */
   readonly guard?: Guard | GuardRule<Raw> | undefined;
   /** @default "ip" */
   readonly key?: Key<Raw> | undefined;
-  /** Whose word on the client's address is believed. Without it `X-Forwarded-For` is ignored. @default nobody's */
+  /** The proxies whose `X-Forwarded-For` is used. Without it the header is ignored. @default none */
   readonly trust?: Trust | undefined;
-  /** So many bits of an IPv6 address count. @default 56 */
+  /** Number of bits of an IPv6 address that count. @default 56 */
   readonly ipv6Prefix?: number | undefined;
   /** @default 1 */
   readonly cost?: number | ((request: Raw) => Awaitable<number>) | undefined;
@@ -72,7 +72,7 @@ export interface RateLimitOptions<Raw> {
   readonly count?: Count<Raw> | undefined;
   /** Requests that are neither counted nor refused. */
   readonly skip?: ((request: Raw) => Awaitable<boolean>) | undefined;
-  /** How responses tell of the limits. @default "draft-11" */
+  /** The fields of responses that describe the limits. @default "draft-11" */
   readonly headers?: FieldStyle | readonly FieldStyle[] | false | undefined;
   /** Changes the answer to a refused request. Where it returns nothing, the answer stays as it was. */
   readonly answer?:
@@ -100,7 +100,7 @@ export interface Rules<Raw> {
   readonly answer: (answer: Answer, refusal: Refusal<Raw>) => unknown;
   readonly ipv6Prefix: number;
   readonly isTrusted: Trusted;
-  /** Whether somebody has thought of proxies. */
+  /** Whether the option `trust` was given. */
   readonly isTrustSaid: boolean;
 }
 

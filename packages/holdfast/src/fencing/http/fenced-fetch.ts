@@ -8,8 +8,8 @@ export type FetchFunction = (input: string | URL | Request, init?: RequestInit) 
 
 /**
  * `fetch` on behalf of a holder: adds the headers, and rejects with a StaleTokenError where the server refuses the token.
- * Every other answer is the caller's. It does not look at the lease: `lease.check()` before it, `{ signal: lease.signal }`
- * with it.
+ * The caller receives every other answer. It does not check the lease: call `lease.check()` before it, and pass
+ * `{ signal: lease.signal }`.
  * @throws {InvalidArgumentError}
  */
 export function fencedFetch(holder: Fenced, fetch: FetchFunction = globalThis.fetch): FetchFunction {
@@ -20,13 +20,13 @@ export function fencedFetch(holder: Fenced, fetch: FetchFunction = globalThis.fe
     const response = await fetch(input, { ...init, headers });
     const refusal = await refusalIn(response);
     if (refusal === null) return response;
-    // Its connection is free again when the body is.
+    // The connection is free again once the body is cancelled.
     await response.body?.cancel();
     throw new StaleTokenError(refusal.resource ?? response.url, holder.fence, refusal.seen);
   };
 }
 
-/** What a 412 says; null when it comes from another precondition. */
+/** The members of a refusal; null where the 412 comes from another precondition. */
 async function refusalIn(response: Response): Promise<{ seen: bigint; resource: string | null } | null> {
   const type = response.headers.get("content-type") ?? "";
   if (response.status !== 412 || !type.startsWith(PROBLEM_TYPE)) return null;

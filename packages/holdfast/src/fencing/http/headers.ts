@@ -1,4 +1,4 @@
-/** How a fencing token travels: its decimal digits in one header, who brings it in another. */
+/** The headers of a fencing token: its decimal digits in one, the id of its holder in the other. */
 import { InvalidArgumentError } from "../../errors.js";
 import { checkFenced, type Fenced, isHolderId, isToken } from "../fenced.js";
 
@@ -14,9 +14,9 @@ export function fencingHeaders(holder: Fenced): Record<string, string> {
 }
 
 /**
- * Whom a request says it comes from, null when it says nothing. Hand it on to the data: to `enter` and `write` of a
+ * The holder that a request names, null without the headers. Hand it on to the data: to `enter` and `write` of a
  * fenced table, file or record.
- * @throws {InvalidArgumentError} a header is malformed, there twice, or there without the other
+ * @throws {InvalidArgumentError} a header is malformed, comes twice, or comes without the other
  */
 export function holderOf(request: { readonly headers: Headers }): Fenced | null {
   const [token, id] = [request.headers.get(TOKEN_HEADER), request.headers.get(HOLDER_HEADER)];

@@ -1,15 +1,15 @@
 /**
- * HttpFence: the server's side. Refuses a request whose token is older than one that its resource has served.
+ * HttpFence: the server's side. It refuses a request whose token is older than one that its resource has served.
  *
- * It believes what a request says of itself: put it behind whatever decides who may send one. A caller who may name a
- * token may also name the largest, and shut everybody else out.
+ * It does not authenticate: put it behind authentication. A caller that may name a token may also name the largest one,
+ * and so shut out everybody else.
  */
 import { InvalidArgumentError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
 import { HOLDER_HEADER, holderOf, TOKEN_HEADER } from "./headers.js";
 import { problemResponse } from "./problem.js";
 
-/** Where the newest token of each resource is remembered. */
+/** The store of the newest token of each resource. */
 export interface FenceStore {
   /**
    * Raises the fence of a resource to a holder's token, in one step, unless a newer holder, or another one of an equal
@@ -40,7 +40,7 @@ export class HttpFence {
   readonly #store: FenceStore;
   readonly #resource: (request: Request) => string;
   readonly #required: "writes" | "always" | "never";
-  /** The last handler of each resource that has one running. */
+  /** The last handler in line, for each resource that has one running. */
   readonly #lines = new Map<string, Promise<void>>();
 
   /** @throws {InvalidArgumentError} */
@@ -62,12 +62,12 @@ export class HttpFence {
   }
 
   /**
-   * The answer to a request that must not go on, undefined for one that may: 412 for an overtaken holder, 400 for
-   * malformed headers, 428 where a token is required.
+   * The answer to a request that must not go on, or undefined for one that may: 412 for an overtaken holder, 400 for
+   * malformed headers, 428 where a token is required but missing.
    *
-   * It looks once, at the door. A handler that is overtaken while it works is not stopped: use `handle`, or hand
+   * It checks once, before the handler. A handler that is overtaken while it works is not stopped: use `handle`, or hand
    * `holderOf(request)` on to data that has a fence of its own.
-   * @throws whatever the store throws: nothing is let in then
+   * @throws the error of the store; the request must not go on then
    */
   async check(request: Request): Promise<Response | undefined> {
     const holder = this.#read(request);
@@ -77,8 +77,8 @@ export class HttpFence {
 
   /**
    * Answers a request, and lets no newer holder in before its handler has settled: in this process, the handlers of one
-   * resource run one after the other. Requests without a token do not stand in that line.
-   * @throws whatever the store or the handler throws
+   * resource run one after the other. Requests without a token do not wait for their turn.
+   * @throws the error of the store or of the handler
    */
   async handle(
     request: Request,

@@ -1,8 +1,8 @@
 /**
  * MemoryFences: the fences of one process, in bounded memory.
  *
- * What does not fit any more is not forgotten but becomes less exact: one floor stands for all that was dropped. A new
- * process has forgotten everything, unless it is given a floor to start from.
+ * A resource that does not fit any more is not forgotten, but becomes less exact: one floor replaces the tokens of all
+ * dropped resources. A new process knows no token, unless it gets a floor to start from.
  */
 import { BoundedMap } from "../../bounded-map.js";
 import { InvalidArgumentError } from "../../errors.js";
@@ -12,13 +12,13 @@ import { digestOf } from "./resource-digest.js";
 
 export interface MemoryFencesOptions {
   /**
-   * How many resources are remembered by themselves. Beyond, the one that was entered longest ago is dropped, and its
-   * token raises the floor. @default 100000
+   * Number of resources with a token of their own. Beyond it, the resource that was entered longest ago is dropped, and
+   * its token raises the floor. @default 100000
    */
   readonly capacity?: number | undefined;
   /**
-   * Resources that are not remembered refuse tokens up to this one. Tokens of locks in Redis are microseconds since
-   * 1970, or more: `BigInt(Date.now()) * 1000n` refuses whoever got a lease before this process started.
+   * All other resources refuse tokens up to this one. Tokens of locks in Redis are microseconds since
+   * 1970, or more: `BigInt(Date.now()) * 1000n` refuses every holder of a lease from before this process started.
    * @default none
    */
   readonly floor?: bigint | undefined;
@@ -42,7 +42,7 @@ export class MemoryFences implements FenceStore {
     this.#floor = floor;
   }
 
-  /** How many resources are remembered by themselves. */
+  /** Number of resources with a token of their own. */
   get size(): number {
     return this.#newest.size;
   }

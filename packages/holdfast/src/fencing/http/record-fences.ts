@@ -8,7 +8,7 @@ import { digestOf } from "./resource-digest.js";
 const LONGEST_NAME = 512;
 const LONGEST_PREFIX = 400;
 
-/** What is needed of a `Holdfast`. */
+/** A `Holdfast`, as far as it is needed. */
 export interface FencedRecords {
   fencedRecord(name: string): { enter(holder: Fenced): Promise<unknown> };
 }
@@ -19,7 +19,7 @@ export class RecordFences implements FenceStore {
 
   /**
    * @param records a Holdfast
-   * @param prefix before the names of its records, which have no expiry: a fence that forgets protects nothing. A resource
+   * @param prefix before the names of its records. Records have no expiry, because a fence that forgets protects nothing. A resource
    * whose name would be longer than 512 characters is remembered under `sha256:` and its digest
    */
   constructor(records: FencedRecords, prefix = "http:") {
