@@ -60,6 +60,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
 };
 /** What the connection shows to a primitive; the rest of `redis/` is its own business. */
 const redisForPrimitives = [
+  "redis/context.ts",
   "redis/breaker.ts",
   "redis/port.ts",
   "redis/reply.ts",

@@ -2,9 +2,7 @@
  * Holdfast: one client, one keeper, and a factory per primitive. A process needs one, for as long as
  * it runs.
  */
-import { hostname } from "node:os";
 import { checkLockName, checkOptions } from "./arguments.js";
-import type { DoctorTarget } from "./doctor/doctor.js";
 import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
 import { FencedRecord } from "./fencing/redis/fenced-record.js";
@@ -22,10 +20,10 @@ import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
 import type { LocalLine } from "./locks/local-line.js";
 import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
 import { Part } from "./part.js";
-import { BreakerPort } from "./redis/breaker.js";
 import { detectClient } from "./redis/clients/detect.js";
 import { openClient } from "./redis/clients/url.js";
 import { Connection } from "./redis/connection.js";
+import { RedisContext } from "./redis/context.js";
 import { type Clock, systemClock } from "./time/clock.js";
 import { type Duration, durationMs } from "./time/duration.js";
 import { type Random, systemRandom } from "./time/random.js";
@@ -60,12 +58,10 @@ const DEFAULT_CALL_TIMEOUT_MS = 1_000;
 const LONGEST_LABEL = 200;
 
 export class Holdfast {
-  readonly #connection: Connection;
+  readonly #client: RedisClientLike | string;
+  readonly #context: RedisContext;
   readonly #locks: RedisLocks;
   readonly #registry: LineRegistry;
-  readonly #prefix: string;
-  readonly #callTimeoutMs: number;
-  readonly #doctorTarget: DoctorTarget;
   /** Several limits at once. */
   readonly limits: Limits;
   readonly #limiter: Limiter;
@@ -79,35 +75,21 @@ export class Holdfast {
    */
   constructor(client: RedisClientLike | string, options: HoldfastOptions = {}) {
     const { prefix, label, callTimeoutMs, clock, random } = settingsOf(options);
-    this.#prefix = prefix;
-    this.#callTimeoutMs = callTimeoutMs;
+    this.#client = client;
     const opened = typeof client === "string";
     const schedule = new Schedule(clock);
     const found = opened ? openClient(client) : detectClient(client);
-    this.#connection = new Connection(found, opened, schedule);
-    this.#doctorTarget = { port: this.#connection, client, prefix, callTimeoutMs, clock, random };
-    // One breaker for limits and guards: what one of them learns of Redis the other knows.
-    const port = new BreakerPort(this.#connection, schedule, callTimeoutMs);
-    const owned = { port, schedule, random, prefix, callTimeoutMs };
-    this.#limiter = new Limiter(owned);
-    this.#guardEngine = new GuardEngine(owned);
+    const connection = new Connection(found, opened, schedule);
+    const context = new RedisContext(connection, { prefix, label, callTimeoutMs, schedule, random });
+    this.#context = context;
+    this.#limiter = new Limiter(context);
+    this.#guardEngine = new GuardEngine(context);
     this.limits = new Limits(this.#limiter);
-    const id = random.id();
-    const self = { host: hostname(), pid: process.pid, label };
-    this.#locks = new RedisLocks(
-      {
-        port: this.#connection,
-        schedule,
-        random,
-        kept: () => keeper,
-      },
-      { prefix, processId: id, owner: JSON.stringify({ ...self, inbox: id }), callTimeoutMs },
-      later,
-    );
+    this.#locks = new RedisLocks({ ...context, kept: () => keeper }, context, later);
     const renew: Renew = (holds, timeoutMs) => this.#locks.renew(holds, timeoutMs);
     const keeper: Keeper = new Keeper({ schedule, random, renew, onPulse: () => this.#locks.listen() });
     this.#registry = {
-      parts: { backend: this.#locks, keeper, schedule, random, self },
+      parts: { backend: this.#locks, keeper, schedule, random, self: context.self },
       lines: new Map<string, LocalLine>(),
       idle: new Map<string, LocalLine>(),
       assertOpen: (what) => {
@@ -138,7 +120,7 @@ export class Holdfast {
 
   /** A value in Redis that refuses holders who were overtaken. */
   fencedRecord(name: string): FencedRecord {
-    return new FencedRecord(this.#connection, this.#prefix, checkLockName(name), this.#callTimeoutMs);
+    return new FencedRecord(this.#context, checkLockName(name));
   }
 
   /**
@@ -148,8 +130,7 @@ export class Holdfast {
   async inspector(): Promise<Inspector> {
     this.#registry.assertOpen("inspector()");
     const { Inspector } = await import("./inspect/inspector.js");
-    const { port, prefix, callTimeoutMs } = this.#doctorTarget;
-    return new Inspector(this.#locks.inspection, port, prefix, callTimeoutMs);
+    return new Inspector(this.#locks.inspection, this.#context);
   }
 
   /**
@@ -160,7 +141,7 @@ export class Holdfast {
   async doctor(): Promise<DoctorReport> {
     this.#registry.assertOpen("doctor()");
     const { examine } = await import("./doctor/doctor.js");
-    return examine(this.#doctorTarget);
+    return examine({ client: this.#client, context: this.#context });
   }
 
   /**
@@ -182,7 +163,7 @@ export class Holdfast {
     await Promise.all([...lines.values(), ...idle.values()].map((line) => line.close()));
     this.#guardEngine.close();
     await Promise.all([this.#locks.close(), this.#limiter.close()]);
-    await this.#connection.close();
+    await this.#context.close();
   }
 }
 

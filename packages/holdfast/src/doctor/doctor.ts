@@ -3,10 +3,8 @@
  * puts locks at risk. A few harmless calls, on keys of a name that nobody else has; nothing is changed.
  */
 import { type HoldfastError, ServerError } from "../errors.js";
+import type { RedisContext } from "../redis/context.js";
 import { inboxChannel } from "../redis/keys.js";
-import type { RedisPort } from "../redis/port.js";
-import type { Clock } from "../time/clock.js";
-import type { Random } from "../time/random.js";
 import { checkClient } from "./client-options.js";
 import { type ClockReading, checkClock, readClock } from "./clock-offset.js";
 import { checkPermissions } from "./permissions.js";
@@ -17,18 +15,15 @@ import { checkStorage } from "./storage-checks.js";
 import { checkWakeUps } from "./wake-ups.js";
 
 export interface DoctorTarget {
-  readonly port: RedisPort;
-  /** What was given to `new Holdfast()`, when it was a client. */
+  /** What was given to `new Holdfast()`. */
   readonly client: unknown;
-  readonly prefix: string;
-  readonly callTimeoutMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
+  readonly context: Pick<RedisContext, "port" | "prefix" | "callTimeoutMs" | "schedule" | "random">;
 }
 
 /** Never rejects for what it finds, an unreachable server included. */
-export async function examine(target: DoctorTarget): Promise<DoctorReport> {
-  const { port, client, prefix, callTimeoutMs, clock, random } = target;
+export async function examine({ client, context }: DoctorTarget): Promise<DoctorReport> {
+  const { port, prefix, callTimeoutMs, schedule, random } = context;
+  const { clock } = schedule;
   const ofClient = checkClient(client, callTimeoutMs);
   // First and alone: it measures.
   const reading = await readClock(port, clock, callTimeoutMs).catch((error: HoldfastError) => error);

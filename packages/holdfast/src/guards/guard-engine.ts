@@ -4,37 +4,31 @@
  */
 import { ClosedError, HoldfastError, tellCaller } from "../errors.js";
 import { OutageLimiter } from "../limits/outage-limiter.js";
-import type { BreakerPort } from "../redis/breaker.js";
+import type { RedisContext } from "../redis/context.js";
 import { guardKeys } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
 import { publish } from "../telemetry/events.js";
-import type { Schedule } from "../time/schedule.js";
 import { script } from "./guard.lua.js";
 import { GuardLists, type HitOptions, nameOf } from "./guard-lists.js";
 import type { GuardSettings, GuardVerdict } from "./guard-settings.js";
 import { PenaltyCache } from "./penalty-cache.js";
 
-export interface GuardEngineOptions {
-  readonly port: BreakerPort;
-  readonly schedule: Schedule;
-  readonly prefix: string;
-  readonly callTimeoutMs: number;
-}
+export type GuardContext = Pick<RedisContext, "breakerPort" | "schedule" | "prefix" | "callTimeoutMs">;
 
 const MOST_PENALIZED = 10_000;
 const STRUCK = 2;
 const inReply = 5;
 
 export class GuardEngine {
-  readonly #options: GuardEngineOptions;
+  readonly #context: GuardContext;
   readonly #penalties: PenaltyCache;
   readonly #local: OutageLimiter;
   readonly #lists = new WeakMap<GuardSettings, GuardLists>();
   #closed = false;
 
-  constructor(options: GuardEngineOptions) {
-    const { schedule } = options;
-    this.#options = options;
+  constructor(context: GuardContext) {
+    const { schedule } = context;
+    this.#context = context;
     this.#penalties = new PenaltyCache(schedule.clock, MOST_PENALIZED);
     this.#local = new OutageLimiter(schedule.clock, MOST_PENALIZED);
   }
@@ -49,7 +43,7 @@ export class GuardEngine {
 
   async pardon(settings: GuardSettings, subject: string): Promise<void> {
     if (this.#closed) throw new ClosedError("pardon() came after hf.close()");
-    const keys = guardKeys(this.#options.prefix, settings.name, subject, "");
+    const keys = guardKeys(this.#context.prefix, settings.name, subject, "");
     this.#penalties.pardon(keys[0]);
     try {
       await this.#script(settings, "pardon", keys);
@@ -75,10 +69,10 @@ export class GuardEngine {
     const said = this.#listsOf(settings).say([listedAs, subject], this.#timeoutOf(settings));
     const listed = said instanceof Promise ? await said : said;
     if (listed !== null) return toListVerdict(settings, listed);
-    const keys = guardKeys(this.#options.prefix, settings.name, subject, route);
+    const keys = guardKeys(this.#context.prefix, settings.name, subject, route);
     const standing = settings.cache ? this.#penalties.standing(keys[0]) : null;
     if (standing) return standing;
-    const [since, pardons] = [this.#options.schedule.clock.now(), this.#penalties.pardons];
+    const [since, pardons] = [this.#context.schedule.clock.now(), this.#penalties.pardons];
     try {
       const { verdict, struck } = await this.#script(settings, how, keys);
       if (settings.cache) this.#penalties.note(keys[0], since, pardons, verdict);
@@ -94,7 +88,12 @@ export class GuardEngine {
     how: "hit" | "look" | "pardon",
     keys: readonly string[],
   ): Promise<{ verdict: GuardVerdict; struck: boolean }> {
-    const call = this.#options.port.script(script, keys, [how, ...settings.words], this.#timeoutOf(settings));
+    const call = this.#context.breakerPort.script(
+      script,
+      keys,
+      [how, ...settings.words],
+      this.#timeoutOf(settings),
+    );
     const [said, strikes, place, leftUs, remaining] = replyRow(await tellCaller(call), inReply).map(
       Number,
     ) as [number, number, number, number, number];
@@ -127,13 +126,13 @@ export class GuardEngine {
   #listsOf(settings: GuardSettings): GuardLists {
     const known = this.#lists.get(settings);
     if (known) return known;
-    const lists = new GuardLists(this.#options.schedule, settings);
+    const lists = new GuardLists(this.#context.schedule, settings);
     this.#lists.set(settings, lists);
     return lists;
   }
 
   #timeoutOf({ timeoutMs }: GuardSettings): number {
-    return timeoutMs ?? this.#options.callTimeoutMs;
+    return timeoutMs ?? this.#context.callTimeoutMs;
   }
 }
 

@@ -4,10 +4,11 @@ import { checkLockName, checkOptions, checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import { limitTypes } from "../limits/types.js";
 import type { ForceReleaseResult, LockInspection, LockState } from "../locks/inspection.js";
+import type { RedisContext } from "../redis/context.js";
 import { limitKey } from "../redis/keys.js";
-import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { escapePattern, scanNames } from "../redis/scan.js";
+import { groupBySlot } from "../redis/slots.js";
 import { type LimitName, type LimitState, limitNameOf, limitStateOf } from "./limit-state.js";
 import { script as lookLimitsScript } from "./look-limits.lua.js";
 import { matcherOf } from "./pattern.js";
@@ -34,18 +35,16 @@ export interface ForceReleaseOptions {
 /** Limits that one script reads: short enough for the server to serve others. */
 const CHUNK = 50;
 
+type InspectorContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
+
 export class Inspector {
   readonly #locks: LockInspection;
-  readonly #port: RedisPort;
-  readonly #prefix: string;
-  readonly #callTimeoutMs: number;
+  readonly #context: InspectorContext;
 
   /** Given by `hf.inspector()`. */
-  constructor(locks: LockInspection, port: RedisPort, prefix: string, callTimeoutMs: number) {
+  constructor(locks: LockInspection, context: InspectorContext) {
     this.#locks = locks;
-    this.#port = port;
-    this.#prefix = prefix;
-    this.#callTimeoutMs = callTimeoutMs;
+    this.#context = context;
   }
 
   /**
@@ -105,13 +104,14 @@ export class Inspector {
     const { pattern = "*", target = "*" } = options;
     checkPattern("pattern", pattern);
     checkPattern("target", target);
-    const match = `${escapePattern(this.#prefix)}:{${target}}:limit:*:${pattern}`;
+    const match = `${escapePattern(this.#context.prefix)}:{${target}}:limit:*:${pattern}`;
     const [isNamed, isTarget] = [matcherOf(pattern), matcherOf(target)];
-    const parse = (key: string): LimitName | null => limitNameOf(this.#prefix, key);
-    for await (const found of scanNames(this.#port, match, parse, this.#callTimeoutMs)) {
+    const parse = (key: string): LimitName | null => limitNameOf(this.#context.prefix, key);
+    for await (const found of scanNames(this.#context.port, match, parse, this.#context.callTimeoutMs)) {
       const meant = found.filter((limit) => isNamed(limit.name) && isTarget(limit.target));
-      for (let start = 0; start < meant.length; start += CHUNK)
-        yield* await this.#lookAtLimits(meant.slice(start, start + CHUNK));
+      for (const group of groupBySlot(meant, (limit) => this.#context.port.slotOf(this.#keyOf(limit))))
+        for (let start = 0; start < group.length; start += CHUNK)
+          yield* await this.#lookAtLimits(group.slice(start, start + CHUNK));
     }
   }
 
@@ -123,14 +123,18 @@ export class Inspector {
    */
   async resetLimit(name: string, target: string): Promise<LimitState[]> {
     const states = await this.limit(name, target);
-    const keys = limitTypes.map((type) => limitKey(this.#prefix, type, name, target));
-    await this.#port.command(["DEL", ...keys], this.#callTimeoutMs);
+    const keys = limitTypes.map((type) => limitKey(this.#context.prefix, type, name, target));
+    await this.#context.port.command(["DEL", ...keys], this.#context.callTimeoutMs);
     return states;
   }
 
+  #keyOf({ type, name, target }: LimitName): string {
+    return limitKey(this.#context.prefix, type, name, target);
+  }
+
   async #lookAtLimits(limits: readonly LimitName[]): Promise<LimitState[]> {
-    const keys = limits.map(({ type, name, target }) => limitKey(this.#prefix, type, name, target));
-    const reply = await this.#port.script(lookLimitsScript, keys, [], this.#callTimeoutMs);
+    const keys = limits.map((limit) => this.#keyOf(limit));
+    const reply = await this.#context.port.script(lookLimitsScript, keys, [], this.#context.callTimeoutMs);
     const [now, ...rows] = replyRow(reply, limits.length + 1);
     return limits
       .map((limit, place) => limitStateOf(limit, rows[place], Number(now)))

@@ -6,6 +6,7 @@ import { ServerError } from "../errors.js";
 import { refundKey } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
+import { groupBySlot } from "../redis/slots.js";
 import { Batcher } from "../time/batcher.js";
 import type { Random } from "../time/random.js";
 import { script } from "./lua/charge.lua.js";
@@ -48,12 +49,12 @@ interface Call {
 const CHUNK = 16;
 
 export class ChargeSender {
-  readonly #port: Pick<RedisPort, "script">;
+  readonly #port: Pick<RedisPort, "script" | "slotOf">;
   readonly #random: Random;
   readonly #prefix: string;
   readonly #batch = new Batcher<Call>(CHUNK, (calls) => this.#send(calls));
 
-  constructor(port: Pick<RedisPort, "script">, random: Random, prefix: string) {
+  constructor(port: Pick<RedisPort, "script" | "slotOf">, random: Random, prefix: string) {
     this.#port = port;
     this.#random = random;
     this.#prefix = prefix;
@@ -78,6 +79,11 @@ export class ChargeSender {
   }
 
   #send(calls: readonly Call[]): void {
+    for (const group of groupBySlot(calls, ({ charges }) => this.#port.slotOf(charges[0]?.key ?? "")))
+      this.#sendGroup(group);
+  }
+
+  #sendGroup(calls: readonly Call[]): void {
     const [first] = calls;
     if (first && calls.every((call) => isAlike(call, first))) this.#sendAlike(calls);
     else for (const batch of splitIntoBatches(calls)) this.#sendAlike(batch);

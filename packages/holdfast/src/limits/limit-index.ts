@@ -2,20 +2,15 @@
 import { checkWord } from "../arguments.js";
 import { BoundedMap } from "../bounded-map.js";
 import { ServerError } from "../errors.js";
-import type { BreakerPort } from "../redis/breaker.js";
+import type { RedisContext } from "../redis/context.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
+import { groupBySlot } from "../redis/slots.js";
 import { agedMs, type Instant } from "../time/clock.js";
-import type { Schedule } from "../time/schedule.js";
 import { script } from "./lua/note.lua.js";
 import type { LimitSettings } from "./settings.js";
 
-export interface LimitIndexOptions {
-  readonly port: BreakerPort;
-  readonly schedule: Schedule;
-  readonly prefix: string;
-  readonly callTimeoutMs: number;
-}
+export type IndexContext = Pick<RedisContext, "breakerPort" | "schedule" | "prefix" | "callTimeoutMs">;
 
 /** What `limit.of(target)` returns. */
 export interface IndexPart {
@@ -39,16 +34,16 @@ const LONGEST_SHOWN = 100;
 
 export class LimitIndex {
   readonly #key: string;
-  readonly #options: LimitIndexOptions;
+  readonly #context: IndexContext;
   readonly #check: CheckParts;
   readonly #forget: (key: string) => void;
   readonly #noted = new BoundedMap<string, Instant>(MOST_FRESH);
 
   /** Made by `hf.limits.index(name)`. */
-  constructor(name: string, options: LimitIndexOptions, check: CheckParts, forget: (key: string) => void) {
-    this.#key = limitIndexKey(options.prefix, name);
+  constructor(name: string, context: IndexContext, check: CheckParts, forget: (key: string) => void) {
+    this.#key = limitIndexKey(context.prefix, name);
     this.#check = check;
-    this.#options = options;
+    this.#context = context;
     this.#forget = forget;
   }
 
@@ -57,7 +52,7 @@ export class LimitIndex {
    * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} it may not be noted: do not charge
    */
   async note(parts: readonly IndexPart[]): Promise<void> {
-    const { port, schedule, callTimeoutMs } = this.#options;
+    const { breakerPort, schedule, callTimeoutMs } = this.#context;
     const now = schedule.clock.now();
     const fresh: string[] = [];
     const words: string[] = [];
@@ -71,7 +66,7 @@ export class LimitIndex {
       words.push(member, lifeMs(limit.settings).toFixed());
     }
     if (fresh.length === 0) return;
-    await port.script(script, [this.#key], words, callTimeoutMs);
+    await breakerPort.script(script, [this.#key], words, callTimeoutMs);
     for (const member of fresh) this.#noted.set(member, now);
   }
 
@@ -83,12 +78,12 @@ export class LimitIndex {
    */
   async reset(name: string | null = null): Promise<void> {
     if (name !== null) checkWord("name", name);
-    const { port, prefix, callTimeoutMs } = this.#options;
+    const { breakerPort, prefix, callTimeoutMs } = this.#context;
     let cursor = "0";
     let foreign: string | null = null;
     do {
       const scan = ["ZSCAN", this.#key, cursor, "COUNT", SCAN_COUNT];
-      const [next, reply] = replyRow(await port.command(scan, callTimeoutMs), 2);
+      const [next, reply] = replyRow(await breakerPort.command(scan, callTimeoutMs), 2);
       cursor = String(next);
       // Members and scores in turn; some clients give pairs.
       const members = replyRow(reply, 0)
@@ -105,7 +100,8 @@ export class LimitIndex {
         .map(([type, its, target]) => limitKey(prefix, type, its, target));
       for (const key of keys) this.#forget(key);
       // Its entry stays until its time is over: somebody may be charging it just now.
-      if (keys.length > 0) await port.command(["DEL", ...keys], callTimeoutMs);
+      for (const group of groupBySlot(keys, (key) => breakerPort.slotOf(key)))
+        await breakerPort.command(["DEL", ...group], callTimeoutMs);
     } while (cursor !== "0");
     if (foreign !== null)
       throw new ServerError(

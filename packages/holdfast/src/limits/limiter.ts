@@ -3,11 +3,9 @@
  * taken ahead, and in an outage. Every other charge goes to the script (charges.ts).
  */
 import { ClosedError, fromCaller, HoldfastError, UnavailableError } from "../errors.js";
-import type { BreakerPort } from "../redis/breaker.js";
+import type { RedisContext } from "../redis/context.js";
 import { limitKey } from "../redis/keys.js";
 import { publish } from "../telemetry/events.js";
-import type { Random } from "../time/random.js";
-import type { Schedule } from "../time/schedule.js";
 import { type Charge, ChargeSender } from "./charges.js";
 import { type CheckParts, LimitIndex } from "./limit-index.js";
 import { LocalTokens } from "./local-tokens.js";
@@ -18,29 +16,26 @@ import type { GroupResult, LimitResult, LimitSource, Reservation } from "./resul
 import { checkLate, type LimitSettings, parseMoment } from "./settings.js";
 import { combineSources, nothing, toGroupResult, toOverrun, toResult, type Verdict } from "./verdict.js";
 
-export interface LimiterOptions {
-  readonly port: BreakerPort;
-  readonly schedule: Schedule;
-  readonly random: Random;
-  readonly prefix: string;
-  readonly callTimeoutMs: number;
-}
+export type LimiterContext = Pick<
+  RedisContext,
+  "breakerPort" | "schedule" | "random" | "prefix" | "callTimeoutMs"
+>;
 
 /** Maximum number of entries in each local cache. */
 const MOST_KEYS = 10_000;
 
 export class Limiter {
-  readonly #options: LimiterOptions;
+  readonly #context: LimiterContext;
   readonly #sender: ChargeSender;
   readonly #refusals: RefusalCache;
   readonly #local: OutageLimiter;
   readonly #tokens: LocalTokens;
   #closed = false;
 
-  constructor(options: LimiterOptions) {
-    const { port, schedule, random, prefix } = options;
-    this.#options = options;
-    this.#sender = new ChargeSender(port, random, prefix);
+  constructor(context: LimiterContext) {
+    const { breakerPort, schedule, random, prefix } = context;
+    this.#context = context;
+    this.#sender = new ChargeSender(breakerPort, random, prefix);
     this.#refusals = new RefusalCache(schedule.clock, MOST_KEYS);
     this.#local = new OutageLimiter(schedule.clock, MOST_KEYS);
     this.#tokens = new LocalTokens(schedule.clock, MOST_KEYS);
@@ -49,7 +44,7 @@ export class Limiter {
   /** @param atMs when it happened; null: now. @throws {InvalidArgumentError} */
   charge(settings: LimitSettings, target: string, cost: number, atMs: number | null): Charge {
     const { type, name } = settings.policy;
-    const key = limitKey(this.#options.prefix, type, name, target);
+    const key = limitKey(this.#context.prefix, type, name, target);
     return { settings, target, key, cost, atUs: parseMoment(atMs) };
   }
 
@@ -113,7 +108,9 @@ export class Limiter {
   async reset({ settings, key }: Charge): Promise<void> {
     this.#assertOpen("reset()");
     this.#tokens.forget(key);
-    await this.#changing(key, () => this.#options.port.command(["DEL", key], this.#timeoutOf(settings)));
+    await this.#changing(key, () =>
+      this.#context.breakerPort.command(["DEL", key], this.#timeoutOf(settings)),
+    );
   }
 
   async reserve(charge: Charge): Promise<Reservation> {
@@ -179,7 +176,7 @@ export class Limiter {
   }
 
   index(name: string, check: CheckParts): LimitIndex {
-    return new LimitIndex(name, this.#options, check, (key) => {
+    return new LimitIndex(name, this.#context, check, (key) => {
       this.#refusals.forget(key);
       this.#tokens.forget(key);
     });
@@ -188,7 +185,7 @@ export class Limiter {
   /** Refunds the tokens that were taken ahead and not dealt out, as far as that can be done at once. */
   async close(): Promise<void> {
     this.#closed = true;
-    const left = this.#options.port.trouble === null ? this.#tokens.takeAll() : [];
+    const left = this.#context.breakerPort.trouble === null ? this.#tokens.takeAll() : [];
     await Promise.all(
       left.map(({ charge, left: cost, atUs }) =>
         this.#sender.one({ ...charge, cost: -cost, atUs }, this.#timeoutOf(charge.settings)).catch(() => {}),
@@ -201,7 +198,7 @@ export class Limiter {
   }
 
   #timeoutOf({ timeoutMs }: LimitSettings): number {
-    return timeoutMs ?? this.#options.callTimeoutMs;
+    return timeoutMs ?? this.#context.callTimeoutMs;
   }
 
   /** A refusal that is still in force. */
@@ -226,7 +223,7 @@ export class Limiter {
 
   /** Takes the charge out of tokens that are fetched with it, or that another call is fetching. */
   async #takeAhead(charge: Charge): Promise<LimitResult> {
-    const { clock } = this.#options.schedule;
+    const { clock } = this.#context.schedule;
     const start = this.#refusals.start();
     const timeoutMs = this.#timeoutOf(charge.settings);
     // In whole milliseconds, so that the charges of one turn travel together.
@@ -285,7 +282,7 @@ export class Limiter {
 
   /** @throws {UnavailableError} it takes longer */
   #within<Value>(timeoutMs: number, work: Promise<Value>): Promise<Value> {
-    const { schedule } = this.#options;
+    const { schedule } = this.#context;
     return new Promise((resolve, reject) => {
       const alarm = schedule.after(timeoutMs, () =>
         reject(new UnavailableError(`what another call had asked for was not there within ${timeoutMs} ms`)),

@@ -164,7 +164,7 @@ export class CircuitBreaker {
 }
 
 /** The way to Redis for nouns that can do without it for a while: the breaker refuses calls before they are sent. */
-export class BreakerPort implements Pick<RedisPort, "script" | "command"> {
+export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slotOf"> {
   readonly breaker: CircuitBreaker;
   readonly #port: RedisPort;
   readonly #schedule: Schedule;
@@ -179,6 +179,10 @@ export class BreakerPort implements Pick<RedisPort, "script" | "command"> {
   /** Why Redis cannot be reached just now, as far as the client knows. Null: it is connected, or does not say. */
   get trouble(): string | null {
     return this.#port.trouble;
+  }
+
+  slotOf(key: string): number {
+    return this.#port.slotOf(key);
   }
 
   /** Rejects as the port does. @throws {UnavailableError} the call was not sent */

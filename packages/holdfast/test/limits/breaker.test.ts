@@ -29,7 +29,12 @@ describe("a port that says that it is not connected", () => {
     engine.call("FLUSHALL");
     virtual = new VirtualLimits(engine);
     const schedule = new Schedule({ now: () => ({ monoMs: 0, wallMs: 0 }), setTimer: () => () => {} });
-    guards = new GuardEngine({ port: virtual.breaker, schedule, prefix: "t", callTimeoutMs: 1_000 });
+    guards = new GuardEngine({
+      breakerPort: virtual.breaker,
+      schedule,
+      prefix: "t",
+      callTimeoutMs: 1_000,
+    });
     await virtual.limit("n", { max: 3, per: "1h" }).take("ann");
     virtual.port.calls.length = 0;
   });

@@ -42,7 +42,7 @@ export class VirtualLimits {
     const schedule = new Schedule({ now, setTimer });
     this.breaker = new BreakerPort(this.port, schedule, 1_000);
     this.limiter = new Limiter({
-      port: this.breaker,
+      breakerPort: this.breaker,
       schedule,
       random: { fraction: () => dice.fraction(), id: () => `id-${seed}-${dice.whole(0, 1e9)}` },
       prefix: "t",

@@ -8,8 +8,9 @@
  * newer one's read and write, and that update is lost.
  */
 import { InvalidArgumentError, ServerError, StaleTokenError, tellCaller } from "../../errors.js";
+import type { RedisContext } from "../../redis/context.js";
 import { fencedKey } from "../../redis/keys.js";
-import type { RedisPort, Reply } from "../../redis/port.js";
+import type { Reply } from "../../redis/port.js";
 import { replyRow } from "../../redis/reply.js";
 import type { Script } from "../../redis/script.js";
 import type { Fenced } from "../fenced.js";
@@ -22,6 +23,8 @@ export interface RecordState {
   readonly fence: bigint;
 }
 
+type FencedContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
+
 export class FencedRecord {
   readonly name: string;
   /**
@@ -29,15 +32,13 @@ export class FencedRecord {
    * protects nothing. Delete it only when no holder of an older lease can still write.
    */
   readonly key: string;
-  readonly #port: RedisPort;
-  readonly #callTimeoutMs: number;
+  readonly #context: FencedContext;
 
   /** Made by `hf.fencedRecord(name)`. */
-  constructor(port: RedisPort, prefix: string, name: string, callTimeoutMs: number) {
+  constructor(context: FencedContext, name: string) {
     this.name = name;
-    this.key = fencedKey(prefix, name);
-    this.#port = port;
-    this.#callTimeoutMs = callTimeoutMs;
+    this.key = fencedKey(context.prefix, name);
+    this.#context = context;
   }
 
   /**
@@ -59,8 +60,8 @@ export class FencedRecord {
 
   /** The value and the newest token, without any guard: for onlookers, not for holders. */
   async read(): Promise<RecordState> {
-    const args = ["HMGET", this.key, "value", "token"];
-    const reply = await tellCaller(this.#port.command(args, this.#callTimeoutMs));
+    const { port, callTimeoutMs } = this.#context;
+    const reply = await tellCaller(port.command(["HMGET", this.key, "value", "token"], callTimeoutMs));
     const [value, token] = replyRow(reply, 2);
     const digits = String(token ?? 0);
     if (!/^\d+$/.test(digits))
@@ -73,9 +74,8 @@ export class FencedRecord {
       throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
     }
     const args = [String(holder.fence), holder.id, ...rest];
-    const reply = replyRow(
-      await tellCaller(this.#port.script(script, [this.key], args, this.#callTimeoutMs)),
-    );
+    const { port, callTimeoutMs } = this.#context;
+    const reply = replyRow(await tellCaller(port.script(script, [this.key], args, callTimeoutMs)));
     if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
     return reply;
   }

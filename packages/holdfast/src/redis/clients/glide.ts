@@ -125,6 +125,8 @@ function openMessages(config: Config, maker: GlideMaker, listener: MessageListen
   const confirmed = new Set<string>();
   /** Confirmations that are on their way. */
   let underWay = 0;
+  /** GLIDE sends all that it does not have yet in one SUBSCRIBE, which the server refuses as a whole: one at a time. */
+  let turn: Promise<unknown> = Promise.resolve();
   const opened = openSubscriber(config, maker, listener).then((made) => {
     if (closed) endGlide(made);
     else connection = made;
@@ -144,8 +146,10 @@ function openMessages(config: Config, maker: GlideMaker, listener: MessageListen
       const key = `${topic.kind} ${topic.name}`;
       if (confirmed.has(key)) return;
       underWay += 1;
+      const confirmation = turn.then(async () => confirm(await opened, topic));
+      turn = confirmation.catch(() => {});
       try {
-        await confirm(await opened, topic);
+        await confirmation;
         confirmed.add(key);
       } finally {
         underWay -= 1;
@@ -189,7 +193,7 @@ async function confirm(connection: Subscriber, topic: Topic): Promise<void> {
       // GLIDE keeps a refusal to itself and tries on. When the server answers, but never this, it refuses.
       await connection.customCommand(["PING"]);
       if (tries < SUBSCRIBE_TRIES) continue;
-      leave(connection, topic).catch(() => {}); // or it would try for ever
+      await leave(connection, topic).catch(() => {}); // or it would try for ever
       throw new ServerError(`NOPERM the server did not let this user subscribe to '${name}'`, {
         cause: error,
       });

@@ -5,15 +5,13 @@
 import { ServerError } from "../../../errors.js";
 import type { Grant, Hold } from "../../../lease/hold.js";
 import type { Keeper, RenewOutcome } from "../../../lease/keeper.js";
-import { Inbox } from "../../../redis/inbox.js";
-import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
-import type { RedisPort, Reply } from "../../../redis/port.js";
+import type { RedisContext } from "../../../redis/context.js";
+import type { Inbox } from "../../../redis/inbox.js";
+import { lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
+import type { Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
-import { Subscriber } from "../../../redis/subscriber.js";
 import { publish } from "../../../telemetry/events.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
-import type { Random } from "../../../time/random.js";
-import type { Schedule } from "../../../time/schedule.js";
 import type { Busy, Candidate, Freed, LockRequest } from "../../backend.js";
 import { Leftovers } from "./leftovers.js";
 import { LoneReleases } from "./lone-releases.js";
@@ -26,22 +24,12 @@ import { holderSeen, type Verdict, verdict } from "./replies.js";
 import { ServerClock } from "./server-clock.js";
 import { type Wait, Waits } from "./waits.js";
 
-export interface RedisLocksParts {
-  readonly port: RedisPort;
-  readonly schedule: Schedule;
-  readonly random: Random;
+export interface RedisLocksParts extends Pick<RedisContext, "port" | "schedule" | "random" | "inbox"> {
   /** What this process holds now. */
   readonly kept: () => Keeper;
 }
 
-export interface RedisLocksOptions {
-  readonly prefix: string;
-  /** Names this process, and its inbox. */
-  readonly processId: string;
-  /** JSON that names this process, for people. */
-  readonly owner: string;
-  readonly callTimeoutMs: number;
-}
+export type RedisLocksOptions = Pick<RedisContext, "port" | "prefix" | "owner" | "callTimeoutMs">;
 
 /** What has become of the copies of a request: whether one of them may still reach the server. */
 export interface Sending {
@@ -97,15 +85,12 @@ export class Contention {
   readonly #revoked = new Set<string>();
 
   constructor(parts: RedisLocksParts, options: RedisLocksOptions, backing: Backing) {
-    const { port, schedule, random } = parts;
-    const { prefix, processId, callTimeoutMs } = options;
+    const { schedule, random, inbox } = parts;
+    const { callTimeoutMs } = options;
     this.#parts = parts;
     this.#options = options;
     this.#backing = backing;
-    this.#inbox = new Inbox(
-      new Subscriber(port, schedule.clock, callTimeoutMs),
-      inboxChannel(prefix, processId),
-    );
+    this.#inbox = inbox;
     this.#waits = new Waits(schedule, random, this.#inbox, {
       ask: (wait, standInLine) => this.#ask(wait, standInLine),
       beat: (waits, timeoutMs) => this.#beat(waits, timeoutMs),

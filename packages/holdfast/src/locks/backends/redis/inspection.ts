@@ -1,9 +1,11 @@
 /** RedisInspection: locks on one Redis or Valkey as they look from outside. */
 import { ServerError } from "../../../errors.js";
-import { inboxChannel, lockKeys, lockNameOf } from "../../../redis/keys.js";
-import type { RedisPort, Reply } from "../../../redis/port.js";
+import type { RedisContext } from "../../../redis/context.js";
+import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
+import type { Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import { escapePattern, scanNames } from "../../../redis/scan.js";
+import { groupBySlot } from "../../../redis/slots.js";
 import type { ForceReleaseResult, LockInspection, LockState } from "../../inspection.js";
 import { parseLock, toHolder, toWaiter } from "./lock-state.js";
 import { script as forceReleaseScript } from "./lua/force-release.lua.js";
@@ -15,15 +17,13 @@ const MOST_WAITERS_IN_LIST = 100;
 /** Locks that one script reads: short enough for the server to serve others. */
 const CHUNK = 50;
 
-export class RedisInspection implements LockInspection {
-  readonly #port: RedisPort;
-  readonly #prefix: string;
-  readonly #callTimeoutMs: number;
+type InspectionContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
 
-  constructor(port: RedisPort, prefix: string, callTimeoutMs: number) {
-    this.#port = port;
-    this.#prefix = prefix;
-    this.#callTimeoutMs = callTimeoutMs;
+export class RedisInspection implements LockInspection {
+  readonly #context: InspectionContext;
+
+  constructor(context: InspectionContext) {
+    this.#context = context;
   }
 
   async look(name: string): Promise<LockState> {
@@ -33,22 +33,30 @@ export class RedisInspection implements LockInspection {
   }
 
   async *list(pattern: string, free: boolean): AsyncGenerator<LockState, void, undefined> {
-    const match = `${escapePattern(this.#prefix)}:{${pattern}}:lock`;
-    const parse = (key: string): string | null => lockNameOf(this.#prefix, key);
-    for await (const names of scanNames(this.#port, match, parse, this.#callTimeoutMs)) {
-      for (let start = 0; start < names.length; start += CHUNK) {
-        const states = await this.#look(names.slice(start, start + CHUNK), MOST_WAITERS_IN_LIST);
-        for (const state of states) {
-          if (state && (state.holder || state.waiting > 0 || (free && state.lastFence > 0n))) yield state;
+    const { port, prefix, callTimeoutMs } = this.#context;
+    const match = `${escapePattern(prefix)}:{${pattern}}:lock`;
+    const parse = (key: string): string | null => lockNameOf(prefix, key);
+    for await (const names of scanNames(port, match, parse, callTimeoutMs)) {
+      for (const group of groupBySlot(names, (name) => port.slotOf(lockKey(prefix, name)))) {
+        for (let start = 0; start < group.length; start += CHUNK) {
+          const states = await this.#look(group.slice(start, start + CHUNK), MOST_WAITERS_IN_LIST);
+          for (const state of states) {
+            if (state && (state.holder || state.waiting > 0 || (free && state.lastFence > 0n))) yield state;
+          }
         }
       }
     }
   }
 
   async forceRelease(name: string, fence: bigint): Promise<ForceReleaseResult> {
-    const args = [String(fence), inboxChannel(this.#prefix, "")];
-    const keys = lockKeys(this.#prefix, name);
-    const reply = await this.#port.script(forceReleaseScript, keys, args, this.#callTimeoutMs);
+    const args = [String(fence), inboxChannel(this.#context.prefix, "")];
+    const keys = lockKeys(this.#context.prefix, name);
+    const reply = await this.#context.port.script(
+      forceReleaseScript,
+      keys,
+      args,
+      this.#context.callTimeoutMs,
+    );
     const [done, now, held, expiryMs, after = held, told] = replyRow(reply, 4);
     const holder = toHolder(parseLock(String(held)), Number(expiryMs), Number(now));
     const left = parseLock(String(after));
@@ -64,8 +72,13 @@ export class RedisInspection implements LockInspection {
   }
 
   async #look(names: readonly string[], most: number): Promise<(LockState | null)[]> {
-    const keys = names.flatMap((name) => lockKeys(this.#prefix, name));
-    const reply = await this.#port.script(lookScript, keys, [String(most)], this.#callTimeoutMs);
+    const keys = names.flatMap((name) => lockKeys(this.#context.prefix, name));
+    const reply = await this.#context.port.script(
+      lookScript,
+      keys,
+      [String(most)],
+      this.#context.callTimeoutMs,
+    );
     const [now, ...rows] = replyRow(reply, names.length + 1);
     return names.map((name, place) => toState(name, rows[place], Number(now)));
   }

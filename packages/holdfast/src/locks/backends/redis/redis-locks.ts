@@ -54,7 +54,7 @@ export class RedisLocks implements LockBackend {
     this.#port = parts.port;
     this.#schedule = parts.schedule;
     this.#options = options;
-    this.inspection = new RedisInspection(parts.port, options.prefix, options.callTimeoutMs);
+    this.inspection = new RedisInspection(options);
     this.#contention = code.made(
       (loaded) =>
         new loaded.Contention(parts, options, {

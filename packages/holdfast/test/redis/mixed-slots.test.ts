@@ -1,0 +1,79 @@
+/** Calls with keys of several slots: a client in front of a real server refuses them, as a cluster does. */
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { Holdfast } from "holdfast";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Inspector } from "../../src/inspect/inspector.js";
+import { Limit } from "../../src/limits/limit.js";
+import { Limiter } from "../../src/limits/limiter.js";
+import { Limits } from "../../src/limits/limits.js";
+import { RedisInspection } from "../../src/locks/backends/redis/inspection.js";
+import type { RedisClient } from "../../src/redis/client.js";
+import { detectClient } from "../../src/redis/clients/detect.js";
+import { Connection } from "../../src/redis/connection.js";
+import { RedisContext } from "../../src/redis/context.js";
+import { slotOfKey } from "../../src/redis/slots.js";
+import { systemClock } from "../../src/time/clock.js";
+import { systemRandom } from "../../src/time/random.js";
+import { Schedule } from "../../src/time/schedule.js";
+
+const TARGETS = ["ann", "bob", "cay", "dan"];
+
+let server: EmbeddedValkey;
+let redis: Redis;
+let context: RedisContext;
+
+beforeAll(async () => {
+  server = await EmbeddedValkey.start();
+  redis = new Redis(server.url);
+  const plain = detectClient(redis);
+  const client: RedisClient = {
+    ...plain,
+    slotOf: slotOfKey,
+    send: (commands) =>
+      commands.flatMap((command) => (isMixed(command) ? [crossSlot()] : plain.send([command]))),
+  };
+  const settings = { prefix: "holdfast", label: "", callTimeoutMs: 1_000, random: systemRandom };
+  const schedule = new Schedule(systemClock);
+  context = new RedisContext(new Connection(client, false, schedule), { ...settings, schedule });
+});
+afterAll(async () => {
+  await context.close();
+  redis.disconnect();
+  await server.stop();
+});
+
+async function crossSlot(): Promise<never> {
+  throw new Error("CROSSSLOT Keys in request don't hash to the same slot");
+}
+
+function isMixed([name = "", ...words]: readonly string[]): boolean {
+  const keys = name.startsWith("EVAL") ? words.slice(2, 2 + Number(words[1])) : name === "DEL" ? words : [];
+  return new Set(keys.map(slotOfKey)).size > 1;
+}
+
+test("charges of one moment, the index and the inspector send keys of one slot at a time", async () => {
+  const limiter = new Limiter(context);
+  const limits = new Limits(limiter);
+  const limit = new Limit(limiter, "sms", { type: "window", max: 3, per: "1h" });
+  const index = await limits.index("all");
+  await index.note(TARGETS.map((target) => limit.of(target)));
+  const results = await Promise.all(TARGETS.map((target) => limit.take(target)));
+  expect(results.map(({ remaining }) => remaining)).toEqual([2, 2, 2, 2]);
+
+  const inspector = new Inspector(new RedisInspection(context), context);
+  const used: string[] = [];
+  for await (const { target } of inspector.limits()) used.push(target);
+  expect(used.sort()).toEqual(TARGETS);
+  await index.reset();
+  for await (const { target } of inspector.limits()) used.push(target);
+  expect(used).toHaveLength(TARGETS.length);
+
+  const hf = new Holdfast(redis);
+  const leases = await Promise.all(TARGETS.map((name) => hf.mutex(name).acquire()));
+  const held: string[] = [];
+  for await (const { name } of inspector.locks()) held.push(name);
+  expect(held.sort()).toEqual(TARGETS);
+  await Promise.all(leases.map((lease) => lease.release()));
+  await hf.close();
+});
