@@ -1,4 +1,4 @@
-/** What the command says to the shell: as sysexits.h has it where it has a number. */
+/** The exit codes of the command: those of sysexits.h where it has one. */
 export const EXIT = {
   ok: 0,
   /** A defect of this program. */
@@ -9,13 +9,13 @@ export const EXIT = {
   void: 2,
   /** Wrong arguments. */
   usage: 64,
-  /** Redis is not to be had, or refused; a port is not free. */
+  /** Redis is unreachable, or refuses; a port is not free. */
   unavailable: 69,
   /** The lease was lost: the command was stopped. */
   lost: 70,
   /** The output cannot be written. */
   output: 74,
-  /** Somebody else holds the lock; the limit is used up. */
+  /** Another holder has the lock; the limit is used up. */
   busy: 75,
   notExecutable: 126,
   notFound: 127,

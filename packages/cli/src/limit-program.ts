@@ -19,21 +19,27 @@ const TYPES = Object.keys({
 export function addLimit(program: Command, finish: Finish): void {
   program
     .command("limit")
-    .summary("take of a rate limit, or be refused")
-    .description("Takes of the limit NAME for TARGET, or is refused; counted for all processes together.")
+    .summary("charge a rate limit, or be refused")
+    .description("Charges the limit NAME for TARGET, or is refused. All processes share the count.")
     .argument("<name>", "the limit: sms, login")
-    .argument("<target>", "whom it is for: a user, an address")
+    .argument("<target>", "the user or address that is charged")
     .addOption(
-      new Option("--max <number>", "required: so much in each --per").argParser(whole).makeOptionMandatory(),
+      new Option("--max <number>", "required: the most that fits in each --per")
+        .argParser(whole)
+        .makeOptionMandatory(),
     )
     .addOption(
       new Option("--per <duration>", "required, but for lifetime: 10s, 5m, 1h, 1d").argParser(parseDuration),
     )
-    .addOption(new Option("--type <type>", "what counts").choices(TYPES).default("rolling"))
-    .addOption(new Option("--burst <number>", "gcra: so much fits at once (default: --max)").argParser(whole))
-    .addOption(new Option("--cost <number>", "what is taken").argParser(whole).default(1))
-    .addOption(new Option("--peek", "take nothing: only say what would happen"))
-    .addOption(new Option("--refund", "give back --cost, at most what is used").conflicts("peek"))
+    .addOption(new Option("--type <type>", "the way to count").choices(TYPES).default("rolling"))
+    .addOption(
+      new Option("--burst <number>", "gcra: the most that fits at once (default: --max)").argParser(whole),
+    )
+    .addOption(new Option("--cost <number>", "the amount to charge").argParser(whole).default(1))
+    .addOption(new Option("--peek", "charge nothing, only say what would happen"))
+    .addOption(
+      new Option("--refund", "refund --cost, or the amount in use if that is less").conflicts("peek"),
+    )
     .addHelpText("after", HELP.limit)
     .action(async (name: string, target: string, _: unknown, self: Command) => {
       const { max, per: perMs, type, burst, cost, peek, refund, ...rest } = self.optsWithGlobals();
@@ -49,17 +55,17 @@ export function addLimits(program: Command, finish: Finish): void {
   const limits = program
     .command("limits")
     .summary("look at limits, or reset one")
-    .description("Looks at limits: what is used, by whom, until when; resets one.")
+    .description("Shows the amounts in use, by whom and until when; resets one.")
     .addHelpText("before", ({ error }) =>
       error ? "holdfast: a command is missing: ls, show or reset\n" : "",
     )
     .addHelpText("after", HELP.limits);
   limits
     .command("ls")
-    .summary("list the limits of which something is used")
-    .description("Lists the limits of which something is used, one line for each target.")
+    .summary("list the limits that are in use")
+    .description("Lists the limits that are in use, one line for each target.")
     .argument("[pattern]", "names: * is anything, ? one character, [ab] one of these", "*")
-    .option("--target <pattern>", "only these targets, likewise", "*")
+    .option("--target <pattern>", "only these targets, with the same signs", "*")
     .addHelpText("after", HELP.limitsLs)
     .action(async (pattern: string, _: unknown, self: Command) => {
       const { target, ...rest } = self.optsWithGlobals();
@@ -68,10 +74,10 @@ export function addLimits(program: Command, finish: Finish): void {
     });
   limits
     .command("show")
-    .summary("show what one target has used of one limit")
-    .description("Shows what TARGET has used of the limit NAME.")
+    .summary("show the use of one limit by one target")
+    .description("Shows the use of the limit NAME by TARGET.")
     .argument("<name>", "the limit")
-    .argument("<target>", "whom it is for")
+    .argument("<target>", "the user or address")
     .addHelpText("after", HELP.limitsShow)
     .action(async (name: string, target: string, _: unknown, self: Command) => {
       const { show } = await import("./commands/limits.js");
@@ -79,16 +85,16 @@ export function addLimits(program: Command, finish: Finish): void {
     });
   limits
     .command("reset")
-    .summary("forget what one target has used of one limit")
-    .description("Forgets what TARGET has used of the limit NAME, whatever its type.")
+    .summary("reset the use of one limit by one target")
+    .description("Resets the use of the limit NAME by TARGET, for every type.")
     .argument("<name>", "the limit")
-    .argument("<target>", "whom it is for")
+    .argument("<target>", "the user or address")
     .option("-y, --yes", "do not ask")
     .addHelpText("after", HELP.limitsReset)
     .action(async (name: string, target: string, _: unknown, self: Command) => {
       const { yes, ...rest } = self.optsWithGlobals();
       if (!yes && !process.stdin.isTTY)
-        self.error("error: nobody can be asked, because stdin is no terminal: add --yes");
+        self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
       const { reset } = await import("./commands/limits.js");
       finish(await reset({ name, target, yes: yes === true }, settingsOf(rest)));
     });

@@ -48,17 +48,17 @@ function addLock(program: Command, args: readonly string[], finish: (exitCode: n
     .description("Runs COMMAND while holding the lock NAME, and releases it.")
     .usage("NAME [options] -- COMMAND…")
     .argument("<name>", "the lock")
-    .argument("<command...>", "what to run, after --")
+    .argument("<command...>", "the command, after --")
     .addOption(
-      duration("--ttl <duration>", "life of the lease when this process falls silent", parseDuration, "30s"),
+      duration("--ttl <duration>", "time until the lease expires without a renewal", parseDuration, "30s"),
     )
     .addOption(
-      duration("--wait <duration>", "longest wait for the lock: 0 for one try, or forever", parseWait, "10s"),
+      duration("--wait <duration>", "longest wait for the lock: 0 is one try, or forever", parseWait, "10s"),
     )
     .addOption(
       duration("--grace <duration>", "from SIGTERM to SIGKILL when the lease is lost", parseDuration, "10s"),
     )
-    .option("--label <text>", "who holds, for people (default: the command's name)")
+    .option("--label <text>", "the holder's name for people (default: the command's name)")
     .addHelpText("after", HELP.lock)
     .action(async (name: string, command: string[], _: unknown, self: Command) => {
       if (args[args.length - command.length - 1] !== "--")
@@ -77,7 +77,7 @@ function addLooks(program: Command, finish: (exitCode: number) => void): void {
     .summary("list the locks that are held or waited for")
     .description("Lists the locks that are held or waited for.")
     .argument("[pattern]", pattern, "*")
-    .option("-a, --all", "also the free ones, if somebody held them in the last 24 hours")
+    .option("-a, --all", "also free locks that were held in the last 24 hours")
     .addHelpText("after", HELP.ls)
     .action(async (names: string, _: unknown, self: Command) => {
       const { all, ...rest } = self.optsWithGlobals();
@@ -86,8 +86,8 @@ function addLooks(program: Command, finish: (exitCode: number) => void): void {
     });
   program
     .command("show")
-    .summary("show one lock: its holder, and who waits, in order")
-    .description("Shows one lock: its holder, and who waits, in order.")
+    .summary("show one lock: its holder, and its waiters in order")
+    .description("Shows one lock: its holder, and its waiters in order.")
     .argument("<name>", "the lock")
     .addHelpText("after", HELP.show)
     .action(async (name: string, _: unknown, self: Command) => {
@@ -99,7 +99,7 @@ function addLooks(program: Command, finish: (exitCode: number) => void): void {
     .summary("watch locks as they change")
     .description("Shows locks as they change, until q or Ctrl-C; one line a change if not on a terminal.")
     .argument("[pattern]", `a name, or ${pattern}`, "*")
-    .addOption(duration("--interval <duration>", "from one look to the next", parseDuration, "1s"))
+    .addOption(duration("--interval <duration>", "time between two looks", parseDuration, "1s"))
     .addHelpText("after", HELP.watch)
     .action(async (names: string, _: unknown, self: Command) => {
       const { interval, ...rest } = self.optsWithGlobals();
@@ -116,15 +116,15 @@ function addRelease(program: Command, finish: (exitCode: number) => void): void 
     .summary("take a lock from its holder")
     .description("Takes a lock from its holder and gives it to the first in line.")
     .argument("<name>", "the lock")
-    .option("--force", "needed: by right only the holder releases")
-    .option("--fence <token>", "only from the holder with this fence", fenceToken)
+    .option("--force", "required: by right only the holder releases")
+    .option("--fence <token>", "only if the holder has this fence", fenceToken)
     .option("-y, --yes", "do not ask")
     .addHelpText("after", HELP.release)
     .action(async (name: string, _: unknown, self: Command) => {
       const { force, fence, yes, ...rest } = self.optsWithGlobals();
       if (!force) self.error("error: only its holder releases a lock; --force takes it from the holder");
       if (!yes && !process.stdin.isTTY)
-        self.error("error: nobody can be asked, because stdin is no terminal: add --yes");
+        self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
       const { release } = await import("./commands/release.js");
       finish(await release({ name, fence, yes: yes === true }, settingsOf(rest)));
     });
@@ -135,7 +135,7 @@ function addDoctor(program: Command, finish: (exitCode: number) => void): void {
     .command("doctor")
     .summary("look for what puts locks at risk on this server")
     .description("Looks for what puts locks at risk: settings of the server, permissions, clocks.")
-    .option("--accept <codes>", "findings that may stay as they are: CODE,CODE…", findingCodes)
+    .option("--accept <codes>", "accepted findings, which do not count: CODE,CODE…", findingCodes)
     .addHelpText("after", HELP.doctor)
     .action(async (_: unknown, self: Command) => {
       const { accept = [], ...rest } = self.optsWithGlobals();
@@ -169,8 +169,8 @@ function addLab(program: Command, finish: (exitCode: number) => void): void {
     .option("--all", "run every one, briefly")
     .option("--real", "D1 only: with real processes and SIGSTOP")
     .option("--naive-only", "leave holdfast's side out")
-    .addOption(new Option("--seed <number>", "what is left to chance").argParser(seedNumber).default(1))
-    .option("--out <folder>", "where the pages go (default: a new temporary folder)")
+    .addOption(new Option("--seed <number>", "the seed of all chance").argParser(seedNumber).default(1))
+    .option("--out <folder>", "the folder for the pages (default: a new temporary one)")
     .addHelpText("after", HELP.lab)
     .action(async (name: string | undefined, _: unknown, self: Command) => {
       const { all, real, naiveOnly, seed, out, json } = self.optsWithGlobals();
@@ -201,7 +201,7 @@ function addCompletion(program: Command): void {
     });
   program
     .command("complete", { hidden: true })
-    .description("What the scripts ask: one candidate a line, with its description after a tab.")
+    .description("Prints one candidate a line, with its description after a tab.")
     .argument("[words...]", "the words up to the cursor, after --")
     .action(async (words: string[]) => {
       const { knownNames } = await import("./completion/names.js");

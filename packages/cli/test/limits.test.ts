@@ -31,7 +31,7 @@ test("limit: allowed until it is used up, then refused with the time; peek takes
   const refused = await holdfast(...sms);
   expect(refused).toMatchObject({ exitCode: 75, stderr: "" });
   expect(refused.stdout).toMatch(/^refused: 0 left, try again in (30 m 0 s|29 m \d+ s)\n$/);
-  expect(await holdfast(...sms, "--refund")).toMatchObject({ exitCode: 0, stdout: "given back: 1 left\n" });
+  expect(await holdfast(...sms, "--refund")).toMatchObject({ exitCode: 0, stdout: "refunded: 1 left\n" });
   const tooMuch = await holdfast(...sms, "--cost", "3", "--json");
   expect(tooMuch).toMatchObject({ exitCode: 75 });
   expect(JSON.parse(tooMuch.stdout)).toEqual({

@@ -71,9 +71,9 @@ function reportLines({ healthy, findings, facts }: Judgement): string[] {
 }
 
 function verdict(healthy: boolean, findings: readonly Judged[], colors: Colors): string {
-  if (!healthy) return colors.bold("There is something to mend.");
+  if (!healthy) return colors.bold("Some findings need action.");
   const kept = findings.some(({ severity, accepted }) => isBad(severity) && accepted);
-  return colors.green(kept ? "Nothing else is to be mended." : "Locks are in good hands here.");
+  return colors.green(kept ? "No other finding needs action." : "No finding needs action.");
 }
 
 function clockText(offsetMs: number): string {

@@ -37,9 +37,9 @@ export async function limit(terms: LimitTerms, settings: Settings): Promise<numb
 
 function toldOf(doing: LimitTerms["doing"], { ok, remaining, retryAfterMs }: LimitResult): string {
   const left = `${remaining} left`;
-  if (doing === "refund") return `given back: ${left}`;
+  if (doing === "refund") return `refunded: ${left}`;
   const would = doing === "peek" ? "would be " : "";
   if (ok) return `${would}allowed: ${left}`;
-  const when = retryAfterMs === null ? "so much never fits" : `try again in ${showDuration(retryAfterMs)}`;
+  const when = retryAfterMs === null ? "this cost never fits" : `try again in ${showDuration(retryAfterMs)}`;
   return `${would}refused: ${left}, ${when}`;
 }

@@ -64,7 +64,7 @@ async function acquire(
   const stop = session.onBreak(() => {
     stop();
     if (settings.json) noteEvent({ event: "away", lock: name });
-    else note(`the connection to Redis broke: waiting for it, and for '${printable(name)}'`);
+    else note(`the connection to Redis broke: waiting for Redis, and for '${printable(name)}'`);
   });
   try {
     return await interruptible(async (signal) => {
@@ -101,7 +101,7 @@ async function runUnder(
       if (settings.json) noteEvent({ event: "unreleased", lock: lease.name, ttlMs: terms.ttlMs });
       else
         note(
-          `Redis did not answer the release of '${printable(lease.name)}': it is free within ${showDuration(terms.ttlMs)}`,
+          `Redis did not answer the release of '${printable(lease.name)}': the lock is free within ${showDuration(terms.ttlMs)}`,
         );
     }
   }
