@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
+import { NothingSkipped } from "./scripts/nothing-skipped.ts";
 import { findServers } from "./scripts/servers.ts";
 
 const root = import.meta.dirname;
@@ -64,6 +65,7 @@ export default defineConfig({
     hookTimeout: 90_000,
     // A test that passes the second time has found something; retrying would hide it.
     retry: 0,
+    reporters: process.env.CI ? ["default", new NothingSkipped()] : ["default"],
     allowOnly: !process.env.CI,
     dangerouslyIgnoreUnhandledErrors: false,
   },
