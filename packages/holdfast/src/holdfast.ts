@@ -10,16 +10,13 @@ import { Guard } from "./guards/guard.js";
 import { GuardEngine } from "./guards/guard-engine.js";
 import type { GuardOptions } from "./guards/guard-settings.js";
 import type { Inspector } from "./inspect/inspector.js";
-import { Keeper, type Renew } from "./lease/keeper.js";
 import { Limit } from "./limits/limit.js";
 import { Limiter } from "./limits/limiter.js";
 import { Limits } from "./limits/limits.js";
 import type { LimitOptions } from "./limits/settings.js";
-import { Contention } from "./locks/backends/redis/contention.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";
-import type { LocalLine } from "./locks/local-line.js";
-import { type LineRegistry, Mutex, type MutexOptions } from "./locks/mutex.js";
-import { Part } from "./part.js";
+import { Locks } from "./locks/locks.js";
+import type { Mutex, MutexOptions } from "./locks/mutex.js";
 import { detectClient } from "./redis/clients/detect.js";
 import { openClient } from "./redis/clients/url.js";
 import { Connection } from "./redis/connection.js";
@@ -47,12 +44,6 @@ export interface HoldfastOptions {
   readonly random?: Random | undefined;
 }
 
-const code = { Contention };
-const later = new Part(
-  async () => code,
-  () => code,
-);
-
 const DEFAULT_PREFIX = "holdfast";
 const DEFAULT_CALL_TIMEOUT_MS = 1_000;
 const LONGEST_LABEL = 200;
@@ -60,8 +51,8 @@ const LONGEST_LABEL = 200;
 export class Holdfast {
   readonly #client: RedisClientLike | string;
   readonly #context: RedisContext;
-  readonly #locks: RedisLocks;
-  readonly #registry: LineRegistry;
+  /** The locks over this client. */
+  readonly locks: Locks;
   /** Several limits at once. */
   readonly limits: Limits;
   readonly #limiter: Limiter;
@@ -85,27 +76,17 @@ export class Holdfast {
     this.#limiter = new Limiter(context);
     this.#guardEngine = new GuardEngine(context);
     this.limits = new Limits(this.#limiter);
-    this.#locks = new RedisLocks({ ...context, kept: () => keeper }, context, later);
-    const renew: Renew = (holds, timeoutMs) => this.#locks.renew(holds, timeoutMs);
-    const keeper: Keeper = new Keeper({ schedule, random, renew, onPulse: () => this.#locks.listen() });
-    this.#registry = {
-      parts: { backend: this.#locks, keeper, schedule, random, self: context.self },
-      lines: new Map<string, LocalLine>(),
-      idle: new Map<string, LocalLine>(),
-      assertOpen: (what) => {
-        if (this.#closed) throw new ClosedError(`${what} was called after hf.close()`);
-      },
-    };
+    this.locks = new Locks(new RedisLocks(context), { label, random }, schedule);
   }
 
-  /** A lock on `name`. Cheap; mutexes of one name and the same options share their place in line. */
+  /** The same as `hf.locks.mutex`: a lock on `name`. Cheap; mutexes of one name and the same options share their place in line. */
   mutex(name: string, options?: MutexOptions): Mutex {
-    return new Mutex(this.#registry, name, options);
+    return this.locks.mutex(name, options);
   }
 
   /** How often something may be done for each target, counted for all processes together. */
   limit(name: string, options: LimitOptions): Limit {
-    this.#registry.assertOpen("limit()");
+    this.#assertOpen("limit()");
     return new Limit(this.#limiter, name, options);
   }
 
@@ -114,7 +95,7 @@ export class Holdfast {
    * its lists are its own.
    */
   guard(name: string, options: GuardOptions): Guard {
-    this.#registry.assertOpen("guard()");
+    this.#assertOpen("guard()");
     return new Guard(this.#guardEngine, name, options);
   }
 
@@ -128,9 +109,9 @@ export class Holdfast {
    * @throws {ClosedError}
    */
   async inspector(): Promise<Inspector> {
-    this.#registry.assertOpen("inspector()");
+    this.#assertOpen("inspector()");
     const { Inspector } = await import("./inspect/inspector.js");
-    return new Inspector(this.#locks.inspection, this.#context);
+    return new Inspector(this.locks.inspection, this.#context);
   }
 
   /**
@@ -139,7 +120,7 @@ export class Holdfast {
    * @throws {ClosedError} whatever else it meets, a server that does not answer included, is a finding.
    */
   async doctor(): Promise<DoctorReport> {
-    this.#registry.assertOpen("doctor()");
+    this.#assertOpen("doctor()");
     const { examine } = await import("./doctor/doctor.js");
     return examine({ client: this.#client, context: this.#context });
   }
@@ -158,12 +139,13 @@ export class Holdfast {
   }
 
   async #end(): Promise<void> {
-    // A line that is idle may still have a lease that ended early, and was not released yet.
-    const { lines, idle } = this.#registry;
-    await Promise.all([...lines.values(), ...idle.values()].map((line) => line.close()));
     this.#guardEngine.close();
-    await Promise.all([this.#locks.close(), this.#limiter.close()]);
+    await Promise.all([this.locks.close(), this.#limiter.close()]);
     await this.#context.close();
+  }
+
+  #assertOpen(what: string): void {
+    if (this.#closed) throw new ClosedError(`${what} was called after hf.close()`);
   }
 }
 

@@ -18,8 +18,8 @@ describe("a lease whose process stalls whenever it looks at the clock", () => {
     };
     const hold = new Hold(
       clock,
-      { name: "account:13", id: "a", ttlMs, turns: 1 },
-      { token: 1n, sentAt: { monoMs: 0, wallMs: 0 } },
+      { name: "account:13", id: "a" },
+      { token: 1n, turns: 1, ttlMs, sentAt: { monoMs: 0, wallMs: 0 } },
     );
     const turn = new HeldLease(clock, hold, Number.POSITIVE_INFINITY, () => {});
     const told: string[] = [];

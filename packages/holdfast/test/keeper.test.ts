@@ -47,12 +47,11 @@ beforeEach(() => {
         },
       });
     });
-  keeper = new Keeper({ schedule, random, renew, onPulse: () => {} });
+  keeper = new Keeper({ schedule, random, renew });
 });
 
 function hold(id: string, ttlMs = TTL_MS, sentAt = clock.now()): Hold {
-  const terms = { name: id, id, ttlMs, storeTtlMs: ttlMs, turns: 4 };
-  const made = new Hold(clock, terms, { token: 7n, sentAt });
+  const made = new Hold(clock, { name: id, id }, { token: 7n, turns: 4, ttlMs, sentAt });
   made.onLost = (reason) => {
     losses[id] = reason;
   };

@@ -6,30 +6,65 @@ import { IndeterminateError } from "../src/errors.js";
 import type { Grant } from "../src/lease/hold.js";
 import { Keeper, type Renew, type RenewOutcome } from "../src/lease/keeper.js";
 import type { Lease } from "../src/lease/lease.js";
-import type { Busy, Candidate, Freed, LockBackend, LockRequest } from "../src/locks/backend.js";
-import type { LocalLine } from "../src/locks/local-line.js";
-import { type LineRegistry, Mutex } from "../src/locks/mutex.js";
+import type { Busy, Claim, ClaimObserver, Freed, LockBackend, StoreClaim } from "../src/locks/backend.js";
+import { Lines } from "../src/locks/lines.js";
+import { Mutex } from "../src/locks/mutex.js";
 import { Schedule } from "../src/time/schedule.js";
 
-interface Stand {
-  readonly request: LockRequest;
-  readonly candidate: Candidate;
-  gaveUp: boolean;
-}
-
 let clock: ManualClock;
-let stands: Stand[];
+let stands: FakeClaim[];
 let attempts: { resolve(outcome: Grant | Busy): void; reject(error: Error): void }[];
 let released: string[];
 let abandoned: string[];
 let renewals: RenewOutcome[];
 let freedAs: Freed;
-let lines: Map<string, LocalLine>;
-let registry: LineRegistry;
+let lines: Lines;
 let mutex: Mutex;
 
+class FakeClaim implements StoreClaim {
+  readonly claim: Claim;
+  readonly #observer: ClaimObserver;
+  gaveUp = false;
+  #stands = false;
+
+  constructor(claim: Claim, observer: ClaimObserver) {
+    this.claim = claim;
+    this.#observer = observer;
+  }
+
+  attempt(): Promise<Grant | Busy> {
+    return new Promise((resolve, reject) => void attempts.push({ resolve, reject }));
+  }
+
+  stand(): void {
+    this.#stands = true;
+    stands.push(this);
+  }
+
+  granted(grant: Grant): void {
+    this.#stands = false;
+    this.#observer.granted(this, grant);
+  }
+
+  waiting(busy: Busy): void {
+    this.#observer.waiting(this, busy);
+  }
+
+  async release(): Promise<Freed> {
+    released.push(this.claim.id);
+    return freedAs;
+  }
+
+  forget(): void {}
+
+  abandon(): void {
+    if (this.#stands) this.gaveUp = true;
+    else abandoned.push(this.claim.id);
+  }
+}
+
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const grant = (token: bigint): Grant => ({ token, sentAt: clock.now() });
+const grant = (token: bigint): Grant => ({ token, turns: 2, ttlMs: 3_000, sentAt: clock.now() });
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -39,42 +74,23 @@ beforeEach(() => {
   abandoned = [];
   renewals = [];
   freedAs = "released";
-  lines = new Map();
   let ids = 0;
   const random = { fraction: () => 0, id: () => `id${ids++}` };
   const schedule = new Schedule(clock);
-  const backend: LockBackend = {
-    attempt: () => new Promise((resolve, reject) => void attempts.push({ resolve, reject })),
-    stand(request, candidate) {
-      const stand = { request, candidate, gaveUp: false };
-      stands.push(stand);
-      return () => {
-        stand.gaveUp = true;
-      };
-    },
+  const backend = {
+    claim: (claim: Claim, observer: ClaimObserver) => new FakeClaim(claim, observer),
     renew: () => (renewals.length > 0 ? Promise.resolve(renewals) : new Promise(() => {})),
-    async release(request) {
-      released.push(request.id);
-      return freedAs;
-    },
-    abandon: (request) => void abandoned.push(request.id),
-    close: async () => {},
-  };
+  } as Partial<LockBackend> as LockBackend;
   const renew: Renew = (holds, timeoutMs) => backend.renew(holds, timeoutMs);
-  const keeper = new Keeper({ schedule, random, renew, onPulse: () => {} });
+  const keeper = new Keeper({ schedule, random, renew });
   const self = { host: "here", pid: 7, label: "me" };
-  registry = {
-    parts: { backend, keeper, schedule, random, self },
-    lines,
-    idle: new Map(),
-    assertOpen() {},
-  };
-  mutex = new Mutex(registry, "name", { ttl: 3_000, localTurns: 2 });
+  lines = new Lines({ backend, keeper, schedule, random, self });
+  mutex = new Mutex(lines, "name", { ttl: 3_000, localTurns: 2 });
 });
 
 async function acquired(token: bigint): Promise<Lease> {
   const lease = mutex.acquire();
-  stands.at(-1)?.candidate.granted(grant(token));
+  stands.at(-1)?.granted(grant(token));
   return lease;
 }
 
@@ -82,10 +98,10 @@ test("callers get turns in their order, within the bound, and then the line stan
   const order: bigint[] = [];
   const work = [1, 2, 3].map(() => mutex.run((lease) => void order.push(lease.fence)));
   expect(stands).toHaveLength(1);
-  stands[0]?.candidate.granted(grant(10n));
+  stands[0]?.granted(grant(10n));
   await settled();
   expect([order, released, stands.length]).toEqual([[10n, 11n], ["id0"], 2]);
-  stands[1]?.candidate.granted(grant(50n));
+  stands[1]?.granted(grant(50n));
   await Promise.all(work);
   expect([order, released]).toEqual([
     [10n, 11n, 50n],
@@ -98,18 +114,18 @@ test("callers get turns in their order, within the bound, and then the line stan
 test("a caller that asks for a larger fence than the next one sends the hold back first", async () => {
   const low = mutex.acquire();
   const high = mutex.acquire({ floor: 100n });
-  expect(stands[0]?.request.floor).toBe(0n);
-  stands[0]?.candidate.granted(grant(10n));
+  expect(stands[0]?.claim.minFence).toBe(0n);
+  stands[0]?.granted(grant(10n));
   expect((await low).fence).toBe(10n);
   await (await low).release();
-  expect(stands[1]?.request.floor).toBe(101n);
-  stands[1]?.candidate.granted(grant(101n));
+  expect(stands[1]?.claim.minFence).toBe(101n);
+  stands[1]?.granted(grant(101n));
   expect((await high).fence).toBe(101n);
 });
 
 test("the wait behind a caller of this process ends with its name", async () => {
   const first = mutex.acquire();
-  stands[0]?.candidate.granted(grant(10n));
+  stands[0]?.granted(grant(10n));
   await first;
   const second = mutex.acquire({ wait: 50 });
   clock.advance(50);
@@ -134,7 +150,7 @@ test("a wait without any answer ends as unknown, one with an answer as busy", as
   await expect(unheard).rejects.toMatchObject({ code: "INDETERMINATE" });
   expect(stands[0]?.gaveUp).toBe(true);
   const heard = mutex.acquire({ wait: 50 });
-  stands[1]?.candidate.waiting({ owner: null, ahead: 0 });
+  stands[1]?.waiting({ owner: null, ahead: 0 });
   clock.advance(50);
   await expect(heard).rejects.toMatchObject({ code: "ACQUIRE_TIMEOUT" });
 });
@@ -158,9 +174,9 @@ test("a token that is not above the last one is given to nobody, and the next is
   attempts[0]?.resolve(grant(100n));
   expect(await (await first)?.release()).toBe("released");
   const waiting = mutex.acquire();
-  stands[0]?.candidate.granted(grant(100n));
-  expect(stands.map(({ request }) => request.floor)).toEqual([0n, 101n]);
-  stands[1]?.candidate.granted(grant(101n));
+  stands[0]?.granted(grant(100n));
+  expect(stands.map(({ claim }) => claim.minFence)).toEqual([0n, 101n]);
+  stands[1]?.granted(grant(101n));
   await (await waiting).release();
   const attempt = mutex.tryAcquire();
   attempts[1]?.resolve(grant(50n));
@@ -187,7 +203,7 @@ test("tokens that were used up may begin anew", async () => {
 
 test("a line that was begun by a listener while another ended is still known", async () => {
   const first = mutex.acquire();
-  stands[0]?.candidate.granted(grant(10n));
+  stands[0]?.granted(grant(10n));
   const lease = await first;
   const controller = new AbortController();
   const waiting = mutex.acquire({ wait: Number.POSITIVE_INFINITY, signal: controller.signal });
@@ -199,14 +215,14 @@ test("a line that was begun by a listener while another ended is still known", a
   clock.advance(3_000);
   await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
   expect(lines.size).toBe(1);
-  stands.at(-1)?.candidate.granted(grant(20n));
+  stands.at(-1)?.granted(grant(20n));
   expect(await again).toMatchObject({ fence: 20n, valid: true });
   expect(lines.size).toBe(1);
 });
 
 test("an expired lease leaves the store its margin, and is given back when its holder has stopped", async () => {
   const first = mutex.acquire();
-  stands[0]?.candidate.granted(grant(10n));
+  stands[0]?.granted(grant(10n));
   const lease = await first;
   clock.advance(3_000);
   expect([lease.valid, abandoned, released]).toEqual([false, [], []]);
@@ -216,7 +232,7 @@ test("an expired lease leaves the store its margin, and is given back when its h
 
 test("what is left of a lease that the store has given away is looked after: a copy of its request may be on its way", async () => {
   const caller = mutex.acquire();
-  stands[0]?.candidate.granted(grant(1n));
+  stands[0]?.granted(grant(1n));
   const lease = await caller;
   renewals = ["lost"];
   clock.advance(1_000);
@@ -228,7 +244,7 @@ test("what is left of a lease that the store has given away is looked after: a c
 
 test("who joins others of its process in line, and leaves before the next sign of life, is told that it is held", async () => {
   const first = mutex.acquire({ wait: 1_000 });
-  stands[0]?.candidate.waiting({ owner: null, ahead: 2 });
+  stands[0]?.waiting({ owner: null, ahead: 2 });
   clock.advance(100);
   const second = mutex.acquire({ wait: 50 });
   clock.advance(50);
@@ -238,39 +254,39 @@ test("who joins others of its process in line, and leaves before the next sign o
 });
 
 test("close() leaves no timer of a hold that had a limit", async () => {
-  const acquired = new Mutex(registry, "limited", { ttl: 3_000, maxHold: 60_000 }).acquire();
-  stands[0]?.candidate.granted(grant(7n));
+  const acquired = new Mutex(lines, "limited", { ttl: 3_000, maxHold: 60_000 }).acquire();
+  stands[0]?.granted(grant(7n));
   await acquired;
-  for (const line of lines.values()) await line.close();
+  await lines.close();
   await settled();
   expect(clock.pendingTimers).toBe(0);
 });
 
 test("close() gives back a lease that ended early and was not released, unless it has a delay", async () => {
   for (const [place, lockDelay] of [0, 500].entries()) {
-    const limited = new Mutex(registry, `limited${place}`, { ttl: 3_000, lockDelay, maxHold: 1_000 });
-    const expiring = new Mutex(registry, `expiring${place}`, { ttl: 3_000, lockDelay });
+    const limited = new Mutex(lines, `limited${place}`, { ttl: 3_000, lockDelay, maxHold: 1_000 });
+    const expiring = new Mutex(lines, `expiring${place}`, { ttl: 3_000, lockDelay });
     for (const each of [limited, expiring]) {
       const caller = each.acquire();
-      stands.at(-1)?.candidate.granted(grant(7n));
+      stands.at(-1)?.granted(grant(7n));
       await caller;
     }
     clock.advance(3_000);
   }
   expect(abandoned).toEqual([]);
-  for (const line of [...lines.values(), ...registry.idle.values()]) await line.close();
+  await lines.close();
   expect(abandoned).toEqual(["id0", "id1", "id2"]); // id3 expired, and asked for a delay
 });
 
 test("close() says nothing of a lease that ended early where the store has granted the name again", async () => {
-  const caller = new Mutex(registry, "again", { ttl: 3_000 }).acquire();
-  stands.at(-1)?.candidate.granted(grant(7n));
+  const caller = new Mutex(lines, "again", { ttl: 3_000 }).acquire();
+  stands.at(-1)?.granted(grant(7n));
   await caller;
   clock.advance(3_000);
-  const next = new Mutex(registry, "again", { ttl: 3_000 }).acquire();
-  stands.at(-1)?.candidate.granted(grant(8n));
+  const next = new Mutex(lines, "again", { ttl: 3_000 }).acquire();
+  stands.at(-1)?.granted(grant(8n));
   await (await next).release();
-  for (const line of registry.idle.values()) await line.close();
+  await lines.close();
   expect(abandoned).toEqual([]);
 });
 
@@ -283,7 +299,7 @@ test("who comes while an attempt is under way stands in line when that has faile
   attempts[0]?.resolve(busy);
   expect(await attempt).toBeNull();
   expect(stands).toHaveLength(1);
-  stands[0]?.candidate.granted(grant(10n));
+  stands[0]?.granted(grant(10n));
   expect((await waiting).fence).toBe(10n);
 });
 
@@ -313,8 +329,8 @@ test("the line asks for the highest token that anybody in it needs", async () =>
   const lease = await acquired(10n);
   const waiting = [100n, 5n].map((floor) => mutex.acquire({ floor }));
   await lease.release();
-  expect(stands.at(-1)?.request.floor).toBe(101n);
-  stands.at(-1)?.candidate.granted(grant(200n));
+  expect(stands.at(-1)?.claim.minFence).toBe(101n);
+  stands.at(-1)?.granted(grant(200n));
   for (const each of waiting) await (await each).release();
 });
 
@@ -322,7 +338,7 @@ test("what is granted when nobody wants it any more goes back", async () => {
   const waiting = mutex.acquire({ wait: 50 });
   clock.advance(50);
   await expect(waiting).rejects.toMatchObject({ code: "INDETERMINATE" });
-  stands[0]?.candidate.granted(grant(10n));
+  stands[0]?.granted(grant(10n));
   expect(released).toEqual(["id0"]);
 });
 
@@ -330,9 +346,9 @@ test("what is granted when its ttl is over is given up, and asked for anew", asy
   const late = grant(10n);
   const waiting = mutex.acquire();
   clock.advance(3_000);
-  stands[0]?.candidate.granted(late);
+  stands[0]?.granted(late);
   expect([abandoned, stands.length]).toEqual([["id0"], 2]);
-  stands[1]?.candidate.granted(grant(20n));
+  stands[1]?.granted(grant(20n));
   expect((await waiting).fence).toBe(20n);
 });
 
@@ -347,10 +363,10 @@ test("an attempt whose grant comes when its ttl is over has an unknown outcome, 
 
 test("an attempt that is granted after close() is given up", async () => {
   const attempt = mutex.tryAcquire();
-  const closing = [...lines.values()].map((line) => line.close());
+  const closing = lines.close();
   attempts[0]?.resolve(grant(10n));
   await expect(attempt).rejects.toMatchObject({ code: "CLOSED" });
-  await Promise.all(closing);
+  await closing;
   expect(abandoned).toEqual(["id0"]);
 });
 
@@ -368,7 +384,7 @@ test("a release that the store did not know of has lapsed", async () => {
 });
 
 test("a lease with a delay is left to run out at the store, unless it was taken away", async () => {
-  mutex = new Mutex(registry, "name", { ttl: 3_000, lockDelay: 500 });
+  mutex = new Mutex(lines, "name", { ttl: 3_000, lockDelay: 500 });
   const lease = await acquired(10n);
   clock.advance(3_000);
   expect(await lease.release()).toBe("lapsed");

@@ -2,7 +2,9 @@
 import { ManualClock } from "@holdfast/conformance";
 import { expect, test } from "vitest";
 import { ServerError } from "../src/errors.js";
-import { Waits } from "../src/locks/backends/redis/waits.js";
+import type { Claim } from "../src/locks/backend.js";
+import type { LockScripts } from "../src/locks/backends/redis/lock-scripts.js";
+import { type Waiting, Waits } from "../src/locks/backends/redis/waits.js";
 import { Inbox } from "../src/redis/inbox.js";
 import type { MessageListener, RedisPort } from "../src/redis/port.js";
 import { Subscriber } from "../src/redis/subscriber.js";
@@ -24,20 +26,32 @@ test("a refusal to listen ends the waits that began before it was asked for, and
   };
   const random = { fraction: () => 0.5, id: () => "id" };
   const inbox = new Inbox(new Subscriber(port, clock, 1_000), "channel");
-  const waits = new Waits(schedule, random, inbox, {
-    ask: async () => ({ kind: "busy", owner: null, leftMs: 5_000 }),
-    beat: async () => [],
-  });
+  const scripts: Partial<LockScripts> = {
+    callTimeoutMs: 1_000,
+    acquire: async () => ({ kind: "busy", owner: null, leftMs: 5_000 }),
+  };
+  const waits = new Waits(schedule, random, inbox, scripts as LockScripts);
   const refused: string[] = [];
   const wait = async (id: string): Promise<void> => {
-    const request = { name: "n", id, ttlMs: 9_000, storeTtlMs: 9_000, turns: 1, floor: 0n, memo: undefined };
-    const candidate = {
+    const claim: Claim = {
+      name: "n",
+      id,
+      mode: "exclusive",
+      weight: 1,
+      ttlMs: 9_000,
+      storeTtlMs: 9_000,
+      turns: 1,
+      minFence: 0n,
+    };
+    const waiting: Waiting = {
+      claim,
+      sent: { claim, disruptions: 0, unanswered: 0, left: false },
       granted() {},
       waiting() {},
       troubled() {},
       refused: () => void refused.push(id),
     };
-    waits.add(request, candidate, "0");
+    waits.add(waiting, "0");
     await settled();
   };
   await wait("first");

@@ -9,23 +9,21 @@ import { leaseLeftMs } from "./deadline.js";
 
 /** What a store granted. */
 export interface Grant {
-  /** The first of `turns` reserved tokens. */
+  /** The first of the tokens that were reserved. */
   readonly token: bigint;
+  /** How many consecutive tokens were reserved; 1 by a store that cannot reserve more. */
+  readonly turns: number;
+  /** How long the lease lasts. */
+  readonly ttlMs: number;
   /** From when the ttl counts: before the request, or the sign of life, that the grant answers was sent. */
   readonly sentAt: Instant;
 }
 
-export interface HoldTerms {
+export class Hold {
   readonly name: string;
-  /** The request that the store knows the holder by. */
+  /** The claim that the store knows the holder by. */
   readonly id: string;
   readonly ttlMs: number;
-  /** How many tokens were reserved. */
-  readonly turns: number;
-}
-
-export class Hold {
-  readonly #terms: HoldTerms;
   /** Called once, when the hold ends other than by `end()`. */
   onLost: (reason: LossReason) => void = () => {};
   /** The keeper's: rings when the lease runs out before it could be tried again. */
@@ -36,24 +34,14 @@ export class Hold {
   #turnsLeft: number;
   #over = false;
 
-  constructor(clock: Clock, terms: HoldTerms, grant: Grant) {
-    this.#terms = terms;
+  constructor(clock: Clock, { name, id }: { readonly name: string; readonly id: string }, grant: Grant) {
+    this.name = name;
+    this.id = id;
+    this.ttlMs = grant.ttlMs;
     this.#clock = clock;
     this.#sentAt = grant.sentAt;
     this.#nextToken = grant.token;
-    this.#turnsLeft = terms.turns;
-  }
-
-  get name(): string {
-    return this.#terms.name;
-  }
-
-  get id(): string {
-    return this.#terms.id;
-  }
-
-  get ttlMs(): number {
-    return this.#terms.ttlMs;
+    this.#turnsLeft = grant.turns;
   }
 
   get over(): boolean {

@@ -22,8 +22,6 @@ export interface KeeperParts {
   readonly schedule: Schedule;
   readonly random: Random;
   readonly renew: Renew;
-  /** Called every second while something is held, for at least a second. */
-  readonly onPulse: () => void;
 }
 
 /** Renewal starts after this share of the ttl; every later try waits for half of it. */
@@ -66,10 +64,6 @@ export class Keeper {
       earlyMs: (hold) => hold.ttlMs * EARLY_SHARE,
       chunk: CHUNK,
     });
-  }
-
-  get holds(): ReadonlySet<Hold> {
-    return this.#holds;
   }
 
   keep(hold: Hold, now = this.#schedule.clock.now()): void {
@@ -239,7 +233,6 @@ export class Keeper {
     const last = this.#lastPulse;
     this.#lastPulse = now;
     this.#pulse = this.#schedule.after(PULSE_MS, this.#lookForSuspension);
-    this.#parts.onPulse();
     // mutation: cost (never), because then every pulse looks at every hold
     if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
     for (const hold of this.#holds) if (hold.leftMs(now) <= 0) this.#expire(hold);

@@ -21,10 +21,10 @@ import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import type { Busy, Candidate, LockBackend, LockRequest } from "./backend.js";
-import { type Waiter, Waiters } from "./waiters.js";
+import type { Busy, Claim, ClaimObserver, LockBackend, StoreClaim } from "./backend.js";
+import { type Caller, CallerQueue } from "./caller-queue.js";
 
-export interface LineTerms {
+export interface LineSettings {
   readonly name: string;
   readonly ttlMs: number;
   readonly lockDelayMs: number;
@@ -41,9 +41,9 @@ export interface LineParts {
   readonly self: Pick<Owner, "host" | "pid" | "label">;
 }
 
-/** The hold of this process, the request that won it, and the caller whose turn it is. */
+/** The hold of this process, the claim that won it, and the caller whose turn it is. */
 interface Possession {
-  readonly request: LockRequest;
+  readonly claim: StoreClaim;
   readonly hold: Hold;
   /** When it was granted, on the monotonic clock. */
   readonly sinceMs: number;
@@ -61,33 +61,38 @@ const LAST_TOKEN = 2n ** 52n;
 const LOCAL_SHARE = 1 / 3;
 
 export class LocalLine {
-  readonly #terms: LineTerms;
+  readonly #settings: LineSettings;
   readonly #parts: LineParts;
   /** Called when nobody here holds or wants the name. */
   readonly #onIdle: () => void;
-  readonly #waiters: Waiters;
+  readonly #callers: CallerQueue;
   #possession: Possession | null = null;
   /** The one whose lease ended before its release, which has not come yet: the store may still count it. */
   #overdue: Possession | null = null;
-  #giveUp: (() => void) | null = null;
-  /** The request that stands in line, or stood there last. */
-  #asked: LockRequest | null = null;
-  readonly #candidate: Candidate = {
-    granted: (grant) => {
-      this.#giveUp = null;
+  /** The claim that stands in line. */
+  #standing: StoreClaim | null = null;
+  readonly #observer: ClaimObserver = {
+    granted: (claim, grant) => {
+      if (this.#standing === claim) this.#standing = null;
       this.#busy = null;
-      if (this.#possess(this.#asked as LockRequest, grant)) this.#serve(false);
+      if (this.#possess(claim, grant)) this.#serve(false);
       else this.#stand();
     },
-    waiting: (busy) => this.#wait(busy),
-    troubled: (error) => {
+    waiting: (_, busy) => this.#wait(busy),
+    troubled: (_, error) => {
       this.#trouble = error;
     },
-    refused: (error) => {
-      this.#giveUp = null;
+    refused: (_, error) => {
+      this.#standing = null;
       this.#busy = null;
-      this.#waiters.refuse(error);
+      this.#callers.refuse(error);
       this.#stand();
+    },
+    lost: (claim, reason) => {
+      const possession = this.#possession;
+      if (possession?.claim !== claim) return;
+      this.#parts.keeper.drop(possession.hold);
+      possession.hold.lose(reason);
     },
   };
   #attempt: Promise<unknown> | null = null;
@@ -101,30 +106,30 @@ export class LocalLine {
   /** When it was last known, on the monotonic clock, that somebody holds the name. */
   #heardMs = Number.NEGATIVE_INFINITY;
 
-  constructor(terms: LineTerms, parts: LineParts, onIdle: () => void) {
-    this.#terms = terms;
+  constructor(settings: LineSettings, parts: LineParts, onIdle: () => void) {
+    this.#settings = settings;
     this.#parts = parts;
     this.#onIdle = onIdle;
-    this.#waiters = new Waiters(
+    this.#callers = new CallerQueue(
       parts.schedule,
-      (waiter) => this.#whyNot(waiter),
+      (caller) => this.#whyNot(caller),
       () => this.#abandoned(),
     );
   }
 
   /** Waits for a turn. Rejects with AcquireTimeoutError, the last trouble, or the signal's reason. */
-  enter(waitMs: number, signal: AbortSignal | undefined, floor: bigint): Promise<Lease> {
-    const lease = this.#waiters.add(waitMs, signal, floor);
+  enter(waitMs: number, signal: AbortSignal | undefined, minFence: bigint): Promise<Lease> {
+    const lease = this.#callers.add(waitMs, signal, minFence);
     if (!this.#possession) this.#stand();
     return lease;
   }
 
   /** One attempt. Null when the name is held, here or elsewhere. */
-  tryEnter(floor: bigint): Promise<Lease | null> {
-    if (this.#possession || this.#giveUp) return Promise.resolve(null);
+  tryEnter(minFence: bigint): Promise<Lease | null> {
+    if (this.#possession || this.#standing) return Promise.resolve(null);
     // Another attempt is under way: whether it gets the name or finds it taken, this one does not get it.
     if (this.#attempt) return this.#attempt.then(() => null);
-    const attempt = this.#tryOnce(floor).finally(() => {
+    const attempt = this.#tryOnce(minFence).finally(() => {
       this.#attempt = null;
       if (!this.#possession) this.#stand();
     });
@@ -132,15 +137,15 @@ export class LocalLine {
     return attempt;
   }
 
-  async #tryOnce(floor: bigint): Promise<Lease | null> {
-    const { backend, schedule } = this.#parts;
+  async #tryOnce(minFence: bigint): Promise<Lease | null> {
+    const { schedule } = this.#parts;
     const since = schedule.clock.now();
-    const request = this.#request(floor);
+    const claim = this.#claim(minFence);
     let outcome: Grant | Busy;
     try {
-      outcome = await backend.attempt(request);
+      outcome = await claim.attempt();
     } catch (error) {
-      backend.abandon(request);
+      claim.abandon();
       throw error;
     }
     if (!("token" in outcome)) {
@@ -148,22 +153,26 @@ export class LocalLine {
       return null;
     }
     if (this.#closed) {
-      backend.abandon(request);
+      claim.abandon();
       throw this.#closedError();
     }
-    if (this.#possess(request, outcome)) return this.#nextTurn(since, false);
+    if (this.#possess(claim, outcome)) return this.#nextTurn(since, false);
     if (this.#regressed) {
       await this.#regressed;
-      return this.#tryOnce(floor);
+      return this.#tryOnce(minFence);
     }
     throw new IndeterminateError(
-      `'${request.name}' was granted, but the answer came after the lease had run out`,
+      `'${this.#settings.name}' was granted, but the answer came after the lease had run out`,
     );
   }
 
   /** The owner last seen, for the error of a caller that did not want to wait. */
   busyError(waitMs: number): AcquireTimeoutError {
-    return new AcquireTimeoutError(this.#terms.name, waitMs, this.#ownOwner() ?? this.#busy?.owner ?? null);
+    return new AcquireTimeoutError(
+      this.#settings.name,
+      waitMs,
+      this.#ownOwner() ?? this.#busy?.owner ?? null,
+    );
   }
 
   #ownOwner(): Owner | null {
@@ -173,7 +182,7 @@ export class LocalLine {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#waiters.refuse(this.#closedError());
+    this.#callers.refuse(this.#closedError());
     this.#withdraw();
     await this.#attempt?.catch(() => {}); // its caller hears of it
     if (this.#overdue) this.#letGo(this.#overdue); // a release after this could not be sent
@@ -187,34 +196,35 @@ export class LocalLine {
   }
 
   #closedError(): ClosedError {
-    return new ClosedError(`the wait for '${this.#terms.name}' was ended by hf.close()`);
+    return new ClosedError(`the wait for '${this.#settings.name}' was ended by hf.close()`);
   }
 
-  #request(floor: bigint): LockRequest {
-    const { name, ttlMs, lockDelayMs, localTurns: turns } = this.#terms;
-    const id = this.#parts.random.id();
-    return {
+  #claim(minFence: bigint): StoreClaim {
+    const { name, ttlMs, lockDelayMs, localTurns: turns } = this.#settings;
+    const { backend, random } = this.#parts;
+    const claim: Claim = {
       name,
-      id,
+      id: random.id(),
+      mode: "exclusive",
+      weight: 1,
       ttlMs,
       storeTtlMs: ttlMs + lockDelayMs,
       turns,
-      floor: this.#regressed && floor <= this.#highest ? this.#highest + 1n : floor,
-      memo: undefined,
+      minFence: this.#regressed && minFence <= this.#highest ? this.#highest + 1n : minFence,
     };
+    return backend.claim(claim, this.#observer);
   }
 
   /** Takes a place in the line between processes, unless nobody here wants the name. */
   #stand(): void {
-    if (this.#waiters.size === 0) {
-      if (!this.#giveUp && !this.#attempt) this.#onIdle();
+    if (this.#callers.size === 0) {
+      if (!this.#standing && !this.#attempt) this.#onIdle();
       return;
     }
-    if (this.#giveUp || this.#attempt) return;
-    const request = this.#request(this.#waiters.highestFloor);
+    if (this.#standing || this.#attempt) return;
     this.#trouble = null;
-    this.#asked = request;
-    this.#giveUp = this.#parts.backend.stand(request, this.#candidate);
+    this.#standing = this.#claim(this.#callers.highestMinFence);
+    this.#standing.stand();
   }
 
   #wait(busy: Busy): void {
@@ -223,29 +233,29 @@ export class LocalLine {
     this.#busy = busy;
     this.#trouble = null;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
-    if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#terms.name, ahead }));
+    if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#settings.name, ahead }));
   }
 
   /** False when the grant is of no use, too late or with a token that is none; it is then given back. */
-  #possess(request: LockRequest, grant: Grant): boolean {
-    const { backend, keeper, schedule } = this.#parts;
-    const hold = new Hold(schedule.clock, request, grant);
+  #possess(claim: StoreClaim, grant: Grant): boolean {
+    const { keeper, schedule } = this.#parts;
+    const hold = new Hold(schedule.clock, claim.claim, grant);
     const now = schedule.clock.now();
     this.#regressed = null;
     if (grant.token <= this.#highest && this.#highest < LAST_TOKEN) {
-      const { name: lock } = request;
+      const { name: lock } = hold;
       publish("holdfast:lock:token-regression", () => ({ lock, fence: grant.token, seen: this.#highest }));
-      this.#regressed = backend.release(request, hold).catch(() => {}); // which is tried on
+      this.#regressed = claim.release(hold.leftMs(now)).catch(() => {}); // which is tried on
       return false;
     }
     if (hold.leftMs(now) <= 0) {
-      backend.abandon(request);
+      claim.abandon();
       return false;
     }
     this.#busy = null;
     this.#trouble = null;
     const possession: Possession = {
-      request,
+      claim,
       hold,
       sinceMs: now.monoMs,
       turn: null,
@@ -262,18 +272,18 @@ export class LocalLine {
 
   #serve(local: boolean): void {
     const possession = this.#possession as Possession;
-    const waiter = this.#waiters.first;
-    if (!waiter || waiter.floor > possession.hold.nextToken) {
+    const caller = this.#callers.first;
+    if (!caller || caller.minFence > possession.hold.nextToken) {
       this.#giveBack(possession, () => {});
       return;
     }
-    this.#waiters.take(waiter);
-    waiter.resolve(this.#nextTurn(waiter.since, local));
+    this.#callers.take(caller);
+    caller.resolve(this.#nextTurn(caller.since, local));
   }
 
   #nextTurn(since: Instant, local: boolean): Lease {
     const { schedule } = this.#parts;
-    const { maxHoldMs, name } = this.#terms;
+    const { maxHoldMs, name } = this.#settings;
     const possession = this.#possession as Possession;
     const turn = new HeldLease(schedule.clock, possession.hold, maxHoldMs, (told) =>
       this.#turnEnded(possession, told),
@@ -319,26 +329,27 @@ export class LocalLine {
    */
   #letGo(possession: Possession): void {
     if (this.#overdue === possession) this.#overdue = null;
-    const delayed = possession.over === "expired" && this.#terms.lockDelayMs > 0;
+    const delayed = possession.over === "expired" && this.#settings.lockDelayMs > 0;
     const known = possession.over === "revoked" || possession.over === "closed";
-    if (!delayed && !known) this.#parts.backend.abandon(possession.request);
+    if (!delayed && !known) possession.claim.abandon();
   }
 
   #mayPassOn(possession: Possession): boolean {
-    const next = this.#waiters.first;
+    const next = this.#callers.first;
     const { hold } = possession;
-    if (!next || hold.turnsLeft === 0 || next.floor > hold.nextToken) return false;
-    const { ttlMs } = this.#terms;
+    if (!next || hold.turnsLeft === 0 || next.minFence > hold.nextToken) return false;
+    const { ttlMs } = this.#settings;
     const spentMs = this.#parts.schedule.clock.now().monoMs - possession.sinceMs;
     return spentMs < ttlMs * LOCAL_SHARE && hold.remainingMs > ttlMs * LOCAL_SHARE;
   }
 
   /** Back to the store. Callers still waiting here go to the end of the line, in the same batch. */
   #giveBack(possession: Possession, told: (result: ReleaseResult) => void): void {
-    const { backend, keeper } = this.#parts;
+    const { keeper, schedule } = this.#parts;
+    const now = schedule.clock.now();
     this.#possession = null;
-    this.#heardMs = this.#parts.schedule.clock.now().monoMs;
-    backend.release(possession.request, possession.hold).then(
+    this.#heardMs = now.monoMs;
+    possession.claim.release(possession.hold.leftMs(now)).then(
       (freed) => told(freed === "released" ? "released" : "lapsed"),
       () => told("unknown"),
     );
@@ -355,6 +366,7 @@ export class LocalLine {
     possession.over = reason;
     this.#possession = null;
     this.#overdue = possession;
+    possession.claim.forget();
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     this.#parts.schedule.cancel(possession.limit);
     possession.turn?.lose(reason);
@@ -373,16 +385,16 @@ export class LocalLine {
   }
 
   #withdraw(): void {
-    this.#giveUp?.();
-    this.#giveUp = null;
+    this.#standing?.abandon();
+    this.#standing = null;
     this.#busy = null;
   }
 
-  #whyNot({ since, waitMs }: Waiter): HoldfastError {
+  #whyNot({ since, waitMs }: Caller): HoldfastError {
     if (this.#trouble) return this.#trouble;
     // In line, the process asks once in a while, and not for each of its callers.
     const isInLine = (this.#busy?.ahead ?? null) !== null;
     if (this.#possession || isInLine || this.#heardMs >= since.monoMs) return this.busyError(waitMs);
-    return new IndeterminateError(`'${this.#terms.name}': no answer from the store within ${waitMs} ms`);
+    return new IndeterminateError(`'${this.#settings.name}': no answer from the store within ${waitMs} ms`);
   }
 }

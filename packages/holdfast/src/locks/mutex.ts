@@ -11,7 +11,8 @@ import { checkLockName, checkOptions } from "../arguments.js";
 import { fromCaller, InvalidArgumentError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { type Duration, durationMs } from "../time/duration.js";
-import { type LineParts, type LineTerms, LocalLine } from "./local-line.js";
+import type { Lines } from "./lines.js";
+import type { LineSettings, LocalLine } from "./local-line.js";
 
 export interface MutexOptions {
   /** How long the name stays taken after its holder falls silent. Renewed at a third. @default "30s" */
@@ -43,41 +44,32 @@ const MOST_LOCAL_TURNS = 1_000;
 /** Tokens must stay exact where the store counts in doubles. */
 const HIGHEST_FLOOR = 2n ** 52n;
 
-const DEFAULT_TERMS: Omit<LineTerms, "name"> = {
+const DEFAULT_SETTINGS: Omit<LineSettings, "name"> = {
   ttlMs: DEFAULT_TTL_MS,
   lockDelayMs: 0,
   localTurns: DEFAULT_LOCAL_TURNS,
   maxHoldMs: Number.POSITIVE_INFINITY,
 };
-const STANDARD = Object.keys(DEFAULT_TERMS) as (keyof typeof DEFAULT_TERMS)[];
-const MOST_IDLE = 1_000;
 
-/** Finds the one line of a process for a name and terms. Given by the Holdfast object. */
-export interface LineRegistry {
-  readonly parts: LineParts;
-  /** Those in use. */
-  readonly lines: Map<string, LocalLine>;
-  /** Some that were, which cost less to use again than to make anew. */
-  readonly idle: Map<string, LocalLine>;
-  /** Throws ClosedError after close. */
-  assertOpen(what: string): void;
+const DEFAULT_KEY = keyOf(DEFAULT_SETTINGS);
+
+/** The settings as the beginning of a key. The name follows, so that no two pairs of settings and name read alike. */
+function keyOf({ ttlMs, lockDelayMs, localTurns, maxHoldMs }: Omit<LineSettings, "name">): string {
+  return `${ttlMs} ${lockDelayMs} ${localTurns} ${maxHoldMs} `;
 }
 
 export class Mutex {
   readonly name: string;
-  readonly #registry: LineRegistry;
-  readonly #terms: LineTerms;
+  readonly #lines: Lines;
+  readonly #settings: LineSettings;
   readonly #key: string;
 
   /** Made by `hf.mutex(name, options)`. @throws {InvalidArgumentError} */
-  constructor(registry: LineRegistry, name: string, options?: MutexOptions) {
+  constructor(lines: Lines, name: string, options?: MutexOptions) {
     this.name = checkLockName(name);
-    this.#registry = registry;
-    const terms = options === undefined ? null : termsOf(name, options);
-    const standard = !terms || STANDARD.every((term) => terms[term] === DEFAULT_TERMS[term]);
-    this.#terms = terms ?? { name, ...DEFAULT_TERMS };
-    // Only JSON begins with a bracket.
-    this.#key = standard ? `=${name}` : JSON.stringify(Object.values(this.#terms));
+    this.#lines = lines;
+    this.#settings = checkSettings(name, options);
+    this.#key = (options === undefined ? DEFAULT_KEY : keyOf(this.#settings)) + name;
   }
 
   /**
@@ -89,13 +81,13 @@ export class Mutex {
    * @throws the signal's reason, when it aborted first
    */
   async acquire(options: AcquireOptions = NO_OPTIONS): Promise<Lease> {
-    const { waitMs, signal, floor } = checkAcquire(options);
-    this.#registry.assertOpen("acquire");
+    const { waitMs, signal, minFence } = checkAcquire(options);
+    this.#lines.assertOpen("acquire");
     signal?.throwIfAborted();
     const line = this.#line();
     try {
-      if (waitMs > 0) return await line.enter(waitMs, signal, floor);
-      const lease = await line.tryEnter(floor);
+      if (waitMs > 0) return await line.enter(waitMs, signal, minFence);
+      const lease = await line.tryEnter(minFence);
       if (!lease) throw line.busyError(waitMs);
       return lease;
     } catch (error) {
@@ -106,10 +98,10 @@ export class Mutex {
   /** One attempt. Null: somebody else holds the name, which is a result and not an error. Errors as above. */
   async tryAcquire(options: Pick<AcquireOptions, "floor"> = {}): Promise<Lease | null> {
     checkOptions("options", options, ["floor"]);
-    const floor = floorOf(options);
-    this.#registry.assertOpen("tryAcquire");
+    const minFence = toMinFence(options);
+    this.#lines.assertOpen("tryAcquire");
     try {
-      return await this.#line().tryEnter(floor);
+      return await this.#line().tryEnter(minFence);
     } catch (error) {
       throw fromCaller(error, this.tryAcquire);
     }
@@ -134,29 +126,12 @@ export class Mutex {
   }
 
   #line(): LocalLine {
-    const { lines, idle } = this.#registry;
-    const key = this.#key;
-    let line = lines.get(key);
-    if (line) return line;
-    line = idle.get(key) ?? lineOf(this.#registry, key, this.#terms);
-    idle.delete(key);
-    lines.set(key, line);
-    return line;
+    return this.#lines.find(this.#key, this.#settings);
   }
 }
 
-function lineOf({ lines, idle, parts }: LineRegistry, key: string, terms: LineTerms): LocalLine {
-  const line: LocalLine = new LocalLine(terms, parts, () => {
-    // A listener may have begun a new line under this key while the old one was ending.
-    if (lines.get(key) !== line) return;
-    lines.delete(key);
-    idle.set(key, line);
-    if (idle.size > MOST_IDLE) for (const oldest of idle.keys()) return void idle.delete(oldest);
-  });
-  return line;
-}
-
-function termsOf(name: string, options: MutexOptions): LineTerms {
+function checkSettings(name: string, options: MutexOptions | undefined): LineSettings {
+  if (options === undefined) return { name, ...DEFAULT_SETTINGS };
   checkOptions("options", options, ["ttl", "localTurns", "maxHold", "lockDelay"]);
   const { ttl = DEFAULT_TTL_MS, localTurns = DEFAULT_LOCAL_TURNS } = options;
   const { maxHold = Number.POSITIVE_INFINITY, lockDelay = 0 } = options;
@@ -164,25 +139,25 @@ function termsOf(name: string, options: MutexOptions): LineTerms {
     throw new InvalidArgumentError("localTurns", `must be a whole number from 1 to ${MOST_LOCAL_TURNS}`);
   }
   const ttlMs = durationMs("ttl", ttl, { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS });
-  return Object.freeze({
+  return {
     name,
     ttlMs,
     lockDelayMs: durationMs("lockDelay", lockDelay, { minMs: 0, maxMs: LONGEST_MS - ttlMs }),
     localTurns,
     maxHoldMs: durationMs("maxHold", maxHold, { minMs: 1, maxMs: Number.POSITIVE_INFINITY }),
-  });
+  };
 }
 
-interface AcquireTerms {
+interface AcquireSettings {
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly floor: bigint;
+  readonly minFence: bigint;
 }
 
 const NO_OPTIONS: AcquireOptions = {};
-const DEFAULT_ACQUIRE: AcquireTerms = { waitMs: DEFAULT_WAIT_MS, signal: undefined, floor: 0n };
+const DEFAULT_ACQUIRE: AcquireSettings = { waitMs: DEFAULT_WAIT_MS, signal: undefined, minFence: 0n };
 
-function checkAcquire(options: AcquireOptions): AcquireTerms {
+function checkAcquire(options: AcquireOptions): AcquireSettings {
   if (options === NO_OPTIONS) return DEFAULT_ACQUIRE;
   checkOptions("options", options, ["wait", "signal", "floor"]);
   const { wait = DEFAULT_WAIT_MS, signal } = options;
@@ -190,11 +165,11 @@ function checkAcquire(options: AcquireOptions): AcquireTerms {
     throw new InvalidArgumentError("signal", "must be an AbortSignal");
   }
   const bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY };
-  return { waitMs: durationMs("wait", wait, bounds), signal, floor: floorOf(options) };
+  return { waitMs: durationMs("wait", wait, bounds), signal, minFence: toMinFence(options) };
 }
 
 /** The least token that will do: one above what the resource has seen. */
-function floorOf({ floor }: Pick<AcquireOptions, "floor">): bigint {
+function toMinFence({ floor }: Pick<AcquireOptions, "floor">): bigint {
   if (floor === undefined) return 0n;
   if (typeof floor !== "bigint" || floor < 0n || floor > HIGHEST_FLOOR) {
     throw new InvalidArgumentError("floor", `must be a bigint from 0n to ${HIGHEST_FLOOR}n`);

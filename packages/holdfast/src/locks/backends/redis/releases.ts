@@ -1,21 +1,20 @@
 /**
- * Releases: leases on their way back to the server. Those of one tick go back together in one call, where
- * nobody waits for them; one that is alone, or that somebody may wait for, goes by a call of its own, which
- * hands over. Before the code for that is loaded, one that is alone goes like those of one tick.
+ * Releases: leases on their way back to the server. Those of one turn of the event loop go back together in one call, where
+ * nobody waits for them. One that is alone, or that somebody may wait for, goes by a call of its own, which hands over. A
+ * call without an answer is tried again within the same time-out.
  */
 import { IndeterminateError } from "../../../errors.js";
-import type { Hold } from "../../../lease/hold.js";
-import type { Part } from "../../../part.js";
-import { lockKey } from "../../../redis/keys.js";
-import type { RedisPort } from "../../../redis/port.js";
+import { publish } from "../../../telemetry/events.js";
 import { Batcher } from "../../../time/batcher.js";
-import type { Instant } from "../../../time/clock.js";
+import { elapsedMs, type Instant } from "../../../time/clock.js";
+import { jittered, type Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
-import type { Freed, LockRequest } from "../../backend.js";
-import { script as giveScript } from "./lua/release-many.lua.js";
+import type { Freed } from "../../backend.js";
+import type { Cleanup } from "./cleanup.js";
+import type { LockScripts, SentClaim } from "./lock-scripts.js";
 
-export interface Release {
-  readonly request: LockRequest;
+interface Release {
+  readonly sent: SentClaim;
   readonly since: Instant;
   readonly leaseLeftMs: number;
   /** How often the connection had broken before. */
@@ -24,39 +23,33 @@ export interface Release {
   readonly reject: (error: unknown) => void;
 }
 
-export interface ReleasesParts {
-  readonly port: RedisPort;
-  readonly schedule: Schedule;
-  readonly prefix: string;
-  readonly callTimeoutMs: number;
-  /** Whether it may go back together with others: no copy of its request is on the way. */
-  readonly mayGive: (request: LockRequest) => boolean;
-  /** For those that go alone. `repeated`: an earlier call may have ended the lease. */
-  readonly alone: Part<{ release(release: Release, repeated: boolean): void }>;
-}
-
-const RELEASED = 1;
-/** As many as are asked for in one call. */
+/** As many as are acquired in one call. */
 const CHUNK = 16;
+const RETRY_MS = 20;
 
 export class Releases {
-  readonly #parts: ReleasesParts;
+  readonly #schedule: Schedule;
+  readonly #random: Random;
+  readonly #scripts: LockScripts;
+  readonly #cleanup: Cleanup;
   readonly #batch = new Batcher<Release>(CHUNK, (releases) => this.#send(releases));
   #underWay = 0;
   #onSettled: () => void = () => {};
 
-  constructor(parts: ReleasesParts) {
-    this.#parts = parts;
+  constructor(schedule: Schedule, random: Random, scripts: LockScripts, cleanup: Cleanup) {
+    this.#schedule = schedule;
+    this.#random = random;
+    this.#scripts = scripts;
+    this.#cleanup = cleanup;
   }
 
   /** Rejects when the outcome is unknown, after seeing to it that it is tried on. */
-  add(request: LockRequest, hold: Hold): Promise<Freed> {
+  add(sent: SentClaim, leaseLeftMs: number): Promise<Freed> {
     return new Promise((resolve, reject) => {
-      const { port, schedule } = this.#parts;
-      const since = schedule.clock.now();
-      const leaseLeftMs = hold.leftMs(since);
+      const since = this.#schedule.clock.now();
       this.#underWay += 1;
-      this.#batch.add({ request, since, leaseLeftMs, disruptions: port.disruptions, resolve, reject });
+      const { disruptions } = this.#scripts;
+      this.#batch.add({ sent, since, leaseLeftMs, disruptions, resolve, reject });
     });
   }
 
@@ -69,41 +62,59 @@ export class Releases {
   }
 
   #send(releases: readonly Release[]): void {
-    const { port, prefix, callTimeoutMs, mayGive, alone } = this.#parts;
-    const give = releases.length > 1 || alone.value === null;
-    const together = give ? releases.filter(({ request }) => mayGive(request)) : [];
-    for (const release of releases) if (!together.includes(release)) this.#release(release, false);
-    if (together.length === 0) return;
-    const keys = together.map(({ request }) => lockKey(prefix, request.name));
-    const ids = together.map(({ request }) => request.id);
-    port.script(giveScript, keys, ids, callTimeoutMs).then(
-      (reply) => {
-        for (const [place, release] of together.entries()) {
-          if (Array.isArray(reply) && Number(reply[place]) === RELEASED) this.settle(release, "released");
-          else this.#release(release, false);
-        }
-      },
-      (error) => {
-        for (const release of together) this.#release(release, error instanceof IndeterminateError);
-      },
-    );
+    const many = releases.length > 1;
+    const together = many ? releases.filter(({ sent }) => this.#scripts.banMs(sent) === 0) : [];
+    for (const release of releases) if (!together.includes(release)) void this.#release(release, false);
+    if (together.length > 0) void this.#releaseMany(together);
   }
 
-  #release(release: Release, repeated: boolean): void {
-    this.#parts.alone.use(
-      (alone) => alone.release(release, repeated),
-      (error) => this.fail(release, error),
-    );
+  async #releaseMany(releases: readonly Release[]): Promise<void> {
+    let released: readonly boolean[] = [];
+    let repeated = false;
+    try {
+      released = await this.#scripts.releaseMany(releases.map(({ sent }) => sent));
+    } catch (error) {
+      repeated = error instanceof IndeterminateError;
+    }
+    for (const [place, release] of releases.entries()) {
+      if (released[place]) this.#settle(release, "released");
+      else void this.#release(release, repeated);
+    }
   }
 
-  settle(release: Release, freed: Freed): void {
+  /** @param repeated whether an earlier call, of which nothing was heard, may have ended the lease */
+  async #release(release: Release, repeated: boolean): Promise<void> {
+    const { sent } = release;
+    try {
+      const outcome = await this.#scripts.release(sent, Math.max(this.#leftMs(release), RETRY_MS));
+      if (outcome === "handed-over") publish("holdfast:lock:handed-over", () => ({ lock: sent.claim.name }));
+      const released = outcome === "released" || outcome === "handed-over";
+      this.#settle(release, released || this.#endedBefore(release, repeated) ? "released" : "absent");
+    } catch (error) {
+      if (error instanceof IndeterminateError && this.#leftMs(release) > RETRY_MS) {
+        const delayMs = jittered(this.#random, RETRY_MS, 0.5);
+        this.#schedule.after(delayMs, () => void this.#release(release, true));
+        return;
+      }
+      this.#cleanup.add(sent);
+      this.#ended();
+      release.reject(error);
+    }
+  }
+
+  #leftMs({ since }: Release): number {
+    return this.#scripts.callTimeoutMs - elapsedMs(this.#schedule.clock, since);
+  }
+
+  /** Gone although its time was not up: if the call may have run twice, the first run ended it. */
+  #endedBefore({ since, leaseLeftMs, disruptions }: Release, repeated: boolean): boolean {
+    const ranTwice = repeated || this.#scripts.disruptions !== disruptions;
+    return ranTwice && elapsedMs(this.#schedule.clock, since) < leaseLeftMs;
+  }
+
+  #settle(release: Release, freed: Freed): void {
     this.#ended();
     release.resolve(freed);
-  }
-
-  fail(release: Release, error: unknown): void {
-    this.#ended();
-    release.reject(error);
   }
 
   #ended(): void {

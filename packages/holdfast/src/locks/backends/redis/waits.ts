@@ -1,5 +1,5 @@
 /**
- * Waits: the requests of this process that stand in line, each at its own name.
+ * Waits: the claims of this process that stand in line, each at its own name.
  *
  * A wait ends by a message to the inbox, and then costs no request at all. Everything else here is for
  * the day when that message does not come: a sign of life a third of the ttl apart keeps the place and
@@ -18,16 +18,27 @@ import { BatchTimer } from "../../../time/batch-timer.js";
 import type { Instant } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
-import type { Candidate, LockRequest } from "../../backend.js";
-import type { Verdict } from "./replies.js";
+import type { Busy, Claim } from "../../backend.js";
+import type { LockScripts, SentClaim, Verdict } from "./lock-scripts.js";
 
-export interface Wait {
-  readonly request: LockRequest;
-  readonly candidate: Candidate;
+/** A claim that stands in line. Nothing is called after `granted` or `refused`. */
+export interface Waiting {
+  readonly claim: Claim;
+  readonly sent: SentClaim;
+  /** @param sentAt when the question or the sign of life was sent that the grant answers */
+  granted(token: bigint, sentAt: Instant): void;
+  waiting(busy: Busy): void;
+  /** No answer came, or an error that may pass. The wait goes on. */
+  troubled(error: HoldfastError): void;
+  refused(error: HoldfastError): void;
+}
+
+interface Wait {
+  readonly waiting: Waiting;
   /** When each of the last signs of life was sent: a grant names one of them. */
   readonly sentAt: Map<number, Instant>;
   /** Number of the last sign of life. */
-  beat: number;
+  heartbeat: number;
   /** The place in line, as the server gave it; "0" before. */
   ticket: string;
   inLine: boolean;
@@ -38,17 +49,11 @@ export interface Wait {
   readonly sinceMs: number;
 }
 
-/** The calls that waiting needs, as the backend makes them. */
-export interface WaitCalls {
-  ask(wait: Wait, standInLine: boolean): Promise<Verdict>;
-  beat(waits: readonly Wait[], timeoutMs: number): Promise<readonly Verdict[]>;
-}
-
 /** Signs of life come a third of the ttl apart, like renewals. */
-const BEAT_SHARE = 1 / 3;
-const RETRY_SHARE = BEAT_SHARE / 2;
+const HEARTBEAT_SHARE = 1 / 3;
+const RETRY_SHARE = HEARTBEAT_SHARE / 2;
 const CHUNK = 100;
-const REMEMBERED_BEATS = 8;
+const REMEMBERED_HEARTBEATS = 8;
 /** While the inbox is down there is no line to stand in: look again this often. */
 const POLL_MS = 250;
 /** How long a silent inbox is trusted at the start of a wait, and during it. */
@@ -64,24 +69,20 @@ export class Waits {
   readonly #schedule: Schedule;
   readonly #random: Random;
   readonly #inbox: Inbox;
-  readonly #calls: WaitCalls;
+  readonly #scripts: LockScripts;
   readonly #byId = new Map<string, Wait>();
   readonly #timer: BatchTimer<Wait>;
 
-  constructor(schedule: Schedule, random: Random, inbox: Inbox, calls: WaitCalls) {
+  constructor(schedule: Schedule, random: Random, inbox: Inbox, scripts: LockScripts) {
     this.#schedule = schedule;
     this.#random = random;
     this.#inbox = inbox;
-    this.#calls = calls;
+    this.#scripts = scripts;
     this.#timer = new BatchTimer<Wait>(schedule, {
       visit: (waits) => this.#visit(waits),
-      earlyMs: (wait) => (wait.inLine ? (wait.request.ttlMs * RETRY_SHARE) / 2 : 0),
+      earlyMs: (wait) => (wait.inLine ? (wait.waiting.claim.ttlMs * RETRY_SHARE) / 2 : 0),
       chunk: CHUNK,
     });
-    inbox.handle("grant", ([id, token, beat, ttlMs, ...key]) => {
-      if (!this.#granted(id, token, beat)) this.onStray(id ?? "", Number(ttlMs), key.join(" "));
-    });
-    inbox.handle("wake", ([id]) => this.#wake(id));
     inbox.onRefused((error, askedMs) => {
       // A wait that began later has not asked yet: its next question opens the inbox again.
       for (const wait of this.#byId.values()) if (wait.sinceMs <= askedMs) this.#failed(wait, error);
@@ -93,71 +94,88 @@ export class Waits {
     });
   }
 
-  /** Called for a grant to an id that nobody here waits for. `key` is that of the lock. */
-  onStray: (id: string, ttlMs: number, key: string) => void = () => {};
-
   /** @param ticket the place in line that it has a right to, "0" for the last */
-  add(request: LockRequest, candidate: Candidate, ticket: string): Wait {
+  add(waiting: Waiting, ticket: string): void {
     const wait: Wait = {
-      request,
-      candidate,
+      waiting,
       sentAt: new Map(),
-      beat: 0,
+      heartbeat: 0,
       ticket,
       inLine: false,
       failures: 0,
       over: false,
       sinceMs: this.#schedule.clock.now().monoMs,
     };
-    this.#byId.set(request.id, wait);
+    this.#byId.set(waiting.claim.id, wait);
     void this.#ask(wait);
-    return wait;
   }
 
-  /** Forgets the wait. What the server knows of it is the caller's to undo. */
-  remove(wait: Wait): void {
-    wait.over = true;
-    this.#byId.delete(wait.request.id);
-    this.#timer.delete(wait);
+  /** Forgets the wait, if there is one. What the server knows of it is the caller's to undo. */
+  remove({ claim }: Waiting): void {
+    const wait = this.#byId.get(claim.id);
+    if (wait) this.#remove(wait);
   }
 
   close(): void {
-    for (const wait of this.#byId.values()) this.remove(wait);
+    for (const wait of this.#byId.values()) this.#remove(wait);
+  }
+
+  #remove(wait: Wait): void {
+    wait.over = true;
+    this.#byId.delete(wait.waiting.claim.id);
+    this.#timer.delete(wait);
+  }
+
+  /** A message tells of a grant. False when no claim with this id waits here. */
+  grant(id: string, token = "0", heartbeat = "0"): boolean {
+    const wait = this.#byId.get(id);
+    if (wait && /^\d+$/.test(token)) this.#grant(wait, BigInt(token), wait.sentAt.get(Number(heartbeat)));
+    return wait !== undefined;
+  }
+
+  /** The name was left free: the first that asks gets it. */
+  wake(id: string): void {
+    const wait = this.#byId.get(id);
+    if (wait) this.#askNow(wait);
   }
 
   /** Numbers a sign of life that is about to be sent. */
-  stamp(wait: Wait): number {
-    wait.beat += 1;
-    wait.sentAt.set(wait.beat, this.#schedule.clock.now());
-    wait.sentAt.delete(wait.beat - REMEMBERED_BEATS);
-    return wait.beat;
+  #stamp(wait: Wait): number {
+    wait.heartbeat += 1;
+    wait.sentAt.set(wait.heartbeat, this.#schedule.clock.now());
+    wait.sentAt.delete(wait.heartbeat - REMEMBERED_HEARTBEATS);
+    return wait.heartbeat;
   }
 
   #visit(waits: readonly Wait[]): void {
     const inLine = waits.filter((wait) => wait.inLine);
-    if (inLine.length > 0) void this.#beat(inLine);
+    if (inLine.length > 0) void this.#sendHeartbeats(inLine);
     for (const wait of waits) if (!wait.inLine) void this.#ask(wait);
   }
 
   async #ask(wait: Wait): Promise<void> {
     // Subscribed first, in line second: otherwise a hand-over in between would reach nobody.
-    const standInLine = this.#inbox.up;
+    const { up, channel } = this.#inbox;
     const sentAt = this.#schedule.clock.now();
+    const heartbeat = this.#stamp(wait);
+    const timeoutMs = this.#scripts.callTimeoutMs;
+    const settings = { wait: up, inbox: channel, heartbeat, ticket: wait.ticket, timeoutMs };
     try {
-      this.#hear(wait, await this.#calls.ask(wait, standInLine), sentAt);
+      this.#hear(wait, await this.#scripts.acquire(wait.waiting.sent, settings), sentAt);
     } catch (error) {
       this.#failed(wait, error as HoldfastError);
     }
   }
 
-  async #beat(waits: readonly Wait[]): Promise<void> {
-    const longestMs = Math.max(...waits.map((wait) => wait.request.ttlMs));
+  async #sendHeartbeats(waits: readonly Wait[]): Promise<void> {
+    const longestMs = Math.max(...waits.map((wait) => wait.waiting.claim.ttlMs));
     // The next one follows soon unless an answer comes first, which is believed however late it is.
     for (const wait of waits)
-      this.#timer.set(wait, jittered(this.#random, wait.request.ttlMs * RETRY_SHARE, 0.2));
+      this.#timer.set(wait, jittered(this.#random, wait.waiting.claim.ttlMs * RETRY_SHARE, 0.2));
     const sentAt = this.#schedule.clock.now();
     try {
-      const verdicts = await this.#calls.beat(waits, longestMs);
+      const numbered = waits.map((wait) => [wait.waiting.claim, this.#stamp(wait)] as const);
+      const verdicts = await this.#scripts.heartbeat(numbered, longestMs);
       // Granted or dropped without a word: either the message was lost, or nobody hears us any more.
       const unheard = verdicts.some(({ kind }, place) => kind !== "in-line" && !waits[place]?.over);
       if (unheard) this.#inbox.doubt(0);
@@ -183,7 +201,7 @@ export class Waits {
         return;
       case "busy":
         this.#inbox.open();
-        wait.candidate.waiting({ owner: verdict.owner, ahead: null });
+        wait.waiting.waiting({ owner: verdict.owner, ahead: null });
         this.#timer.set(wait, Math.min(jittered(this.#random, POLL_MS, 0.5), this.#lapseMs(verdict.leftMs)));
         if (this.#inbox.up) this.#timer.set(wait, 0);
         return;
@@ -191,8 +209,8 @@ export class Waits {
         this.#inbox.doubt(wait.inLine ? TRUST_MS : FRESH_TRUST_MS);
         wait.inLine = true;
         wait.ticket = verdict.ticket;
-        wait.candidate.waiting({ owner: verdict.owner, ahead: verdict.ahead });
-        const beatMs = jittered(this.#random, wait.request.ttlMs * BEAT_SHARE, 0.2);
+        wait.waiting.waiting({ owner: verdict.owner, ahead: verdict.ahead });
+        const beatMs = jittered(this.#random, wait.waiting.claim.ttlMs * HEARTBEAT_SHARE, 0.2);
         this.#timer.set(wait, verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs);
         return;
       }
@@ -210,38 +228,26 @@ export class Waits {
   #failed(wait: Wait, error: HoldfastError): void {
     if (wait.over) return;
     if (isPassing(error)) {
-      wait.candidate.troubled(error);
+      wait.waiting.troubled(error);
       if (wait.inLine) return; // its next sign of life is set
-      const firstMs = Math.min(wait.request.ttlMs * RETRY_SHARE, POLL_MS);
+      const firstMs = Math.min(wait.waiting.claim.ttlMs * RETRY_SHARE, POLL_MS);
       const delayMs = Math.min(firstMs * 2 ** wait.failures, LONGEST_RETRY_MS);
       wait.failures += 1;
       this.#timer.set(wait, jittered(this.#random, delayMs, 0.5));
       return;
     }
-    this.remove(wait);
-    wait.candidate.refused(error);
-  }
-
-  #granted(id = "", token = "0", beat = "0"): boolean {
-    const wait = this.#byId.get(id);
-    if (wait && /^\d+$/.test(token)) this.#grant(wait, BigInt(token), wait.sentAt.get(Number(beat)));
-    return wait !== undefined;
+    this.#remove(wait);
+    wait.waiting.refused(error);
   }
 
   #grant(wait: Wait, token: bigint, sentAt: Instant | undefined): void {
-    if (!sentAt || leaseLeftMs(this.#schedule.clock.now(), sentAt, wait.request.ttlMs) <= 0) {
+    if (!sentAt || leaseLeftMs(this.#schedule.clock.now(), sentAt, wait.waiting.claim.ttlMs) <= 0) {
       // A sign of life so old that the lease is over already: ask, and the ttl counts from the question.
       this.#askNow(wait);
       return;
     }
-    this.remove(wait);
-    wait.candidate.granted({ token, sentAt });
-  }
-
-  /** The name was left free: whoever asks first gets it. */
-  #wake(id = ""): void {
-    const wait = this.#byId.get(id);
-    if (wait) this.#askNow(wait);
+    this.#remove(wait);
+    wait.waiting.granted(token, sentAt);
   }
 
   #askNow(wait: Wait): void {

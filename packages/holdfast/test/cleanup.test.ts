@@ -1,19 +1,41 @@
 /** What is left behind, and for how long it is cleaned up. */
 import { ManualClock } from "@holdfast/conformance";
 import { expect, test } from "vitest";
-import { Leftovers } from "../src/locks/backends/redis/leftovers.js";
+import type { Claim } from "../src/locks/backend.js";
+import { Cleanup } from "../src/locks/backends/redis/cleanup.js";
+import type { LockScripts, SentClaim } from "../src/locks/backends/redis/lock-scripts.js";
 import { Schedule } from "../src/time/schedule.js";
 
 const random = { fraction: () => 0.5, id: () => "id" };
-const request = {
+const claim: Claim = {
   name: "n",
   id: "i",
+  mode: "exclusive",
+  weight: 1,
   ttlMs: 9_000,
   storeTtlMs: 9_000,
   turns: 1,
-  floor: 0n,
-  memo: undefined,
+  minFence: 0n,
 };
+const sent = (id = "i"): SentClaim => ({
+  claim: { ...claim, id },
+  disruptions: 0,
+  unanswered: 1,
+  left: true,
+});
+
+function cleanupBy(
+  clock: ManualClock,
+  send: (claim: Claim) => Promise<void>,
+  mayBeResent: (claim: Claim) => boolean = () => false,
+): Cleanup {
+  const scripts = {
+    callTimeoutMs: 1_000,
+    release: (each: SentClaim) => send(each.claim),
+    mayBeResent: (each: SentClaim) => mayBeResent(each.claim),
+  } as Partial<Record<keyof LockScripts, unknown>> as LockScripts;
+  return new Cleanup(new Schedule(clock), random, scripts);
+}
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test("a wall clock that is set forward ends no clean-up: the server has forgotten nothing", async () => {
@@ -23,8 +45,8 @@ test("a wall clock that is set forward ends no clean-up: the server has forgotte
     tries += 1;
     if (tries < 3) throw new Error("no memory");
   };
-  const leftovers = new Leftovers(new Schedule(clock), random, send, () => false);
-  leftovers.add(request);
+  const cleanup = cleanupBy(clock, send);
+  cleanup.add(sent());
   await settled();
   clock.stepWall(10_000);
   for (let i = 0; i < 3; i++) {
@@ -37,15 +59,15 @@ test("a wall clock that is set forward ends no clean-up: the server has forgotte
 test("what the server grants while a try is under way is given back by one more", async () => {
   const answers: (() => void)[] = [];
   const send = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
-  const leftovers = new Leftovers(new Schedule(new ManualClock()), random, send, () => false);
-  leftovers.add(request);
-  expect([leftovers.hurry("i"), leftovers.hurry("another"), answers.length]).toEqual([true, false, 1]);
+  const cleanup = cleanupBy(new ManualClock(), send);
+  cleanup.add(sent());
+  expect([cleanup.hurry("i"), cleanup.hurry("another"), answers.length]).toEqual([true, false, 1]);
   answers[0]?.();
   await settled();
   expect(answers).toHaveLength(2);
   answers[1]?.();
   await settled();
-  expect([answers.length, leftovers.hurry("i")]).toEqual([2, false]);
+  expect([answers.length, cleanup.hurry("i")]).toEqual([2, false]);
 });
 
 test("a client that is not connected may send a request again: its clean-up lasts until the client is back", async () => {
@@ -57,15 +79,15 @@ test("a client that is not connected may send a request again: its clean-up last
     if (!connected) throw new Error("not connected");
   };
   const mayBeResent = ({ id }: { id: string }): boolean => !connected && id === "sent";
-  const leftovers = new Leftovers(new Schedule(clock), random, send, mayBeResent);
+  const cleanup = cleanupBy(clock, send, mayBeResent);
   const pass = async (): Promise<void> => {
     for (let second = 0; second < 30; second++) {
       clock.advance(1_000);
       await settled();
     }
   };
-  leftovers.add({ ...request, id: "sent" });
-  leftovers.add({ ...request, id: "never sent" });
+  cleanup.add(sent("sent"));
+  cleanup.add(sent("never sent"));
   await pass();
   await pass();
   tries = 0;
@@ -82,8 +104,8 @@ test("an outage fills the memory with no more than a thousand requests that outl
     if (!connected) throw new Error("not connected");
     given.push(id);
   };
-  const leftovers = new Leftovers(new Schedule(clock), random, send, () => !connected);
-  for (let number = 0; number < 1_500; number++) leftovers.add({ ...request, id: `${number}` });
+  const cleanup = cleanupBy(clock, send, () => !connected);
+  for (let number = 0; number < 1_500; number++) cleanup.add(sent(`${number}`));
   for (let second = 0; second < 20; second++) {
     await settled();
     clock.advance(1_000);

@@ -1,18 +1,16 @@
 /**
- * Leftovers: requests whose outcome is unknown or unwanted. Each is released by its id, again and
+ * Cleanup: claims whose outcome is unknown or unwanted. Each is released by its id, again and
  * again until the server has answered once or the server must have dropped it by itself.
  *
- * A client that is not connected may send the request again when it is, and nobody knows when that will be.
+ * A client that is not connected may send the claim again when it is, and nobody knows when that will be.
  * Until then the clean-up goes on.
  */
 import { jittered, type Random } from "../../../time/random.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
-import type { LockRequest } from "../../backend.js";
-
-export type SendRelease = (request: LockRequest) => Promise<unknown>;
+import type { LockScripts, SentClaim } from "./lock-scripts.js";
 
 interface Leftover {
-  readonly request: LockRequest;
+  readonly sent: SentClaim;
   /**
    * From when on the server may have kept it, at the latest. On the monotonic clock: a wall clock that was set forward
    * has not let the server forget anything.
@@ -31,41 +29,34 @@ const LONGEST_RETRY_MS = 2_000;
 /** So many may outlive their ttl: what was under way when a connection broke, not what a long outage adds. */
 const MOST_PROLONGED = 1_000;
 
-export class Leftovers {
+export class Cleanup {
   readonly #schedule: Schedule;
   readonly #random: Random;
-  readonly #send: SendRelease;
-  readonly #mayBeResent: (request: LockRequest) => boolean;
+  readonly #scripts: LockScripts;
   #prolonged = 0;
   readonly #byId = new Map<string, Leftover>();
   #onEmpty: (() => void) | null = null;
   #closing = false;
 
-  /** @param mayBeResent whether a client that is not connected now may send the request again when it is */
-  constructor(
-    schedule: Schedule,
-    random: Random,
-    send: SendRelease,
-    mayBeResent: (request: LockRequest) => boolean,
-  ) {
+  constructor(schedule: Schedule, random: Random, scripts: LockScripts) {
     this.#schedule = schedule;
     this.#random = random;
-    this.#send = send;
-    this.#mayBeResent = mayBeResent;
+    this.#scripts = scripts;
   }
 
-  add(request: LockRequest): void {
-    if (this.#closing || this.#byId.has(request.id)) return;
+  add(sent: SentClaim): void {
+    const { id } = sent.claim;
+    if (this.#closing || this.#byId.has(id)) return;
     const sinceMs = this.#schedule.clock.now().monoMs;
     const leftover: Leftover = {
-      request,
+      sent,
       sinceMs,
       sending: false,
       again: false,
       alarm: null,
       prolonged: false,
     };
-    this.#byId.set(request.id, leftover);
+    this.#byId.set(id, leftover);
     void this.#try(leftover, FIRST_RETRY_MS);
   }
 
@@ -90,13 +81,12 @@ export class Leftovers {
 
   async #try(leftover: Leftover, retryMs: number): Promise<void> {
     if (leftover.sending) return;
-    const { request } = leftover;
     this.#schedule.cancel(leftover.alarm);
     leftover.sending = true;
     try {
       do {
         leftover.again = false;
-        await this.#send(request);
+        await this.#scripts.release(leftover.sent, this.#scripts.callTimeoutMs);
       } while (leftover.again);
       this.#settle(leftover);
     } catch {
@@ -116,19 +106,19 @@ export class Leftovers {
 
   /** Whether the server must have dropped it by now. */
   #isTired(leftover: Leftover): boolean {
-    const { request, prolonged } = leftover;
+    const { sent, prolonged } = leftover;
     const nowMs = this.#schedule.clock.now().monoMs;
-    if ((prolonged || this.#prolonged < MOST_PROLONGED) && this.#mayBeResent(request)) {
+    if ((prolonged || this.#prolonged < MOST_PROLONGED) && this.#scripts.mayBeResent(sent)) {
       if (!prolonged) this.#prolonged += 1;
       leftover.prolonged = true;
       leftover.sinceMs = nowMs;
     }
-    return nowMs - leftover.sinceMs > request.storeTtlMs;
+    return nowMs - leftover.sinceMs > sent.claim.storeTtlMs;
   }
 
   #settle(leftover: Leftover): void {
     if (leftover.prolonged) this.#prolonged -= 1;
-    this.#byId.delete(leftover.request.id);
+    this.#byId.delete(leftover.sent.claim.id);
     if (this.#byId.size === 0) this.#onEmpty?.();
   }
 }

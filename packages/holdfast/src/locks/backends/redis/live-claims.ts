@@ -1,0 +1,56 @@
+/**
+ * LiveClaims: the claims of a process that are not over, by id, so that a message that names one finds it. A process that
+ * holds something for longer than a moment opens its inbox, to hear at once of a lease that is taken away by hand.
+ */
+import type { Inbox } from "../../../redis/inbox.js";
+import type { Alarm, Schedule } from "../../../time/schedule.js";
+
+export interface LiveClaim {
+  /** Somebody took the lock away from it, by hand. */
+  revoke(): void;
+}
+
+/** How often a process that holds something sees to it that its inbox is open. */
+const PULSE_MS = 1_000;
+
+export class LiveClaims {
+  readonly #schedule: Schedule;
+  readonly #inbox: Inbox;
+  readonly #byId = new Map<string, LiveClaim>();
+  readonly #held = new Set<string>();
+  #pulse: Alarm | null = null;
+  readonly #listen = (): void => {
+    this.#pulse = this.#schedule.after(PULSE_MS, this.#listen);
+    this.#inbox.open();
+  };
+
+  constructor(schedule: Schedule, inbox: Inbox) {
+    this.#schedule = schedule;
+    this.#inbox = inbox;
+  }
+
+  add(id: string, claim: LiveClaim): void {
+    this.#byId.set(id, claim);
+  }
+
+  get(id: string): LiveClaim | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The claim was granted. */
+  hold(id: string): void {
+    this.#held.add(id);
+    this.#pulse ??= this.#schedule.after(PULSE_MS, this.#listen);
+  }
+
+  isHeld(id: string): boolean {
+    return this.#held.has(id);
+  }
+
+  delete(id: string): void {
+    this.#byId.delete(id);
+    if (!this.#held.delete(id) || this.#held.size > 0) return;
+    this.#schedule.cancel(this.#pulse);
+    this.#pulse = null;
+  }
+}

@@ -1,0 +1,86 @@
+/** CallerQueue: the callers of one process that wait for a turn at one name, in the order in which they came. */
+import type { HoldfastError } from "../errors.js";
+import type { Lease } from "../lease/lease.js";
+import type { Instant } from "../time/clock.js";
+import type { Alarm, Schedule } from "../time/schedule.js";
+import { whenAborted } from "./abort.js";
+
+export interface Caller {
+  readonly since: Instant;
+  readonly waitMs: number;
+  /** The fence must be at least this. */
+  readonly minFence: bigint;
+  readonly resolve: (lease: Lease) => void;
+  readonly reject: (error: unknown) => void;
+  alarm: Alarm | null;
+  stopListening: (() => void) | null;
+}
+
+export class CallerQueue {
+  readonly #schedule: Schedule;
+  readonly #whyNot: (caller: Caller) => HoldfastError;
+  readonly #onEmpty: () => void;
+  readonly #callers = new Set<Caller>();
+
+  /**
+   * @param whyNot what to tell a caller whose time is up
+   * @param onEmpty called when the last one has left without a turn
+   */
+  constructor(schedule: Schedule, whyNot: (caller: Caller) => HoldfastError, onEmpty: () => void) {
+    this.#schedule = schedule;
+    this.#whyNot = whyNot;
+    this.#onEmpty = onEmpty;
+  }
+
+  get size(): number {
+    return this.#callers.size;
+  }
+
+  get first(): Caller | undefined {
+    for (const caller of this.#callers) return caller;
+    return undefined;
+  }
+
+  get highestMinFence(): bigint {
+    let minFence = 0n;
+    for (const caller of this.#callers) if (caller.minFence > minFence) minFence = caller.minFence;
+    return minFence;
+  }
+
+  add(waitMs: number, signal: AbortSignal | undefined, minFence: bigint): Promise<Lease> {
+    return new Promise((resolve, reject) => {
+      const since = this.#schedule.clock.now();
+      const caller: Caller = { since, waitMs, minFence, resolve, reject, alarm: null, stopListening: null };
+      caller.alarm = this.#schedule.at(since.monoMs + waitMs, () =>
+        this.#leave(caller, this.#whyNot(caller)),
+      );
+      if (signal) caller.stopListening = whenAborted(signal, () => this.#leave(caller, signal.reason));
+      this.#callers.add(caller);
+    });
+  }
+
+  /** Its turn has come: the caller of this resolves it. */
+  take(caller: Caller): void {
+    this.#callers.delete(caller);
+    this.#settle(caller);
+  }
+
+  refuse(error: HoldfastError): void {
+    for (const caller of this.#callers) {
+      this.#settle(caller);
+      caller.reject(error);
+    }
+    this.#callers.clear();
+  }
+
+  #settle({ alarm, stopListening }: Caller): void {
+    this.#schedule.cancel(alarm);
+    stopListening?.();
+  }
+
+  #leave(caller: Caller, reason: unknown): void {
+    this.take(caller);
+    caller.reject(reason);
+    if (this.#callers.size === 0) this.#onEmpty();
+  }
+}

@@ -1,0 +1,14 @@
+/** holdfast/locks: locks over any store that implements the port. A program that uses Redis needs only `new Holdfast(client)`. */
+export type { Grant } from "../lease/hold.js";
+export type { RenewOutcome } from "../lease/keeper.js";
+export type {
+  Busy,
+  Claim,
+  ClaimObserver,
+  Freed,
+  Holder,
+  LockBackend,
+  StoreClaim,
+} from "./backend.js";
+export type { LockInspection } from "./inspection.js";
+export { Locks, type LocksOptions } from "./locks.js";
