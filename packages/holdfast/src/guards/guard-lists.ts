@@ -7,13 +7,13 @@ import type { Schedule } from "../time/schedule.js";
 import { checkSubjects, type GuardSettings, type SubjectSet } from "./guard-settings.js";
 
 export interface HitOptions {
-  /** Another name by which `allow` and `deny` may have the subject: of a network that is counted, the one address. */
+  /** Another name under which `allow` and `deny` may have the subject. For a network that is counted: the one address. */
   readonly listedAs?: string | undefined;
 }
 
-/** After a load that failed the next one comes so much sooner. */
+/** After a failed load the next one follows sooner, by this factor. */
 const SOONER = 10;
-/** Of one load. Where a list may not become as old, it is that. */
+/** The time-out of one load, where `listMaxAge` is not shorter. */
 const LONGEST_LOAD_MS = 10_000;
 
 interface Load {
@@ -28,7 +28,7 @@ class LoadedList {
   readonly #everyMs: number;
   readonly #failed: (error: unknown) => void;
   #subjects: SubjectSet | null = null;
-  /** The load that they came from: one that was given up may come after one that began later. */
+  /** The number of the load that the subjects came from: a load that was given up may end after a later one. */
   #from = 0;
   #loads = 0;
   #loading: Load | null = null;
@@ -48,7 +48,7 @@ class LoadedList {
     this.#failed = failed;
   }
 
-  /** The first load is waited for, at most `timeoutMs`, and once; later ones happen in the background. */
+  /** Waits for the first load, once and at most `timeoutMs`. Later loads happen in the background. */
   subjects(timeoutMs: number): SubjectSet | Promise<SubjectSet> {
     const now = this.#schedule.clock.now();
     this.#giveUpHanging(now);
@@ -69,7 +69,7 @@ class LoadedList {
     return this.#subjects ?? [];
   }
 
-  /** Looked at when somebody asks, so that no timer is needed. */
+  /** Every question checks this, so that no timer is needed. */
   #giveUpHanging(now: Instant): void {
     const timeoutMs = Math.min(this.#everyMs, LONGEST_LOAD_MS);
     if (!this.#loading || agedMs(now, this.#loading.since) < timeoutMs) return;
@@ -92,7 +92,7 @@ class LoadedList {
     return { since, number, done };
   }
 
-  /** Whether it had not been given up. */
+  /** Returns false for a load that was given up before. */
   #end(number: number, goodForMs: number): boolean {
     if (this.#loading?.number !== number) return false;
     this.#loading = null;
@@ -105,18 +105,18 @@ class LoadedList {
 export class GuardLists {
   readonly #lists: { readonly allow: SubjectSet | LoadedList; readonly deny: SubjectSet | LoadedList };
 
-  constructor(schedule: Schedule, { name, allow, deny, listsMs }: GuardSettings) {
+  constructor(schedule: Schedule, { name, allow, deny, listMaxAgeMs }: GuardSettings) {
     const listOf = (list: "allow" | "deny", given: typeof allow): SubjectSet | LoadedList => {
       if (typeof given !== "function") return given;
       const load = async () => checkSubjects(list, await given());
-      return new LoadedList(schedule, load, listsMs, (error) =>
+      return new LoadedList(schedule, load, listMaxAgeMs, (error) =>
         publish("holdfast:guard:list-failed", () => ({ guard: name, list, error })),
       );
     };
     this.#lists = { allow: listOf("allow", allow), deny: listOf("deny", deny) };
   }
 
-  /** What they say of a subject by any of its names; null: nothing. Without waiting where they are there. */
+  /** Searches the lists for any of the names. Null: none of them is listed. A promise only while a list is first loaded. */
   say(
     names: readonly string[],
     timeoutMs: number,

@@ -5,20 +5,23 @@ import { type LimitSettings, type Outage, parseLimitOptions, spanMs } from "../l
 import { type Duration, show } from "../time/duration.js";
 
 /**
- * What is done with who went over. The guard says which; what it means is the caller's, and for the middleware:
+ * What happens to a subject that went over. The guard returns the kind, and the caller carries it out. A middleware does
+ * this:
  *
- * - `postpone`: come later; answered with a problem document
- * - `busy`: the same, and people see the busy page
- * - `refuse`: go away; answered as `postpone`, until `answer` of the middleware makes a difference
+ * - `postpone`: answers with a problem document that says when to come back
+ * - `busy`: the same, but a browser receives the busy page
+ * - `refuse`: the same as `postpone`, unless the middleware's `answer` makes a difference
  */
 export type PenaltyKind = "postpone" | "busy" | "refuse";
 
 export interface PenaltyRule {
   readonly kind: PenaltyKind;
+  /** How long the penalty lasts: a duration such as `"15s"`, or milliseconds. */
   readonly for: Duration;
   /**
-   * A hit during the penalty lets it begin anew. Such hits are counted in Redis, each of them; in a middleware each
-   * request is one, whatever it counts: what is refused has no outcome of its own. @default false
+   * Whether a hit during the penalty starts it again. Then Redis counts each of these hits. In a middleware each request
+   * of a penalised subject is a hit, whatever the middleware counts otherwise, because a refused request has no outcome.
+   * @default false
    */
   readonly prolong?: boolean | undefined;
 }
@@ -29,64 +32,70 @@ export interface Penalty {
   readonly prolong: boolean;
 }
 
-/** Whom a list names: an array, a Set, or whatever else can say whether it has a subject. */
+/** The subjects of a list: an array, a Set, or any object with a `has(subject)`. */
 export type SubjectSet = readonly string[] | { has(subject: string): boolean };
 
 /**
- * A list as it is, or a function that loads it: when it is first needed, and again in the background once `listMaxAge` has
- * passed, one load at a time. The first load is waited for, once, as long as a call to Redis (`timeout`). A load that
- * fails, or takes longer than 10 s or `listMaxAge`, is told by `holdfast:guard:list-failed` and followed by another; until
- * one comes, however late, the list is as it was, and before the first of them empty: `deny` lets everybody in.
+ * A list, or a function that loads it. The function is called when the list is first needed, and again in the background
+ * once `listMaxAge` has passed, one load at a time. The first hits wait for the first load, together and at most `timeout`.
+ * A load that fails, or takes longer than 10 s or `listMaxAge`, is reported on `holdfast:guard:list-failed`, and another
+ * load follows. Until a load succeeds the list stays as it was, and before the first one it is empty: `deny` denies nobody.
  */
 export type SubjectList = SubjectSet | (() => SubjectSet | Promise<SubjectSet>);
 
 export interface GuardOptions {
-  /** So many hits of one subject on one route are free in each `per`; the next one is punished. At least 1. */
+  /** How many hits of one subject on one route are free in each `per`. The next one is punished. At least 1. */
   readonly hits: number;
-  /** From the first hit in it. */
+  /** The period of `hits`, which begins with the first of them: a duration such as `"1m"`, or milliseconds. */
   readonly per: Duration;
-  /** The n-th strike has the n-th penalty, those beyond have the last. At least one. */
+  /** The n-th strike receives the n-th penalty; strikes beyond receive the last. At least one. */
   readonly penalties: readonly PenaltyRule[];
-  /** So long after the last penalty ended, the strikes of a subject are forgotten. @default "1h" */
+  /** How long after the end of the last penalty the strikes of a subject are forgotten. @default "1h" */
   readonly decay?: Duration | undefined;
   /**
-   * Never counted, whatever `deny` says. In a middleware with the key "ip" both lists are asked for the address of the
-   * request, as well as for what it is counted by, the network of an IPv6 one.
+   * Subjects that are never counted, even if `deny` has them. In a middleware with the key "ip" both lists are searched
+   * for the address of the request, and for the subject that is counted: the network of an IPv6 address.
    */
   readonly allow?: SubjectList | undefined;
-  /** Never let in. */
+  /** Subjects that are never admitted. */
   readonly deny?: SubjectList | undefined;
-  /** How old a list that is loaded may become. @default "1m" */
+  /** How old a loaded list may become before it is loaded again. @default "1m" */
   readonly listMaxAge?: Duration | undefined;
   /**
-   * What a hit says while Redis cannot be asked. Penalties that this process knows of stand all the same; `local`
-   * counts here, up to `localShare` of the hits, and has the first penalty for who goes over.
+   * How a hit is decided while Redis cannot be asked. Penalties that this process knows of remain in force. With `local`
+   * this process counts by itself, up to `localShare` of the hits, and gives the first penalty beyond.
    * @default "error"
    */
   readonly outage?: Outage | undefined;
-  /** Only with `outage: "local"`, above 0 to 1; one hit is always free. @default 0.1 */
+  /** The share of `hits` that is free in each process in an outage, above 0 to 1, but at least one hit. @default 0.1 */
   readonly localShare?: number | undefined;
-  /** The limit of one call to Redis, after which `outage` decides. @default that of the Holdfast */
+  /** The time-out of one call to Redis, after which `outage` decides. @default the `callTimeout` of the Holdfast */
   readonly timeout?: Duration | undefined;
-  /** Answers who is punished from this process, without Redis, until the penalty ends. @default true */
+  /** Whether this process answers hits during a penalty by itself, without Redis. @default true */
   readonly cache?: boolean | undefined;
 }
 
 export interface GuardVerdict {
+  /** Whether the subject is admitted. */
   readonly ok: boolean;
-  /** What stands against the subject, or would: null where it is free, denied by a list, or nobody could be asked. */
+  /**
+   * The penalty in force, or the one that this hit caused. Null if there is none, if a list denied the subject, or if
+   * Redis could not be asked.
+   */
   readonly penalty: Penalty | null;
-  /** Until the penalty ends; 0 where it is free; null: never, or not known. */
+  /** Milliseconds until the penalty ends. 0 if the subject is admitted. Null if it never ends, or is not known. */
   readonly retryAfterMs: number | null;
-  /** How often it was punished, as far as that is not forgotten. */
+  /** How many penalties the subject has received, since they were last forgotten. */
   readonly strikes: number;
-  /** Hits on this route that are still free. */
+  /** How many hits on this route are still free. */
   readonly remaining: number;
   /**
-   * - `redis`: it was asked
-   * - `cache`: it had said so before, and the penalty has not ended
-   * - `list`: `allow` or `deny` has the subject
-   * - `outage`: it could not be asked, and the guard's `outage` decided
+   * Who decided:
+   *
+   * - `redis`: the script on the server
+   * - `cache`: this process, from a penalty that is still in force
+   * - `list`: `allow` or `deny`, which has the subject
+   * - `outage`: this process, by the guard's `outage`, because Redis could not be asked
    */
   readonly source: "redis" | "cache" | "list" | "outage";
 }
@@ -95,15 +104,16 @@ export interface GuardSettings {
   readonly name: string;
   readonly hits: number;
   readonly penalties: readonly Penalty[];
-  /** What every call of the script says of the settings. */
+  /** The settings as arguments of the script. */
   readonly words: readonly string[];
   readonly perUs: number;
   readonly allow: SubjectList;
   readonly deny: SubjectList;
-  readonly listsMs: number;
+  readonly listMaxAgeMs: number;
   readonly outage: Outage;
-  /** For what this process counts by itself. */
+  /** The limit by which this process counts in an outage. */
   readonly share: LimitSettings;
+  /** Null: the time-out of the Holdfast. */
   readonly timeoutMs: number | null;
   readonly cache: boolean;
 }
@@ -157,7 +167,7 @@ export function parseGuardOptions(name: string, options: GuardOptions): GuardSet
     perUs: counted.perUs,
     allow: checkList("allow", allow),
     deny: checkList("deny", deny),
-    listsMs: spanMs("listMaxAge", listMaxAge, 1),
+    listMaxAgeMs: spanMs("listMaxAge", listMaxAge, 1),
     outage: counted.outage,
     share: { ...counted, localShare: Math.max(counted.localShare, 1 / hits) },
     timeoutMs: counted.timeoutMs,

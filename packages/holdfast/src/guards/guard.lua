@@ -1,28 +1,28 @@
 --[[
-guard: counts a hit of a subject on a route, and punishes who goes over: counted, punished and forgotten in one step.
+guard: counts a hit of a subject on a route, and punishes a subject that goes over, in one step.
 
-KEYS[1]  record   what stands against the subject, see below
+KEYS[1]  record   the strikes and the penalty of the subject, see below
 KEYS[2]  count    the subject's hits on this route, see below
-ARGV[1]  how      string   'hit'; 'look': nothing is counted; 'pardon': nothing stands against it from now on
-ARGV[2]  hits     integer  so many are allowed in each `per`
-ARGV[3]  per      integer  us, from the first hit in it
-ARGV[4]  decay    integer  us; strikes are forgotten so long after the last penalty ended
+ARGV[1]  how      string   'hit'; 'look': count nothing; 'pardon': forget the penalty, the strikes and the hits
+ARGV[2]  hits     integer  the number of hits that are free in each `per`
+ARGV[3]  per      integer  in µs, from its first hit
+ARGV[4]  decay    integer  in µs: how long after the end of the last penalty the strikes are forgotten
 ARGV[5..]         two for each penalty: the n-th strike has the n-th, those beyond have the last
-         for      integer  us
-         prolong  '1': a hit during it lets it begin anew; '0'
+         for      integer  in µs
+         prolong  '1': a hit during the penalty starts it again; '0'
 
 Returns  {verdict, strikes, place, left, remaining}
-         verdict    0: free; 1: a penalty stands; 2: this hit brought it
+         verdict    0: free; 1: a penalty is in force; 2: this hit caused it
          place      of the penalty, from 1; 0 without one
-         left       us until the penalty ends, at least 1; 0 without one
+         left       µs until the penalty ends, at least 1; 0 without one
          remaining  hits that are still free
 Raises   WRONGTYPE, where a key holds something else
 
-Retry    a repeat counts again: for whom no answer came, the hit may have been counted
-Clock    the server's, read once. Where it was set back a penalty lasts no longer than it is long, from the next hit, and counts go on
+Retry    a second copy counts again. So a hit without an answer may have been counted
+Clock    the server's, read once. Where it was set back, a penalty ends at most its length after the next hit, and counts go on
 Cost     O(1)
 
-Every key is written whole and with its end, never incremented: one that ran out is as one that never was.
+Every key is written whole and with its expiry, never incremented: a key that has expired is as one that never was.
 ]]
 local record, count = KEYS[1], KEYS[2]
 local how, hits, per, decay = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

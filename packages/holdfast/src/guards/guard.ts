@@ -1,4 +1,4 @@
-/** Guard: counts the hits of each subject on each route, and punishes who goes over, more with each strike. */
+/** Guard: counts the hits of each subject on each route, and punishes a subject that goes over, more with each strike. */
 import { checkWord } from "../arguments.js";
 import type { GuardEngine } from "./guard-engine.js";
 import type { HitOptions } from "./guard-lists.js";
@@ -22,12 +22,12 @@ export class Guard {
   }
 
   /**
-   * Counts a hit. The one that goes over is punished: the subject is barred from all routes of this guard until the
-   * penalty ends, and its counts begin anew. Who hits during a penalty is answered in this process, without Redis, and
-   * does not prolong it unless the penalty says so.
+   * Counts a hit. The hit that goes over is punished: the subject is barred from all routes of this guard until the
+   * penalty ends, and its counts start again. During a penalty this process answers without Redis, and a hit does not
+   * prolong the penalty unless its rule says so.
    *
-   * A pardon by another process is seen here when the penalty would have ended, at the latest.
-   * @param route hits are counted for each by itself; name it by its pattern, not by what a caller may choose
+   * A pardon by another process takes effect here when the penalty would have ended, at the latest.
+   * @param route the route whose hits are counted. Name it by its pattern, never by text that a caller chooses.
    * @throws {InvalidArgumentError} @throws {ClosedError}
    * @throws {IndeterminateError} @throws {ServerError} only with `outage: "error"`
    */
@@ -36,13 +36,13 @@ export class Guard {
     return engine.hit(this.#settings, checkWord("subject", subject), checkRoute(route), options);
   }
 
-  /** What stands against the subject, without a hit. Errors as for `hit`. */
+  /** Says what a hit would meet: the penalty in force, the strikes and the free hits. Counts nothing. Rejects as `hit` does. */
   async look(subject: string, route = "", options?: HitOptions): Promise<GuardVerdict> {
     const engine = this.#engine;
     return engine.look(this.#settings, checkWord("subject", subject), checkRoute(route), options);
   }
 
-  /** From now on nothing stands against the subject: no penalty, no strike, no hit. Rejects whatever `outage` says. */
+  /** Forgets the penalty, the strikes and the hits of the subject. Rejects when it could not, whatever `outage` says. */
   async pardon(subject: string): Promise<void> {
     const engine = this.#engine;
     return engine.pardon(this.#settings, checkWord("subject", subject));

@@ -12,7 +12,7 @@ interface Standing {
   readonly verdict: GuardVerdict;
 }
 
-/** Clocks may differ by so much: rather a call too many than a penalty too long. */
+/** How much clocks may differ in speed. A call too many is better than a penalty too long. */
 const DRIFT_SHARE = 0.01;
 
 export class PenaltyCache {
@@ -25,14 +25,14 @@ export class PenaltyCache {
     this.#byKey = new BoundedMap(most);
   }
 
-  /** How often somebody was pardoned: an answer from before a pardon is not believed. */
+  /** The number of pardons so far. An answer that was asked for before a pardon is not kept. */
   get pardons(): number {
     return this.#pardons;
   }
 
   /**
-   * @param since before it was asked for
-   * @param pardons how many there had been then
+   * @param since the moment before the call was sent
+   * @param pardons the number of pardons at that moment
    */
   note(key: string, since: Instant, pardons: number, verdict: GuardVerdict): void {
     const { penalty, retryAfterMs } = verdict;
@@ -53,7 +53,7 @@ export class PenaltyCache {
     return { ...verdict, retryAfterMs, source: "cache" };
   }
 
-  /** Before a pardon is asked for, and after. */
+  /** To be called before a pardon is sent, and after its answer. */
   pardon(key: string): void {
     this.#pardons += 1;
     this.#byKey.delete(key);

@@ -1,4 +1,4 @@
-/** LimitIndex: which limits and targets may have something used, so that all of them can be reset at once. */
+/** LimitIndex: a list of the limits and targets of which something may be used, so that all can be reset at once. */
 import { checkWord } from "../arguments.js";
 import { BoundedMap } from "../bounded-map.js";
 import { ServerError } from "../errors.js";
@@ -12,7 +12,7 @@ import type { LimitSettings } from "./settings.js";
 
 export type IndexContext = Pick<RedisContext, "breakerPort" | "schedule" | "prefix" | "callTimeoutMs">;
 
-/** What `limit.of(target)` returns. */
+/** The part of `limit.of(target)` that an index reads. */
 export interface IndexPart {
   readonly limit: { readonly settings: LimitSettings };
   readonly target: string;
@@ -21,9 +21,9 @@ export interface IndexPart {
 /** @throws {InvalidArgumentError} */
 export type CheckParts = (parts: unknown) => readonly IndexPart[];
 
-/** So long a process need not note the same again. */
+/** How long a process need not note the same limit and target again. */
 const FRESH_MS = 10_000;
-/** Clocks run differently, and a state is kept a moment longer than it counts. */
+/** Clocks differ in speed, and a key lives a moment longer than its state counts. */
 const DRIFT_SHARE = 0.01;
 const SLACK_MS = 2_000;
 const FOR_EVER_MS = 100 * 366 * 86_400_000;
@@ -48,8 +48,9 @@ export class LimitIndex {
   }
 
   /**
-   * To be called before each charge: that they may have something used. Mostly known already, and nothing is sent.
-   * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} it may not be noted: do not charge
+   * Notes that something may be used of the limits and targets. To be called before each charge. Mostly they are noted
+   * already, and nothing is sent.
+   * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} they may not be noted: do not charge
    */
   async note(parts: readonly IndexPart[]): Promise<void> {
     const { breakerPort, schedule, callTimeoutMs } = this.#context;
@@ -85,7 +86,7 @@ export class LimitIndex {
       const scan = ["ZSCAN", this.#key, cursor, "COUNT", SCAN_COUNT];
       const [next, reply] = replyRow(await breakerPort.command(scan, callTimeoutMs), 2);
       cursor = String(next);
-      // Members and scores in turn; some clients give pairs.
+      // The reply has members and scores in turn; some clients make pairs of them.
       const members = replyRow(reply, 0)
         .flat()
         .filter((_, place) => place % 2 === 0);
@@ -99,7 +100,7 @@ export class LimitIndex {
         .filter(([, its]) => name === null || its === name)
         .map(([type, its, target]) => limitKey(prefix, type, its, target));
       for (const key of keys) this.#forget(key);
-      // Its entry stays until its time is over: somebody may be charging it just now.
+      // The entries stay until their time is over, because a process may be charging one of them just now.
       for (const group of groupBySlot(keys, (key) => breakerPort.slotOf(key)))
         await breakerPort.command(["DEL", ...group], callTimeoutMs);
     } while (cursor !== "0");
@@ -110,10 +111,10 @@ export class LimitIndex {
   }
 }
 
-/** What names a limit and its target in the index. */
+/** The words that name a limit and its target in the index. */
 type Member = readonly [type: string, name: string, target: string];
 
-/** Null: another program wrote it. */
+/** The member of an index. Null: another program wrote it. */
 function memberIn(text: string): Member | null {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -125,7 +126,7 @@ function memberIn(text: string): Member | null {
   }
 }
 
-/** Until nothing is left of a charge that is made while it is fresh. */
+/** Milliseconds until nothing is left of a charge that is made while the note is fresh. */
 function lifeMs({ policy, burst }: LimitSettings): number {
   if (policy.perMs === null) return FOR_EVER_MS;
   return (

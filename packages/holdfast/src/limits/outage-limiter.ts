@@ -22,7 +22,7 @@ export class OutageLimiter {
     this.#buckets = new BoundedMap(most);
   }
 
-  /** @param cost negative: given back */
+  /** @param cost negative: a refund */
   take(settings: LimitSettings, key: string, cost: number): LimitResult {
     return this.#ask(settings, key, cost, true);
   }
@@ -32,7 +32,7 @@ export class OutageLimiter {
   }
 
   #ask({ policy, localShare }: LimitSettings, key: string, cost: number, isTaken: boolean): LimitResult {
-    // A hundredth of 29 is 29 of 2,900, whatever a product of fractions says.
+    // 0.01 of 2,900 has to be 29, although the product of the two as fractions is a little less.
     const max = Math.floor(policy.max * localShare * (1 + Number.EPSILON));
     const { monoMs } = this.#clock.now();
     const { used, sinceMs } = this.#buckets.get(key) ?? { used: 0, sinceMs: monoMs };

@@ -18,20 +18,20 @@ interface Refusal {
   readonly result: LimitResult;
 }
 
-/** When a question was asked. */
+/** The moment at which a call was sent. */
 export interface CallStart {
   readonly at: Instant;
-  /** How often something had been forgotten by then. */
+  /** How many keys had been forgotten by then. */
   readonly step: number;
 }
 
-/** Clocks may differ by so much: rather a call too many than a refusal too long, and no call too early. */
+/** How much clocks may differ in speed. A call too many is better than a refusal too long or a retry too early. */
 const DRIFT_SHARE = 0.01;
 
 export class RefusalCache {
   readonly #clock: Clock;
   readonly #byKey: BoundedMap<string, Refusal>;
-  /** When keys were forgotten, in the order of that; those before `#forgottenBefore` are no longer known. */
+  /** The step at which each key was last forgotten. Keys that were forgotten before `#forgottenBefore` have been dropped. */
   readonly #forgotten: BoundedMap<string, number>;
   #forgottenBefore = 0;
   #step = 0;
@@ -46,7 +46,7 @@ export class RefusalCache {
     return this.#byKey.size;
   }
 
-  /** To be called before a question whose answer may be noted. */
+  /** To be called before a call whose refusal may be noted. */
   start(): CallStart {
     return { at: this.#clock.now(), step: this.#step };
   }
@@ -60,16 +60,16 @@ export class RefusalCache {
   ): void {
     const { ok, retryAfterMs } = result;
     if (ok || retryAfterMs === null || retryAfterMs <= 0) return;
-    // What has changed it may have come after it.
+    // The key was forgotten after the call was sent, so the refusal may be out of date.
     if (step < Math.max(this.#forgotten.get(key) ?? 0, this.#forgottenBefore)) return;
     const now = this.#clock.now();
     const known = this.#byKey.get(key);
-    // What refuses less refuses this as well.
+    // A refusal of a smaller cost covers this one.
     if (known && known.cost <= cost && isSame(known.settings, settings) && this.#stands(known, now)) return;
     this.#byKey.set(key, { settings, cost, askedAt: at, toldMs: now.monoMs, retryMs: retryAfterMs, result });
   }
 
-  /** The refusal that still stands for as much, or more. */
+  /** The refusal of the same cost or less that is still in force. */
   standing(settings: LimitSettings, key: string, cost: number): LimitResult | null {
     const refusal = this.#byKey.get(key);
     if (!refusal || cost < refusal.cost || !isSame(refusal.settings, settings)) return null;
@@ -100,12 +100,12 @@ export class RefusalCache {
   }
 
   #stands({ askedAt, retryMs }: Refusal, now: Instant): boolean {
-    // The answer may be a millisecond more than it was.
+    // The time was rounded up by at most a millisecond.
     return agedMs(now, askedAt) < (retryMs - 1) * (1 - DRIFT_SHARE);
   }
 }
 
-/** How much later `cost` fits than the less that was refused; null: the server has to be asked. */
+/** How many milliseconds later `cost` fits than the smaller cost that was refused. Null: only the server knows. */
 function longerBy({ policy, burst, perUs }: LimitSettings, refused: number, cost: number): number | null {
   if (cost === refused) return 0;
   if (cost > burst) return null;

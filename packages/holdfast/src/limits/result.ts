@@ -1,55 +1,60 @@
-/** What a check says. */
+/** The results of limits: of one, of a group, of a reservation, and in the form of redis-cell. */
 import type { LimitPolicy } from "./settings.js";
 
 /**
- * - `redis`: it was asked
- * - `cache`: it had refused before, and cannot have changed its mind; or the limit admits nothing
- * - `block`: taken from what this process had taken before
- * - `outage`: it could not be asked, and the limit's `outage` decided
+ * Who decided a check:
+ *
+ * - `redis`: the script on the server
+ * - `cache`: this process, from an earlier refusal that is still in force, or because the limit admits nothing
+ * - `block`: this process, from tokens that it took ahead
+ * - `outage`: this process, by the limit's `outage`, because Redis could not be asked
  */
 export type LimitSource = "redis" | "cache" | "block" | "outage";
 
 export interface LimitResult {
-  /** Whether it was taken. For `peek()`, whether it could be. */
+  /** Whether the cost was taken. For `peek()`, whether it would be. */
   readonly ok: boolean;
-  /** What is free now. */
+  /** The cost that is free after this call. */
   readonly remaining: number;
   /**
-   * Until as much fits, by the server's clock and if nobody else takes it; 0 where it was taken; null: never, or in an
-   * outage that nobody knows the end of.
+   * Milliseconds until the same cost would be admitted, if nobody else takes it. 0 if it was admitted. Null if it never
+   * can be, or if Redis could not be asked and nobody knows for how long.
    */
   readonly retryAfterMs: number | null;
-  /** Until nothing is used any more; null: never. */
+  /** Milliseconds until nothing is used any more, if nobody takes anything. Null if that never happens, or is not known. */
   readonly resetMs: number | null;
+  /** The limit that was asked. */
   readonly policy: LimitPolicy;
   readonly source: LimitSource;
 }
 
 export interface GroupResult {
-  /** Whether every one was taken: otherwise none was. */
+  /** Whether every part was taken. If not, no part was. */
   readonly ok: boolean;
-  /** Of the one with the least. */
+  /** The smallest `remaining` of the parts. */
   readonly remaining: number;
-  /** Until as much fits in every one; null: never. */
+  /** Milliseconds until the same costs would be admitted by every part. Null if one of them never can be, or is not known. */
   readonly retryAfterMs: number | null;
+  /** Milliseconds until nothing is used of any part. Null if that never happens, or is not known. */
   readonly resetMs: number | null;
-  /** All that refused, in their order. */
+  /** The limits that refused, in the order of the parts. */
   readonly violated: readonly LimitPolicy[];
+  /** The result of each part, in their order. */
   readonly results: readonly LimitResult[];
   readonly source: LimitSource;
   /**
-   * When Redis was asked, in ms since 1970 by its clock; null: it was not. What was taken then is given back by a group
-   * whose parts have this moment: `hf.limits.all([limit.of(target, { atMs })]).refund()`.
+   * When Redis decided, in milliseconds since 1970 by its clock. Null if it was not asked. A group whose parts have this
+   * moment refunds exactly this charge: `hf.limits.all([limit.of(target, { atMs })]).refund()`.
    */
   readonly atMs: number | null;
 }
 
-/** What was taken before it was known how much it would be. */
+/** A cost that was taken before the real cost was known. */
 export interface Reservation extends LimitResult {
   /**
-   * Says what it was. What was not used is given back; what has regenerated meanwhile is given back already. What was
-   * used beyond the reservation is charged now, as far as it fits, and never refused, for it is done: `ok` says whether
-   * all of it fitted. Once: a repeat has the first call's result. Errors as for `refund`.
+   * Corrects the cost that was taken to the actual one. The part that was not used is refunded, less what has regenerated
+   * meanwhile. A cost beyond the reservation is charged as far as it fits, because it has been used already; `ok` says
+   * whether all of it fitted. Only the first call counts: later ones have its result. Rejects as `refund` does.
    * @throws {InvalidArgumentError}
    */
   settle(actual: number): Promise<LimitResult>;

@@ -5,66 +5,71 @@ import { type Duration, durationMs, show } from "../time/duration.js";
 import { type LimitType, limitTypes, namesOfTypes, types } from "./types.js";
 
 /**
- * What a check says while Redis cannot be asked:
+ * How a check is decided while Redis cannot be asked:
  *
- * - `error`: it rejects
- * - `open`: yes
- * - `closed`: no
- * - `local`: what this process counts by itself, up to `localShare` of the limit, rounded down
+ * - `error`: the check rejects
+ * - `open`: the check admits
+ * - `closed`: the check refuses
+ * - `local`: this process counts by itself, and admits up to `localShare` of the limit, rounded down
  *
- * Nothing is sent while the client is not connected, or the last call had no answer: one PING at a time finds out when
- * Redis is back. A call that was under way as the connection broke may be sent again by the client, and charge twice;
- * what is given back is given back once, unless the client sends it again more than a minute later.
+ * No charge is sent while the client is not connected, or after a call without an answer, until a PING has found Redis
+ * back. A charge that was under way as the connection broke may be sent again by the client, and then counts twice. A
+ * refund counts once, unless the client sends it again more than a minute later.
  */
 export type Outage = "error" | "open" | "closed" | "local";
 
 export interface LimitOptions {
-  /** So much in each `per`; 0 admits nothing. A whole number. */
+  /** Maximum cost admitted in each `per`. A whole number; 0 refuses everything. */
   readonly max: number;
-  /** Not for `lifetime`. */
+  /** The period of `max`, at most 366 days: a duration such as `"1m"`, or milliseconds. Not for `lifetime`. */
   readonly per?: Duration | undefined;
-  /** @default "rolling" */
+  /** How the limit counts. @default "rolling" */
   readonly type?: LimitType | undefined;
-  /** Only for `gcra`: so much fits at once. @default `max` */
+  /** Maximum cost admitted at once. Only for `gcra`. @default `max` */
   readonly burst?: number | undefined;
-  /** @default "error" */
+  /** How a check is decided while Redis cannot be asked. @default "error" */
   readonly outage?: Outage | undefined;
-  /** Only with `outage: "local"`: the share of `max` that each process may admit by itself, above 0 to 1. @default 0.1 */
+  /** The share of `max` that each process admits in an outage, above 0 to 1. Only with `outage: "local"`. @default 0.1 */
   readonly localShare?: number | undefined;
-  /** The limit of one call to Redis, after which `outage` decides. @default that of the Holdfast */
+  /** The time-out of one call to Redis, after which `outage` decides. @default the `callTimeout` of the Holdfast */
   readonly timeout?: Duration | undefined;
   /**
-   * Remembers refusals in this process until they may change by themselves, of ten thousand targets. What this process
-   * gives back, sets or resets it knows; what others do it learns when the time of the refusal is over. @default true
+   * Whether this process answers a retry that comes too early by itself, from the refusal before it. The cache holds ten
+   * thousand targets. A refund, `set` or `reset` by this process ends a refusal at once. One by another process is noticed
+   * when the refusal would have ended by itself.
+   * @default true
    */
   readonly cache?: boolean | undefined;
   /**
-   * Takes so much at once from Redis, and deals it out in this process: quicker, never more than the limit, and less
-   * where a process takes what it does not use. A bucket's is dealt out within a second and a tenth of `per`, and such
-   * a bucket is at no time emptier than what regenerates meanwhile: up to a tenth of `max` less fits at once. A window's
-   * ends with its window. Not for `sliding`. @default 0, each charge by itself
+   * The cost that this process takes ahead from Redis at once, and then deals out without it. That is quicker and never
+   * admits more than the limit. It admits less where a process does not use what it took. A bucket's block is dealt out
+   * within a second and a tenth of `per`, and up to a tenth of `max` less fits at once. A window's block ends with its
+   * window. Not for `sliding`.
+   * @default 0, which sends each charge by itself
    */
   readonly block?: number | undefined;
 }
 
-/** What a limit is called and says, as results name it. */
+/** The name of a limit and its bounds, as results have them. */
 export interface LimitPolicy {
   readonly name: string;
   readonly type: LimitType;
   readonly max: number;
-  /** null: for ever. */
+  /** The period in milliseconds. Null for a limit that never begins again. */
   readonly perMs: number | null;
 }
 
 export interface LimitSettings {
   readonly policy: LimitPolicy;
-  /** So much fits at once. */
+  /** Maximum cost admitted at once. */
   readonly burst: number;
+  /** The period in µs; 0 for a limit that never begins again. */
   readonly perUs: number;
-  /** In what time a bucket counts. */
+  /** The step in which a bucket counts time, in µs: see charge.lua. */
   readonly unitUs: number;
   readonly outage: Outage;
   readonly localShare: number;
+  /** Null: the time-out of the Holdfast. */
   readonly timeoutMs: number | null;
   readonly cache: boolean;
   readonly block: number;
@@ -74,7 +79,7 @@ const outages: readonly Outage[] = ["error", "open", "closed", "local"];
 const MOST = 1_000_000_000;
 const MOST_SPAN_MS = 366 * 86_400_000;
 const DEFAULT_LOCAL_SHARE = 0.1;
-/** The most that Lua counts exactly. */
+/** The largest number up to which Lua counts exactly, with a bit to spare. */
 const EXACT = 2 ** 52;
 const known = ["max", "per", "type", "burst", "outage", "localShare", "timeout", "cache", "block"] as const;
 
@@ -132,7 +137,7 @@ function parseLocalShare(options: LimitOptions): number {
   return localShare;
 }
 
-/** The shortest in which a full bucket is a number that Lua counts exactly. */
+/** The shortest step of time in which a full bucket is a number that Lua counts exactly. */
 function chooseUnit(burst: number, max: number, perUs: number): number {
   if (max > 0 && burst * perUs > EXACT * max)
     throw new InvalidArgumentError("burst", "takes more than 140 years to be free again: make it less");
@@ -144,7 +149,7 @@ function chooseUnit(burst: number, max: number, perUs: number): number {
   );
 }
 
-/** Whether what one knows of a state is so for the other. */
+/** Whether both read the same state alike, so that an answer to one is an answer to the other. */
 export function isSame(one: LimitSettings, other: LimitSettings): boolean {
   if (one === other) return true;
   return one.policy.max === other.policy.max && one.perUs === other.perUs && one.burst === other.burst;

@@ -35,20 +35,20 @@ export const types = {
 } as const satisfies Readonly<Record<string, TypeOfLimit>>;
 
 /**
- * What each admits, by the server's clock, whatever the number of processes, and whether or not they take blocks:
+ * How a limit counts, and what it admits at most, by the server's clock and for any number of processes:
  *
- * - `rolling`: a bucket of `max` that regenerates evenly; in any window of `per` less than twice `max`
- * - `gcra`: the same with a `burst` of its own; in any window of `per` at most `burst` + `max`
- * - `window`: a count that begins anew `per` after its first; at most `max` in each, so in any window of `per` at most
- *   twice `max`
- * - `sliding`: in any window of `per` at most `max`; keeps one entry for each charge of the last `per`
- * - `lifetime`: a count that never begins anew; at most `max` ever
+ * - `rolling`: a bucket of `max` that regenerates evenly. In any window of `per` less than twice `max`.
+ * - `gcra`: the same with a `burst` of its own. In any window of `per` at most `burst` + `max`.
+ * - `window`: a count that begins again `per` after its first charge. At most `max` in each of its windows, so in any
+ *   window of `per` at most twice `max`.
+ * - `sliding`: in any window of `per` at most `max`. Redis keeps an entry for each charge of the last `per`.
+ * - `lifetime`: a count that never begins again. At most `max` ever.
  *
- * It does not hold for what was admitted without Redis (`outage`), nor where the server lost its data. What is given
- * back counts as not taken; so whoever gives back what has regenerated, or ended, may admit as much more: a refund says
- * when it was taken (`atMs`), a reservation knows. A late charge counts for less, and takes its caller's word for it.
- * A server whose clock is set back admits no more than was left, for at most one `per`; one whose clock is set forward
- * admits as if that time had passed.
+ * The bounds do not cover costs that were admitted without Redis (`outage`), or that the server lost with its data. A
+ * refund counts as never taken. So a refund of a cost that has regenerated already admits that cost once more, unless the
+ * refund says when the cost was taken (`atMs`); a reservation knows by itself. A late charge (`atMs`) counts for less, on
+ * the word of its caller. A server whose clock is set back admits no more than was left, for at most one `per`. A server
+ * whose clock is set forward admits as if the time had passed.
  */
 export type LimitType = keyof typeof types;
 

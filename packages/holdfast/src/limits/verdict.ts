@@ -5,26 +5,26 @@ import type { LimitSettings } from "./settings.js";
 
 export interface Verdict {
   readonly ok: boolean;
-  /** Taken beyond what was asked for. */
+  /** The cost that was taken ahead. */
   readonly extra: number;
   readonly remaining: number;
-  /** -1: never. */
+  /** Time in µs until the same cost would be admitted; -1: never. */
   readonly retryUs: number;
-  /** -1: never. */
+  /** Time in µs until nothing is used; -1: never. */
   readonly resetUs: number;
-  /** The server's clock. */
+  /** When the script decided, in µs since 1970 by the server's clock. */
   readonly nowUs: number;
 }
 
 export const inVerdict = 4;
 
-/** What `taken` is where the script met an error; its text follows. */
+/** The value of `taken` for a group that met an error, whose text follows. */
 const FAILED = -1;
 
-/** The error of the group whose first verdict is at `place`; null: there was none. */
+/** The error of the group whose first verdict is at `place`. Null: it met none. */
 export function problemIn(reply: readonly Reply[], place: number): string | null {
   const at = 1 + place * inVerdict;
-  // By its number, never by its type: some clients are told to return numbers as text.
+  // A client may have been told to return numbers as text, so an error is known by its number and not by its type.
   return Number(reply[at]) === FAILED ? String(reply[at + 1]) : null;
 }
 
@@ -55,12 +55,12 @@ export function toResult(
   };
 }
 
-/** Rather a moment later than too early. */
+/** Rounded up: a retry must not come too early. */
 function toMs(us: number): number | null {
   return us < 0 ? null : Math.ceil(us / 1_000);
 }
 
-/** Of a limit that admits nothing: Redis is not asked. */
+/** The result of a limit that admits nothing, for which Redis is not asked. */
 export function nothing({ policy }: LimitSettings, cost: number): LimitResult {
   const ok = cost <= 0;
   return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: 0, policy, source: "cache" };

@@ -120,7 +120,7 @@ test("one that cannot be loaded is told, and is as it was; one that never comes 
 
 describe("one whose load hangs", () => {
   /** In virtual time, and nobody waits. */
-  function patient(listsMs: number) {
+  function patient(listMaxAgeMs: number) {
     const answers: ((names: string[]) => void)[] = [];
     let monoMs = 0;
     const deny = () => new Promise<string[]>((resolve) => answers.push(resolve));
@@ -131,7 +131,10 @@ describe("one whose load hangs", () => {
         return () => {};
       },
     });
-    const lists = new GuardLists(schedule, parseGuardOptions("g", { ...TWO, deny, listMaxAge: listsMs }));
+    const lists = new GuardLists(
+      schedule,
+      parseGuardOptions("g", { ...TWO, deny, listMaxAge: listMaxAgeMs }),
+    );
     const isDenied = async (name: string) => (await lists.say([name], 0)) === "deny";
     const answer = async (load: number, ...names: string[]) => {
       answers[load]?.(names);
@@ -148,8 +151,8 @@ describe("one whose load hangs", () => {
     [60_000, 10_000],
   ])(
     "where it may be %d ms old is loaded again after %d ms, and both are told apart",
-    async (listsMs, timeoutMs) => {
-      const { answers, isDenied, answer, pass } = patient(listsMs);
+    async (listMaxAgeMs, timeoutMs) => {
+      const { answers, isDenied, answer, pass } = patient(listMaxAgeMs);
       expect(await isDenied("m")).toBe(false);
       pass(timeoutMs - 1);
       expect(await isDenied("m")).toBe(false);
@@ -163,7 +166,7 @@ describe("one whose load hangs", () => {
       expect([await isDenied("late"), answers.length]).toEqual([true, 2]);
       await answer(1, "new");
       expect([await isDenied("late"), await isDenied("new")]).toEqual([false, true]);
-      pass(listsMs - 1);
+      pass(listMaxAgeMs - 1);
       expect([await isDenied("new"), answers.length]).toEqual([true, 2]);
       pass(1);
       expect([await isDenied("new"), answers.length]).toEqual([true, 3]);

@@ -4,7 +4,7 @@ an entry expires `per` after its moment. Each entry carries the running total of
 window is the difference of two totals, and needs no walk over the log.
 ]]
 local chunk = 100
--- Sums go round, above whatever can be used at a time.
+-- Running totals wrap around at a number above any cost that can be used at a time.
 local round = 2 ^ 48
 
 local function charge_of(item)
@@ -28,8 +28,8 @@ local function push(key, at, n, sum, from)
   redis.call(from or 'RPUSH', key, format('%.0f %.0f %.0f', at, n, sum % round))
 end
 
--- Of what was taken up to `at` the newest first; without it the oldest: so what is left counts for as long as it may
--- have to, whichever it was.
+-- Refunds the newest of the charges up to `at`, or without it the oldest of all. So the charges that are left count for
+-- as long as they may have to, whichever was refunded.
 local function give_back(key, back, at)
   local later, left = {}, back
   if at then

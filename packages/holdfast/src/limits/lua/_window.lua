@@ -14,7 +14,7 @@ local function window(key, cost, max, per, _, _, at, extra)
     if now >= start + per then count, start = 0, now end
   end
   if how == 'set' then count, cost = min_of(max_of(cost, 0), max), 0 end
-  if cost < 0 and at and at < start then cost = 0 end -- it ended with its own window
+  if cost < 0 and at and at < start then cost = 0 end -- the cost expired with its own window
   local charged = max_of(count + cost, 0)
   local ok = cost <= 0 or charged <= max
   local taken = ok and 1 or 0

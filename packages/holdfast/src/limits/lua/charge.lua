@@ -1,42 +1,42 @@
 --[[
-charge: asks limits whether so much may be taken, and takes it. Each limit is decided by its kind:
+charge: decides whether limits admit costs, and takes the costs that they admit. Each limit is decided by its type:
 
-  rolling   a bucket that regenerates evenly: what was used becomes free again at `max` per `per`
-  gcra      the same, with a room of its own for a burst
-  window    a count that begins anew, `per` after the first that was taken in it
-  sliding   every charge counts for exactly `per`: those of (now - per, now]
-  lifetime  a count that never begins anew
+  rolling   a bucket that regenerates evenly, `max` in each `per`: _bucket.lua
+  gcra      the same, with a burst of its own
+  window    a count that begins again `per` after its first charge: _window.lua
+  sliding   a log, in which each charge counts for exactly `per`, over (now - per, now]: _sliding.lua
+  lifetime  a count that never begins again: _lifetime.lua
 
-KEYS[1..n]  the state of one limit and target, see below; within a group each key once. With 'back' after each a key of
-            this call alone
-ARGV[1]     how     string   'take': charged; 'ahead': and more of it if that fits; 'back': charged, but no second time
-                             for a minute; 'look': not charged; 'set': what is used from now on is `cost`
-ARGV[2]     size    integer  so many keys are a group: of each, in their order, every one is charged or none
+KEYS[1..n]  the state of one limit and target, as the file of its type says. Within a group each key once. With 'back' a
+            marker key follows each of them, which belongs to this call alone
+ARGV[1]     how     string   'take': take the cost; 'ahead': and of `extra` as much as fits; 'back': refund the cost, once
+                             within a minute for each marker; 'look': take nothing; 'set': the amount used becomes `cost`
+ARGV[2]     size    integer  the number of keys in a group. Of each group, in their order, all costs are taken or none
 ARGV[3..]           seven for each key, nine with 'ahead':
-            kind    string   as above
-            cost    integer  negative: given back, never below nothing used
-            max     integer  so much in each `per`
-            per     integer  us; for lifetime 0
-            room    integer  rolling, gcra: so much fits at once
-            unit    integer  us; rolling, gcra: time counts in units, so that room * per / unit is at most 2^52
-            at      integer  us by the server's clock: when it happened; sliding: when what is given back was taken;
-                             '' is now
-            extra   integer  so much more is taken as far as it fits
-            hold    integer  us; for so long the caller may wait until it uses the extra
+            type    string   as above
+            cost    integer  negative: a refund, of at most the amount used
+            max     integer  the cost admitted in each `per`
+            per     integer  in µs; 0 for lifetime
+            burst   integer  rolling, gcra: the cost admitted at once
+            unit    integer  in µs; rolling, gcra: the step of time, so that burst * per / unit is at most 2^52
+            at      integer  in µs by the server's clock: when it happened; for a refund of a sliding limit, when the cost
+                             was taken; '' is now
+            extra   integer  the cost to take ahead, as far as it fits
+            hold    integer  in µs: how long the caller may keep the extra before it uses it
 
-Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in us
-         taken      0: nothing; else 1, and what was taken of `extra`; -1: the group met an error
-         remaining  what is free after this call; of a group that met an error, its text. A client may turn numbers
-                    into text, so an error is known by its -1, never by its type
-         retry      until `cost` fits; 0: it does; -1: never
-         reset      until nothing is used any more; -1: never
+Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in µs
+         taken      0: nothing was taken; 1 and the part of `extra` that was taken; -1: the group met an error
+         remaining  the cost that is free after this call. For a group that met an error, the text of it. A client may
+                    turn numbers into text, so an error is known by its -1, never by its type
+         retry      until `cost` fits; 0: it fits; -1: never
+         reset      until nothing is used; -1: never
 
-Retry    a repeat charges again: for whom no answer came, it may have been charged, more than once if the client sent it
-         again. It gives back once
-Clock    the server's, read once. Where it was set back no more is admitted than was left, until it has caught up or for
-         one `per`: what lies further ahead counts as of now
-Cost     O(n); sliding: and of the charges that ended since the last, of those that a refusal waits for, and of a refund
-         with `at` of all
+Retry    a second copy charges again. So a charge without an answer may have been made, more than once where the client
+         sent it again. A second copy of a refund changes nothing
+Clock    the server's, read once. Where it was set back, no more is admitted than was left, until it has caught up or for
+         one `per`: a state from the future counts as of now
+Cost     O(n). Sliding also: of the charges that have expired since the last call, of those that a refusal waits for, and
+         of all charges for a refund with `at`
 ]]
 local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
@@ -46,10 +46,10 @@ local reply, plain = { now }, 0
 
 --- @include "_plain.lua"
 
--- All arithmetic is on whole numbers below 2^53. What may be above is compared with what is not, which is exact as well.
+-- All arithmetic is on whole numbers below 2^53. A larger one is only compared with a smaller one, which is exact too.
 local function ceil_div(a, b) return floor((a + b - 1) / b) end
 
--- a * b / c, rounded up; a below c, all below 2^45. By digits, for the product is not below 2^53.
+-- a * b / c, rounded up; a below c, all below 2^45. It goes digit by digit, because the product may be above 2^53.
 local function mul_div(a, b, c)
   local quotient, rest, digit = 0, 0, 128 ^ 6
   repeat
@@ -64,15 +64,15 @@ local function alien(key)
   error({ err = 'WRONGTYPE the key of this limit holds something else: ' .. key })
 end
 
--- Each kind reads its state and says: what is taken, retry, remaining and reset once it is, remaining and reset as it
--- stands, how to write the one or the other, and whether what stands has to be written in any case.
+-- The function of a type reads the state and returns: taken, retry; remaining and reset if the cost is taken; remaining
+-- and reset if it is not; a function that writes either state; whether the state has to be written in any case.
 
 --- @include "_bucket.lua"
 --- @include "_window.lua"
 --- @include "_lifetime.lua"
 --- @include "_sliding.lua"
 
-local kinds = { rolling = bucket, gcra = bucket, window = window, sliding = sliding, lifetime = lifetime }
+local types = { rolling = bucket, gcra = bucket, window = window, sliding = sliding, lifetime = lifetime }
 local words = how == 'ahead' and 9 or 7
 local is_back = how == 'back'
 local count = is_back and #KEYS / 2 or #KEYS
@@ -85,19 +85,19 @@ local function answer(place)
   local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
   if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
   if is_back and not redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) then cost = 0 end
-  return kinds[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
+  return types[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
 
--- Charges it, or leaves it as it stands, and says which.
+-- Writes the charge, or leaves the state, and puts the answer into the reply.
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
   if is_charged then
     write(true)
   else
     remaining, reset = remaining_now, reset_now
     if how ~= 'look' then
-      -- Nobody is to wait for a time that never comes: it counts from now on, a key that lost its end has one again, and
-      -- one whose `per` is longer now lives as long as is promised.
+      -- A refusal must not promise a time that never comes. So a state from the future counts from now on, a key that
+      -- lost its expiry gets one again, and a key whose `per` became longer lives as long as the answer says.
       if is_moved then write(false)
       elseif reset > 0 then
         local life_ms = ceil_div(reset, 1000) + 1
@@ -119,7 +119,7 @@ local function charge(first)
 end
 
 for first = plain + 1, count, size do
-  -- One key that holds something else is not to cost other groups their answers.
+  -- A key that holds something else must not cost other groups their answers.
   local is_done, problem = pcall(charge, first)
   if not is_done then
     for place = first, first + size - 1 do

@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/lua/charge",
-  sha1: "0226a90791de1af16572ed8b915f838359667f18",
+  sha1: "df2e4aede6d50b6c5eaea6bf1e73bb8500a6e1ab",
   source: `local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -13,23 +13,23 @@ if how == 'take' then
     local key, from = KEYS[place], place * 7 - 4
     if ARGV[from] ~= 'rolling' and ARGV[from] ~= 'gcra' or ARGV[from + 6] ~= '' then break end
     local state = redis.pcall('GET', key)
-    local cost, max, room, unit = ARGV[from + 1] + 0, ARGV[from + 2] + 0, ARGV[from + 4] + 0, ARGV[from + 5] + 0
-    local terms = ' ' .. ARGV[from + 3] .. ' ' .. ARGV[from + 5]
+    local cost, max, burst, unit = ARGV[from + 1] + 0, ARGV[from + 2] + 0, ARGV[from + 4] + 0, ARGV[from + 5] + 0
+    local rate = ' ' .. ARGV[from + 3] .. ' ' .. ARGV[from + 5]
     local periods, level, since = ARGV[from + 3] / unit, 0, now
     if state then
       if type(state) == 'table' then break end
-      local was_level, was_since, was_terms = string.match(state, '^(%d+) (%d+)( %d+ %d+)$')
-      if was_terms ~= terms then break end
+      local was_level, was_since, was_rate = string.match(state, '^(%d+) (%d+)( %d+ %d+)$')
+      if was_rate ~= rate then break end
       level, since = was_level + 0, was_since + 0
       if since > now then break end
       local ticks = floor((now - since) / unit)
       if ticks * max >= level then level, since = 0, now
       else level, since = level - ticks * max, since + ticks * unit end
     end
-    local full, charged = room * periods, level + cost * periods
-    if cost <= 0 or cost > room or charged > full then break end
+    local full, charged = burst * periods, level + cost * periods
+    if cost <= 0 or cost > burst or charged > full then break end
     local life, to = floor((charged + max - 1) / max) * unit, place * 4 - 2
-    texts[place], lives[place] = format('%.0f %.0f', charged, since) .. terms, floor((life + 999) / 1000) + 1
+    texts[place], lives[place] = format('%.0f %.0f', charged, since) .. rate, floor((life + 999) / 1000) + 1
     reply[to], reply[to + 1], reply[to + 2] = 1, floor((full - charged) / periods), 0
     reply[to + 3] = max_of(life + since - now, 1)
     if place % size == 0 then
@@ -53,10 +53,10 @@ end
 local function alien(key)
   error({ err = 'WRONGTYPE the key of this limit holds something else: ' .. key })
 end
-local function bucket(key, cost, max, per, room, unit, at, extra, hold)
+local function bucket(key, cost, max, per, burst, unit, at, extra, hold)
   local state = redis.call('GET', key)
   local periods = per / unit
-  local full = room * periods
+  local full = burst * periods
   local event = at and at < now and at or now
   local level, since, is_moved = 0, event, false
   if state then
@@ -70,7 +70,7 @@ local function bucket(key, cost, max, per, room, unit, at, extra, hold)
     if level > full then level = full end
     if since > now + per then since, is_moved = now, true end
   end
-  local amount = max_of(cost, -room) * periods
+  local amount = max_of(cost, -burst) * periods
   if event < since then
     local gone = at and floor((since - event) / unit) * max or 0
     amount = amount > 0 and max_of(amount - gone, 0) or min_of(amount + gone, 0)
@@ -79,10 +79,10 @@ local function bucket(key, cost, max, per, room, unit, at, extra, hold)
   local ticks = floor((event - since) / unit)
   if ticks * max >= level then level, since = 0, event
   else level, since = level - ticks * max, since + ticks * unit end
-  if how == 'set' then level, since, amount, cost = min_of(max_of(cost, 0), room) * periods, now, 0, 0 end
-  local ok, retry = cost <= 0 or cost <= room and level + amount <= full, 0
+  if how == 'set' then level, since, amount, cost = min_of(max_of(cost, 0), burst) * periods, now, 0, 0 end
+  local ok, retry = cost <= 0 or cost <= burst and level + amount <= full, 0
   if not ok then
-    retry = cost > room and -1 or max_of(ceil_div(level + amount - full, max) * unit + since - now, 1)
+    retry = cost > burst and -1 or max_of(ceil_div(level + amount - full, max) * unit + since - now, 1)
   end
   local taken, charged = ok and 1 or 0, max_of(level + amount, 0)
   if extra and ok then
@@ -281,7 +281,7 @@ local function sliding(key, cost, max, per, _, _, taken_at, extra)
   return taken, retry, max_of(max - charged, 0), reset(charged, cost > 0), max_of(max - used, 0),
     reset(used, false), write, is_moved
 end
-local kinds = { rolling = bucket, gcra = bucket, window = window, sliding = sliding, lifetime = lifetime }
+local types = { rolling = bucket, gcra = bucket, window = window, sliding = sliding, lifetime = lifetime }
 local words = how == 'ahead' and 9 or 7
 local is_back = how == 'back'
 local count = is_back and #KEYS / 2 or #KEYS
@@ -292,7 +292,7 @@ local function answer(place)
   local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
   if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
   if is_back and not redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) then cost = 0 end
-  return kinds[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
+  return types[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)

@@ -1,7 +1,7 @@
 --[[
-note: keeps in an index which limits may have something used, so that they can be found without a look at every key.
+note: keeps in an index the limits and targets of which something may be used, so that they are found without a scan.
 
-KEYS[1]  index    sorted set: what names a limit and target, by when nothing is left of it at the latest, in ms
+KEYS[1]  index    sorted set: the name of each limit and target, by the time in ms at which nothing of it is used any more
 ARGV[1..]         two for each:
          member   string
          life     integer  ms from now on
