@@ -1,7 +1,7 @@
-/** What a compat module has of its own to say; the other errors are those of the originals and of holdfast. */
+/** The one error that the originals do not have. All others are theirs or holdfast's. */
 import { HoldfastError } from "holdfast";
 
-/** The original could do this, and holdfast cannot. Nothing was sent; the message says what to do instead. */
+/** The original has this function, and holdfast does not. Nothing was sent. The message names the alternative. */
 export class NotPortedError extends HoldfastError {
   static readonly code = "NOT_PORTED";
   readonly code = NotPortedError.code;

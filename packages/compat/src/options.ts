@@ -1,4 +1,4 @@
-/** Checks of what callers of the originals' classes pass. */
+/** Checks of the arguments that the shapes share. */
 import { InvalidArgumentError } from "holdfast";
 
 const LONGEST_TEXT = 512;

@@ -1,6 +1,6 @@
 /**
  * The Holdfast behind the modules of this package: one for each client and prefix, made at first use. The originals
- * take a bare client wherever a lock is made, so it is found by the client.
+ * take a bare client wherever a lock is made, so the client is the key.
  */
 import {
   type Clock,
@@ -11,7 +11,7 @@ import {
   systemClock,
 } from "holdfast";
 
-/** A Holdfast, and the clock that it lives by. */
+/** A Holdfast, and its clock. */
 export interface SharedHoldfast {
   readonly holdfast: Holdfast;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export function sharedHoldfast(client: RedisClientLike, options: HoldfastOptions
 
 /**
  * The Holdfast that the modules of this package use over this client. All of them share it, one for each prefix.
- * @param options Counts only for the call that makes it, so give it before the first lock is made.
+ * @param options used only by the call that makes the Holdfast, so pass them before the first lock is made
  * @throws {UnsupportedClientError} @throws {InvalidArgumentError}
  */
 export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {}): Holdfast {
@@ -43,8 +43,8 @@ export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {
 }
 
 /**
- * Releases every lock that a compat module took over this client, ends what waits, and closes the
- * connection for wake-ups. The client stays open; a lock made later begins anew.
+ * Releases every lock that a module of this package took over this client, rejects the waiters, and closes the
+ * connection for wake-ups. The client stays open; a later lock makes a new Holdfast.
  */
 export async function closeHoldfasts(client: RedisClientLike): Promise<void> {
   const byPrefix = shared.get(client);

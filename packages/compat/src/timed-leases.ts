@@ -1,8 +1,8 @@
 /**
- * TimedLeases: leases that one caller got together and that end together at a time of his, unless he moves it.
+ * TimedLeases: leases that one caller acquired together and that end together, at a time that the caller may move.
  *
  * Holdfast renews a lease for as long as it is held. The locks of the originals end by themselves unless
- * their holder extends them: here the leases are renewed underneath, and given back when the time is up.
+ * their holder extends them. Here the leases are renewed underneath, and released when the time is up.
  */
 import {
   type Clock,
@@ -16,7 +16,7 @@ import {
 const SHORTEST_TTL_MS = 100;
 const LONGEST_TTL_MS = 2 ** 31 - 1;
 
-/** The nearest ttl that Holdfast takes. A TimedLeases ends what should be shorter, and keeps what should be longer. */
+/** The nearest ttl that Holdfast accepts. TimedLeases end earlier than that, or are renewed for longer, as the caller asked. */
 export function ttlFor(lengthMs: number): number {
   return Math.min(Math.max(lengthMs, SHORTEST_TTL_MS), LONGEST_TTL_MS);
 }
@@ -31,7 +31,7 @@ export class TimedLeases {
   #released: Promise<ReleaseResult> | null = null;
   #forget: () => void = () => {};
 
-  /** @param lengthMs until they are given back; Infinity is never */
+  /** @param lengthMs time until the leases are released; Infinity is never */
   constructor(clock: Clock, leases: readonly Lease[], lengthMs: number) {
     this.#clock = clock;
     this.leases = leases;
@@ -50,23 +50,23 @@ export class TimedLeases {
     return this.#controller.signal;
   }
 
-  /** Whether every lease can be relied upon now: a look at the clocks. */
+  /** Whether every lease is valid now, by the clocks. */
   get live(): boolean {
     if (this.#released || this.#controller.signal.aborted) return false;
     return this.#leftMs > 0 && this.leases.every((lease) => lease.valid);
   }
 
-  /** How long the store keeps the leases from now on if nobody renews them. */
+  /** Milliseconds for which the store keeps the leases if they are not renewed. */
   get remainingMs(): number {
     return this.live ? Math.min(this.#leftMs, ...this.leases.map((lease) => lease.remainingMs)) : 0;
   }
 
-  /** Called once, when it is released, lost or over. */
+  /** Registers a listener that is called once, when the leases are released, lost or over. */
   whenOver(listener: () => void): void {
     this.#forget = listener;
   }
 
-  /** Moves the end to `lengthMs` from now. False, and nothing moves, when it is over already. */
+  /** Moves the end to `lengthMs` from now. Returns false, and moves nothing, when the end is past. */
   extend(lengthMs: number): boolean {
     if (!this.live) return false;
     this.#since = this.#clock.now();
@@ -75,7 +75,7 @@ export class TimedLeases {
     return true;
   }
 
-  /** Gives the leases back; `lapsed` when one of them, or the time, had ended before. May be repeated. */
+  /** Releases the leases. Resolves to `lapsed` when one of them, or the time, had ended before. May be called again. */
   release(): Promise<ReleaseResult> {
     if (!this.#released) {
       this.#cancelTimer();

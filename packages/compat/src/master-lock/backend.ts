@@ -13,7 +13,7 @@ import { Registry } from "./registry.js";
 
 type Falsy = null | undefined | false;
 
-/** Times in seconds; what is left out, null or false is taken from the configuration. */
+/** Times in seconds. The configuration replaces a time that is left out, null or false. */
 export interface SynchronizeOptions {
   readonly ttl?: number | Falsy;
   readonly acquireTimeout?: number | Falsy;
@@ -47,7 +47,7 @@ export class Backend {
     return this.#registry !== null;
   }
 
-  /** What this backend holds now. */
+  /** The locks that this backend holds now. */
   get registry(): Registry | null {
     return this.#registry;
   }
@@ -68,7 +68,7 @@ export class Backend {
    * block gets (`lease.signal`, `lease.check()`) and in the log.
    * @throws {UnconfiguredError} `config.redis` is not set
    * @throws {NotStartedError} `start` was not called
-   * @throws {InvalidArgumentError} extendInterval is negative, ttl is not greater than it, or another bad option
+   * @throws {InvalidArgumentError} extendInterval is negative, ttl is not greater than it, or another option is invalid
    * @throws {LockNotAcquiredError} somebody else held it for all of the acquire timeout
    * @throws {IndeterminateError} @throws {ServerError} Redis did not answer, or refused
    */
@@ -106,7 +106,7 @@ export class Backend {
     return this.#hold(registry, lock, extendInterval, block);
   }
 
-  /** Gives back every lock over this client, those of other compat modules too, and ends what waits. */
+  /** Releases every lock over this client, those of the other modules too, and rejects the waiters. */
   async close(): Promise<void> {
     if (this.config.redis) await closeHoldfasts(this.config.redis);
   }

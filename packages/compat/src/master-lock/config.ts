@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { type Clock, InvalidArgumentError, type RedisClientLike, systemClock } from "holdfast";
 
-/** What MasterLock writes its log lines to. `console` is one. */
+/** The receiver of the log lines of MasterLock. `console` is one. */
 export interface Logger {
   debug(line: string): void;
   info(line: string): void;
@@ -14,9 +14,9 @@ export interface Config {
   acquireTimeout: number;
   /** Seconds between two renewals, of `Registry.extendLocks`. `synchronize` only checks it. @default 15 */
   extendInterval: number;
-  /** What this machine is called beside the locks that it holds. @default the name of the host */
+  /** The name of this machine in the records of its locks. @default the name of the host */
   hostname: string;
-  /** @default lines on standard output */
+  /** The receiver of log lines. @default lines on standard output */
   logger: Logger;
   /** Before every key: the prefix of the Holdfast underneath. @default "masterlock" */
   keyPrefix: string;
@@ -58,7 +58,7 @@ function stdoutLogger(clock: Clock): Logger {
 const SHORTEST_TTL_S = 0.1;
 const LONGEST_TTL_S = 2_147_483;
 
-/** @throws {InvalidArgumentError} no lock can last so long, or so short */
+/** @throws {InvalidArgumentError} the ttl is too long or too short for a lock */
 export function ttlInMs(ttl: number): number {
   if (!(ttl >= SHORTEST_TTL_S && ttl <= LONGEST_TTL_S)) {
     throw new InvalidArgumentError(
@@ -74,6 +74,6 @@ export function inMs(argument: string, seconds: number): number {
   if (typeof seconds !== "number" || Number.isNaN(seconds)) {
     throw new InvalidArgumentError(argument, "must be a number of seconds");
   }
-  // 1.001 * 1000 is 1000.9999999999999: put right before it is rounded down.
+  // 1.001 * 1000 is 1000.9999999999999: corrected before it is rounded down.
   return Math.floor(Number((seconds * 1_000).toFixed(6)));
 }

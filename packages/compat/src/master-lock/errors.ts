@@ -1,4 +1,4 @@
-/** The gem's errors. What goes wrong underneath comes as an error of holdfast's own. */
+/** The gem's errors. A failure of Redis is an error of holdfast. */
 
 /** `config.redis` is not set. */
 export class UnconfiguredError extends Error {
@@ -10,7 +10,7 @@ export class NotStartedError extends Error {
   override readonly name = "NotStartedError";
 }
 
-/** Somebody else held the lock for all of the acquire timeout. The message is the key, `cause` knows the holder. */
+/** Somebody else held the lock for all of the acquire timeout. The message is the key, and `cause` names the holder. */
 export class LockNotAcquiredError extends Error {
   override readonly name = "LockNotAcquiredError";
 }

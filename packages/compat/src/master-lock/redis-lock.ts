@@ -12,9 +12,9 @@ import { UnconfiguredError } from "./errors.js";
 
 export interface RedisLockOptions {
   readonly config: Config;
-  /** The identifier of what is locked. */
+  /** The name of the locked thing. */
   readonly key: string;
-  /** Who locks it, for people. */
+  /** A description of the holder, for people. */
   readonly owner: string;
   /** Seconds until the lock ends unless it is extended. 0.1 or more. */
   readonly ttl: number;
@@ -27,7 +27,7 @@ export class RedisLock {
   readonly key: string;
   readonly owner: string;
   readonly ttl: number;
-  /** Was the gem's polling interval. Waiters are told here, so it has no effect. */
+  /** Was the gem's polling interval. Nothing polls here, so it has no effect. */
   readonly sleepInterval: number;
   #timed: TimedLeases | null = null;
   #lengthMs = 0;
@@ -53,15 +53,15 @@ export class RedisLock {
   /**
    * Waits for at most `timeout` seconds; 0 or less is one try. True: this lock holds the key. False:
    * another does, or this one already did.
-   * @throws as `Mutex.acquire`, save that nobody throws AcquireTimeoutError
+   * @throws the errors of `Mutex.acquire`, except AcquireTimeoutError
    */
   async acquire(options: { readonly timeout: number }): Promise<boolean> {
     return (await this.whyNot(options.timeout, ttlInMs(this.ttl))) === null;
   }
 
   /**
-   * As `acquire`: null when it is held, and otherwise the error that knows the holder.
-   * @param lengthMs until it ends by itself; Infinity is never: what the gem's thread did for `synchronize`
+   * As `acquire`, but resolves to null when the key is held, and otherwise to the error that names the holder.
+   * @param lengthMs time until the lock ends by itself; Infinity is never, as with the gem's thread in `synchronize`
    */
   async whyNot(timeoutS: number, lengthMs: number): Promise<AcquireTimeoutError | null> {
     const { holdfast, clock } = sharedHoldfast(this.#client(), {
@@ -81,12 +81,12 @@ export class RedisLock {
     }
   }
 
-  /** The ttl begins anew. False: it was not held, or no longer. */
+  /** Starts the ttl again. Resolves to false when the lock was not held, or no longer. */
   async extend(): Promise<boolean> {
     return this.#timed?.extend(this.#lengthMs) ?? false;
   }
 
-  /** True: it was held, and this call ended it. Never rejects. */
+  /** Resolves to true when the lock was held and this call ended it. Never rejects. */
   async release(): Promise<boolean> {
     const timed = this.#timed;
     this.#timed = null;

@@ -1,17 +1,17 @@
 /**
- * Registry: the gem's list of locks to be renewed, for those who hold RedisLocks by themselves and call
+ * Registry: the gem's list of locks to be renewed, for programs that hold RedisLocks themselves and call
  * `extendLocks` now and then. `synchronize` lists its locks in one, and needs no such call.
  */
 import { type Clock, systemClock } from "holdfast";
 import type { Logger } from "./config.js";
 
-/** What can be registered. A RedisLock is one. */
+/** A lock that can be registered. A RedisLock is one. */
 export interface Extendable {
   readonly key: string;
   extend(): Promise<boolean> | boolean;
 }
 
-/** Whoever holds a lock: in place of the gem's thread, anything that can say whether it goes on. */
+/** The holder of a lock: in place of the gem's thread, any object that knows whether it still runs. */
 export interface Holder {
   readonly alive: boolean;
 }
@@ -55,8 +55,8 @@ export class Registry {
   }
 
   /**
-   * Extends every lock that is older than its interval, all at once, and drops those that are over. One that
-   * cannot be asked about stays for the next call.
+   * Extends every lock that is older than its interval, all at once, and drops those that are over. A lock
+   * whose extension fails stays for the next call.
    */
   async extendLocks(): Promise<void> {
     await Promise.all(this.#registrations.map((registration) => this.#extend(registration)));

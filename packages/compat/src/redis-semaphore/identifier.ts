@@ -6,9 +6,9 @@ export interface IdentifierOptions {
   readonly externallyAcquiredIdentifier?: string | undefined;
   /** @deprecated use `identifier` */
   readonly identifierSuffix?: string | undefined;
-  /** What this lock is called inside this process. Redis does not see it. @default a random UUID */
+  /** The name of this lock inside this process. Redis does not see it. @default a random UUID */
   readonly identifier?: string | undefined;
-  /** `acquire` takes part in what a Mutex of this process holds under the same key and identifier. */
+  /** `acquire` shares the lock that a Mutex of this process holds under the same key and identifier. */
   readonly acquiredExternally?: boolean | undefined;
 }
 

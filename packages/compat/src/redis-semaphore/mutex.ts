@@ -1,7 +1,7 @@
 /**
  * Mutex: the class of npm redis-semaphore 5, on Holdfast's mutex.
  *
- * What is held is kept by its identifier for this process, so that another Mutex here can take part in it
+ * A held lock is kept by its identifier for this process, so that another Mutex here can share it
  * (`acquiredExternally`). Redis knows holders by ids of holdfast's own, which no other process can present.
  */
 import {
@@ -22,13 +22,13 @@ export type LockLostCallback = (this: Mutex, error: LostLockError) => void;
 
 /** Times in milliseconds. */
 export interface TimeoutOptions {
-  /** How long the name stays taken after its holder falls silent. @default 10000 */
+  /** Time until the name is free after its holder has died. @default 10000 */
   readonly lockTimeout?: number | undefined;
   /** Longest wait. 0 is one attempt. @default 10000 */
   readonly acquireTimeout?: number | undefined;
   /** 1 does not wait; more wait for as long as that many attempts would take. @default Infinity */
   readonly acquireAttemptsLimit?: number | undefined;
-  /** Waiters are told here and do not poll: it counts only with acquireAttemptsLimit. @default 10 */
+  /** Nothing polls here. It counts only with acquireAttemptsLimit. @default 10 */
   readonly retryInterval?: number | undefined;
   /** 0: the lock ends after lockTimeout. Any other: it is renewed, at a third of that. @default 0.8 of lockTimeout */
   readonly refreshInterval?: number | undefined;
@@ -48,7 +48,7 @@ export const defaultTimeoutOptions = {
 
 const REFRESH_SHARE = 0.8;
 
-/** What this process holds, by key and identifier. */
+/** The locks that this process holds, by key and identifier. */
 const held = new WeakMap<Holdfast, Map<string, TimedLeases>>();
 
 export class Mutex {
@@ -90,7 +90,7 @@ export class Mutex {
     return this.#identifier;
   }
 
-  /** Whether it can be relied upon now: a look at the clocks, not at a flag. */
+  /** Whether the lock is valid now, by the clocks. */
   get isAcquired(): boolean {
     return this.#timed?.live ?? false;
   }
@@ -131,14 +131,14 @@ export class Mutex {
     return true;
   }
 
-  /** The lock is renewed no more, and ends when what is left of its lockTimeout is over. */
+  /** Stops the renewal. The lock ends when the rest of its lockTimeout is over. */
   stopRefresh(): void {
     this.#refreshing = false;
     const leftMs = this.#timed?.remainingMs ?? 0;
     if (leftMs > 0) this.#timed?.extend(leftMs);
   }
 
-  /** Never rejects for a lock that is over or an answer that is missing: it ends by itself then. */
+  /** Never rejects, neither for a lock that is over nor for a lost reply: the lock ends by itself then. */
   async release(): Promise<void> {
     const timed = this.#adopts ? this.#externalLeases(sharedHoldfast(this.#client)) : this.#timed;
     this.#timed = null;
@@ -165,7 +165,7 @@ export class Mutex {
     }
   }
 
-  /** As the original's refresh: it begins anew with the times of this Mutex. */
+  /** Starts the lock's time again with the times of this Mutex, as the original's refresh does. */
   #adopt(shared: SharedHoldfast): TimedLeases | null {
     const timed = this.#externalLeases(shared);
     return timed.extend(this.#lengthMs) ? timed : null;

@@ -9,7 +9,7 @@ export interface ExecutionStats {
 }
 
 export interface ExecutionResult {
-  /** One for each operation, however long it waited. */
+  /** One vote for each operation, however long it waited. */
   readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
 }
 
@@ -18,7 +18,7 @@ export class ResourceLockedError extends Error {
   override readonly name = "ResourceLockedError";
 }
 
-/** The operation failed; `attempts` say why, and `cause` is the error underneath. */
+/** The operation failed. `attempts` have the reasons, and `cause` is the error of holdfast. */
 export class ExecutionError extends Error {
   override readonly name = "ExecutionError";
   readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
@@ -40,7 +40,7 @@ export function voteOf(client: RedisClientLike, against: Error | null): Promise<
   return [Promise.resolve({ membershipSize: 1, quorumSize: 1, votesFor, votesAgainst })];
 }
 
-/** As the original's scripts count what they could apply. */
+/** The number of resources, counted as the original's scripts count those that they changed. */
 export function lockedError(applied: number, asked: number, cause?: unknown): ResourceLockedError {
   const message = `The operation was applied to: ${applied} of the ${asked} requested resources.`;
   return new ResourceLockedError(message, cause === undefined ? undefined : { cause });

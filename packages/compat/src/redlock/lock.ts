@@ -1,4 +1,4 @@
-/** Lock: what npm redlock returns from `acquire`, with the leases underneath. */
+/** Lock: the result of `acquire` of npm redlock, with the leases underneath. */
 import type { Lease } from "holdfast";
 import type { TimedLeases } from "../timed-leases.js";
 import type { ExecutionResult, ExecutionStats } from "./errors.js";
@@ -12,10 +12,10 @@ export interface LockMaker {
 export class Lock {
   readonly redlock: LockMaker;
   readonly resources: string[];
-  /** Different for every acquire, kept by `extend`. It is not what the key in Redis holds. */
+  /** Different for every acquire, kept by `extend`. The key in Redis has another value. */
   readonly value: string;
   readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
-  /** Until when it may be relied upon unless it is extended, in ms since 1970; 0 when it is over. */
+  /** The end of the lock unless it is extended, in ms since 1970; 0 when it is over. */
   expiration: number;
   readonly #timed: TimedLeases;
 
@@ -42,12 +42,12 @@ export class Lock {
     return this.#timed.signal;
   }
 
-  /** One for each resource, each with its fence, in the order of their names. */
+  /** The lease of each resource, with its fence, in the order of the names. */
   get leases(): readonly Lease[] {
     return this.#timed.leases;
   }
 
-  /** What `redlock.release` and `redlock.extend` work on. */
+  /** The leases, for `redlock.release` and `redlock.extend`. */
   get timed(): TimedLeases {
     return this.#timed;
   }

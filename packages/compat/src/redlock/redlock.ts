@@ -2,7 +2,7 @@
  * Redlock: the class of npm redlock 5, on Holdfast's mutex over one server.
  *
  * Several resources are taken in the order of their names, which is the same for all, so that two callers
- * never wait for each other; whatever was taken is given back when one of them cannot be had.
+ * never wait for each other. When one resource stays taken, the others are released.
  */
 import { EventEmitter } from "node:events";
 import {
@@ -65,8 +65,8 @@ export class Redlock extends EventEmitter implements LockMaker {
 
   /**
    * Locks all of the resources for `duration` ms, waiting in line for as long as the retries would take.
-   * @throws {ExecutionError} one was taken for all that time, or Redis failed; its cause says which
-   * @throws {InvalidArgumentError} the duration or a name cannot be
+   * @throws {ExecutionError} a resource was taken for all that time, or Redis failed; its cause says which
+   * @throws {InvalidArgumentError} the duration or a name is invalid
    */
   async acquire(resources: string[] | string, duration: number, settings: GivenSettings = {}): Promise<Lock> {
     checkDuration(duration);
@@ -79,7 +79,7 @@ export class Redlock extends EventEmitter implements LockMaker {
   }
 
   /**
-   * Gives the resources back. Never rejects for a lock that was lost or is over: then the vote of the
+   * Releases the resources. Never rejects for a lock that was lost or is over: then the vote of the
    * attempt is against it, and "error" is emitted.
    */
   async release(lock: Lock, _settings: GivenSettings = {}): Promise<ExecutionResult> {
@@ -100,7 +100,7 @@ export class Redlock extends EventEmitter implements LockMaker {
 
   /**
    * A new Lock on the same leases, which ends `duration` ms from now; the old one is over.
-   * @throws {ExecutionError} it was lost, released or over
+   * @throws {ExecutionError} the lock was lost, released or over
    */
   async extend(existing: Lock, duration: number, settings: GivenSettings = {}): Promise<Lock> {
     checkDuration(duration);
@@ -148,7 +148,7 @@ export class Redlock extends EventEmitter implements LockMaker {
     }
   }
 
-  /** Gives back every lock of the modules of this package over this client, and ends the client. */
+  /** Releases every lock of the modules of this package over this client, and ends the client. */
   async quit(): Promise<void> {
     await closeHoldfasts(this.#client);
     const client = this.#client as { quit?(): Promise<unknown>; close?(): Promise<unknown> };
@@ -188,7 +188,7 @@ export class Redlock extends EventEmitter implements LockMaker {
   }
 }
 
-/** Adds each lease as it comes, so that the caller can give them back when a later one fails. */
+/** Adds each lease as it comes, so that the caller can release them when a later one fails. */
 async function takeAll(
   { holdfast, clock }: SharedHoldfast,
   names: readonly string[],
@@ -198,7 +198,7 @@ async function takeAll(
 ): Promise<void> {
   const ttlMs = ttlFor(durationMs);
   const since = clock.now();
-  // A name that cannot be one is refused here, before the first is taken.
+  // An invalid name is refused here, before the first lock is taken.
   const mutexes = [...names].sort().map((name) => holdfast.mutex(name, { ttl: ttlMs }));
   for (const mutex of mutexes) {
     const leftMs = Math.max(Math.round(waitMs - elapsedMs(clock, since)), 0);

@@ -4,7 +4,7 @@ export interface Settings {
   readonly driftFactor: number;
   /** With retryDelay, how long to wait for a resource that is taken; -1 is for as long as it takes. @default 10 */
   readonly retryCount: number;
-  /** In ms. Waiters are told here and do not poll: only retryCount times retryDelay counts. @default 200 */
+  /** In ms. Nothing polls here: only retryCount times retryDelay counts. @default 200 */
   readonly retryDelay: number;
   /** In ms. Has no effect: nothing polls. @default 100 */
   readonly retryJitter: number;
@@ -12,7 +12,7 @@ export interface Settings {
   readonly automaticExtensionThreshold: number;
 }
 
-/** What a call may give: the rest falls back on the settings of the Redlock, and those on the defaults. */
+/** Settings of one call. Those of the Redlock replace the missing ones, and the defaults replace those. */
 export type GivenSettings = { readonly [Key in keyof Settings]?: number | undefined };
 
 const DEFAULTS: Settings = Object.freeze({
@@ -23,7 +23,7 @@ const DEFAULTS: Settings = Object.freeze({
   automaticExtensionThreshold: 500,
 });
 
-/** Whatever is no number is left to what it falls back on, as in the original. */
+/** A setting that is no number is treated as missing, as in the original. */
 export function settingsFrom(given: GivenSettings, fallback: Settings = DEFAULTS): Settings {
   const settings: Record<string, number> = { ...fallback };
   for (const key of Object.keys(DEFAULTS) as (keyof Settings)[]) {
@@ -33,7 +33,7 @@ export function settingsFrom(given: GivenSettings, fallback: Settings = DEFAULTS
   return settings as unknown as Settings;
 }
 
-/** As long as the original would go on trying: 0 is one attempt. */
+/** The time for which the original would go on trying; 0 is one attempt. */
 export function waitMsOf({ retryCount, retryDelay }: Settings): number {
   if (retryCount === -1) return Number.POSITIVE_INFINITY;
   return Math.max(Math.round(retryCount * retryDelay), 0);

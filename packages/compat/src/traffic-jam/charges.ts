@@ -1,4 +1,4 @@
-/** Charges: one limit or many, asked in one script: every one is charged or none. */
+/** Charges: one limit or many, in one script that charges all of them or none. */
 
 import {
   InvalidArgumentError,
@@ -10,7 +10,7 @@ import { checkOptions } from "../options.js";
 import { answerOf, type Found, Gauge, indexFor, MOST } from "./gauge.js";
 import type { IncrementOptions, SingleLimit } from "./limiter.js";
 
-/** In ms a time of 1973: whoever says less means seconds, as in Ruby. */
+/** A time of 1973, in ms. A smaller number is most likely meant in seconds, as in Ruby. */
 const IN_SECONDS = 1e11;
 
 export interface Refusal {
@@ -26,7 +26,7 @@ interface Share {
   times: number;
 }
 
-/** Null: `amount` was counted for every one. Otherwise who refused first, and none was charged. */
+/** Resolves to null when `amount` was counted for every limit, and otherwise to the first that refused; then none was charged. */
 export async function charge(
   limits: readonly SingleLimit[],
   amount: number,
@@ -37,14 +37,14 @@ export async function charge(
   for (const limit of limits) {
     const decided = Gauge.of(limit).decide(checkAmount(amount));
     if (decided === null) asked.push(limit);
-    // In their order: one of those before it may refuse as well.
+    // In their order, because an earlier limit may refuse as well.
     if (decided === false)
       return (await ask(sharesOf(asked), amount, atMs, "peek")) ?? { limit, retryAfterMs: null };
   }
   return ask(sharesOf(asked), amount, atMs, "take");
 }
 
-/** Gives back to every one, or to none where one cannot. */
+/** Refunds every limit, or none where one cannot be refunded. */
 export async function refund(
   limits: readonly SingleLimit[],
   amount: number,
@@ -54,7 +54,7 @@ export async function refund(
   return (await charge(limits, -checkAmount(amount), options)) === null;
 }
 
-/** What is used of each, all at the same moment. */
+/** The used amount of each limit, all at the same moment. */
 export async function usedOf(limits: readonly SingleLimit[]): Promise<number[]> {
   const shares = sharesOf(limits.filter((limit) => !Gauge.of(limit).isIdle));
   const byNative = new Map<string, number>();
@@ -114,7 +114,7 @@ interface Answers {
   readonly results: readonly LimitResult[];
 }
 
-/** Those that are asked for one by one travel together. */
+/** Single requests of one tick travel together. */
 async function alone({ found }: Share, { cost, atMs }: Part, how: "take" | "peek"): Promise<Answers> {
   const { native, target } = found;
   return {
@@ -129,7 +129,7 @@ function groupOf(shares: readonly Share[], partOf: (share: Share) => Partial<Par
   );
 }
 
-/** Before they are charged: where it fails nothing was. */
+/** Called before the limits are charged, so that nothing is charged where it fails. */
 async function note(shares: readonly Share[]): Promise<void> {
   const [{ found }] = shares as readonly [Share];
   const index = await indexFor(found.holdfast);

@@ -4,7 +4,7 @@ import { InvalidArgumentError, type RedisClientLike } from "holdfast";
 import { checkOptions } from "../options.js";
 import { LimitNotFoundError } from "./errors.js";
 
-/** What is registered for an action. */
+/** The limit that is registered for an action. */
 export interface Registered {
   readonly max: number;
   /** Seconds. */
@@ -19,7 +19,7 @@ export interface ConfigurationOptions {
   readonly redis?: RedisClientLike | null | undefined;
   /** Before every key: the prefix of the Holdfast underneath. @default "traffic_jam" */
   readonly keyPrefix?: string | undefined;
-  /** So many characters of a value's hash stand in its key, 1 to 43. @default 22 */
+  /** Number of characters of a value's hash in its key, 1 to 43. @default 22 */
   readonly hashLength?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export class Configuration {
     this.hashLength = options.hashLength ?? DEFAULT_HASH_LENGTH;
   }
 
-  /** What `limit(action, value)` makes from now on. The last call for an action counts. */
+  /** Registers the limit that `limit(action, value)` makes. The last call for an action counts. */
   register(action: string, max: number, period: number): void {
     if (typeof action !== "string" || action === "")
       throw new InvalidArgumentError("action", "must be text, and not empty");
@@ -64,5 +64,5 @@ export class Configuration {
   }
 }
 
-/** What everything uses that is not told another. */
+/** The configuration of every limit that is given no other. */
 export const configOfAll = new Configuration();

@@ -14,13 +14,13 @@ export class LimitNotFoundError extends HoldfastError {
   }
 }
 
-/** `incrementOrThrow` did not fit. Nothing was counted. */
+/** The amount of `incrementOrThrow` did not fit. Nothing was counted. */
 export class LimitExceededError extends HoldfastError {
   static readonly code = "LIMIT_EXCEEDED";
   readonly code = LimitExceededError.code;
-  /** The one that refused; of a group, the first that did. */
+  /** The limit that refused; in a group, the first one. */
   readonly limit: SingleLimit;
-  /** Until as much fits, if nobody else takes it; null: never. */
+  /** Milliseconds until the same amount fits, if nobody else takes it; null if it never fits. */
   readonly retryAfterMs: number | null;
 
   constructor(limit: SingleLimit, retryAfterMs: number | null) {
@@ -30,7 +30,7 @@ export class LimitExceededError extends HoldfastError {
   }
 }
 
-/** The key of a limit holds something else: another program, or a hand, wrote it. Nothing was counted. */
+/** The key of a limit holds something else: another program, or a person, wrote it. Nothing was counted. */
 export class InvalidKeyError extends HoldfastError {
   static readonly code = "INVALID_KEY";
   readonly code = InvalidKeyError.code;
@@ -40,7 +40,7 @@ export class InvalidKeyError extends HoldfastError {
   }
 }
 
-/** A GcraLimit cannot give back. Nothing was sent. */
+/** A GcraLimit cannot be decremented. Nothing was sent. */
 export class DecrementNotSupportedError extends HoldfastError {
   static readonly code = "DECREMENT_NOT_SUPPORTED";
   readonly code = DecrementNotSupportedError.code;

@@ -1,4 +1,4 @@
-/** Gauge: what a limit of the gem is underneath: a native limit, found anew by the client that is configured. */
+/** Gauge: the native limit underneath a limit of the gem. It follows the client of the configuration. */
 
 import {
   type Holdfast,
@@ -17,7 +17,7 @@ import type { SingleLimit } from "./limiter.js";
 import { hashOf, textOf } from "./value.js";
 
 const INDEX = "traffic-jam";
-/** The most that a limit holds. */
+/** The largest max of a limit. */
 export const MOST = 1_000_000_000;
 /** 366 days, in seconds. */
 const LONGEST_PERIOD = 366 * 86_400;
@@ -40,7 +40,7 @@ export function indexFor(holdfast: Holdfast): Promise<LimitIndex> {
   return index;
 }
 
-/** The outcome of what was asked; a key that holds something else is told in the gem's way. */
+/** The outcome of a call to Redis. A key of another type is the gem's own error. */
 export async function answerOf<Value>(asked: Promise<Value>): Promise<Value> {
   try {
     return await asked;
@@ -94,12 +94,12 @@ export class Gauge {
     );
   }
 
-  /** Whether nothing is ever counted. */
+  /** Whether this limit never counts anything. */
   get isIdle(): boolean {
     return this.#limit.max === 0 || this.#limit.period === 0;
   }
 
-  /** Whether `amount` fits; null: Redis is to be asked. @throws {InvalidArgumentError} */
+  /** Whether `amount` fits; null where only Redis knows. @throws {InvalidArgumentError} */
   decide(amount: number): boolean | null {
     const { max, period } = this.#limit;
     const decided = this.#kind.decide(amount, max, period);
@@ -111,7 +111,7 @@ export class Gauge {
     if (!this.#kind.gives) throw new DecrementNotSupportedError(this.#limit);
   }
 
-  /** The native limit, and whom it is for. @throws {InvalidArgumentError} */
+  /** The native limit, and its target. @throws {InvalidArgumentError} */
   find(): Found {
     const config = this.#config();
     const holdfast = holdfastFor(config);
@@ -121,7 +121,7 @@ export class Gauge {
     return this.#found;
   }
 
-  /** When it happened, if that counts. */
+  /** The time of the increment, for limits that use it. */
   momentOf(atMs: number | undefined): number | undefined {
     return this.#kind.heedsTime ? atMs : undefined;
   }
@@ -132,7 +132,7 @@ function checkMax(max: number): void {
     throw new InvalidArgumentError("max", `must be a whole number from 0 to ${MOST}, not ${String(max)}`);
 }
 
-/** In ms. 1.001 * 1000 is 1000.9999999999999: put right before it is rounded up. */
+/** In ms. 1.001 * 1000 is 1000.9999999999999: corrected before it is rounded up. */
 function inMs(period: number): number {
   if (typeof period !== "number" || !(period >= 0 && period <= LONGEST_PERIOD))
     throw new InvalidArgumentError(

@@ -6,10 +6,10 @@ import { InvalidArgumentError, type LimitType } from "holdfast";
 
 export interface Kind {
   readonly type: LimitType;
-  /** Whether `time` counts. */
+  /** Whether the option `time` has an effect. */
   readonly heedsTime: boolean;
   readonly gives: boolean;
-  /** Whether `amount` fits, or null: Redis knows. @throws {InvalidArgumentError} */
+  /** Whether `amount` fits; null where only Redis knows. @throws {InvalidArgumentError} */
   decide(amount: number, max: number, period: number): boolean | null;
 }
 
@@ -18,7 +18,7 @@ function checkWhole(amount: number): void {
     throw new InvalidArgumentError("amount", `must be a whole number, not ${amount}`);
 }
 
-/** Without a time in which it counts, a limit is one of each call by itself. */
+/** Without a period, each call has the limit to itself. */
 function decideByCall(amount: number, max: number, period: number): boolean | null {
   return period === 0 ? amount <= max : null;
 }

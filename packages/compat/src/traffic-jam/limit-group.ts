@@ -35,7 +35,7 @@ export class LimitGroup implements Limiter {
     for (const member of members.flat()) this.add(member as LimitGroupMember);
   }
 
-  /** What was added, without what was left out. */
+  /** The members that were added and not left out. */
   get limits(): readonly LimitGroupMember[] {
     return this.#members;
   }
@@ -44,7 +44,7 @@ export class LimitGroup implements Limiter {
   add(member: LimitGroupMember): this {
     if (member instanceof LimitGroup) this.#members.push(member);
     else {
-      Gauge.of(member); // or it is none
+      Gauge.of(member); // throws where the member is no limit
       const isNil = member.value === null || member.value === undefined;
       if (!isNil || !this.ignoreNilValues) this.#members.push(member);
     }

@@ -11,11 +11,11 @@ import type { IncrementOptions, SingleLimit } from "./limiter.js";
 import type { RateLimitValue } from "./value.js";
 
 export interface LimitOptions {
-  /** So much in each `period`; 0: nothing. A whole number. */
+  /** The largest amount in each `period`, a whole number; 0 admits nothing. */
   readonly max: number;
-  /** Seconds; rounded up to whole milliseconds. 0: `max` is for each call by itself, and Redis is not asked. */
+  /** Seconds; rounded up to whole milliseconds. 0 applies `max` to each call by itself, without Redis. */
   readonly period: number;
-  /** @default that of TrafficJam */
+  /** The configuration. @default that of TrafficJam */
   readonly config?: Configuration | undefined;
 }
 
@@ -83,7 +83,7 @@ export class Limit implements SingleLimit {
   }
 }
 
-/** As a Limit. `time` is ignored, and it cannot be decremented. */
+/** Counts as a Limit does. `time` is ignored, and it cannot be decremented. */
 export class GcraLimit extends Limit {
   constructor(action: string, value: RateLimitValue, options: LimitOptions) {
     super(action, value, options, gcra);
@@ -97,7 +97,7 @@ export class RollingLimit extends Limit {
   }
 }
 
-/** A count that never begins anew, unless it is reset. Its `period` is -1. `time` is ignored. */
+/** A count that never expires, unless it is reset. Its `period` is -1. `time` is ignored. */
 export class LifetimeLimit extends Limit {
   constructor(action: string, value: RateLimitValue, options: LifetimeLimitOptions) {
     checkOptions("options", options, ["max", "config"]);

@@ -1,8 +1,8 @@
-/** Limiter: what the gem's limits and groups have in common. */
+/** Limiter: the shape that the gem's limits and groups share. */
 import type { RateLimitValue } from "./value.js";
 
 export interface IncrementOptions {
-  /** When it happened, a Date or ms since 1970 (not seconds), by the server's clock. Only a `Limit` counts it. @default now */
+  /** The time of the increment, a Date or ms since 1970 (not seconds), by the server's clock. Only a `Limit` uses it. @default now */
   readonly time?: Date | number | undefined;
 }
 
@@ -15,15 +15,15 @@ export interface Limiter {
   increment(amount?: number, options?: IncrementOptions): Promise<boolean>;
   /** Errors as for `increment`. @throws {LimitExceededError} names the limit that refused, of a group the first */
   incrementOrThrow(amount?: number, options?: IncrementOptions): Promise<void>;
-  /** Gives back, never more than is used. Errors as for `increment`. @throws {DecrementNotSupportedError} */
+  /** Reduces the used amount, at most to 0. Errors as for `increment`. @throws {DecrementNotSupportedError} */
   decrement(amount?: number, options?: IncrementOptions): Promise<boolean>;
   /** Whether `amount` would be too much now. Counts nothing. */
   exceeded(amount?: number): Promise<boolean>;
   /** The limit, of a group the first, for which `amount` would be too much now. */
   limitExceeded(amount?: number): Promise<SingleLimit | null>;
-  /** Of a group: of the limit with the least; null where it is empty. */
+  /** The remaining amount; in a group that of the limit with the least, and null in an empty one. */
   remaining(): Promise<number | null>;
-  /** From now on nothing is used. */
+  /** Sets the used amount to 0. */
   reset(): Promise<void>;
   /** The limits of all groups within, in their order. */
   flatten(): SingleLimit[];
@@ -33,7 +33,7 @@ export interface SingleLimit extends Limiter {
   readonly action: string;
   readonly value: RateLimitValue;
   readonly max: number;
-  /** Seconds; -1: for ever. */
+  /** In seconds; -1 has no end. */
   readonly period: number;
   used(): Promise<number>;
   remaining(): Promise<number>;

@@ -69,8 +69,8 @@ export const TrafficJam = {
   },
 
   /**
-   * From now on nothing is used of any limit of whatever class that was made with this configuration, or of those of
-   * one action. It takes as long as there are limits, but stops nobody.
+   * Sets the used amount of every limit of this configuration to 0, or of those of one action. Its duration grows with the
+   * number of limits, and other calls go on meanwhile.
    */
   async resetAll(options: ResetAllOptions = {}): Promise<void> {
     checkOptions("options", options, ["action"]);

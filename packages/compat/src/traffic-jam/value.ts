@@ -1,8 +1,8 @@
-/** Values: whom or what a limit is for. What stands in a key is a hash of the value's text. */
+/** Values: the subjects of limits. A key contains a hash of the value's text. */
 import { createHash } from "node:crypto";
 import { InvalidArgumentError } from "holdfast";
 
-/** A value that says itself by what text it is told apart, as `to_rate_limit_value` does in the gem. */
+/** A value with a text of its own, as `to_rate_limit_value` returns it in the gem. */
 export interface RateLimited {
   toRateLimitValue(): string | number | bigint;
 }
@@ -10,7 +10,7 @@ export interface RateLimited {
 /** Values of the same text are the same: 7 and "7". null and undefined are the empty text. */
 export type RateLimitValue = string | number | bigint | boolean | null | undefined | RateLimited | object;
 
-/** Of SHA-256 in base64url. */
+/** The length of a SHA-256 in base64url. */
 const LONGEST_HASH = 43;
 
 /** @throws {InvalidArgumentError} an object that has no text of its own would be the same as all others */
