@@ -10,6 +10,7 @@ import { checkChain } from "./chain.js";
 import type { Fault } from "./fault.js";
 import type { Bite } from "./nemeses/nemesis.js";
 import type { Round } from "./round.js";
+import { CANARY } from "./worker/task.js";
 
 export interface Caught {
   readonly canary: string;
@@ -190,9 +191,8 @@ function remainsOf({ history, remains, endMs }: Round): Violation[] {
 
 /** The libraries of canaries may do as they like. */
 function uncaughtOf(operations: readonly Operation[]): Violation[] {
-  const ours = operations.filter(
-    ({ f, error }) => f === "uncaught" && !/node_modules\/(redlock5|redis-semaphore)\//.test(error ?? ""),
-  );
+  const theirs = new RegExp(`node_modules/(redlock5|redis-semaphore)/|at ${CANARY}$`, "m");
+  const ours = operations.filter(({ f, error }) => f === "uncaught" && !theirs.test(error ?? ""));
   return ours.map((one) => ({
     property: "P1",
     key: "",

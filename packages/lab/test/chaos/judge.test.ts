@@ -146,6 +146,7 @@ describe("calls", () => {
     };
     expect(found([uncaught])).toEqual(["P1"]);
     expect(found([{ ...uncaught, error: "Error at /node_modules/redlock5/x" }])).toEqual([]);
+    expect(found([{ ...uncaught, error: "ReplyError: BUSY\n    at decoder\n    at a canary" }])).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient } from "redis";
 import type { Dice } from "../../chance/dice.js";
-import type { ClientName } from "./task.js";
+import { CANARY, type ClientName } from "./task.js";
 
 export interface OpenedClient {
   readonly client: RedisClientLike;
@@ -33,10 +33,20 @@ export function openClient(name: ClientName, host: string, port: number, dice: D
   return { client, close: () => client.disconnect() };
 }
 
-/** What the recipes use: ioredis as it is without options. */
-export function openPlain(host: string, port: number): Redis {
+/**
+ * What the recipes use: ioredis as it is without options. Each error says whose it is, because the stack of a server's reply
+ * names no caller, and redis-semaphore does not catch a refresh that is refused.
+ */
+export function openCanaryClient(host: string, port: number): Redis {
   const client = new Redis({ host, port });
   client.on("error", () => {});
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, ...rest) => {
+    command.promise.catch((error: Error) => {
+      error.stack = `${error.stack ?? error}\n    at ${CANARY}`;
+    });
+    return send(command, ...rest);
+  };
   return client;
 }
 

@@ -6,7 +6,7 @@ import { appendTo } from "../../history/ndjson.js";
 import { Recorder } from "../../history/recorder.js";
 import { everyMs, monoMs, onceIfAliveIn, settledIn } from "../time.js";
 import { CanaryCaller } from "./canary-caller.js";
-import { openClient, openPlain, openVault } from "./clients.js";
+import { openCanaryClient, openClient, openVault } from "./clients.js";
 import { HoldfastCaller, type Shared } from "./holdfast-caller.js";
 import type { Answer, Order, Verb, WorkerTask } from "./task.js";
 
@@ -32,7 +32,7 @@ const opened = openClient(task.client, task.host, task.port, dice);
 const holdfast = new Holdfast(opened.client, { label: task.name, callTimeout: task.callTimeoutMs });
 const vaultClient = openVault(task.vault);
 const vault = new Holdfast(vaultClient, { callTimeout: VAULT_TIMEOUT_MS });
-const plain = openPlain(task.host, task.port);
+const plain = openCanaryClient(task.host, task.port);
 const shared: Shared = { holders: new Set(), local: new Map() };
 let isOver = false;
 

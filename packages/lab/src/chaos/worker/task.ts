@@ -6,6 +6,9 @@ export const clientNames: readonly ClientName[] = ["ioredis", "ioredis5", "node-
 export type CanaryName = "setnx-expire" | "fixed-ttl" | "redlock" | "redis-semaphore";
 export const canaryNames: readonly CanaryName[] = ["setnx-expire", "fixed-ttl", "redlock", "redis-semaphore"];
 
+/** In the stack of an error that a canary was given. */
+export const CANARY = "a canary";
+
 export interface WorkerTask {
   /** "w1", and after a kill "w1#2". */
   readonly name: string;
