@@ -100,16 +100,9 @@ export function glide(): LabClients {
   };
 }
 
-/** One of each library and major version. */
-export const everyLibrary = (): LabClients[] => [
-  ioredis(),
-  ioredis5(),
-  iovalkey(),
-  nodeRedis(),
-  nodeRedis5(),
-  nodeRedis4(),
+/** Every library and major version, and both versions of the protocol where there is a choice. */
+export const everyClient = (): LabClients[] => [
+  ...[ioredis(), ioredis(2), ioredis5(), iovalkey()],
+  ...[nodeRedis(), nodeRedis(2), nodeRedis5(), nodeRedis5(3), nodeRedis4()],
   glide(),
 ];
-
-/** The libraries, and what speaks the protocol of either version in both. */
-export const everyClient = (): LabClients[] => [...everyLibrary(), ioredis(2), nodeRedis(2), nodeRedis5(3)];

@@ -1,4 +1,5 @@
 import { ioredis } from "./clients.ts";
-import { runMatrix } from "./matrix.ts";
+import { everyShape, runMatrix } from "./matrix.ts";
 
-runMatrix(["embedded", "redis-server, TLS", "redis-server, ACL", "valkey-server"], [ioredis()]);
+runMatrix(["embedded", "redis-server, TLS"], [ioredis()]);
+runMatrix(["redis-server, ACL", "valkey-server"], [ioredis()], everyShape);
