@@ -47,6 +47,10 @@ function redisUrl(text: string): string {
     return text;
   } catch (error) {
     // Commander would repeat the URL, and its password with it.
-    throw new Failure("USAGE", EXIT.usage, (error as Error).message.replace("url", "the URL of --redis"));
+    throw new Failure(
+      "USAGE",
+      EXIT.usage,
+      (error as Error).message.replace("url", "the URL of --redis or HOLDFAST_REDIS"),
+    );
   }
 }

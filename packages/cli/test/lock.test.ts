@@ -255,7 +255,7 @@ describe("Redis is gone", () => {
     program.child.stdin?.end("word\n");
     expect(await program.ended()).toMatchObject({
       exitCode: 3,
-      stderr: "holdfast: Redis did not answer the release of 'gone': it is free within 30 s\n",
+      stderr: "holdfast: Redis did not answer the release of 'gone': the lock is free within 30 s\n",
     });
   });
 

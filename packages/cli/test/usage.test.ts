@@ -115,7 +115,7 @@ describe("the database of the URL", () => {
       "ran",
     ]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
-    expect(stderr).toMatch(/^holdfast: the URL of --redis has .*: write it as redis:.*\n$/);
+    expect(stderr).toMatch(/^holdfast: the URL of --redis or HOLDFAST_REDIS has .*: write it as redis:.*\n$/);
     expect(stderr).not.toContain("secret");
   });
 
