@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { BoundedMap } from "../src/bounded-map.ts";
 
@@ -45,9 +47,30 @@ describe("a map that keeps the newest entries", () => {
     }
   });
 
-  test("a long stream of keys costs no more for each", () => {
-    const map = new BoundedMap<number, number>(1);
-    for (let key = 0; key < 200_000; key++) map.set(key, key);
-    expect([map.size, map.get(199_999)]).toEqual([1, 199_999]);
+  test.each([1, 1_000])("a long stream of keys costs no more for each: capacity %i", (capacity) => {
+    const map = new BoundedMap<number, number>(capacity);
+    for (let key = 0; key < 300_000; key++) map.set(key, key);
+    expect([map.size, map.get(299_999)]).toEqual([capacity, 299_999]);
+  });
+
+  test("keys that are set again and again take no more memory, before and after the first entry was dropped", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const usedMb = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed / 1e6;
+    };
+    const map = new BoundedMap<number, number>(1_000);
+    const churn = (keys: number): void => {
+      for (let step = 0; step < 500_000; step++) map.set(step % keys, step);
+    };
+    churn(500);
+    churn(1_001);
+    const beforeMb = usedMb();
+    churn(500);
+    churn(1_001);
+    churn(500);
+    expect(usedMb() - beforeMb).toBeLessThan(10); // each walk that is kept for good costs about 25 MB
+    expect(map.size).toBe(1_000);
   });
 });

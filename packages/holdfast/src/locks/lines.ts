@@ -1,4 +1,5 @@
 /** Lines: the lines of a process, one for each name and the settings under which it is asked for. */
+import { BoundedMap } from "../bounded-map.js";
 import { ClosedError } from "../errors.js";
 import { type LineParts, type LineSettings, LocalLine } from "./local-line.js";
 
@@ -8,7 +9,7 @@ const MOST_IDLE = 1_000;
 export class Lines {
   readonly #parts: LineParts;
   readonly #active = new Map<string, LocalLine>();
-  readonly #idle = new Map<string, LocalLine>();
+  readonly #idle = new BoundedMap<string, LocalLine>(MOST_IDLE);
   #closed = false;
 
   constructor(parts: LineParts) {
@@ -41,8 +42,6 @@ export class Lines {
       if (this.#active.get(key) !== line) return;
       this.#active.delete(key);
       this.#idle.set(key, line);
-      if (this.#idle.size > MOST_IDLE)
-        for (const oldest of this.#idle.keys()) return void this.#idle.delete(oldest);
     });
     return line;
   }
@@ -51,7 +50,7 @@ export class Lines {
   async close(): Promise<void> {
     this.#closed = true;
     // A line that is idle may still have a lease that ended early, and was not released yet.
-    const lines = [...this.#active.values(), ...this.#idle.values()];
+    const lines = [...this.#active.values(), ...this.#idle.drain()];
     await Promise.all(lines.map((line) => line.close()));
   }
 }
