@@ -67,6 +67,7 @@ const redisForPrimitives = [
   "redis/script.ts",
   "redis/keys.ts",
   "redis/scan.ts",
+  "redis/pattern.ts",
   "redis/inbox.ts",
   "redis/subscriber.ts",
   "redis/slots.ts",

@@ -10,6 +10,7 @@ import { Guard } from "./guards/guard.js";
 import { GuardEngine } from "./guards/guard-engine.js";
 import type { GuardOptions } from "./guards/guard-settings.js";
 import type { Inspector } from "./inspect/inspector.js";
+import { LimitInspection } from "./limits/inspection.js";
 import { Limit } from "./limits/limit.js";
 import { Limiter } from "./limits/limiter.js";
 import { Limits } from "./limits/limits.js";
@@ -111,7 +112,7 @@ export class Holdfast {
   async inspector(): Promise<Inspector> {
     this.#assertOpen("inspector()");
     const { Inspector } = await import("./inspect/inspector.js");
-    return new Inspector(this.locks.inspection, this.#context);
+    return new Inspector(this.locks.inspection, new LimitInspection(this.#context));
   }
 
   /**

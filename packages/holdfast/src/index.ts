@@ -40,8 +40,8 @@ export type {
   LimitsOptions,
   LockListOptions,
 } from "./inspect/inspector.js";
-export type { LimitState } from "./inspect/limit-state.js";
 export type { Lease, ReleaseResult } from "./lease/lease.js";
+export type { LimitState } from "./limits/inspection.js";
 export type { Limit, LimitTarget, PartOptions, TakeOptions } from "./limits/limit.js";
 export type { LimitGroup, LimitGroupPart } from "./limits/limit-group.js";
 export type { LimitIndex } from "./limits/limit-index.js";

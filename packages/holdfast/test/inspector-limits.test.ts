@@ -3,9 +3,8 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Holdfast, type Inspector, type LimitState, type LimitsOptions } from "../src/index.js";
-import { matcherOf } from "../src/inspect/pattern.js";
 import { limitKey } from "../src/redis/keys.js";
-import { escapePattern } from "../src/redis/scan.js";
+import { escapePattern, matcherOf } from "../src/redis/pattern.js";
 
 let server: EmbeddedValkey;
 let redis: Redis;

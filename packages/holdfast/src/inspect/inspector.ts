@@ -1,17 +1,8 @@
 /** Inspector: looks at locks and limits from outside, and takes a lock from its holder when somebody must. */
-
 import { checkLockName, checkOptions, checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { limitTypes } from "../limits/types.js";
+import type { LimitInspection, LimitState } from "../limits/inspection.js";
 import type { ForceReleaseResult, LockInspection, LockState } from "../locks/inspection.js";
-import type { RedisContext } from "../redis/context.js";
-import { limitKey } from "../redis/keys.js";
-import { replyRow } from "../redis/reply.js";
-import { escapePattern, scanNames } from "../redis/scan.js";
-import { groupBySlot } from "../redis/slots.js";
-import { type LimitName, type LimitState, limitNameOf, limitStateOf } from "./limit-state.js";
-import { script as lookLimitsScript } from "./look-limits.lua.js";
-import { matcherOf } from "./pattern.js";
 
 export interface LockListOptions {
   /** Which names, as Redis matches them: `*` anything, `?` one character, `[ab]` one of these. @default "*" */
@@ -32,19 +23,14 @@ export interface ForceReleaseOptions {
   readonly fence?: bigint | undefined;
 }
 
-/** Limits that one script reads: short enough for the server to serve others. */
-const CHUNK = 50;
-
-type InspectorContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
-
 export class Inspector {
   readonly #locks: LockInspection;
-  readonly #context: InspectorContext;
+  readonly #limits: LimitInspection;
 
   /** Given by `hf.inspector()`. */
-  constructor(locks: LockInspection, context: InspectorContext) {
+  constructor(locks: LockInspection, limits: LimitInspection) {
     this.#locks = locks;
-    this.#context = context;
+    this.#limits = limits;
   }
 
   /**
@@ -92,7 +78,7 @@ export class Inspector {
   async limit(name: string, target: string): Promise<LimitState[]> {
     checkWord("name", name);
     checkWord("target", target);
-    return this.#lookAtLimits(limitTypes.map((type) => ({ type, name, target })));
+    return this.#limits.look(name, target);
   }
 
   /**
@@ -104,41 +90,19 @@ export class Inspector {
     const { pattern = "*", target = "*" } = options;
     checkPattern("pattern", pattern);
     checkPattern("target", target);
-    const match = `${escapePattern(this.#context.prefix)}:{${target}}:limit:*:${pattern}`;
-    const [isNamed, isTarget] = [matcherOf(pattern), matcherOf(target)];
-    const parse = (key: string): LimitName | null => limitNameOf(this.#context.prefix, key);
-    for await (const found of scanNames(this.#context.port, match, parse, this.#context.callTimeoutMs)) {
-      const meant = found.filter((limit) => isNamed(limit.name) && isTarget(limit.target));
-      for (const group of groupBySlot(meant, (limit) => this.#context.port.slotOf(this.#keyOf(limit))))
-        for (let start = 0; start < group.length; start += CHUNK)
-          yield* await this.#lookAtLimits(group.slice(start, start + CHUNK));
-    }
+    yield* this.#limits.list(pattern, target);
   }
 
   /**
-   * From now on the target has used nothing of the limit, whatever its type. A process that remembers a refusal goes on
-   * refusing until it would have changed by itself.
+   * Resets the limit for the target, whatever its type: nothing is used any more. A process that remembers a refusal
+   * goes on refusing until the refusal would have ended by itself.
    * @returns what was used before
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
   async resetLimit(name: string, target: string): Promise<LimitState[]> {
-    const states = await this.limit(name, target);
-    const keys = limitTypes.map((type) => limitKey(this.#context.prefix, type, name, target));
-    await this.#context.port.command(["DEL", ...keys], this.#context.callTimeoutMs);
-    return states;
-  }
-
-  #keyOf({ type, name, target }: LimitName): string {
-    return limitKey(this.#context.prefix, type, name, target);
-  }
-
-  async #lookAtLimits(limits: readonly LimitName[]): Promise<LimitState[]> {
-    const keys = limits.map((limit) => this.#keyOf(limit));
-    const reply = await this.#context.port.script(lookLimitsScript, keys, [], this.#context.callTimeoutMs);
-    const [now, ...rows] = replyRow(reply, limits.length + 1);
-    return limits
-      .map((limit, place) => limitStateOf(limit, rows[place], Number(now)))
-      .filter((state) => state !== null);
+    checkWord("name", name);
+    checkWord("target", target);
+    return this.#limits.reset(name, target);
   }
 }
 

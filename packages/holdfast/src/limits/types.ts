@@ -23,7 +23,7 @@ interface TypeOfLimit {
 const LEVEL = /^(\d+) (\d+) (\d+) (\d+)$/;
 /** "<count> <start>" */
 const COUNT_OF_WINDOW = /^(\d+) \d+$/;
-/** "<count>"; of a log the sum of its entries, which look-limits.lua works out. */
+/** "<count>"; of a log the sum of its entries, which look.lua works out. */
 const COUNT = /^(\d+)$/;
 
 export const types = {

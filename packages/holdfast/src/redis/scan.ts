@@ -5,11 +5,6 @@ import { replyRow } from "./reply.js";
 /** Keys that one SCAN looks at. */
 const SCAN_COUNT = 1_000;
 
-/** Takes their meaning from the characters that mean something in a pattern. */
-export function escapePattern(text: string): string {
-  return text.replaceAll(/[*?[\]\\^]/g, "\\$&");
-}
-
 /**
  * Yields the names of the keys that match, each key once.
  * @param parse the name in a key; null for a key of another program

@@ -4,6 +4,7 @@ import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Inspector } from "../../src/inspect/inspector.js";
+import { LimitInspection } from "../../src/limits/inspection.js";
 import { Limit } from "../../src/limits/limit.js";
 import { Limiter } from "../../src/limits/limiter.js";
 import { Limits } from "../../src/limits/limits.js";
@@ -61,7 +62,7 @@ test("charges of one moment, the index and the inspector send keys of one slot a
   const results = await Promise.all(TARGETS.map((target) => limit.take(target)));
   expect(results.map(({ remaining }) => remaining)).toEqual([2, 2, 2, 2]);
 
-  const inspector = new Inspector(new RedisInspection(context), context);
+  const inspector = new Inspector(new RedisInspection(context), new LimitInspection(context));
   const used: string[] = [];
   for await (const { target } of inspector.limits()) used.push(target);
   expect(used.sort()).toEqual(TARGETS);

@@ -2,9 +2,10 @@
 import { ServerError } from "../../../errors.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
+import { escapePattern } from "../../../redis/pattern.js";
 import type { Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
-import { escapePattern, scanNames } from "../../../redis/scan.js";
+import { scanNames } from "../../../redis/scan.js";
 import { groupBySlot } from "../../../redis/slots.js";
 import type { ForceReleaseResult, LockInspection, LockState } from "../../inspection.js";
 import { parseLock, toHolder, toWaiter } from "./lock-state.js";

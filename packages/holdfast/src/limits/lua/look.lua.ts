@@ -1,6 +1,6 @@
-// Generated from look-limits.lua by scripts/generate.ts; do not edit.
+// Generated from look.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "inspect/look-limits",
+  name: "limits/lua/look",
   sha1: "89d72ffb94e04fe7704b6769c3b7bf9f263b6ef1",
   source: `local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -1,7 +1,7 @@
 --[[
-look-limits: what is written down of limits, for many at once. Changes nothing.
+look: reads the state of many limits at once. Changes nothing.
 
-KEYS[1..n]  the state of one limit and target each: see charge.lua of the limits
+KEYS[1..n]  the state of one limit and target each: see charge.lua
 
 Returns  {now, {ttl_ms, state}, ...}
          now     us of the server's clock

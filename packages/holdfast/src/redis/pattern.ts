@@ -1,5 +1,10 @@
 /** Patterns as Redis reads them: `*` anything, `?` one character, `[ab]` one of these, `\` before what stands for itself. */
 
+/** Takes their meaning from the characters that mean something in a pattern. */
+export function escapePattern(text: string): string {
+  return text.replaceAll(/[*?[\]\\^]/g, "\\$&");
+}
+
 /** Whether the whole of a text is so, where a pattern for a key could not tell its parts from each other. */
 export function matcherOf(pattern: string): (text: string) => boolean {
   if (pattern === "*") return () => true;
