@@ -12,24 +12,14 @@ const suitesOf: readonly (readonly [part: string, suites: readonly string[]])[] 
   ["lease/keeper", ["keeper", "local-line", "held-lease", "close"]],
   ["lease/", ["keeper", "held-lease", "local-line", "under-way", "close", "listeners"]],
   ["locks/local-line", ["local-line", "held-lease", "under-way", "close", "abort"]],
-  ["locks/waiters", ["local-line", "abort"]],
+  ["locks/caller-queue", ["local-line", "abort"]],
   ["renew.lua", ["batch-scripts", "hazards/scripts"]],
   ["acquire-many.lua", ["batch-scripts", "lock-scripts", "hazards/scripts"]],
   ["release-many.lua", ["batch-scripts", "hazards/scripts"]],
   [".lua", ["lock-scripts", "release-script", "batch-scripts", "hazards/scripts"]],
   [
     "",
-    [
-      "under-way",
-      "leftovers",
-      "connection",
-      "inbox",
-      "replies",
-      "server-clock",
-      "close",
-      "abort",
-      "listeners",
-    ],
+    ["under-way", "cleanup", "waits", "connection", "replies", "server-clock", "close", "abort", "listeners"],
   ],
 ];
 

@@ -1,7 +1,11 @@
+import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { luaChanges } from "../../src/mutation/lua-changes.ts";
 import { mutantsOf } from "../../src/mutation/mutant.ts";
+import { allMutants, sourceFolder } from "../../src/mutation/sources.ts";
 import { typescriptChanges } from "../../src/mutation/typescript-changes.ts";
+import { sample } from "./sample.ts";
 
 describe("mutants", () => {
   it("are made of the conditions, limits and sums of a TypeScript source", () => {
@@ -64,5 +68,20 @@ describe("mutants", () => {
     const [, always, never] = mutantsOf("f.lua", lua, luaChanges(lua));
     expect([always?.excuse, never?.excuse?.kind]).toEqual([undefined, "equivalent"]);
     expect(() => mutantsOf("f.ts", "// mutation: hardly\nif (a) b();", [])).toThrow(/f.ts:1: not an excuse/);
+  });
+
+  it("of the sample are still made", () => {
+    const made = new Set(allMutants().map(({ before, after }) => `${before} → ${after}`));
+    expect(sample.filter((change) => !made.has(change))).toEqual([]);
+  });
+
+  it("are made of every script of the locks that the library sends", () => {
+    const folder = resolve(sourceFolder, "locks");
+    const scripts = readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".lua") && !/(?:look|force-release|_clock)\.lua$/.test(name))
+      .map((name) => `locks/${name.replaceAll("\\", "/")}`);
+    const changed = new Set(allMutants(".lua").map(({ file }) => file));
+    expect(scripts.length).toBeGreaterThan(5);
+    expect(scripts.filter((file) => !changed.has(file))).toEqual([]);
   });
 });

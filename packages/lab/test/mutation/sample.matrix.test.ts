@@ -2,19 +2,11 @@ import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { sample } from "./sample.ts";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "../../../..");
 const seeds = 20;
-
-/** One of each kind, and of each layer: a renewal, the keeper's end, a wait, a token, the drift of clocks. */
-const sample = [
-  "sentAt.monoMs > this.#sentAt.monoMs → false",
-  "this.#holds.size === 0 → false",
-  "since.monoMs + waitMs → since.monoMs - waitMs",
-  "state.top + 1 → state.top - 1",
-  "ttlMs * (1 - DRIFT_SHARE) - DRIFT_MS → ttlMs * (1 - DRIFT_SHARE) + DRIFT_MS",
-];
 
 // In a process of its own: the worker is compiled, and its library is not the one that is tested here.
 it(`mutants of a sample are all killed within ${seeds} seeds`, { timeout: 120_000 }, async () => {

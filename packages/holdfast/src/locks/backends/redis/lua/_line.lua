@@ -18,6 +18,7 @@ local WAITER = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
 
 -- Nobody may take the lock any more without a look at the line.
 local function raise_flag(keys, state, now)
+  -- mutation: cost (never), because a flag that is up is written once more
   if state.flag == '+' then return end
   if state.held then
     redis.call('SETRANGE', keys.lock, 16, '+')
@@ -102,6 +103,7 @@ local function hand_over(keys, state, now, self_id)
     return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
   end)
   if not waiter then
+    -- mutation: cost (always), because a free lock is written as free once more
     if written then free(keys.lock, state, '+', now) end
     return nil
   end

@@ -27,9 +27,11 @@ for place = 1, #KEYS do
   local lock = KEYS[place]
   local state = redis.pcall('GET', lock)
   -- Free, uncrowded, and its last token behind the clock.
+  -- mutation: cost (never), because what this script leaves, `acquire` takes
   if not state or (#state == 17 and string.find(state, '^%d+ $') and string.sub(state, 1, 16) < now) then
     redis.call('SET', lock, top .. ' ' .. ARGV[place + 3] .. terms, 'PX', px)
     seen[place] = now .. ARGV[place + 3]
+  -- mutation: cost (never), because `acquire` looks again
   elseif type(state) == 'string' then
     local keep_ms = tonumber(string.match(string.sub(state, 18), '^%S+ %d+ %d+ (%d+) ')) or 0
     seen[place] = { state, redis.call('PTTL', lock) - keep_ms }
@@ -37,6 +39,7 @@ for place = 1, #KEYS do
     seen[place] = ''
   end
 end
+-- mutation: cost (never), because the longer reply says the same
 if #KEYS == 1 and type(seen[1]) == 'string' and seen[1] ~= '' then return seen[1] end
 seen[#KEYS + 1] = now
 return seen

@@ -39,6 +39,7 @@ local request = {
 --- @include "_state.lua"
 local now = read_clock()
 local state = read_lock(lock)
+-- mutation: cost (never), because the long way below does the same
 if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request), id} end
 
 -- Only now the functions of the line: making them costs as much as granting.
@@ -52,6 +53,7 @@ if not (ttl_ms and turns and tonumber(min_fence) and tonumber(heartbeat) and ton
   error({ err = 'ERR acquire was called with a number that is none' })
 end
 if state.flag == '+' and redis.call('ZSCORE', banned, id) then return {3} end
+-- mutation: cost (always), because it costs two reads more
 if state.flag == '+' or wait then check_line(keys, id) end
 
 if state.left_ms == 0 then
