@@ -45,6 +45,8 @@ export class CircuitBreaker {
   readonly #timeoutMs: number;
   #state: State = { name: "closed", hasAnswered: false };
   #nextProbeMs = Number.NEGATIVE_INFINITY;
+  /** Whether a call was refused since the last PING was sent. */
+  #isWanted = false;
 
   /** @param timeoutMs the time-out of a PING */
   constructor(port: RedisPort, schedule: Schedule, timeoutMs: number) {
@@ -100,7 +102,9 @@ export class CircuitBreaker {
     const { outage } = this.#state as Exclude<State, { name: "closed" }>;
     const isKnown = outage !== null && this.#nowMs - outage.silentAtMs < SILENCE_COUNTS_MS;
     const began = this.#probe(outage);
-    return began && !isKnown ? this.#afterProbe(timeoutMs, outage) : this.#error();
+    if (began && !isKnown) return this.#afterProbe(timeoutMs, outage);
+    if (!began) this.#isWanted = true;
+    return this.#error();
   }
 
   /** Nothing is sent. Once the client is connected again, what was known before says nothing any more. */
@@ -143,6 +147,7 @@ export class CircuitBreaker {
   #probe(outage: Outage | null): boolean {
     if (this.#state.name === "probing" || this.#nowMs < this.#nextProbeMs) return false;
     this.#nextProbeMs = this.#nowMs + PROBE_EVERY_MS;
+    this.#isWanted = false;
     const probe = this.#port.command(["PING"], this.#timeoutMs).then(
       () => this.answered(),
       (error: Error) => {
@@ -159,7 +164,10 @@ export class CircuitBreaker {
   #open(error: Error, known: Outage | null): void {
     const silentAtMs = this.#nowMs;
     const { why, cause, withinMs } = known ?? { why: error.message, cause: error, withinMs: this.#timeoutMs };
-    this.#state = { name: "open", outage: { why, cause, withinMs, silentAtMs } };
+    const outage = { why, cause, withinMs, silentAtMs };
+    this.#state = { name: "open", outage };
+    // While calls keep coming a PING is always under way, so that the next call finds out at once that Redis is back.
+    if (this.#isWanted && this.#port.trouble === null) this.#probe(outage);
   }
 }
 

@@ -107,6 +107,26 @@ describe("a Redis that is silent", () => {
     },
   );
 
+  test("while calls keep coming the next PING follows the last, so the first call after Redis is back is served", async () => {
+    await call();
+    server.answer = "silence";
+    await call();
+    for (let calls = 0; calls < 10; calls++) {
+      await pass(200);
+      expect((await call()).told).toBe("UNAVAILABLE");
+    }
+    server.answer = "PONG";
+    await pass(TIMEOUT_MS);
+    expect(await call()).toEqual({ told: "PONG", tookMs: 0 });
+  });
+
+  test("without calls no PING is sent", async () => {
+    server.answer = "silence";
+    await call();
+    await pass(5_000);
+    expect(server.sent).toEqual(["GET", "PING"]);
+  });
+
   test("a call that comes after more than ten seconds waits for its PING, and is served where Redis is back", async () => {
     server.answer = "silence";
     await call();
