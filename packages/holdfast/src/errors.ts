@@ -82,7 +82,7 @@ export interface Owner {
   readonly fence: bigint;
 }
 
-/** The wait ended before the name was free. Someone else holds it: this is not a failure of Redis. */
+/** The wait ended before the name was free. Someone else holds it: this is not a failure of the store. */
 export class AcquireTimeoutError extends HoldfastError {
   static readonly code = "ACQUIRE_TIMEOUT";
   readonly code = AcquireTimeoutError.code;
@@ -154,7 +154,7 @@ export class IndeterminateError extends HoldfastError {
   readonly code = IndeterminateError.code;
 
   constructor(what: string, options?: { cause?: unknown }) {
-    super(`${what}; whether Redis carried it out is unknown`, options);
+    super(`${what}; whether the store carried it out is unknown`, options);
   }
 }
 
@@ -164,13 +164,13 @@ export class ClientOverloadedError extends HoldfastError {
   readonly code = ClientOverloadedError.code;
 }
 
-/** Redis did not answer of late, or the client is not connected: nothing was sent. */
+/** The store did not answer of late, or the client is not connected: nothing was sent. */
 export class UnavailableError extends HoldfastError {
   static readonly code = "UNAVAILABLE";
   readonly code = UnavailableError.code;
 
   constructor(why: string, options?: { cause?: unknown }) {
-    super(`Redis cannot be asked just now (${why}): nothing was sent, try again later`, options);
+    super(`the store cannot be asked just now (${why}): nothing was sent, try again later`, options);
   }
 }
 

@@ -3,7 +3,7 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { script as acquire } from "../src/locks/backends/redis/lua/acquire.lua.js";
-import { script as beat } from "../src/locks/backends/redis/lua/heartbeat.lua.js";
+import { script as heartbeat } from "../src/locks/backends/redis/lua/heartbeat.lua.js";
 import { script as release } from "../src/locks/backends/redis/lua/release.lua.js";
 import { lockKeys } from "../src/redis/keys.js";
 
@@ -42,20 +42,27 @@ interface Ask {
   inbox?: string;
   beat?: number;
   ticket?: string;
+  elsewhere?: boolean;
 }
 
 export function ask(id: string, options: Ask = {}): Promise<unknown[]> {
   const { ttlMs = 10_000, turns = 1, floor = 0, wait = false } = options;
-  const rest = [wait ? 1 : 0, options.inbox ?? "inbox", options.beat ?? 1, options.ticket ?? "0"];
+  const rest = [
+    wait ? 1 : 0,
+    options.inbox ?? "inbox",
+    options.beat ?? 1,
+    options.ticket ?? "0",
+    options.elsewhere ? 1 : 0,
+  ];
   return redis.eval(acquire.source, 4, ...keys, id, ttlMs, turns, floor, "{}", ...rest) as Promise<unknown[]>;
 }
 
-export function free(id: string, banMs = 0): Promise<unknown[]> {
-  return redis.eval(release.source, 4, ...keys, id, banMs) as Promise<unknown[]>;
+export function free(id: string, banMs = 0, elsewhere = 0): Promise<unknown[]> {
+  return redis.eval(release.source, 4, ...keys, id, banMs, elsewhere) as Promise<unknown[]>;
 }
 
 export async function sign(id: string, number = 2): Promise<unknown[]> {
-  const replies = (await redis.eval(beat.source, 4, ...keys, id, number)) as unknown[][];
+  const replies = (await redis.eval(heartbeat.source, 4, ...keys, 0, id, number)) as unknown[][];
   return replies[0] as unknown[];
 }
 

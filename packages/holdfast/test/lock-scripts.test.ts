@@ -146,6 +146,22 @@ describe("acquire", () => {
     expect((await heard()).at(-1)).toMatch(/^grant spoilt /);
   });
 
+  test("where a process may listen at another server, a waiter that nobody here listens for is granted the lock", async () => {
+    const deaf = (id: string) => ask(id, { wait: true, inbox: "nobody" });
+    await ask("a");
+    await deaf("b");
+    expect(await free("a", 0, 1)).toEqual([2, "b"]);
+    await deaf("c");
+    expect(await free("b", 1_000, 1)).toEqual([2, "c"]);
+    await deaf("d");
+    await shift(-10_000);
+    expect((await ask("e", { elsewhere: true }))[0]).toBe(0);
+    expect(await holder()).toBe("d");
+    await ask("f", { wait: true });
+    expect(await free("d")).toEqual([2, "f"]);
+    expect(await heard()).toHaveLength(1);
+  });
+
   test("who was heard of at a time that has yet to come is counted from now", async () => {
     await ask("a");
     await ask("w", { wait: true });

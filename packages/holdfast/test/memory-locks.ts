@@ -44,12 +44,17 @@ export class MemoryStore {
 }
 
 class MemoryClaim implements StoreClaim {
-  constructor(
-    readonly claim: Claim,
-    readonly observer: ClaimObserver,
-    readonly store: MemoryStore,
-    readonly clock: Clock,
-  ) {}
+  readonly claim: Claim;
+  readonly observer: ClaimObserver;
+  readonly store: MemoryStore;
+  readonly clock: Clock;
+
+  constructor(claim: Claim, observer: ClaimObserver, { store, clock }: MemoryLocks) {
+    this.claim = claim;
+    this.observer = observer;
+    this.store = store;
+    this.clock = clock;
+  }
 
   take(): Grant | null {
     const { store, claim } = this;
@@ -86,13 +91,16 @@ class MemoryClaim implements StoreClaim {
 }
 
 export class MemoryLocks implements LockBackend {
-  constructor(
-    readonly store: MemoryStore,
-    readonly clock: Clock,
-  ) {}
+  readonly store: MemoryStore;
+  readonly clock: Clock;
+
+  constructor(store: MemoryStore, clock: Clock) {
+    this.store = store;
+    this.clock = clock;
+  }
 
   claim(claim: Claim, observer: ClaimObserver): StoreClaim {
-    return new MemoryClaim(claim, observer, this.store, this.clock);
+    return new MemoryClaim(claim, observer, this);
   }
 
   async renew(holders: readonly Holder[]): Promise<RenewOutcome[]> {

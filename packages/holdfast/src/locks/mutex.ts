@@ -75,8 +75,8 @@ export class Mutex {
   /**
    * Waits for the name and returns a live lease.
    * @throws {AcquireTimeoutError} `wait` passed and somebody else held the name
-   * @throws {IndeterminateError} `wait` passed and Redis did not answer; what was asked is cleaned up
-   * @throws {ServerError} Redis refused in a way that will not pass
+   * @throws {IndeterminateError} `wait` passed and the store did not answer; what was asked is cleaned up
+   * @throws {ServerError} the store refused in a way that will not pass
    * @throws {ClosedError} `hf.close()` was called
    * @throws the signal's reason, when it aborted first
    */

@@ -5,22 +5,33 @@
  */
 export class Batcher<Item> {
   readonly #chunk: number;
-  readonly #send: (items: Item[]) => void;
+  readonly #send: (items: readonly Item[]) => void;
+  readonly #group: (items: readonly Item[]) => readonly (readonly Item[])[];
   #items: Item[] = [];
   readonly #flush = (): void => {
     const items = this.#items;
     this.#items = [];
-    if (items.length <= this.#chunk) this.#send(items);
+    if (items.length === 1) this.#send(items);
     else
-      for (let start = 0; start < items.length; start += this.#chunk) {
-        this.#send(items.slice(start, start + this.#chunk));
+      for (const group of this.#group(items)) {
+        for (let start = 0; start < group.length; start += this.#chunk) {
+          this.#send(group.slice(start, start + this.#chunk));
+        }
       }
   };
 
-  /** @param send must not throw */
-  constructor(chunk: number, send: (items: Item[]) => void) {
+  /**
+   * @param send must not throw
+   * @param group puts apart what must not be sent together, before it is cut into chunks
+   */
+  constructor(
+    chunk: number,
+    send: (items: readonly Item[]) => void,
+    group: (items: readonly Item[]) => readonly (readonly Item[])[] = (items) => [items],
+  ) {
     this.#chunk = chunk;
     this.#send = send;
+    this.#group = group;
   }
 
   add(item: Item): void {

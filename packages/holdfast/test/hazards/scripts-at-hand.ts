@@ -4,7 +4,7 @@ import { script as write } from "../../src/fencing/redis/write.lua.js";
 import { script as acquire } from "../../src/locks/backends/redis/lua/acquire.lua.js";
 import { script as take } from "../../src/locks/backends/redis/lua/acquire-many.lua.js";
 import { script as forceRelease } from "../../src/locks/backends/redis/lua/force-release.lua.js";
-import { script as beat } from "../../src/locks/backends/redis/lua/heartbeat.lua.js";
+import { script as heartbeat } from "../../src/locks/backends/redis/lua/heartbeat.lua.js";
 import { script as look } from "../../src/locks/backends/redis/lua/look.lua.js";
 import { script as release } from "../../src/locks/backends/redis/lua/release.lua.js";
 import { script as give } from "../../src/locks/backends/redis/lua/release-many.lua.js";
@@ -28,7 +28,7 @@ const RECORD = fencedKey("holdfast", "it");
 export function callsOf(who: string): ScriptCall[] {
   const owner = '{"host":"h","pid":1,"label":"","inbox":"i"}';
   const ask = (wait: string, floor = "0"): string[] => {
-    return [who, "1000", "2", floor, owner, wait, "holdfast:inbox:i", "1", "0"];
+    return [who, "1000", "2", floor, owner, wait, "holdfast:inbox:i", "1", "0", "0"];
   };
   const numbers = [1, 2, 3, 8];
   const ofLock = { keys: LOCK, numbers: [] };
@@ -43,12 +43,12 @@ export function callsOf(who: string): ScriptCall[] {
     },
     { title: "acquire", source: acquire.source, keys: LOCK, args: ask("0"), numbers },
     { title: "acquire and wait", source: acquire.source, keys: LOCK, args: ask("1"), numbers },
-    { title: "beat", source: beat.source, ...ofLock, args: [who, "2"] },
+    { title: "heartbeat", source: heartbeat.source, ...ofLock, args: ["0", who, "2"] },
     { title: "renew", source: renew.source, ...alone, args: [who] },
     { title: "give", source: give.source, ...alone, args: [who] },
-    { title: "release", source: release.source, keys: LOCK, args: [who, "0"], numbers: [1] },
-    { title: "release and ban", source: release.source, keys: LOCK, args: [who, "1000"], numbers: [1] },
-    { title: "force-release", source: forceRelease.source, ...ofLock, args: ["0", "holdfast:inbox:"] },
+    { title: "release", source: release.source, keys: LOCK, args: [who, "0", "0"], numbers: [1] },
+    { title: "release and ban", source: release.source, keys: LOCK, args: [who, "1000", "0"], numbers: [1] },
+    { title: "force-release", source: forceRelease.source, ...ofLock, args: ["0", "holdfast:inbox:", "0"] },
     { title: "look", source: look.source, ...ofLock, args: ["10"] },
     { title: "enter", source: enter.source, keys: [RECORD], args: ["7", who], numbers: [] },
     { title: "write", source: write.source, keys: [RECORD], args: ["7", who, "value"], numbers: [] },

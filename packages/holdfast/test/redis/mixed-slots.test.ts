@@ -1,14 +1,18 @@
 /** Calls with keys of several slots: a client in front of a real server refuses them, as a cluster does. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Inspector } from "../../src/inspect/inspector.js";
 import { LimitInspection } from "../../src/limits/inspection.js";
 import { Limit } from "../../src/limits/limit.js";
 import { Limiter } from "../../src/limits/limiter.js";
 import { Limits } from "../../src/limits/limits.js";
 import { RedisInspection } from "../../src/locks/backends/redis/inspection.js";
+import { RedisLocks } from "../../src/locks/backends/redis/redis-locks.js";
+import { Locks } from "../../src/locks/locks.js";
 import type { RedisClient } from "../../src/redis/client.js";
 import { detectClient } from "../../src/redis/clients/detect.js";
 import { Connection } from "../../src/redis/connection.js";
@@ -23,6 +27,7 @@ const TARGETS = ["ann", "bob", "cay", "dan"];
 let server: EmbeddedValkey;
 let redis: Redis;
 let context: RedisContext;
+let refused = 0;
 
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
@@ -38,6 +43,7 @@ beforeAll(async () => {
   const schedule = new Schedule(systemClock);
   context = new RedisContext(new Connection(client, false, schedule), { ...settings, schedule });
 });
+afterEach(() => expect(refused).toBe(0));
 afterAll(async () => {
   await context.close();
   redis.disconnect();
@@ -45,6 +51,7 @@ afterAll(async () => {
 });
 
 async function crossSlot(): Promise<never> {
+  refused += 1;
   throw new Error("CROSSSLOT Keys in request don't hash to the same slot");
 }
 
@@ -52,6 +59,33 @@ function isMixed([name = "", ...words]: readonly string[]): boolean {
   const keys = name.startsWith("EVAL") ? words.slice(2, 2 + Number(words[1])) : name === "DEL" ? words : [];
   return new Set(keys.map(slotOfKey)).size > 1;
 }
+
+test("locks that are acquired, waited for, renewed and given back at one moment send keys of one slot at a time", async () => {
+  const locks = new Locks(new RedisLocks(context), {}, context.schedule);
+  const other = new Holdfast(redis);
+  const held = await Promise.all(TARGETS.map((name) => other.mutex(name).acquire()));
+  let renewed = 0;
+  const note = (message: unknown): void => {
+    const { leases, lost } = message as { leases: number; lost: number };
+    renewed += leases - lost;
+  };
+  subscribe("holdfast:lock:renewed", note);
+  const waiting = TARGETS.map((name) => locks.mutex(name, { ttl: 300 }).acquire());
+  // Signs of life come a third of the ttl apart: a waiter without them would be passed over.
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await Promise.all(held.map((lease) => lease.release()));
+  const leases = await Promise.all(waiting);
+  await until("each is renewed twice", () => renewed >= 2 * TARGETS.length);
+  expect(leases.map((lease) => lease.valid)).toEqual([true, true, true, true]);
+  const ended = await Promise.all(leases.map((lease) => lease.release()));
+  expect(ended).toEqual(["released", "released", "released", "released"]);
+  const again = await Promise.all(TARGETS.map((name) => locks.mutex(name).tryAcquire()));
+  await Promise.all(again.map((lease) => lease?.release()));
+  expect(again.every(Boolean)).toBe(true);
+  unsubscribe("holdfast:lock:renewed", note);
+  await locks.close();
+  await other.close();
+});
 
 test("charges of one moment, the index and the inspector send keys of one slot at a time", async () => {
   const limiter = new Limiter(context);

@@ -18,7 +18,11 @@ export class Acquisitions {
   readonly #scripts: LockScripts;
   readonly #schedule: Schedule;
   readonly #serverClock: ServerClock;
-  readonly #batch = new Batcher<Acquisition>(CHUNK, (acquisitions) => this.#send(acquisitions));
+  readonly #batch = new Batcher<Acquisition>(
+    CHUNK,
+    (acquisitions) => this.#send(acquisitions),
+    (acquisitions) => this.#scripts.groupBySlot(acquisitions, ({ sent }) => sent.claim.name),
+  );
 
   constructor(scripts: LockScripts, schedule: Schedule, serverClock: ServerClock) {
     this.#scripts = scripts;

@@ -8,6 +8,7 @@ import { replyRow } from "../../../redis/reply.js";
 import { scanNames } from "../../../redis/scan.js";
 import { groupBySlot } from "../../../redis/slots.js";
 import type { ForceReleaseResult, LockInspection, LockState } from "../../inspection.js";
+import { listensElsewhere } from "./lock-scripts.js";
 import { parseLock, toHolder, toWaiter } from "./lock-state.js";
 import { script as forceReleaseScript } from "./lua/force-release.lua.js";
 import { script as lookScript } from "./lua/look.lua.js";
@@ -50,7 +51,11 @@ export class RedisInspection implements LockInspection {
   }
 
   async forceRelease(name: string, fence: bigint): Promise<ForceReleaseResult> {
-    const args = [String(fence), inboxChannel(this.#context.prefix, "")];
+    const args = [
+      String(fence),
+      inboxChannel(this.#context.prefix, ""),
+      listensElsewhere(this.#context.port),
+    ];
     const keys = lockKeys(this.#context.prefix, name);
     const reply = await this.#context.port.script(
       forceReleaseScript,

@@ -11,6 +11,7 @@ import type { RedisContext } from "../../../redis/context.js";
 import { lockKey, lockKeys } from "../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
+import { groupBySlot } from "../../../redis/slots.js";
 import { publish } from "../../../telemetry/events.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Claim, Holder } from "../../backend.js";
@@ -92,6 +93,11 @@ export class LockScripts {
     this.#context = context;
   }
 
+  /** An argument of the scripts that grant: whether a process may listen at a server that the script does not see. */
+  get #elsewhere(): string {
+    return listensElsewhere(this.#port);
+  }
+
   get callTimeoutMs(): number {
     return this.#context.callTimeoutMs;
   }
@@ -99,6 +105,12 @@ export class LockScripts {
   /** How often the connection broke: a call under way at that moment may have been carried out twice. */
   get disruptions(): number {
     return this.#port.disruptions;
+  }
+
+  /** Groups items by the slot of their locks: one call must not name locks of two slots. */
+  groupBySlot<Item>(items: readonly Item[], nameOf: (item: Item) => string): (readonly Item[])[] {
+    const { prefix } = this.#context;
+    return groupBySlot(items, (item) => this.#port.slotOf(lockKey(prefix, nameOf(item))));
   }
 
   /** Begins the account of a claim. */
@@ -122,7 +134,7 @@ export class LockScripts {
     return this.#port.trouble !== null && left && unanswered > 0;
   }
 
-  /** Takes those that are free and have no line. All claims must have one ttl and reserve as many tokens. */
+  /** Takes those that are free and have no line. All must be in one slot, have one ttl, and reserve as many tokens. */
   async acquireMany(sent: readonly SentClaim[]): Promise<ManyAnswer[]> {
     const { storeTtlMs, turns } = (sent[0] as SentClaim).claim;
     const { prefix, owner, callTimeoutMs } = this.#context;
@@ -149,7 +161,7 @@ export class LockScripts {
     const { prefix, owner } = this.#context;
     const { wait, inbox, heartbeat, ticket } = settings;
     const args = [id, String(storeTtlMs), String(turns), String(minFence), owner];
-    args.push(wait ? "1" : "0", inbox, String(heartbeat), ticket);
+    args.push(wait ? "1" : "0", inbox, String(heartbeat), ticket, this.#elsewhere);
     // An answer that takes longer than the lease would be of no use.
     const timeoutMs = Math.min(settings.timeoutMs, ttlMs);
     this.count(sent);
@@ -163,28 +175,49 @@ export class LockScripts {
     }
   }
 
-  /** Gives signs of life for waiters, each with its number. */
+  /** Gives signs of life for waiters of one slot, each with its number. */
   async heartbeat(waiters: readonly (readonly [Claim, number])[], timeoutMs: number): Promise<Verdict[]> {
     const { prefix, callTimeoutMs } = this.#context;
     const keys = waiters.flatMap(([{ name }]) => lockKeys(prefix, name));
-    const args = waiters.flatMap(([{ id }, heartbeat]) => [id, String(heartbeat)]);
+    const args = [this.#elsewhere, ...waiters.flatMap(([{ id }, heartbeat]) => [id, String(heartbeat)])];
     const limitMs = Math.min(timeoutMs, callTimeoutMs);
     const row = replyRow(await this.#port.script(heartbeatScript, keys, args, limitMs), waiters.length);
     return waiters.map(([{ id }], place) => parseVerdict(row[place], id));
   }
 
-  /** One name that the server refuses to touch must not cost the others their leases: a refused batch is split. */
+  /** Rejects where the outcome of all is unknown. */
   async renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
+    const groups = this.groupBySlot(holders, ({ name }) => name);
+    if (groups.length === 1) return this.#renewOrSplit(holders, timeoutMs);
+    const outcomes = new Map<Holder, RenewOutcome>();
+    await this.#renewEach(groups, timeoutMs, outcomes);
+    return holders.map((holder) => outcomes.get(holder) ?? "unknown");
+  }
+
+  /** One name that the server refuses to touch must not cost the others their leases: a refused batch is split. */
+  async #renewOrSplit(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
     try {
       return await this.#renew(holders, timeoutMs);
     } catch (error) {
       if (!(error instanceof ServerError) || error.passing || holders.length === 1) throw error;
       const middle = holders.length >> 1;
-      const halves = [holders.slice(0, middle), holders.slice(middle)];
-      const outcomes = await Promise.allSettled(halves.map((half) => this.renew(half, timeoutMs)));
-      return outcomes.flatMap((outcome, place) =>
-        outcome.status === "fulfilled" ? outcome.value : (halves[place] ?? []).map(() => "unknown" as const),
-      );
+      const outcomes = new Map<Holder, RenewOutcome>();
+      await this.#renewEach([holders.slice(0, middle), holders.slice(middle)], timeoutMs, outcomes);
+      return holders.map((holder) => outcomes.get(holder) ?? "unknown");
+    }
+  }
+
+  /** Notes the outcomes of those batches that have one. */
+  async #renewEach(
+    batches: readonly (readonly Holder[])[],
+    timeoutMs: number,
+    outcomes: Map<Holder, RenewOutcome>,
+  ): Promise<void> {
+    const settled = await Promise.allSettled(batches.map((batch) => this.#renewOrSplit(batch, timeoutMs)));
+    for (const [place, batch] of batches.entries()) {
+      const result = settled[place];
+      if (result?.status !== "fulfilled") continue;
+      for (const [at, holder] of batch.entries()) outcomes.set(holder, result.value[at] ?? "unknown");
     }
   }
 
@@ -202,12 +235,12 @@ export class LockScripts {
   async release(sent: SentClaim, timeoutMs: number): Promise<ReleaseOutcome> {
     const { name, id } = sent.claim;
     const keys = lockKeys(this.#context.prefix, name);
-    const args = [id, String(this.banMs(sent))];
+    const args = [id, String(this.banMs(sent)), this.#elsewhere];
     const [status] = replyRow(await this.#port.script(releaseScript, keys, args, timeoutMs));
     return RELEASES[Number(status)] ?? "absent";
   }
 
-  /** Gives back those that nobody waits for. True for each that was given back. */
+  /** Gives back those of one slot that nobody waits for. True for each that was given back. */
   async releaseMany(sent: readonly SentClaim[]): Promise<boolean[]> {
     const { prefix, callTimeoutMs } = this.#context;
     const keys = sent.map(({ claim }) => lockKey(prefix, claim.name));
@@ -215,6 +248,11 @@ export class LockScripts {
     const reply = await this.#port.script(releaseManyScript, keys, ids, callTimeoutMs);
     return sent.map((_, place) => Array.isArray(reply) && Number(reply[place]) === RELEASED);
   }
+}
+
+/** "1": a PUBLISH that reached nobody does not prove that its process is gone. */
+export function listensElsewhere(port: Pick<RedisPort, "zeroListenersMeansGone">): string {
+  return port.zeroListenersMeansGone ? "0" : "1";
 }
 
 function renewOutcome(lock: string, code: number): RenewOutcome {

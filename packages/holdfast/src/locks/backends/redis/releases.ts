@@ -32,7 +32,11 @@ export class Releases {
   readonly #random: Random;
   readonly #scripts: LockScripts;
   readonly #cleanup: Cleanup;
-  readonly #batch = new Batcher<Release>(CHUNK, (releases) => this.#send(releases));
+  readonly #batch = new Batcher<Release>(
+    CHUNK,
+    (releases) => this.#send(releases),
+    (releases) => this.#scripts.groupBySlot(releases, ({ sent }) => sent.claim.name),
+  );
   #underWay = 0;
   #onSettled: () => void = () => {};
 

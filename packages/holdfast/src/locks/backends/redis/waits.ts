@@ -149,7 +149,10 @@ export class Waits {
 
   #visit(waits: readonly Wait[]): void {
     const inLine = waits.filter((wait) => wait.inLine);
-    if (inLine.length > 0) void this.#sendHeartbeats(inLine);
+    if (inLine.length > 0) {
+      const groups = this.#scripts.groupBySlot(inLine, ({ waiting }) => waiting.claim.name);
+      for (const group of groups) void this.#sendHeartbeats(group);
+    }
     for (const wait of waits) if (!wait.inLine) void this.#ask(wait);
   }
 

@@ -5,6 +5,9 @@ line     zset    waiter id -> ticket; lowest ticket first
 waiters  hash    waiter id -> "<seen_ms> <ttl_ms> <heartbeat> <turns> <min_fence> <inbox> <owner>"
 banned   zset    id that gave up -> end of its ban in ms: a late copy of its request must not take the lock
 
+elsewhere  true: a process may listen at a server that this script does not see, so that nobody who listens here
+           does not mean that it is gone
+
 <owner> is JSON and opaque here. A waiter lives while the server heard of it less than its ttl_ms ago.
 A clock set back must neither keep the dead alive nor hold a lease longer than its ttl: both are clamped
 where they are met. Whoever writes into line, waiters or banned has raised the flag of the lock before.
@@ -92,7 +95,7 @@ end
 
 -- Gives the free lock to the first waiter in line. Returns its id and token, or nil: nobody is there.
 -- Written first, told second: a server that refuses the write (OOM, READONLY) has then told nobody. Where
--- nobody listens the process is gone, and the next one is tried, with a higher token.
+-- nobody listens the process is gone, and the next one is tried, with a higher token; unless it may listen elsewhere.
 local function hand_over(keys, state, now, self_id)
   local written = false
   local token
@@ -100,7 +103,8 @@ local function hand_over(keys, state, now, self_id)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
-    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
+    message = message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock
+    return redis.call('PUBLISH', candidate.inbox, message) > 0 or keys.elsewhere
   end)
   if not waiter then
     -- mutation: cost (always), because a free lock is written as free once more

@@ -14,6 +14,7 @@ ARGV[6]   wait      0 or 1   1: stand in line when the lock is not free
 ARGV[7]   inbox     string   channel of this process; read only when wait is 1
 ARGV[8]   heartbeat integer  the number of this sign of life, returned with a later grant
 ARGV[9]   ticket    integer  place in line held before, 0 for none
+ARGV[10]  elsewhere 0 or 1   see _line.lua
 
 Returns  {1, token, id}                    held for ttl_ms from now; token > every earlier one
          {0, left_ms, held}                busy: held is the value of the lock
@@ -28,7 +29,7 @@ Cost     O(log n) in the length of the line; 3 commands when free and nobody wai
 local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, min_fence, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, inbox, heartbeat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
-local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = ARGV[10] == '1' }
 local request = {
   id = id, ttl_ms = ttl_ms, turns = turns, min_fence = min_fence, owner = owner,
   inbox = inbox, heartbeat = heartbeat,

@@ -1,11 +1,11 @@
 // Generated from acquire.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/lua/acquire",
-  sha1: "206fc589267cd5e2bbe3adc585bf00284d9930d1",
+  sha1: "28babf067e7f8313894249287c6f7cbc1c3dace0",
   source: `local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ttl_ms, turns, min_fence, owner = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local wait, inbox, heartbeat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
-local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = ARGV[10] == '1' }
 local request = {
   id = id, ttl_ms = ttl_ms, turns = turns, min_fence = min_fence, owner = owner,
   inbox = inbox, heartbeat = heartbeat,
@@ -144,7 +144,8 @@ local function hand_over(keys, state, now, self_id)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
-    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
+    message = message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock
+    return redis.call('PUBLISH', candidate.inbox, message) > 0 or keys.elsewhere
   end)
   if not waiter then
     if written then free(keys.lock, state, '+', now) end

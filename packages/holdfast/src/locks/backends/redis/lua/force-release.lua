@@ -9,6 +9,7 @@ KEYS[3]  waiters  hash
 KEYS[4]  banned   zset
 ARGV[1]  fence    integer  only from the holder of this token; 0 from whoever holds
 ARGV[2]  inboxes  string   what the channel of an inbox begins with; the owner record has the rest
+ARGV[3]  elsewhere  0 or 1  see _line.lua
 
 Returns  {0, now, held, expiry_ms}              nothing done: nobody holds it, or not with that token
          {1, now, held, expiry_ms, after, told}  taken from the holder that `held` names; `after` is the value
@@ -21,7 +22,7 @@ Cost     O(log n) in the length of the line, and O(1) per dead waiter passed ove
 ]]
 local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
-local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = ARGV[3] == '1' }
 
 --- @include "_clock.lua"
 --- @include "_token.lua"

@@ -1,10 +1,10 @@
 // Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/lua/force-release",
-  sha1: "5a3716b4cc367fdb07ac97c4643db2d0225ff741",
+  sha1: "52e94f5dc97afcacae25e97f0c111c96f9075509",
   source: `local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
-local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = ARGV[3] == '1' }
 local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -136,7 +136,8 @@ local function hand_over(keys, state, now, self_id)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
-    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
+    message = message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock
+    return redis.call('PUBLISH', candidate.inbox, message) > 0 or keys.elsewhere
   end)
   if not waiter then
     if written then free(keys.lock, state, '+', now) end

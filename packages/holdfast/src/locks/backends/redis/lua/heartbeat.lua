@@ -3,7 +3,8 @@ heartbeat: a sign of life for many waiters at once, which also repairs what a lo
 waiter that was granted the lock hears of it here, and a free lock passes to the first in line.
 
 KEYS[1..4n]  lock, line, waiters, banned of each waiter: see _state.lua and _line.lua
-ARGV[1..2n]  id and heartbeat number of each waiter, in the order of KEYS
+ARGV[1]      elsewhere  0 or 1  see _line.lua
+ARGV[2..n]   id and heartbeat number of each waiter in turn, in the order of KEYS
 
 Returns  one entry per waiter:
          {1, token, id}                    the lock is this waiter's, for its ttl from now
@@ -22,7 +23,10 @@ Cost     O(n log m) with m the length of the longest line
 local now = read_clock()
 
 local function keys_from(first)
-  return { lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], banned = KEYS[first + 3] }
+  return {
+    lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], banned = KEYS[first + 3],
+    elsewhere = ARGV[1] == '1',
+  }
 end
 
 local function heartbeat(keys, id, number)
@@ -50,8 +54,8 @@ local function heartbeat(keys, id, number)
 end
 
 local outcomes = {}
-for place = 1, #ARGV / 2 do
-  local ok, outcome = pcall(heartbeat, keys_from(4 * place - 3), ARGV[2 * place - 1], ARGV[2 * place])
+for place = 1, #KEYS / 4 do
+  local ok, outcome = pcall(heartbeat, keys_from(4 * place - 3), ARGV[2 * place], ARGV[2 * place + 1])
   outcomes[place] = ok and outcome or {3}
 end
 return outcomes

@@ -1,7 +1,7 @@
 // Generated from heartbeat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/lua/heartbeat",
-  sha1: "5838daee1251d3cae232588caabe9b9ff9f6794d",
+  sha1: "b819afdd5ebb02f8af401e279029330696890d19",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -133,7 +133,8 @@ local function hand_over(keys, state, now, self_id)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
-    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
+    message = message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock
+    return redis.call('PUBLISH', candidate.inbox, message) > 0 or keys.elsewhere
   end)
   if not waiter then
     if written then free(keys.lock, state, '+', now) end
@@ -145,7 +146,10 @@ local function hand_over(keys, state, now, self_id)
 end
 local now = read_clock()
 local function keys_from(first)
-  return { lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], banned = KEYS[first + 3] }
+  return {
+    lock = KEYS[first], line = KEYS[first + 1], waiters = KEYS[first + 2], banned = KEYS[first + 3],
+    elsewhere = ARGV[1] == '1',
+  }
 end
 local function heartbeat(keys, id, number)
   local state = read_lock(keys.lock)
@@ -169,8 +173,8 @@ local function heartbeat(keys, id, number)
   return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}
 end
 local outcomes = {}
-for place = 1, #ARGV / 2 do
-  local ok, outcome = pcall(heartbeat, keys_from(4 * place - 3), ARGV[2 * place - 1], ARGV[2 * place])
+for place = 1, #KEYS / 4 do
+  local ok, outcome = pcall(heartbeat, keys_from(4 * place - 3), ARGV[2 * place], ARGV[2 * place + 1])
   outcomes[place] = ok and outcome or {3}
 end
 return outcomes

@@ -8,6 +8,7 @@ KEYS[4]  banned     zset
 ARGV[1]  id       string   the request that holds or waits
 ARGV[2]  ban_ms   integer  refuse the id for this long from now on, because a copy of its request may still
                            be on the way; 0 where no copy can be
+ARGV[3]  elsewhere  0 or 1  see _line.lua
 
 Returns  {1}       the lease ended; the lock is free
          {2, id}   the lease ended; the lock now belongs to that waiter, who has been told
@@ -21,7 +22,7 @@ Cost     O(log n) in the length of the line, and O(1) per dead waiter passed ove
          9 when the first in line takes over
 ]]
 local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, ban_ms = ARGV[1], tonumber(ARGV[2])
+local id, ban_ms, elsewhere = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 
 local held = redis.call('GET', lock)
 local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
@@ -55,7 +56,7 @@ if mine == '+' .. id .. ' ' then
       redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
       local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
       -- mutation: cost (never), because the long way tells the waiter once more
-      if redis.call('PUBLISH', inbox, grant) > 0 then
+      if redis.call('PUBLISH', inbox, grant) > 0 or elsewhere then
         redis.call('ZREM', line, next_id)
         redis.call('HDEL', waiters, next_id)
         return {2, next_id}
@@ -69,7 +70,7 @@ end
 --- @include "_token.lua"
 --- @include "_state.lua"
 --- @include "_line.lua"
-local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = elsewhere }
 local state = read_lock(lock, held)
 
 -- mutation: cost (always), because a ban of 0 ms is a key that is gone at once
@@ -99,7 +100,7 @@ left = redis.call('HDEL', waiters, id) + left
 -- A lock that lost its state is free although others wait for it. The first of them hears of that from whoever leaves.
 if left > 0 and not state.id then
   first_waiter(keys, now, id, function(waiter)
-    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0 or elsewhere
   end)
 end
 return {left > 0 and 3 or 0}

@@ -1,9 +1,9 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/lua/release",
-  sha1: "e963626b8196282693ab523d215629997898d43e",
+  sha1: "773f269c26f6ef562ef06ea33a4a3c1151572fc5",
   source: `local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, ban_ms = ARGV[1], tonumber(ARGV[2])
+local id, ban_ms, elsewhere = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
 local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
 if mine == ' ' .. id .. ' ' then
@@ -30,7 +30,7 @@ if mine == '+' .. id .. ' ' then
       local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
       redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
       local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
-      if redis.call('PUBLISH', inbox, grant) > 0 then
+      if redis.call('PUBLISH', inbox, grant) > 0 or elsewhere then
         redis.call('ZREM', line, next_id)
         redis.call('HDEL', waiters, next_id)
         return {2, next_id}
@@ -166,7 +166,8 @@ local function hand_over(keys, state, now, self_id)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
     local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
-    return redis.call('PUBLISH', candidate.inbox, message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock) > 0
+    message = message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock
+    return redis.call('PUBLISH', candidate.inbox, message) > 0 or keys.elsewhere
   end)
   if not waiter then
     if written then free(keys.lock, state, '+', now) end
@@ -176,7 +177,7 @@ local function hand_over(keys, state, now, self_id)
   drop_waiter(keys, waiter.id)
   return waiter.id, token
 end
-local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = elsewhere }
 local state = read_lock(lock, held)
 if ban_ms > 0 then
   check_line(keys, id)
@@ -201,7 +202,7 @@ local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
 if left > 0 and not state.id then
   first_waiter(keys, now, id, function(waiter)
-    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0
+    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0 or elsewhere
   end)
 end
 return {left > 0 and 3 or 0}
