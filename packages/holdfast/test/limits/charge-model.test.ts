@@ -5,7 +5,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { type LimitOptions, type LimitSettings, parseLimitOptions } from "../../src/limits/settings.ts";
-import type { LimitType } from "../../src/limits/types.ts";
+import { type LimitType, limitTypes } from "../../src/limits/types.ts";
 import { Dice, Engine } from "./engine.ts";
 import { modelOf, type Question } from "./model.ts";
 
@@ -127,9 +127,7 @@ function walk(type: LimitType, seed: number): void {
   }
 }
 
-const types = ["rolling", "gcra", "window", "sliding", "lifetime"] as const;
-
-describe.each(types)("%s", (type) => {
+describe.each(limitTypes)("%s", (type) => {
   test("says what the model says", () => {
     const seeds = ONE === undefined ? Array.from({ length: SEEDS }, (_, place) => place + 1) : [Number(ONE)];
     for (const seed of seeds) walk(type, seed);
@@ -140,7 +138,7 @@ describe.each(types)("%s", (type) => {
 function walkMany(seed: number): void {
   const dice = new Dice(seed * 131);
   engine.call("FLUSHALL");
-  const limits = types.map((type) => ({
+  const limits = limitTypes.map((type) => ({
     model: modelOf(type),
     settings: termsFrom(type, dice),
     key: `t:{a}:limit:${type}:n`,

@@ -8,7 +8,7 @@ import type { Limit } from "../../src/limits/limit.ts";
 import type { LimitGroupPart } from "../../src/limits/limit-group.ts";
 import { Limits } from "../../src/limits/limits.ts";
 import type { LimitOptions } from "../../src/limits/settings.ts";
-import type { LimitType } from "../../src/limits/types.ts";
+import { limitTypes, types } from "../../src/limits/types.ts";
 import { rateLimit } from "../../src/middleware/fastify.ts";
 import { Engine } from "./engine.ts";
 import { VirtualLimits } from "./virtual-limits.ts";
@@ -124,19 +124,18 @@ describe("options that would be ignored", () => {
     await refusalOf(call);
   });
 
-  const types: readonly LimitType[] = ["rolling", "gcra", "window", "sliding", "lifetime"];
-  test.each(types)("a moment of a charge, where %s does not heed it", async (type) => {
-    const options: LimitOptions = { type, max: 3, ...(type === "lifetime" ? {} : { per: "1h" }) };
+  test.each(limitTypes)("a moment of a charge, where %s does not heed it", async (type) => {
+    const options: LimitOptions = { type, max: 3, ...(types[type].frees === "never" ? {} : { per: "1h" }) };
     const late = virtual.limit("late", options);
     const atMs = engine.nowUs / 1_000 - 1_000;
     const calls = [
       () => late.take("ann", 1, { atMs }),
       () => virtual.all([late.of("ann", { atMs })]).take(),
       () => virtual.all([late.of("ann", { atMs })]).peek(),
-      ...(type === "lifetime" ? [] : [() => limits.across([late.of("ann", { atMs })]).take()]),
+      ...(types[type].frees === "never" ? [] : [() => limits.across([late.of("ann", { atMs })]).take()]),
     ];
     for (const call of calls) {
-      if (type === "rolling" || type === "gcra") await call();
+      if (types[type].frees === "evenly") await call();
       else expect(await refusalOf(call)).toMatch(/^atMs is for rolling and gcra, and for refunds/);
     }
     // When it was taken is said of a refund of any type.

@@ -3,6 +3,7 @@
  * by answer. A count of things used is a rational: so many `perUs`-ths.
  */
 import type { LimitSettings } from "../../src/limits/settings.ts";
+import type { LimitType } from "../../src/limits/types.ts";
 
 export interface Question {
   readonly how: "each" | "look" | "set" | "ahead";
@@ -27,11 +28,15 @@ export interface Model {
   ask(nowUs: number, question: Question): Expected;
 }
 
-export function modelOf(type: LimitSettings["policy"]["type"]): Model {
-  if (type === "window") return new WindowModel();
-  if (type === "sliding") return new SlidingModel();
-  if (type === "lifetime") return new LifetimeModel();
-  return new BucketModel();
+export function modelOf(type: LimitType): Model {
+  const models: Readonly<Record<LimitType, new () => Model>> = {
+    rolling: BucketModel,
+    gcra: BucketModel,
+    window: WindowModel,
+    sliding: SlidingModel,
+    lifetime: LifetimeModel,
+  };
+  return new models[type]();
 }
 
 /** `used` things by `perUs`, at `since`; it counts time in whole units. */
