@@ -176,3 +176,17 @@ test("many in one call: each as if it were alone, a group as a whole", () => {
   const seeds = ONE === undefined ? Array.from({ length: SEEDS }, (_, place) => place + 1) : [Number(ONE)];
   for (const seed of seeds) walkMany(seed);
 });
+
+test.each(["rolling", "gcra", "window", "sliding"] as const)(
+  "%s: a key that lost its expiry gets one again from a refusal, also when nothing is used any more",
+  (type) => {
+    engine.call("FLUSHALL");
+    const settings = parseLimitOptions("n", { type, max: 5, per: 1_000 });
+    const ask = { settings, key: `t:{a}:limit:${type}:n`, atUs: null };
+    engine.charge("each", [{ ...ask, cost: 1 }]);
+    engine.call("PERSIST", ask.key);
+    engine.trueUs += 10_000_000;
+    engine.charge("each", [{ ...ask, cost: 6 }]);
+    expect(engine.call("PTTL", ask.key)).toBeGreaterThan(-1);
+  },
+);

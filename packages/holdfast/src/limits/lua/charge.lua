@@ -97,9 +97,10 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
     remaining, reset = remaining_now, reset_now
     if how ~= 'look' then
       -- A refusal must not promise a time that never comes. So a state from the future counts from now on, a key that
-      -- lost its expiry gets one again, and a key whose `per` became longer lives as long as the answer says.
+      -- lost its expiry gets one again, also if nothing is used any more, and a key whose `per` became longer lives as long
+      -- as the answer says.
       if is_moved then write(false)
-      elseif reset > 0 then
+      elseif reset >= 0 then
         local life_ms = ceil_div(reset, 1000) + 1
         if redis.call('PTTL', key_of(place)) < life_ms - 1 then redis.call('PEXPIRE', key_of(place), life_ms) end
       end

@@ -1,7 +1,7 @@
 // Generated from charge.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "limits/lua/charge",
-  sha1: "df2e4aede6d50b6c5eaea6bf1e73bb8500a6e1ab",
+  sha1: "0b3dce104e21307557c5c43a9ebfe87bf71680cc",
   source: `local how, size = ARGV[1], ARGV[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -302,7 +302,7 @@ local function settle(place, is_charged, taken, retry, remaining, reset, remaini
     remaining, reset = remaining_now, reset_now
     if how ~= 'look' then
       if is_moved then write(false)
-      elseif reset > 0 then
+      elseif reset >= 0 then
         local life_ms = ceil_div(reset, 1000) + 1
         if redis.call('PTTL', key_of(place)) < life_ms - 1 then redis.call('PEXPIRE', key_of(place), life_ms) end
       end
