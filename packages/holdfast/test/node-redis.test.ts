@@ -1,8 +1,18 @@
-/** An end of node-redis that comes while a socket is being connected: in itself the library leaves that socket open. */
+/** node-redis leaves a socket open whose client ends while it connects, and arms a timer for each command. */
 import { FaultProxy } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { createClient } from "redis";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { endOf, type NodeRedisLike, nodeRedisClient } from "../src/redis/clients/node-redis.js";
 
 const BACKOFF_MS = 20;
@@ -32,6 +42,21 @@ describe("node-redis", () => {
   });
   afterEach(() => proxy.close());
   afterAll(() => server.stop());
+
+  test("a command that is written at once has no timer of the library's, one that has to wait has", async () => {
+    const timers = vi.spyOn(AbortSignal, "timeout");
+    onTestFinished(() => timers.mockRestore());
+    const client = open();
+    const adapter = nodeRedisClient(like(client));
+    const connected = client.connect();
+    const waiting = adapter.send([["PING"]]);
+    expect(timers).toHaveBeenCalledTimes(1);
+    await connected;
+    await Promise.all(waiting);
+    expect(await Promise.all(adapter.send([["PING"], ["ECHO", "text"]]))).toEqual(["PONG", "text"]);
+    expect(timers).toHaveBeenCalledTimes(1);
+    client.destroy();
+  });
 
   test("a subscription that ends as it begins leaves no connection", async () => {
     const client = open();
