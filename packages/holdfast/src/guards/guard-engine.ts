@@ -9,7 +9,7 @@ import { guardKeys } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
 import { publish } from "../telemetry/events.js";
 import { script } from "./guard.lua.js";
-import { GuardLists, type HitOptions, nameOf } from "./guard-lists.js";
+import { GuardLists, type HitOptions, parseListedAs } from "./guard-lists.js";
 import type { GuardSettings, GuardVerdict } from "./guard-settings.js";
 import { PenaltyCache } from "./penalty-cache.js";
 
@@ -34,11 +34,11 @@ export class GuardEngine {
   }
 
   hit(settings: GuardSettings, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
-    return this.#ask(settings, "hit", { subject, route, listedAs: nameOf(options) ?? subject });
+    return this.#ask(settings, "hit", { subject, route, listedAs: parseListedAs(options) ?? subject });
   }
 
   look(settings: GuardSettings, subject: string, route: string, options?: HitOptions): Promise<GuardVerdict> {
-    return this.#ask(settings, "look", { subject, route, listedAs: nameOf(options) ?? subject });
+    return this.#ask(settings, "look", { subject, route, listedAs: parseListedAs(options) ?? subject });
   }
 
   async pardon(settings: GuardSettings, subject: string): Promise<void> {
@@ -66,7 +66,7 @@ export class GuardEngine {
     }: { readonly subject: string; readonly route: string; readonly listedAs: string },
   ): Promise<GuardVerdict> {
     if (this.#closed) throw new ClosedError(`${how}() came after hf.close()`);
-    const said = this.#listsOf(settings).say([listedAs, subject], this.#timeoutOf(settings));
+    const said = this.#findLists(settings).say([listedAs, subject], this.#timeoutOf(settings));
     const listed = said instanceof Promise ? await said : said;
     if (listed !== null) return toListVerdict(settings, listed);
     const keys = guardKeys(this.#context.prefix, settings.name, subject, route);
@@ -123,7 +123,7 @@ export class GuardEngine {
     return { ok, penalty: null, retryAfterMs: ok ? 0 : null, strikes: 0, remaining: 0, source: "outage" };
   }
 
-  #listsOf(settings: GuardSettings): GuardLists {
+  #findLists(settings: GuardSettings): GuardLists {
     const known = this.#lists.get(settings);
     if (known) return known;
     const lists = new GuardLists(this.#context.schedule, settings);

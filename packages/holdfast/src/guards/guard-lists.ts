@@ -106,14 +106,14 @@ export class GuardLists {
   readonly #lists: { readonly allow: SubjectSet | LoadedList; readonly deny: SubjectSet | LoadedList };
 
   constructor(schedule: Schedule, { name, allow, deny, listMaxAgeMs }: GuardSettings) {
-    const listOf = (list: "allow" | "deny", given: typeof allow): SubjectSet | LoadedList => {
+    const openList = (list: "allow" | "deny", given: typeof allow): SubjectSet | LoadedList => {
       if (typeof given !== "function") return given;
       const load = async () => checkSubjects(list, await given());
       return new LoadedList(schedule, load, listMaxAgeMs, (error) =>
         publish("holdfast:guard:list-failed", () => ({ guard: name, list, error })),
       );
     };
-    this.#lists = { allow: listOf("allow", allow), deny: listOf("deny", deny) };
+    this.#lists = { allow: openList("allow", allow), deny: openList("deny", deny) };
   }
 
   /** Searches the lists for any of the names. Null: none of them is listed. A promise only while a list is first loaded. */
@@ -140,7 +140,7 @@ function has(subjects: SubjectSet, names: readonly string[]): boolean {
 }
 
 /** @throws {InvalidArgumentError} */
-export function nameOf(options: HitOptions | undefined): string | undefined {
+export function parseListedAs(options: HitOptions | undefined): string | undefined {
   if (options === undefined) return undefined;
   checkOptions("options", options, ["listedAs"]);
   const { listedAs } = options;

@@ -1,6 +1,6 @@
 /** LimitInspection: limits as they look from outside, read off their state in Redis. */
 import type { RedisContext } from "../redis/context.js";
-import { limitKey, limitOf } from "../redis/keys.js";
+import { limitKey, parseLimitKey } from "../redis/keys.js";
 import { escapePattern, matcherOf } from "../redis/pattern.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
@@ -89,7 +89,7 @@ export class LimitInspection {
 
 /** Null: another key, or of a type that this version does not know. */
 function limitNameOf(prefix: string, key: string): LimitName | null {
-  const { type: found, name = "", target = "" } = limitOf(prefix, key) ?? {};
+  const { type: found, name = "", target = "" } = parseLimitKey(prefix, key) ?? {};
   const type = limitTypes.find((each) => each === found);
   return type ? { type, name, target } : null;
 }
@@ -104,12 +104,12 @@ function limitStateOf(
   const [ttl, state] = row;
   if (state === undefined || state === null) return null;
   const ttlMs = Number(ttl);
-  const used = usedOf(type, String(state), ttlMs, nowUs);
+  const used = readUsed(type, String(state), ttlMs, nowUs);
   if (used === null || used <= 0) return null;
   return { name, type, target, used: Math.ceil(used - TOLERANCE), resetMs: ttlMs < 0 ? null : ttlMs };
 }
 
-function usedOf(type: LimitType, state: string, ttlMs: number, nowUs: number): number | null {
+function readUsed(type: LimitType, state: string, ttlMs: number, nowUs: number): number | null {
   const numbers = types[type].state.exec(state)?.slice(1).map(Number);
   if (!numbers) return null;
   const [count = 0, sinceUs = 0, perUs = 0, unitUs = 0] = numbers;

@@ -215,7 +215,7 @@ export class Limiter {
     try {
       const verdict = await this.#sender.one(charge, timeoutMs);
       onVerdict(verdict);
-      return this.#resultOf(charge, start, verdict);
+      return this.#noteResult(charge, start, verdict);
     } catch (error) {
       return this.#inOutage(charge, fromCaller(error, fromCaller), "take");
     }
@@ -234,7 +234,7 @@ export class Limiter {
         (ahead) => this.#sender.one(charge, leftMs(), ahead),
         (done) => this.#within(leftMs(), done),
       );
-      if (found) return "verdict" in found ? this.#resultOf(charge, start, found.verdict) : found;
+      if (found) return "verdict" in found ? this.#noteResult(charge, start, found.verdict) : found;
     } catch (error) {
       return this.#inOutage(charge, fromCaller(error, fromCaller), "take");
     }
@@ -291,7 +291,7 @@ export class Limiter {
     });
   }
 
-  #resultOf({ settings, key, cost, atUs }: Charge, start: CallStart, verdict: Verdict): LimitResult {
+  #noteResult({ settings, key, cost, atUs }: Charge, start: CallStart, verdict: Verdict): LimitResult {
     const result = toResult(settings, verdict);
     if (!result.ok && settings.cache && atUs === null)
       this.#refusals.note(settings, key, cost, start, result);
@@ -308,7 +308,7 @@ export class Limiter {
     try {
       const verdicts = await this.#together(how, charges);
       const results = charges.map((charge, place) =>
-        this.#resultOf(charge, start, verdicts[place] as Verdict),
+        this.#noteResult(charge, start, verdicts[place] as Verdict),
       );
       return { results, source: "redis", atMs: verdicts[0] ? verdicts[0].nowUs / 1_000 : null };
     } catch (error) {

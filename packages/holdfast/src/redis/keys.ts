@@ -34,7 +34,7 @@ export function refundKey(prefix: string, target: string, id: string): string {
 }
 
 /** What the key of a limit names; null for other keys. As in `lockNameOf`, a client may have put a prefix before it. */
-export function limitOf(
+export function parseLimitKey(
   prefix: string,
   key: string,
 ): { readonly type: string; readonly name: string; readonly target: string } | null {
