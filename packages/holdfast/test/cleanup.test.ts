@@ -19,6 +19,7 @@ const claim: Claim = {
 };
 const sent = (id = "i"): SentClaim => ({
   claim: { ...claim, id },
+  key: "holdfast:{n}:lock",
   disruptions: 0,
   unanswered: 1,
   left: true,

@@ -21,7 +21,7 @@ export class Acquisitions {
   readonly #batch = new Batcher<Acquisition>(
     CHUNK,
     (acquisitions) => this.#send(acquisitions),
-    (acquisitions) => this.#scripts.groupBySlot(acquisitions, ({ sent }) => sent.claim.name),
+    (acquisitions) => this.#scripts.groupBySlot(acquisitions),
   );
 
   constructor(scripts: LockScripts, schedule: Schedule, serverClock: ServerClock) {

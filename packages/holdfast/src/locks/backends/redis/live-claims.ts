@@ -6,6 +6,8 @@ import type { Inbox } from "../../../redis/inbox.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
 
 export interface LiveClaim {
+  /** Whether it was granted. */
+  readonly isHeld: boolean;
   /** Somebody took the lock away from it, by hand. */
   revoke(): void;
 }
@@ -17,7 +19,7 @@ export class LiveClaims {
   readonly #schedule: Schedule;
   readonly #inbox: Inbox;
   readonly #byId = new Map<string, LiveClaim>();
-  readonly #held = new Set<string>();
+  #held = 0;
   #pulse: Alarm | null = null;
   readonly #listen = (): void => {
     this.#pulse = this.#schedule.after(PULSE_MS, this.#listen);
@@ -37,19 +39,20 @@ export class LiveClaims {
     return this.#byId.get(id);
   }
 
-  /** The claim was granted. */
-  hold(id: string): void {
-    this.#held.add(id);
+  /** A claim was granted. */
+  hold(): void {
+    this.#held += 1;
     this.#pulse ??= this.#schedule.after(PULSE_MS, this.#listen);
   }
 
-  isHeld(id: string): boolean {
-    return this.#held.has(id);
-  }
-
+  /** A claim is over. */
   delete(id: string): void {
+    const claim = this.#byId.get(id);
+    if (!claim) return;
     this.#byId.delete(id);
-    if (!this.#held.delete(id) || this.#held.size > 0) return;
+    if (!claim.isHeld) return;
+    this.#held -= 1;
+    if (this.#held > 0) return;
     this.#schedule.cancel(this.#pulse);
     this.#pulse = null;
   }

@@ -31,6 +31,8 @@ export type LockScriptsContext = Pick<
 /** A claim, and whether one of its copies may still reach the server. */
 export interface SentClaim {
   readonly claim: Claim;
+  /** Of the lock's state. */
+  readonly key: string;
   /** How often the connection had broken before the claim was first sent. */
   readonly disruptions: number;
   /** Copies that have no answer, yet or for ever. */
@@ -107,15 +109,15 @@ export class LockScripts {
     return this.#port.disruptions;
   }
 
-  /** Groups items by the slot of their locks: one call must not name locks of two slots. */
-  groupBySlot<Item>(items: readonly Item[], nameOf: (item: Item) => string): (readonly Item[])[] {
-    const { prefix } = this.#context;
-    return groupBySlot(items, (item) => this.#port.slotOf(lockKey(prefix, nameOf(item))));
+  /** Groups items by the slot of their claims: one call must not name locks of two slots. */
+  groupBySlot<Item extends { readonly sent: SentClaim }>(items: readonly Item[]): (readonly Item[])[] {
+    return groupBySlot(items, ({ sent }) => this.#port.slotOf(sent.key));
   }
 
   /** Begins the account of a claim. */
   account(claim: Claim): SentClaim {
-    return { claim, disruptions: this.#port.disruptions, unanswered: 0, left: false };
+    const key = lockKey(this.#context.prefix, claim.name);
+    return { claim, key, disruptions: this.#port.disruptions, unanswered: 0, left: false };
   }
 
   /** Counts a copy. `acquireMany` leaves that to whoever gathers the claims, because one may give up before it is sent. */
@@ -137,8 +139,8 @@ export class LockScripts {
   /** Takes those that are free and have no line. All must be in one slot, have one ttl, and reserve as many tokens. */
   async acquireMany(sent: readonly SentClaim[]): Promise<ManyAnswer[]> {
     const { storeTtlMs, turns } = (sent[0] as SentClaim).claim;
-    const { prefix, owner, callTimeoutMs } = this.#context;
-    const keys = sent.map(({ claim }) => lockKey(prefix, claim.name));
+    const { owner, callTimeoutMs } = this.#context;
+    const keys = sent.map(({ key }) => key);
     const args = [`${KEEP_MS} ${storeTtlMs} ${owner}`, String(turns), String(KEEP_MS + storeTtlMs)];
     for (const { claim } of sent) args.push(claim.id);
     const timeoutMs = Math.min(callTimeoutMs, ...sent.map(({ claim }) => claim.ttlMs));
@@ -187,7 +189,8 @@ export class LockScripts {
 
   /** Rejects where the outcome of all is unknown. */
   async renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
-    const groups = this.groupBySlot(holders, ({ name }) => name);
+    const { prefix } = this.#context;
+    const groups = groupBySlot(holders, ({ name }) => this.#port.slotOf(lockKey(prefix, name)));
     if (groups.length === 1) return this.#renewOrSplit(holders, timeoutMs);
     const outcomes = new Map<Holder, RenewOutcome>();
     await this.#renewEach(groups, timeoutMs, outcomes);
@@ -242,8 +245,8 @@ export class LockScripts {
 
   /** Gives back those of one slot that nobody waits for. True for each that was given back. */
   async releaseMany(sent: readonly SentClaim[]): Promise<boolean[]> {
-    const { prefix, callTimeoutMs } = this.#context;
-    const keys = sent.map(({ claim }) => lockKey(prefix, claim.name));
+    const { callTimeoutMs } = this.#context;
+    const keys = sent.map(({ key }) => key);
     const ids = sent.map(({ claim }) => claim.id);
     const reply = await this.#port.script(releaseManyScript, keys, ids, callTimeoutMs);
     return sent.map((_, place) => Array.isArray(reply) && Number(reply[place]) === RELEASED);

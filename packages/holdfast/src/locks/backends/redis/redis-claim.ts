@@ -34,6 +34,7 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
   /** Taken away before this process heard that it was granted. */
   #revoked = false;
   #over = false;
+  isHeld = false;
 
   constructor(claim: Claim, observer: ClaimObserver, parts: ClaimParts) {
     this.claim = claim;
@@ -108,14 +109,15 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
       this.#revoked = false;
       return null;
     }
-    const { id, name, turns, ttlMs } = this.claim;
-    live.hold(id);
+    const { name, turns, ttlMs } = this.claim;
+    if (!this.isHeld) live.hold();
+    this.isHeld = true;
     serverClock.granted(name, token);
     return { token, turns, ttlMs, sentAt };
   }
 
   revoke(): void {
-    if (!this.#parts.live.isHeld(this.claim.id)) {
+    if (!this.isHeld) {
       this.#revoked = true;
       return;
     }

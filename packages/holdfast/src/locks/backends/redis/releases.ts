@@ -35,7 +35,7 @@ export class Releases {
   readonly #batch = new Batcher<Release>(
     CHUNK,
     (releases) => this.#send(releases),
-    (releases) => this.#scripts.groupBySlot(releases, ({ sent }) => sent.claim.name),
+    (releases) => this.#scripts.groupBySlot(releases),
   );
   #underWay = 0;
   #onSettled: () => void = () => {};

@@ -47,7 +47,8 @@ export class ServerClock {
   /** A token was granted just now. */
   granted(lock: string, fence: bigint): void {
     const last = this.#last;
-    if (!last) return;
+    // Nearly every token is what the clock said when it was granted.
+    if (!last || Number(fence) <= last.serverUs) return;
     // mutation: people (later), because only the event `token-ahead` differs
     const nowUs = last.serverUs + agedMs(this.#clock.now(), last.sentAt) * 1_000;
     const aheadMs = (Number(fence) - nowUs) / 1_000;

@@ -35,6 +35,7 @@ export interface Waiting {
 
 interface Wait {
   readonly waiting: Waiting;
+  readonly sent: SentClaim;
   /** When each of the last signs of life was sent: a grant names one of them. */
   readonly sentAt: Map<number, Instant>;
   /** Number of the last sign of life. */
@@ -98,6 +99,7 @@ export class Waits {
   add(waiting: Waiting, ticket: string): void {
     const wait: Wait = {
       waiting,
+      sent: waiting.sent,
       sentAt: new Map(),
       heartbeat: 0,
       ticket,
@@ -150,8 +152,7 @@ export class Waits {
   #visit(waits: readonly Wait[]): void {
     const inLine = waits.filter((wait) => wait.inLine);
     if (inLine.length > 0) {
-      const groups = this.#scripts.groupBySlot(inLine, ({ waiting }) => waiting.claim.name);
-      for (const group of groups) void this.#sendHeartbeats(group);
+      for (const group of this.#scripts.groupBySlot(inLine)) void this.#sendHeartbeats(group);
     }
     for (const wait of waits) if (!wait.inLine) void this.#ask(wait);
   }
@@ -164,7 +165,7 @@ export class Waits {
     const timeoutMs = this.#scripts.callTimeoutMs;
     const settings = { wait: up, inbox: channel, heartbeat, ticket: wait.ticket, timeoutMs };
     try {
-      this.#hear(wait, await this.#scripts.acquire(wait.waiting.sent, settings), sentAt);
+      this.#hear(wait, await this.#scripts.acquire(wait.sent, settings), sentAt);
     } catch (error) {
       this.#failed(wait, error as HoldfastError);
     }
