@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { type OutputChunk, rolldown } from "rolldown";
-import { workspaces } from "../files.ts";
+import { filesBelow, workspaces } from "../files.ts";
 import { type Output, root, write } from "./output.ts";
 
 interface Manifest {
@@ -114,7 +114,7 @@ function follow(id: string, next: (id: string) => readonly string[], found: Set<
 
 /**
  * A declaration is about a CommonJS file when it ends in `.d.cts`. These are copies of what the compiler wrote, of
- * those that an entry leads to.
+ * those that an entry leads to. The others are not published.
  */
 function declarations(dist: string, entries: readonly string[]): Output {
   const found = new Set<string>();
@@ -130,5 +130,10 @@ function declarations(dist: string, entries: readonly string[]): Output {
       .replace(specifier, '$1$2.cjs"')
       .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"),
   ]);
-  return { files: new Map(files), inputs: [...found].map((file) => relative(root, file)) };
+  const compiledAll = filesBelow(dist).filter((file) => file.endsWith(".d.ts"));
+  const inner = compiledAll.filter((file) => !found.has(join(dist, file)));
+  return {
+    files: new Map([...files, [".npmignore", inner.map((file) => `/${file}\n`).join("")]]),
+    inputs: [...found].map((file) => relative(root, file)),
+  };
 }
