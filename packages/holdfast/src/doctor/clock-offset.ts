@@ -1,4 +1,4 @@
-/** By how much the server's clock differs from this process's, and how sure that is. */
+/** Measures how far the server's clock is ahead of this process's clock, with bounds. */
 import type { RedisPort } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import type { Clock } from "../time/clock.js";
@@ -11,10 +11,10 @@ export interface ClockReading {
 }
 
 const SAMPLES = 9;
-/** A wall clock that shows whole milliseconds may be as much as this further. */
+/** A wall clock that shows whole milliseconds may be ahead of what it shows by this. */
 const WALL_STEP_MS = 1;
 const LARGEST_OFFSET_MS = 1_000;
-/** The part of the time limit of a call that a round trip may take before it is worth a word. */
+/** A round trip that takes a larger share of a call's time-out is a finding. */
 const SLOW_SHARE = 1 / 4;
 
 /**

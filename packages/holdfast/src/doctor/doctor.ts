@@ -1,6 +1,6 @@
 /**
- * The examination behind `hf.doctor()`: looks at the server, the way to it, and the client, and says what
- * puts locks at risk. A few harmless calls, on keys of a name that nobody else has; nothing is changed.
+ * The examination behind `hf.doctor()`: looks at the server, the network and the client, and reports what
+ * puts locks at risk. It makes a few harmless calls, on keys of a name that nobody else has, and changes nothing.
  */
 import { type HoldfastError, ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
@@ -25,7 +25,7 @@ export async function examine({ client, context }: DoctorTarget): Promise<Doctor
   const { port, prefix, callTimeoutMs, schedule, random } = context;
   const { clock } = schedule;
   const ofClient = checkClient(client, callTimeoutMs);
-  // First and alone: it measures.
+  // This measures times, so no other call runs beside it.
   const reading = await readClock(port, clock, callTimeoutMs).catch((error: HoldfastError) => error);
   if (reading instanceof Error && !(reading instanceof ServerError)) {
     const nothing = { info: null, config: null, infoError: null, configError: null };
@@ -42,7 +42,7 @@ export async function examine({ client, context }: DoctorTarget): Promise<Doctor
   return reportOf(facts, [
     ...checkServer(state, facts),
     ...checkStorage(state, facts),
-    // A replica that takes no writes is one finding, not two.
+    // A replica refuses writes: the finding about its role says so already.
     ...permissions.filter(
       ({ code, found }) => facts.role !== "replica" || code !== "refused" || !/READONLY/.test(found),
     ),

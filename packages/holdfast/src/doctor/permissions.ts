@@ -1,6 +1,6 @@
 /**
- * What this user may do: every command that holdfast sends is sent once, to keys of a name that nobody
- * else has. A server looks at permissions before anything else, so an answer of any other kind is a yes.
+ * Finds missing permissions: sends every command of holdfast once, to keys of a name that nobody else has. A server
+ * checks permissions before anything else, so any other answer shows that the user has the permission.
  */
 import { ServerError } from "../errors.js";
 import type { RedisPort } from "../redis/port.js";
@@ -12,7 +12,7 @@ const KEEP_MS = "10000";
 const SCRIPT = "return 1";
 const SCRIPT_SHA1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
 
-/** One call per command, in an order in which none fails for the type of its key. */
+/** One call for each command, in an order in which every key has the type that its command needs. */
 export function probes(stem: string): string[][] {
   const [text, hash, zset, list] = [`${stem}:text`, `${stem}:hash`, `${stem}:zset`, `${stem}:list`];
   return [
@@ -59,7 +59,7 @@ export async function checkPermissions(
   name: string,
   timeoutMs: number,
 ): Promise<Finding[]> {
-  // The channel that is published to is an inbox; the keys are those of a name.
+  // A channel is an inbox, and inboxes have no hash tag.
   const calls = probes(`${prefix}:{${name}}`).map((call) =>
     call[0] === "PUBLISH" ? ["PUBLISH", `${prefix}:inbox:${name}`, "x"] : call,
   );

@@ -1,4 +1,4 @@
-/** What kind of server it is, and what part it plays among others. */
+/** Checks the kind and version of the server, and its role among replicas. */
 import { ServerError } from "../errors.js";
 import type { Finding, ServerFacts } from "./report.js";
 import type { Fields, ServerState } from "./server-state.js";
@@ -6,9 +6,9 @@ import type { Fields, ServerState } from "./server-state.js";
 type Clockwork = Pick<ServerFacts, "roundTripMs" | "clockOffsetMs" | "clockUncertaintyMs">;
 
 const NUMBER = /^\d+$/;
-/** Of Redis; every Valkey is newer. */
+/** The oldest version of Redis that works. Every Valkey is newer. */
 const TESTED_MAJOR = 7;
-/** Before it, a script that has read the clock may not write. */
+/** In older versions a script that has read the clock may not write. */
 const OLDEST_MAJOR = 5;
 const CROWDED_SHARE = 0.9;
 
@@ -54,7 +54,7 @@ export function checkServer(state: ServerState, facts: ServerFacts): Finding[] {
   ].flat();
 }
 
-/** What could not be looked at. */
+/** Findings for everything that could not be checked. */
 function checkVisible({ infoError, configError }: ServerState): Finding[] {
   const findings: Finding[] = [];
   if (infoError) {

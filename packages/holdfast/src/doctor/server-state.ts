@@ -1,4 +1,4 @@
-/** What the server says of itself: INFO, HELLO where INFO is not allowed, CONFIG GET. */
+/** Reads the state of the server: INFO, HELLO where INFO is not allowed, and CONFIG GET. */
 import { type HoldfastError, ServerError } from "../errors.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 
@@ -54,7 +54,7 @@ export function outcomeOf(call: Promise<Reply>): Promise<Outcome> {
   );
 }
 
-/** Lines of `name:value`, under headings. */
+/** Parses INFO: lines of `name:value`, under headings. */
 function fieldsOfInfo(text: string): Fields {
   return new Map(
     text
@@ -64,7 +64,7 @@ function fieldsOfInfo(text: string): Fields {
   );
 }
 
-/** Under the names that INFO has for them. */
+/** Parses HELLO into the fields of INFO. */
 function fieldsOfHello(reply: unknown): Fields | null {
   const hello = new Map(entriesOf(reply));
   const server = hello.get("server");
@@ -79,7 +79,7 @@ function fieldsOfHello(reply: unknown): Fields | null {
   return new Map(fields.filter((field): field is [string, string] => field[1] !== undefined));
 }
 
-/** A map of RESP3 is an object, a flat array, a Map or an array of pairs, by client. */
+/** Each client returns a map of RESP3 in its own shape: an object, a flat array, a Map or an array of pairs. */
 function entriesOf(reply: unknown): [string, string][] {
   if (reply instanceof Map) return [...reply].map(([name, value]) => [String(name), String(value)]);
   if (!Array.isArray(reply)) {

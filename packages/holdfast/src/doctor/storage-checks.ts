@@ -1,13 +1,13 @@
-/** Whether the server keeps what it was told: eviction, memory, persistence. */
+/** Checks whether the server keeps its data: eviction, memory, persistence. */
 import type { Finding, ServerFacts } from "./report.js";
 import { numberOf } from "./server-checks.js";
 import type { ServerState } from "./server-state.js";
 
 const FULL_SHARE = 0.9;
-/** What a Valkey inside Node says it runs on. */
+/** The operating system in INFO of the embedded Valkey. */
 const EMBEDDED_OS = "wasi ";
 
-/** It is that by design, and there is no setting to mend it. */
+/** The embedded Valkey keeps nothing by design, and has no setting that would change it. */
 const inMemory: Finding = {
   code: "persistence",
   severity: "info",
@@ -60,7 +60,7 @@ function checkMemory({ info }: ServerState, { evictionPolicy, maxMemoryBytes }: 
   ];
 }
 
-/** Saving that is meant to work and does not. */
+/** Reports that the server is set to save its data and fails to. */
 function checkSaving({ info, config }: ServerState): Finding[] {
   const failed = [
     ...(info?.get("rdb_last_bgsave_status") === "err" ? ["snapshot"] : []),

@@ -1,4 +1,4 @@
-/** Whether messages reach this process: by them a waiting caller hears that a lock is its own. */
+/** Checks whether messages reach this process. A waiting caller learns by a message that it has the lock. */
 import { ServerError } from "../errors.js";
 import type { RedisPort } from "../redis/port.js";
 import { Subscriber } from "../redis/subscriber.js";
@@ -40,13 +40,13 @@ export async function checkWakeUps(
 async function listen(port: RedisPort, clock: Clock, channel: string, timeoutMs: number): Promise<Hearing> {
   const { promise, settle } = openEnded<Hearing>();
   const cancel = clock.setTimer(() => settle("deaf"), timeoutMs);
-  // A connection of its own: what there is already says nothing about whether another can be made.
+  // The check opens a connection: one that is open already does not show that another can be opened.
   const subscriber = new Subscriber(port, clock, timeoutMs);
   subscriber.subscribe(channel, {
     message: () => settle("heard"),
     up: () => {
       void outcomeOf(port.command(["PUBLISH", channel, "doctor"], timeoutMs)).then(({ error }) => {
-        // Who may not publish is told so by the probe of the permissions.
+        // The check of permissions reports a user who may not publish.
         if (error instanceof ServerError) settle("heard");
       });
     },
@@ -55,7 +55,7 @@ async function listen(port: RedisPort, clock: Clock, channel: string, timeoutMs:
     },
   });
   const hearing = await promise;
-  // Not inside a callback of the client: there are some that then stumble over the next message.
+  // Some clients fail at the next message when they are closed inside one of their callbacks.
   cancel();
   subscriber.close();
   return hearing;

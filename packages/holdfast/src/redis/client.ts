@@ -16,7 +16,7 @@ export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMe
   /** Sends commands of one slot in one write where the client can; one promise per command, in order. */
   send(commands: readonly (readonly string[])[]): Promise<unknown>[];
   openMessages(listener: MessageListener): ClientMessages;
-  /** Reports every break of the connection that carries the commands. Returns how to stop. */
+  /** Reports every break of the connection that carries the commands. Returns a function that ends this. */
   onDisruption(listener: () => void): () => void;
   /** Why it cannot be reached just now, as far as it knows; null when it is connected. */
   trouble(): { readonly text: string; readonly cause: Error | null } | null;

@@ -1,6 +1,6 @@
 /**
- * Connection: the port over one client. Calls of one tick travel in one batch; each has its own time
- * limit; a script that the server does not know yet is sent whole.
+ * Connection: the port over one client. Calls that are made in one turn of the event loop are sent in one batch. Each
+ * call has its own time-out. A script that the server does not know yet is sent as source.
  */
 import { ClosedError, HoldfastError, IndeterminateError, ServerError } from "../errors.js";
 import { publish } from "../telemetry/events.js";
@@ -12,7 +12,7 @@ import type { Script } from "./script.js";
 import { groupBySlot } from "./slots.js";
 
 interface Call {
-  /** For a script, what comes after its name. */
+  /** The words of a command; of a script those behind its hash. */
   readonly words: readonly string[];
   readonly script: Script | null;
   readonly resolve: (reply: Reply) => void;
@@ -26,7 +26,7 @@ interface Call {
 
 /** The reply of a server that does not know a script, as the client's error or as ours. */
 const NO_SCRIPT = /(^|: )NOSCRIPT /;
-/** An alarm that is later than this says that the process stood still. */
+/** An alarm that rings later than this shows that the process was stalled. */
 const STALL_MS = 20;
 
 export class Connection implements RedisPort {
@@ -161,7 +161,7 @@ export class Connection implements RedisPort {
   #words({ script, words, unknown }: Call): readonly string[] {
     if (!script) return words;
     if (!unknown && this.#known.has(script.sha1)) return ["EVALSHA", script.sha1, ...words];
-    // Known from here on, not from the answer on: what is sent after this arrives after it.
+    // The server knows it for every later call, because calls arrive in the order in which they are sent.
     this.#known.add(script.sha1);
     return ["EVAL", script.source, ...words];
   }
@@ -180,7 +180,7 @@ export class Connection implements RedisPort {
     call.reject(asHoldfastError(error, nameOf(call)));
   }
 
-  /** After a stall of the process the alarm rings before the answers that came meanwhile were read. */
+  /** After a stall of the process, the alarm rings before the process has read the answers that arrived during the stall. */
   #ring(call: Call): void {
     const lateMs = this.#schedule.clock.now().monoMs - (call.alarm?.dueMs ?? 0);
     if (lateMs < STALL_MS) this.#giveUp(call);
@@ -228,9 +228,9 @@ async function settled(promise: Promise<unknown>, command: string): Promise<void
   }
 }
 
-/** Redis answers errors as a word in capitals and a text; everything else is the client's own trouble. */
+/** Redis writes an error as a word in capitals and a text. Any other error is the client's own. */
 const SERVER_REPLY = /^[A-Z][A-Z0-9_]* /;
-/** A proxy's words for a connection to the server that broke under a call. */
+/** Errors by which a proxy reports that its connection to the server broke during a call. */
 const FROM_PROXY = /^ERR .*(timed? ?out|broken pipe|upstream|connection (reset|refused|closed))/i;
 
 /** The reason for which a client rejected, as an error of the catalogue. */

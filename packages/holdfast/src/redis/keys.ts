@@ -14,7 +14,7 @@ export function lockKeys(prefix: string, name: string): string[] {
   return [`${stem}lock`, `${stem}line`, `${stem}waiters`, `${stem}banned`];
 }
 
-/** The name in the key of a lock, before which a client may have put a prefix of its own; null for other keys. */
+/** Returns the name in the key of a lock, null for any other key. The client may have put a prefix of its own before it. */
 export function lockNameOf(prefix: string, key: string): string | null {
   const before = `${prefix}:{`;
   const after = "}:lock";
@@ -28,12 +28,12 @@ export function limitKey(prefix: string, type: string, name: string, target: str
   return `${prefix}:{${target}}:limit:${type}:${name}`;
 }
 
-/** That this call has given back to limits of the target. */
+/** The key that marks a refund as done, so that a copy of it refunds nothing. */
 export function refundKey(prefix: string, target: string, id: string): string {
   return `${prefix}:{${target}}:refund:${id}`;
 }
 
-/** What the key of a limit names; null for other keys. As in `lockNameOf`, a client may have put a prefix before it. */
+/** Returns what the key of a limit names, null for any other key. The client may have put a prefix of its own before it. */
 export function parseLimitKey(
   prefix: string,
   key: string,
@@ -47,8 +47,8 @@ export function parseLimitKey(
 }
 
 /**
- * What stands against a subject of a guard, and its hits on a route. Both may be anybody's words: what is said before them
- * keeps them apart from each other, and from every other key.
+ * The keys of a subject's penalty and of its hits on a route. A stranger may choose both names: the lengths before them
+ * keep the two apart from each other, and from every other key.
  */
 export function guardKeys(prefix: string, name: string, subject: string, route: string): [string, string] {
   const of = `${subject.length}:{${subject}}:${name}`;
@@ -56,7 +56,7 @@ export function guardKeys(prefix: string, name: string, subject: string, route: 
   return [`${prefix}:strikes:${of}`, `${prefix}:hits:${name.length}:${of}:${route}`];
 }
 
-/** Which limits may have something used: see limits/limit-index.ts. */
+/** The list of limits of which something may be used: see limits/limit-index.ts. */
 export function limitIndexKey(prefix: string, name: string): string {
   return `${prefix}:{${name}}:limits`;
 }
@@ -66,7 +66,7 @@ export function fencedKey(prefix: string, name: string): string {
   return `${prefix}:{${name}}:fenced`;
 }
 
-/** The channel on which one process hears what was granted to it. */
+/** The channel that carries grants and other messages to one process. */
 export function inboxChannel(prefix: string, processId: string): string {
   return `${prefix}:inbox:${processId}`;
 }

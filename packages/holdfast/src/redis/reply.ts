@@ -1,8 +1,8 @@
-/** Replies are checked before they are believed: an answer of another shape is no answer. */
+/** Checks the shape of replies. A reply of another shape belongs to another call, so this call has no answer. */
 import { IndeterminateError } from "../errors.js";
 import type { Reply } from "./port.js";
 
-/** The reply as an array of at least `length`. @throws {IndeterminateError} */
+/** Returns the reply as an array of at least `length`. @throws {IndeterminateError} */
 export function replyRow(reply: Reply | undefined, length = 1): Reply[] {
   if (Array.isArray(reply) && reply.length >= length) return reply;
   throw new IndeterminateError(

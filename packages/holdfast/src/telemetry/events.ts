@@ -1,6 +1,6 @@
 /**
- * What happens to locks, as node:diagnostics_channel events. A channel without a subscriber costs a
- * property read. Payloads are plain data: no handle, no secret.
+ * The events of holdfast, on channels of node:diagnostics_channel. A channel without a subscriber costs a
+ * property read. Payloads are plain data, without handles and secrets.
  */
 import { type Channel, channel } from "node:diagnostics_channel";
 import type { LossReason } from "../errors.js";
@@ -16,9 +16,9 @@ interface LeaseEvent extends LockEvent {
 
 /** Channel name -> payload. Subscribe with `diagnostics_channel.subscribe("holdfast:lock:acquired", …)`. */
 export interface HoldfastEvents {
-  /** A caller got the lock. `waitedMs` from the call; `local`: passed on inside this process. */
+  /** A caller got the lock, `waitedMs` after its call. `local`: another caller of this process passed it on. */
   "holdfast:lock:acquired": LeaseEvent & { readonly waitedMs: number; readonly local: boolean };
-  /** The lock was not free: this process stands in line, `ahead` others before it, not counting the holder. */
+  /** The lock was not free: this process waits in line behind `ahead` others, not counting the holder. */
   "holdfast:lock:waiting": LockEvent & { readonly ahead: number };
   /** One renewal round trip for `leases` leases. */
   "holdfast:lock:renewed": { readonly leases: number; readonly lost: number; readonly tookMs: number };
@@ -48,13 +48,13 @@ export interface HoldfastEvents {
    * alone may have lost no data; `lock` has, and the lease on it is over.
    */
   "holdfast:server:forgot": { readonly what: "scripts" } | { readonly what: "lock"; readonly lock: string };
-  /** A limit could not be asked for a charge, and `outage` decided. */
+  /** Redis could not be reached for a charge, and the limit's `outage` decided. */
   "holdfast:limit:outage": {
     readonly limit: string;
     readonly outage: "error" | "open" | "closed" | "local";
     readonly error: Error;
   };
-  /** A hit went over, and brought its subject a penalty. */
+  /** A hit exceeded the guard's limit, and its subject got a penalty. */
   "holdfast:guard:punished": {
     readonly guard: string;
     readonly subject: string;
@@ -63,27 +63,27 @@ export interface HoldfastEvents {
     readonly kind: string;
     readonly forMs: number;
   };
-  /** A guard could not be asked for a hit, and `outage` decided. */
+  /** Redis could not be reached for a hit, and the guard's `outage` decided. */
   "holdfast:guard:outage": {
     readonly guard: string;
     readonly outage: "error" | "open" | "closed" | "local";
     readonly error: Error;
   };
-  /** A list of a guard could not be loaded: the one before it is used, or none. */
+  /** A list of a guard could not be loaded. The guard uses the list that it loaded before, or none. */
   "holdfast:guard:list-failed": {
     readonly guard: string;
     readonly list: "allow" | "deny";
     readonly error: unknown;
   };
-  /** A middleware of limits is used in a way that hardly can be meant. Told once by each middleware. */
+  /** A middleware is set up in a way that is probably a mistake. Each middleware reports a problem once. */
   "holdfast:middleware:misuse": {
     readonly problem: "forwarded-ignored" | "forwarded-missing" | "charged-twice";
     readonly limit: string | null;
     readonly remedy: string;
   };
-  /** What a request had taken could not be given back, or its hit not be counted, after its response. */
+  /** After a response, a refund or a hit of its request failed. */
   "holdfast:middleware:unsettled": { readonly error: unknown };
-  /** The server's clock went this much further than ours since we last looked: it was set, or is another server's. */
+  /** The server's clock moved by `jumpMs` against this process's clock: it was set, or another server answers. */
   "holdfast:server:clock-jump": { readonly jumpMs: number };
 }
 

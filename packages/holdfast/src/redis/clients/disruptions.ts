@@ -1,18 +1,18 @@
 /**
- * Disruptions: who hears of the breaks of one client's connection. The client gets one listener, however
- * many Holdfasts use it: Node takes more than ten for a leak.
+ * Disruptions: the listeners for breaks of one client's connection. The client gets one listener, however
+ * many Holdfasts use it, because Node warns of a leak at more than ten.
  */
 export class Disruptions {
   readonly #attach: (tell: () => void) => () => void;
   readonly #listeners = new Set<() => void>();
   #detach: (() => void) | null = null;
 
-  /** @param attach makes the client call `tell` at each break; returns how to end that. */
+  /** @param attach makes the client call `tell` at each break, and returns a function that ends this. */
   constructor(attach: (tell: () => void) => () => void) {
     this.#attach = attach;
   }
 
-  /** Returns how to stop. */
+  /** Returns a function that removes the listener. */
   add(listener: () => void): () => void {
     this.#listeners.add(listener);
     this.#detach ??= this.#attach(() => {

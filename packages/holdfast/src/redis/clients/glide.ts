@@ -1,9 +1,11 @@
 /**
  * valkey-glide 2.5 (npm `@valkey/valkey-glide`), standalone.
  *
- * Its own limit, `requestTimeout`, ends calls as unknown; what was sent is never sent again. It has no
- * `duplicate()`: the subscription goes through a second client, made as the first was made. It rewrites
- * the errors of the server, and takes a bounded number of requests at a time: what is more waits here.
+ * Its own time-out, `requestTimeout`, ends calls as unknown, and it never sends a call again. It has no
+ * `duplicate()`, so messages come through a second client, made with the configuration of the first. It
+ * rewrites the errors of the server. It takes a bounded number of requests at a time; further requests wait here.
+ *
+ * A client of 2.5 can subscribe and unsubscribe at any time, so one client carries all topics.
  */
 import { ClientOverloadedError, ServerError } from "../../errors.js";
 import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
@@ -15,7 +17,7 @@ type Config = Readonly<Record<string, unknown>>;
 export interface GlideLike {
   /** Its class, which makes the one that listens. */
   readonly constructor: GlideMaker;
-  /** As it was given to `createClient`. */
+  /** The argument of `createClient`. */
   readonly config: Config;
   readonly inflightRequestsLimit?: number;
   readonly isClosed?: boolean;
@@ -53,10 +55,10 @@ const TEXT = 1;
 const RESP3 = 0;
 const TEXT_REPLIES = { decoder: TEXT };
 const DEFAULT_INFLIGHT = 1_000;
-/** The rest of what GLIDE takes at a time is the user's own. */
+/** The share of GLIDE's requests in flight that holdfast uses; the rest is for the user's own calls. */
 const OUR_SHARE = 0.8;
 const SUBSCRIBE_TIMEOUT_MS = 500;
-/** One may be lost to a connection that breaks, or a server that stands still. */
+/** One try may be lost to a connection that breaks, or to a server that is stalled. */
 const SUBSCRIBE_TRIES = 2;
 
 export function glideClient(client: GlideLike): RedisClient {
@@ -67,14 +69,14 @@ export function glideClient(client: GlideLike): RedisClient {
     library: "valkey-glide",
     send: (commands) => commands.map((command) => send(command)),
     openMessages: (listener) => openMessages(config, maker, listener),
-    // Nothing to tell: a call that a break has touched is rejected, and not sent again.
+    // A break needs no report: GLIDE rejects the calls under way, and does not send them again.
     onDisruption: () => () => {},
     trouble: () => (client.isClosed ? { text: "the valkey-glide client is closed", cause: null } : null),
     close: () => client.close(),
   };
 }
 
-/** Sends in the order of the calls, and never more at a time than GLIDE takes. */
+/** Sends calls in their order, with no more in flight than GLIDE takes. */
 function sender(client: GlideLike): (command: readonly string[]) => Promise<unknown> {
   const window = Math.max(1, Math.floor((client.inflightRequestsLimit ?? DEFAULT_INFLIGHT) * OUR_SHARE));
   const waiting: (() => void)[] = [];
@@ -96,7 +98,7 @@ function sender(client: GlideLike): (command: readonly string[]) => Promise<unkn
 
 const SIGNALLED = /^An error was signalled by the server: - (\w+): (.*)$/s;
 const OTHER_REPLY = /^([A-Z][A-Z0-9_]*): (.*)$/s;
-/** GLIDE's words for the first word of a reply, where they are more than another spelling of it. */
+/** The codes that GLIDE replaces by names of its own. It writes other codes in another case only. */
 const CODES: Readonly<Record<string, string>> = {
   ResponseError: "ERR",
   ExecAbortError: "EXECABORT",
@@ -106,7 +108,7 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 function translated(error: unknown): unknown {
-  // A connection that broke and a time limit have names of their own.
+  // A broken connection and a time-out have error names of their own.
   if (!(error instanceof Error) || error.name !== "RequestError") return error;
   const [, kind, text] = SIGNALLED.exec(error.message) ?? OTHER_REPLY.exec(error.message) ?? [];
   if (kind) return new ServerError(`${CODES[kind] ?? kind.toUpperCase()} ${text}`, { cause: error });
@@ -190,10 +192,10 @@ async function confirm(connection: Subscriber, topic: Topic): Promise<void> {
       else await connection.subscribe([name], SUBSCRIBE_TIMEOUT_MS);
       return;
     } catch (error) {
-      // GLIDE keeps a refusal to itself and tries on. When the server answers, but never this, it refuses.
+      // GLIDE reports no refusal, and tries again. When the server answers a PING but never confirms, it refuses.
       await connection.customCommand(["PING"]);
       if (tries < SUBSCRIBE_TRIES) continue;
-      await leave(connection, topic).catch(() => {}); // or it would try for ever
+      await leave(connection, topic).catch(() => {}); // or GLIDE would try for ever
       throw new ServerError(`NOPERM the server did not let this user subscribe to '${name}'`, {
         cause: error,
       });

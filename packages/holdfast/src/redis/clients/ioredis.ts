@@ -1,8 +1,8 @@
 /**
  * ioredis 5 and 6, and iovalkey, which comes from ioredis 5: standalone or behind Sentinel.
  *
- * By default they resend commands whose reply a broken connection swallowed, and keep commands in an
- * offline queue. Both are harmless here: scripts bear being repeated, and each call has its own limit.
+ * By default they send a command again when the connection broke before its reply, and keep commands in an
+ * offline queue. Both are harmless here: scripts may be repeated, and each call has its own time-out.
  */
 import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
 import type { MessageListener, Topic } from "../port.js";
@@ -32,7 +32,7 @@ const FEW = 8;
 const RECONNECT_STEP_MS = 50;
 const RECONNECT_LONGEST_MS = 1_000;
 
-/** For the subscriber: reconnects for as long as it lives, and leaves subscribing anew to us. */
+/** The connection for messages reconnects for as long as it lives. The subscriber repeats its subscriptions. */
 const SUBSCRIBER_OPTIONS = {
   autoResubscribe: false,
   commandTimeout: undefined,
@@ -51,7 +51,7 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
     ...oneServer,
     library: "ioredis",
     send(commands) {
-      // A pipeline answers all at once; a few calls are cheaper, and their callers go on one by one.
+      // A pipeline resolves when its last reply is there. A few single calls cost less, and each resolves by itself.
       if (commands.length > FEW) return sendPipeline(client, commands);
       return commands.map((command) => client.call(...(command as [string, ...string[]])));
     },
@@ -76,9 +76,9 @@ function sendPipeline(client: IoredisLike, commands: readonly (readonly string[]
 }
 
 function openMessages(connection: IoredisLike, listener: MessageListener): ClientMessages {
-  /** Those that the server has confirmed, of which one serves for a ping: ioredis sends no PING on this connection. */
+  /** Topics that the server has confirmed. A ping subscribes to one of them again: ioredis sends no PING on this connection. */
   const confirmed = new Set<Topic>();
-  connection.on("error", () => {}); // its reconnects go on; the loss is reported by "close"
+  connection.on("error", () => {}); // ioredis reconnects, and reports the loss by "close"
   connection.on("close", () => listener.disconnected(null));
   connection.on("ready", () => listener.connected());
   connection.on("message", (channel: string, text: string) =>

@@ -1,8 +1,8 @@
 /**
  * node-redis 4, 5 and 6 (npm `redis`), standalone or behind Sentinel's own proxy.
  *
- * It never resends, and batches the commands of one tick by itself. Its `timeout` option does not
- * reject a command that was already written, so the limit of each call is the port's.
+ * It never sends a command again, and batches the commands of one tick by itself. Its `timeout` option does not
+ * reject a command that was already written, so the port counts the time-out of each call.
  */
 import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
 import type { MessageListener, Topic } from "../port.js";
@@ -39,7 +39,7 @@ export interface NodeRedisLike {
 const RECONNECT_STEP_MS = 50;
 const RECONNECT_LONGEST_MS = 1_000;
 
-/** Whatever the user has replies turned into, ours come as text and numbers. */
+/** Replies to holdfast are text and numbers, whatever type mapping the user has. */
 const PLAIN_REPLIES = { typeMapping: {} };
 /**
  * Version 6 gives each command a timer of 5 s (`commandOptions.timeout`), which lives on when the reply is there. It ends
@@ -48,7 +48,7 @@ const PLAIN_REPLIES = { typeMapping: {} };
  */
 const PLAIN_REPLIES_UNTIMED = { ...PLAIN_REPLIES, timeout: undefined };
 
-/** For the subscriber: reconnects for as long as it lives, and may be silent for as long. */
+/** The connection for messages reconnects for as long as it lives, and may be silent for as long. */
 function subscriberOf(client: NodeRedisLike): NodeRedisLike {
   const reconnectStrategy = (attempt: number): number =>
     Math.min((attempt + 1) * RECONNECT_STEP_MS, RECONNECT_LONGEST_MS);
@@ -85,7 +85,7 @@ export function nodeRedisClient(
         : "node-redis is closed: call connect() first";
       return { text, cause: lastError() };
     },
-    close() {}, // its user's to close; of one that was opened here, the opener knows the end
+    close() {}, // the user closes it; the opener closes one that holdfast has opened
   };
 }
 
