@@ -10,19 +10,18 @@ import {
   ClosedError,
   type HoldfastError,
   IndeterminateError,
-  type LossReason,
   type Owner,
 } from "../errors.js";
-import { HeldLease } from "../lease/held-lease.js";
 import { type Grant, Hold } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
 import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
-import type { Alarm, Schedule } from "../time/schedule.js";
+import type { Schedule } from "../time/schedule.js";
 import type { Busy, Claim, ClaimObserver, LockBackend, StoreClaim } from "./backend.js";
 import { type Caller, CallerQueue } from "./caller-queue.js";
+import { Possession } from "./possession.js";
 
 export interface LineSettings {
   readonly name: string;
@@ -41,24 +40,8 @@ export interface LineParts {
   readonly self: Pick<Owner, "host" | "pid" | "label">;
 }
 
-/** The hold of this process, the claim that won it, and the caller whose turn it is. */
-interface Possession {
-  readonly claim: StoreClaim;
-  readonly hold: Hold;
-  /** When it was granted, on the monotonic clock. */
-  readonly sinceMs: number;
-  turn: HeldLease | null;
-  /** Wall time at which the turn began, for people. */
-  turnSinceMs: number;
-  limit: Alarm | null;
-  /** Why it ended before its release. */
-  over: LossReason | null;
-}
-
 /** Beyond, in the year 2112, the store's tokens are nearly used up: who deletes its key wants them to begin anew. */
 const LAST_TOKEN = 2n ** 52n;
-/** While others may wait, local turns end after this share of the ttl. */
-const LOCAL_SHARE = 1 / 3;
 
 export class LocalLine {
   readonly #settings: LineSettings;
@@ -89,10 +72,7 @@ export class LocalLine {
       this.#stand();
     },
     lost: (claim, reason) => {
-      const possession = this.#possession;
-      if (possession?.claim !== claim) return;
-      this.#parts.keeper.drop(possession.hold);
-      possession.hold.lose(reason);
+      if (this.#possession?.claim === claim) this.#possession.lose(reason);
     },
   };
   #attempt: Promise<unknown> | null = null;
@@ -176,8 +156,8 @@ export class LocalLine {
   }
 
   #ownOwner(): Owner | null {
-    const { turn, turnSinceMs: sinceMs } = this.#possession ?? { turn: null, turnSinceMs: 0 };
-    return turn && { ...this.#parts.self, sinceMs, fence: turn.fence };
+    const turn = this.#possession?.turn;
+    return turn ? { ...this.#parts.self, sinceMs: turn.since.wallMs, fence: turn.fence } : null;
   }
 
   async close(): Promise<void> {
@@ -188,9 +168,7 @@ export class LocalLine {
     if (this.#overdue) this.#letGo(this.#overdue); // a release after this could not be sent
     const possession = this.#possession;
     if (possession) {
-      possession.over = "closed";
-      this.#parts.schedule.cancel(possession.limit);
-      possession.turn?.lose("closed");
+      possession.close();
       await new Promise((resolve) => void this.#giveBack(possession, resolve));
     }
   }
@@ -238,7 +216,7 @@ export class LocalLine {
 
   /** False when the grant is of no use, too late or with a token that is none; it is then given back. */
   #possess(claim: StoreClaim, grant: Grant): boolean {
-    const { keeper, schedule } = this.#parts;
+    const { schedule } = this.#parts;
     const hold = new Hold(schedule.clock, claim.claim, grant);
     const now = schedule.clock.now();
     this.#regressed = null;
@@ -254,19 +232,12 @@ export class LocalLine {
     }
     this.#busy = null;
     this.#trouble = null;
-    const possession: Possession = {
-      claim,
-      hold,
-      sinceMs: now.monoMs,
-      turn: null,
-      turnSinceMs: 0,
-      limit: null,
-      over: null,
-    };
+    const won = { claim, hold, now };
+    const possession = new Possession(this.#parts, this.#settings, won, (tellCaller) =>
+      this.#lost(possession, tellCaller),
+    );
     this.#possession = possession;
     this.#overdue = null; // the store has granted the name again
-    hold.onLost = (reason) => this.#lost(possession, reason);
-    keeper.keep(hold, now);
     return true;
   }
 
@@ -282,22 +253,14 @@ export class LocalLine {
   }
 
   #nextTurn(since: Instant, local: boolean): Lease {
-    const { schedule } = this.#parts;
-    const { maxHoldMs, name } = this.#settings;
+    const { name } = this.#settings;
     const possession = this.#possession as Possession;
-    const turn = new HeldLease(schedule.clock, possession.hold, maxHoldMs, (told) =>
-      this.#turnEnded(possession, told),
-    );
-    possession.turn = turn;
+    const turn = possession.nextTurn((told) => this.#turnEnded(possession, told));
     this.#highest = turn.fence;
-    possession.turnSinceMs = turn.since.wallMs;
-    if (maxHoldMs !== Number.POSITIVE_INFINITY) {
-      possession.limit = schedule.after(maxHoldMs, () => this.#overstayed(possession));
-    }
     publish("holdfast:lock:acquired", () => ({
       lock: name,
       fence: turn.fence,
-      waitedMs: Math.round(elapsedMs(schedule.clock, since)),
+      waitedMs: Math.round(elapsedMs(this.#parts.schedule.clock, since)),
       local,
     }));
     return turn;
@@ -305,17 +268,11 @@ export class LocalLine {
 
   /** Called once per lease, by its release. */
   #turnEnded(possession: Possession, told: (result: ReleaseResult) => void): void {
-    const { keeper, schedule } = this.#parts;
-    schedule.cancel(possession.limit);
-    possession.turn = null;
-    if (!possession.over && possession.hold.remainingMs <= 0) {
-      keeper.drop(possession.hold);
-      possession.hold.lose("expired"); // the clock knew before the timer
-    }
-    if (possession.over) {
+    const next = this.#callers.first;
+    if (possession.isOver) {
       this.#letGo(possession);
       told("lapsed");
-    } else if (this.#mayPassOn(possession)) {
+    } else if (next && possession.mayPassOn(next.minFence)) {
       this.#serve(true);
       told("released");
     } else {
@@ -323,59 +280,25 @@ export class LocalLine {
     }
   }
 
-  /**
-   * The holder of a lease that was over has stopped, or may not act any more. Other processes need not wait for the lease
-   * that the store may still count, nor for a copy of the request that is still on its way.
-   */
   #letGo(possession: Possession): void {
     if (this.#overdue === possession) this.#overdue = null;
-    const delayed = possession.over === "expired" && this.#settings.lockDelayMs > 0;
-    const known = possession.over === "revoked" || possession.over === "closed";
-    if (!delayed && !known) possession.claim.abandon();
-  }
-
-  #mayPassOn(possession: Possession): boolean {
-    const next = this.#callers.first;
-    const { hold } = possession;
-    if (!next || hold.turnsLeft === 0 || next.minFence > hold.nextToken) return false;
-    const { ttlMs } = this.#settings;
-    const spentMs = this.#parts.schedule.clock.now().monoMs - possession.sinceMs;
-    return spentMs < ttlMs * LOCAL_SHARE && hold.remainingMs > ttlMs * LOCAL_SHARE;
+    possession.letGo();
   }
 
   /** Back to the store. Callers still waiting here go to the end of the line, in the same batch. */
   #giveBack(possession: Possession, told: (result: ReleaseResult) => void): void {
-    const { keeper, schedule } = this.#parts;
-    const now = schedule.clock.now();
     this.#possession = null;
-    this.#heardMs = now.monoMs;
-    possession.claim.release(possession.hold.leftMs(now)).then(
-      (freed) => told(freed === "released" ? "released" : "lapsed"),
-      () => told("unknown"),
-    );
-    keeper.drop(possession.hold);
-    possession.hold.giveUp();
+    this.#heardMs = this.#parts.schedule.clock.now().monoMs;
+    possession.giveBack(told);
     this.#stand();
   }
 
-  /**
-   * The lease ends now, and nothing is said to the store, which keeps the name for what is left of the
-   * ttl: that is the time in which the holder can stop before anybody else holds.
-   */
-  #lost(possession: Possession, reason: LossReason): void {
-    possession.over = reason;
+  #lost(possession: Possession, tellCaller: () => void): void {
     this.#possession = null;
     this.#overdue = possession;
-    possession.claim.forget();
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
-    this.#parts.schedule.cancel(possession.limit);
-    possession.turn?.lose(reason);
+    tellCaller();
     this.#stand();
-  }
-
-  #overstayed(possession: Possession): void {
-    this.#parts.keeper.drop(possession.hold);
-    possession.hold.lose("max-hold");
   }
 
   /** The last caller left. */

@@ -1,0 +1,127 @@
+/** Possession: the hold of this process on one name, the claim that won it, and the caller whose turn it is. */
+import type { LossReason } from "../errors.js";
+import { HeldLease } from "../lease/held-lease.js";
+import type { Hold } from "../lease/hold.js";
+import type { Keeper } from "../lease/keeper.js";
+import type { ReleaseResult } from "../lease/lease.js";
+import type { Instant } from "../time/clock.js";
+import type { Alarm, Schedule } from "../time/schedule.js";
+import type { StoreClaim } from "./backend.js";
+
+export interface PossessionSettings {
+  readonly lockDelayMs: number;
+  readonly maxHoldMs: number;
+}
+
+/** While others may wait, local turns end after this share of the ttl. */
+const LOCAL_SHARE = 1 / 3;
+
+export class Possession {
+  readonly claim: StoreClaim;
+  readonly hold: Hold;
+  readonly #keeper: Keeper;
+  readonly #schedule: Schedule;
+  readonly #settings: PossessionSettings;
+  /** When it was granted, on the monotonic clock. */
+  readonly #sinceMs: number;
+  #turn: HeldLease | null = null;
+  /** Ends the turn that lasts too long. */
+  #limit: Alarm | null = null;
+  /** Why it ended before its release. */
+  #over: LossReason | null = null;
+
+  /** @param onLost called when the lease ends other than by its release. It is given how to tell the caller. */
+  constructor(
+    parts: { readonly keeper: Keeper; readonly schedule: Schedule },
+    settings: PossessionSettings,
+    won: { readonly claim: StoreClaim; readonly hold: Hold; readonly now: Instant },
+    onLost: (tellCaller: () => void) => void,
+  ) {
+    this.#keeper = parts.keeper;
+    this.#schedule = parts.schedule;
+    this.#settings = settings;
+    this.claim = won.claim;
+    this.hold = won.hold;
+    this.#sinceMs = won.now.monoMs;
+    won.hold.onLost = (reason) => {
+      this.#over = reason;
+      this.claim.forget();
+      this.#schedule.cancel(this.#limit);
+      onLost(() => this.#turn?.lose(reason));
+    };
+    this.#keeper.keep(won.hold, won.now);
+  }
+
+  get isOver(): boolean {
+    return this.#over !== null;
+  }
+
+  /** The lease of the caller whose turn it is. */
+  get turn(): HeldLease | null {
+    return this.#turn;
+  }
+
+  /** @param ended called once, by the release of the lease; it is given how to tell the caller what became of it */
+  nextTurn(ended: (told: (result: ReleaseResult) => void) => void): HeldLease {
+    const { maxHoldMs } = this.#settings;
+    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, (told) => {
+      this.#endTurn();
+      ended(told);
+    });
+    if (maxHoldMs !== Number.POSITIVE_INFINITY) {
+      this.#limit = this.#schedule.after(maxHoldMs, () => this.lose("max-hold"));
+    }
+    return this.#turn;
+  }
+
+  #endTurn(): void {
+    this.#schedule.cancel(this.#limit);
+    this.#turn = null;
+    // The clock may know before the timer.
+    if (!this.#over && this.hold.remainingMs <= 0) this.lose("expired");
+  }
+
+  /** Whether the next caller of this process, who asks for at least `minFence`, may have a turn now. */
+  mayPassOn(minFence: bigint): boolean {
+    const { hold } = this;
+    if (hold.turnsLeft === 0 || minFence > hold.nextToken) return false;
+    const spentMs = this.#schedule.clock.now().monoMs - this.#sinceMs;
+    return spentMs < hold.ttlMs * LOCAL_SHARE && hold.remainingMs > hold.ttlMs * LOCAL_SHARE;
+  }
+
+  /**
+   * The lease ends now, and nothing is said to the store, which keeps the name for what is left of the
+   * ttl: that is the time in which the holder can stop before anybody else holds.
+   */
+  lose(reason: LossReason): void {
+    this.#keeper.drop(this.hold);
+    this.hold.lose(reason);
+  }
+
+  /**
+   * The holder of a lease that was over has stopped, or may not act any more. Other processes need not wait for the lease
+   * that the store may still count, nor for a copy of the claim that is still on its way.
+   */
+  letGo(): void {
+    const isDelayed = this.#over === "expired" && this.#settings.lockDelayMs > 0;
+    const isKnown = this.#over === "revoked" || this.#over === "closed";
+    if (!isDelayed && !isKnown) this.claim.abandon();
+  }
+
+  /** Ends the turn of a caller whose process closes. The hold goes back after this. */
+  close(): void {
+    this.#over = "closed";
+    this.#schedule.cancel(this.#limit);
+    this.#turn?.lose("closed");
+  }
+
+  /** Back to the store. */
+  giveBack(told: (result: ReleaseResult) => void): void {
+    this.claim.release(this.hold.remainingMs).then(
+      (freed) => told(freed === "released" ? "released" : "lapsed"),
+      () => told("unknown"),
+    );
+    this.#keeper.drop(this.hold);
+    this.hold.giveUp();
+  }
+}
