@@ -37,6 +37,9 @@ interface Subscriber extends GlideLike {
   psubscribe(patterns: readonly string[], timeoutMs: number): Promise<unknown>;
   unsubscribe(channels: readonly string[], timeoutMs: number): Promise<unknown>;
   punsubscribe(patterns: readonly string[], timeoutMs: number): Promise<unknown>;
+  getSubscriptions(): Promise<{
+    readonly actualSubscriptions: Readonly<Record<number, ReadonlySet<unknown> | undefined>>;
+  }>;
   notificationToPubSubMessageSafe?(...args: unknown[]): unknown;
 }
 
@@ -53,6 +56,8 @@ export interface GlideMaker {
 /** GLIDE's numbers for text replies and for RESP3, which its subscriptions need. */
 const TEXT = 1;
 const RESP3 = 0;
+/** GLIDE's numbers for what is subscribed to. */
+const MODES = { channel: 0, pattern: 1 } as const;
 const TEXT_REPLIES = { decoder: TEXT };
 const DEFAULT_INFLIGHT = 1_000;
 /** The share of GLIDE's requests in flight that holdfast uses; the rest is for the user's own calls. */
@@ -194,6 +199,8 @@ async function confirm(connection: Subscriber, topic: Topic): Promise<void> {
     } catch (error) {
       // GLIDE reports no refusal, and tries again. When the server answers a PING but never confirms, it refuses.
       await connection.customCommand(["PING"]);
+      // On a busy machine the time-out may come before the confirmation, but the PING came behind both.
+      if (await isSubscribed(connection, topic)) return;
       if (tries < SUBSCRIBE_TRIES) continue;
       await leave(connection, topic).catch(() => {}); // or GLIDE would try for ever
       throw new ServerError(`NOPERM the server did not let this user subscribe to '${name}'`, {
@@ -201,6 +208,11 @@ async function confirm(connection: Subscriber, topic: Topic): Promise<void> {
       });
     }
   }
+}
+
+async function isSubscribed(connection: Subscriber, { kind, name }: Topic): Promise<boolean> {
+  const { actualSubscriptions } = await connection.getSubscriptions();
+  return actualSubscriptions[MODES[kind]]?.has(name) ?? false;
 }
 
 async function leave(connection: Subscriber, { kind, name }: Topic): Promise<void> {
