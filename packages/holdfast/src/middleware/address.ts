@@ -47,11 +47,15 @@ export function ipKey(address: string | null | undefined, ipv6Prefix?: number): 
   return prefix === 128 ? text : `${text}/${prefix}`;
 }
 
-/** The address in its canonical notation; null where it cannot be parsed. */
-export function addressText(address: string): string | null {
+/**
+ * Another name of an address, beside its key, that a list may have: all of an IPv6 address, or the notation of an IPv4
+ * address in which Node shows it to a server that listens on IPv6, `::ffff:192.0.2.7`. Null where it cannot be parsed.
+ */
+export function otherName(address: string): string | null {
   const written = parseWritten(address);
   if (!written) return null;
-  return written.width === 32 ? formatIpv4(written.bits) : formatIpv6(written.bits);
+  const isIpv4 = written.width === 32 || isMapped(written);
+  return isIpv4 ? `::ffff:${formatIpv4(written.bits & 0xffffffffn)}` : formatIpv6(written.bits);
 }
 
 /** @throws {InvalidArgumentError} */

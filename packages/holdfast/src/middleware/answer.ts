@@ -43,6 +43,8 @@ interface Problem {
 /** A token of RFC 9110, and the octets that Node writes. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** How the body is sent is for the server to say. */
+const SERVERS_OWN = ["transfer-encoding", "trailer", "upgrade"];
 /** Responses of these statuses have no body. */
 const NO_BODY = [204, 205, 304];
 
@@ -58,8 +60,17 @@ export function checkAnswer(given: unknown, usual: Answer): Answer {
   const { status, headers, body } = answer as Record<keyof Answer, unknown>;
   if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
     throw new InvalidArgumentError("answer", `must return a status from 200 to 599, not ${String(status)}`);
-  if (typeof headers !== "object" || headers === null)
-    throw new InvalidArgumentError("answer", "must return headers as an object");
+  if (typeof body !== "string")
+    throw new InvalidArgumentError("answer", `must return the body as text, not ${typeof body}`);
+  return { status: status as number, headers: checkHeaders(headers, body), body };
+}
+
+/** The headers, each name once: of two that differ in case only, the later one counts, as it does in Node. */
+function checkHeaders(headers: unknown, body: string): Answer["headers"] {
+  // The members of a Headers, a Map or a list are no properties, so they would be lost without a word.
+  if (typeof headers !== "object" || headers === null || Symbol.iterator in headers)
+    throw new InvalidArgumentError("answer", "must return headers as an object with a member for each");
+  const byName = new Map<string, readonly [name: string, value: string]>();
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name))
       throw new InvalidArgumentError(
@@ -71,10 +82,18 @@ export function checkAnswer(given: unknown, usual: Answer): Answer {
         "answer",
         `must return text without control characters as the header ${name}, in Latin-1`,
       );
+    checkFraming(name.toLowerCase(), value, body);
+    byName.set(name.toLowerCase(), [name, value]);
   }
-  if (typeof body !== "string")
-    throw new InvalidArgumentError("answer", `must return the body as text, not ${typeof body}`);
-  return { status: status as number, headers: headers as Answer["headers"], body };
+  return Object.fromEntries(byName.values());
+}
+
+/** A client waits for ever, or takes a part of the body for the next response, where a header belies the body. */
+function checkFraming(name: string, value: string, body: string): void {
+  const length = (): number => new TextEncoder().encode(body).length;
+  const isWrong = name === "content-length" ? value !== `${length()}` : SERVERS_OWN.includes(name);
+  if (isWrong)
+    throw new InvalidArgumentError("answer", `must leave the header ${name} to the server: the body is text`);
 }
 
 /** An answer as a Response. */

@@ -8,7 +8,7 @@ import type { Limit } from "../limits/limit.js";
 import type { Limits } from "../limits/limits.js";
 import type { LimitResult } from "../limits/result.js";
 import { type Clock, systemClock } from "../time/clock.js";
-import { addressText, ipKey, NoAddressError } from "./address.js";
+import { ipKey, NoAddressError, otherName } from "./address.js";
 import { type Answer, answerOf, checkAnswer, isClosed, type Refusal } from "./answer.js";
 import { checkAddress, clientAddress } from "./client-address.js";
 import type { Field } from "./fields.js";
@@ -16,7 +16,7 @@ import { MisuseReports } from "./misuse.js";
 import { type Count, checkOwner, type Key, type RateLimitOptions, type Rules, rulesOf } from "./options.js";
 import { ResponseHeaders } from "./response-headers.js";
 import { countedCost, settleAll } from "./settlement.js";
-import { checkKey, targetOf } from "./target.js";
+import { checkKey, describe, targetOf } from "./target.js";
 
 /** A request, as the shell of a framework describes it. */
 export interface Incoming<Raw> {
@@ -67,7 +67,7 @@ type GuardSubject = { readonly subject: string; readonly route: string; readonly
 
 interface Who {
   readonly target: string;
-  /** The text before it was shortened to the target: one address of a network, or a key that is too long. */
+  /** Another name that a list may have: one address of a network, or a key that is too long. */
   readonly given: string;
 }
 
@@ -96,9 +96,16 @@ export class RequestLimiter<Raw> {
     return [...limits, ...(guard ? [guard] : [])].some(({ key }) => key === "ip");
   }
 
-  /** @throws what the caller's functions throw, and what `outage: "error"` lets through */
+  /** @throws what the caller's functions throw, and what `outage: "error"` lets through; always an object */
   async admit(request: Incoming<Raw>): Promise<Admission> {
-    if (await this.#rules.skip(request.raw)) return PASS;
+    try {
+      return (await this.#rules.skip(request.raw)) ? PASS : await this.#answered(request);
+    } catch (error) {
+      throw thrown(error);
+    }
+  }
+
+  async #answered(request: Incoming<Raw>): Promise<Admission> {
     try {
       return await this.#decide(request);
     } catch (error) {
@@ -157,7 +164,7 @@ export class RequestLimiter<Raw> {
     if (address === null) throw new NoAddressError();
     if (forwardedFor === null && isTrusted(request.address, 0)) this.#misuse.publish("forwarded-missing");
     const target = ipKey(address, ipv6Prefix);
-    return { target, given: addressText(address) ?? target };
+    return { target, given: otherName(address) ?? target };
   }
 
   async #take(charges: readonly PlannedCharge<Raw>[]): Promise<Taken> {
@@ -234,6 +241,12 @@ export class RequestLimiter<Raw> {
     if (words.has(word)) this.#misuse.publish("charged-twice", name);
     charged.set(identity, byHoldfast.set(this.#hf, words.add(word)));
   }
+}
+
+/** What is thrown, as an object. Express takes `next()`, `next(null)` and `next("route")` for leave to go on. */
+function thrown(error: unknown): object {
+  if (typeof error === "object" && error !== null) return error;
+  return new InvalidArgumentError("options", `have a function that threw ${describe(error)}, not an error`);
 }
 
 function reasonOf(verdict: GuardVerdict | null, results: readonly LimitResult[]): Refusal<unknown>["reason"] {

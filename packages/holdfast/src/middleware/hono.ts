@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "../errors.js";
 import { toResponse } from "./answer.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
-import { type NodeRequest, peerAddress } from "./node.js";
+import { type NodeRequest, type NodeResponse, peerAddress, whenAnswered } from "./node.js";
 import type { Given, RateLimitOptions } from "./options.js";
 
 /** A Context, as far as it is needed. */
@@ -12,6 +12,8 @@ export interface HonoContextLike {
   readonly req: { readonly raw: Request };
   readonly env: unknown;
   readonly res: Response;
+  /** Whether there is a response. */
+  readonly finalized: boolean;
   header(name: string, value: string): void;
 }
 
@@ -62,10 +64,13 @@ export function rateLimit<Ctx extends HonoContextLike = never>(
     let status = 500;
     try {
       await next();
-      status = context.res.status;
+      // Where no handler returned a response, reading `res` would make one of 200.
+      if (context.finalized) status = context.res.status;
     } finally {
+      const node = writtenByHandler(context);
+      if (settle && node) whenAnswered(node.incoming, node.outgoing, (written) => void settle(written));
       // A network error has no status: the client receives 500, or nothing.
-      void settle?.(status === 0 ? 500 : status);
+      else void settle?.(status === 0 ? 500 : status);
     }
     // A network error, and a switch of protocols, cannot be copied with other headers: such a response goes on as it is.
     if (status < 200) return undefined;
@@ -81,10 +86,28 @@ export function rateLimit<Ctx extends HonoContextLike = never>(
 /** The bindings of `@hono/node-server`, which has the request in one of two places. */
 interface NodeBindings {
   readonly incoming?: NodeRequest;
-  readonly server?: { readonly incoming?: NodeRequest };
+  readonly outgoing?: NodeResponse;
+  readonly server?: Pick<NodeBindings, "incoming" | "outgoing">;
 }
 
-function nodeAddress({ env }: HonoContextLike): string | null {
-  const { server, incoming = server?.incoming } = (env ?? {}) as NodeBindings;
+/** The mark of `@hono/node-server` on the response of a handler that writes to Node's own response instead. */
+const ALREADY_SENT = "x-hono-already-sent";
+
+function nodeOf({ env }: HonoContextLike): Pick<NodeBindings, "incoming" | "outgoing"> {
+  const bindings = (env ?? {}) as NodeBindings;
+  return bindings.incoming ? bindings : (bindings.server ?? {});
+}
+
+/** Node's own request and response, where the handler writes the response itself: only Node knows its status. */
+function writtenByHandler(
+  context: HonoContextLike,
+): { incoming: NodeRequest; outgoing: NodeResponse } | null {
+  if (!context.finalized || !context.res.headers.has(ALREADY_SENT)) return null;
+  const { incoming, outgoing } = nodeOf(context);
+  return incoming && outgoing ? { incoming, outgoing } : null;
+}
+
+function nodeAddress(context: HonoContextLike): string | null {
+  const { incoming } = nodeOf(context);
   return incoming?.socket ? peerAddress(incoming) : NOT_NODE;
 }

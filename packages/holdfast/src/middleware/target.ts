@@ -28,7 +28,8 @@ export function checkKey(argument: string, key: unknown): string | null {
   throw new InvalidArgumentError(argument, `must return text, null or undefined, not ${describe(key)}`);
 }
 
-function describe(value: unknown): string {
-  if (typeof value === "number") return `${value}`;
+/** A value in few words, for the text of an error. */
+export function describe(value: unknown): string {
+  if (typeof value === "number" || value === null) return `${value}`;
   return value instanceof Promise ? "a promise" : typeof value;
 }

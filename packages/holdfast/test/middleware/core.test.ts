@@ -51,6 +51,17 @@ describe("the lists of a guard, where requests are counted by address", () => {
     expect(reasonOf(await allowing.admit(from("2001:db8::bad")))).toBe("on");
   });
 
+  test.each(["192.0.2.7", "::ffff:192.0.2.7"])(
+    "an array may name an IPv4 address as Node shows it to servers on IPv4, or on IPv6: %s",
+    async (listed) => {
+      const limiter = new RequestLimiter(hf, { guard: guardOf({ deny: [listed] }) });
+      const answers = [];
+      for (const address of ["192.0.2.7", "::ffff:192.0.2.7", "::ffff:c000:207", "192.0.2.8"])
+        answers.push(reasonOf(await limiter.admit(from(address))));
+      expect(answers).toEqual([403, 403, 403, "on"]);
+    },
+  );
+
   test("may name the network that is counted, as events tell it; and keys that are too long to be counted by", async () => {
     const guard = guardOf({ deny: ["2001:db8::/56", "x".repeat(300)] });
     expect(reasonOf(await new RequestLimiter(hf, { guard }).admit(from("2001:db8::1")))).toBe(403);

@@ -69,6 +69,12 @@ const unusable: readonly (readonly [what: string, change: Change])[] = [
   ["a header with a NUL", withHeader("x-refused", "\0")],
   ["a header that is no text", withHeader("x-refused", undefined)],
   ["a header with a bad name", withHeader("x refused", "a")],
+  ["headers that are a Headers", (answer) => ({ ...answer, headers: new Headers(answer.headers) })],
+  ["headers that are a Map", (answer) => ({ ...answer, headers: new Map(Object.entries(answer.headers)) })],
+  ["a length that is too long, for which a client would wait", withHeader("Content-Length", "9999")],
+  ["a length that is too short, whose rest would be the next response", withHeader("content-length", "1")],
+  ["a coding of the server's own", withHeader("Transfer-Encoding", "gzip")],
+  ["a header that announces trailers", withHeader("trailer", "x-end")],
   ["headers left out", ({ status, body }) => ({ status, body })],
   ["a status of 99", (answer) => ({ ...answer, status: 99 })],
   ["a status of 1000", (answer) => ({ ...answer, status: 1_000 })],
@@ -82,7 +88,11 @@ const unusable: readonly (readonly [what: string, change: Change])[] = [
     },
   ],
   ["a promise that rejects", () => Promise.reject(new Error("rejected"))],
+  ["a promise that rejects without a reason", () => Promise.reject()],
 ];
+
+/** Whatever is thrown, the request is not let on: Express takes some of these for leave to go on. */
+const thrown: readonly unknown[] = [undefined, null, "", 0, "route", "router", Symbol("odd")];
 
 describe.each(frameworks)("%s", (_, start) => {
   test("an answer that cannot be sent is an error of the framework, and the handler is not reached", async () => {
@@ -111,6 +121,36 @@ describe.each(frameworks)("%s", (_, start) => {
     expect([response.status, handled()]).toEqual([429, 0]);
     expect(await response.json()).toMatchObject({ title: "Too many requests" });
   });
+
+  test("a header whose name is given twice, in another case, has the later value", async () => {
+    const change = withHeader("Content-Type", "text/plain");
+    const { url } = await up(start, { limits: perHour(0), answer: change as never });
+    const response = await fetch(url);
+    expect([response.status, response.headers.get("content-type")?.split(";")[0]]).toEqual([
+      429,
+      "text/plain",
+    ]);
+  });
+
+  test("a length that is right can be sent", async () => {
+    const change = (answer: Answer) => ({ ...answer, body: "später", headers: { "content-length": "7" } });
+    const { url } = await up(start, { limits: perHour(0), answer: change });
+    expect(await (await fetch(url)).text()).toBe("später");
+  });
+
+  test.each(["key", "cost", "skip", "answer"])(
+    "%s throws what is no error: the handler is not reached",
+    async (option) => {
+      let what: unknown;
+      const fail = () => Promise.reject(what);
+      const { url, handled } = await up(start, { limits: perHour(0), [option]: fail });
+      for (what of thrown) {
+        const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+        expect([what, response.status]).toEqual([what, 500]);
+      }
+      expect(handled()).toBe(0);
+    },
+  );
 
   test.each([204, 205, 304])("an answer without a body, %d", async (status) => {
     const change = (answer: Answer) => ({ ...answer, status });

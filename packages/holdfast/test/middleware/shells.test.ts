@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EmbeddedValkey } from "@holdfast/embedded";
+import { type HttpBindings, serve } from "@hono/node-server";
 import express from "express";
 import fastify, { type FastifyRequest } from "fastify";
 import { type Guard, Holdfast, InvalidArgumentError, type Limit } from "holdfast";
@@ -236,6 +237,24 @@ describe("Hono and fetch", () => {
     app.get("/", () => Response.error());
     expect((await app.request("/")).type).toBe("error");
     await vi.waitFor(async () => expect(await limits.peek("me")).toMatchObject({ remaining: 4 }));
+  });
+
+  test("on Hono no response at all, and one that the handler wrote to Node's own, count as they are", async () => {
+    const limits = perHour(9);
+    const app = new Hono<{ Bindings: HttpBindings }>();
+    app.use(forHono(hf, { limits, key: () => "me", count: "failures" }));
+    app.onError((_, context) => context.text("failed", 500));
+    app.get("/none", () => undefined as never);
+    app.get("/written/:status", async ({ env: { outgoing }, req }) => {
+      outgoing.writeHead(Number(req.param("status"))).end();
+      return new Response(null, { headers: { "x-hono-already-sent": "true" } });
+    });
+    const url = await urlOf(serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) as Server);
+    const seen: number[] = [];
+    for (const path of ["/none", "/written/401", "/written/200"])
+      seen.push((await fetch(`${url}${path}`)).status);
+    expect(seen).toEqual([500, 401, 200]);
+    await vi.waitFor(async () => expect(await limits.peek("me")).toMatchObject({ remaining: 7 }));
   });
 
   test("the handler's error is the caller's, and counts", async () => {
