@@ -50,13 +50,12 @@ const builtOn: Readonly<Record<string, readonly string[]>> = {
 const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   "bounded-map": [],
-  part: ["errors"],
   arguments: ["errors"],
   time: ["errors"],
   telemetry: ["time", "errors"],
-  lease: ["part", "time", "errors", "telemetry"],
-  redis: ["part", "time", "errors", "telemetry"],
-  "redis/clients": ["redis", "part", "time", "errors", "telemetry"],
+  lease: ["time", "errors", "telemetry"],
+  redis: ["time", "errors", "telemetry"],
+  "redis/clients": ["redis", "time", "errors", "telemetry"],
 };
 /** What the connection shows to a primitive; the rest of `redis/` is its own business. */
 const redisForPrimitives = [
@@ -138,9 +137,7 @@ function roomOf(path: string): string | undefined {
   if (first === "redis" && second === "clients") return "redis/clients";
   const isFile = first !== name;
   if (isFile)
-    return ["index", "holdfast", "errors", "part", "arguments", "bounded-map"].includes(name)
-      ? name
-      : undefined;
+    return ["index", "holdfast", "errors", "arguments", "bounded-map"].includes(name) ? name : undefined;
   return name in below || primitives.includes(name) ? name : undefined;
 }
 
@@ -154,7 +151,6 @@ function mayImport(from: string, target: string): boolean {
   if (targetRoom === "locks" && target.startsWith("locks/backends/")) return false;
   return [
     "lease",
-    "part",
     "arguments",
     "bounded-map",
     "time",
