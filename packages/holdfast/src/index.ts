@@ -57,6 +57,7 @@ export type {
   LockWaiter,
   ProcessRecord,
 } from "./locks/inspection.js";
+export type { Locks, LocksOptions } from "./locks/locks.js";
 export type { AcquireOptions, Mutex, MutexOptions } from "./locks/mutex.js";
 export { parseRedisUrl, type RedisAddress } from "./redis/clients/address.js";
 export type { HoldfastEvents } from "./telemetry/events.js";
