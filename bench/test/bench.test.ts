@@ -10,6 +10,8 @@ const PROGRAM = resolve(import.meta.dirname, "../dist/main.js");
 // Whole processes: a few seconds each, several times that on a machine with its hands full.
 vi.setConfig({ testTimeout: 120_000 });
 
+const SLICE_SECONDS = 0.1;
+
 interface Ended {
   readonly exitCode: number;
   readonly stdout: string;
@@ -25,7 +27,7 @@ function bench(args: readonly string[], env: NodeJS.ProcessEnv = process.env): P
 }
 
 async function result(...args: string[]): Promise<RunResult> {
-  const short = ["--rounds", "1", "--seconds", "0.1", "--json", "--no-save"];
+  const short = ["--rounds", "1", "--seconds", String(SLICE_SECONDS), "--json", "--no-save"];
   const { exitCode, stdout, stderr } = await bench([...args, ...short]);
   if (exitCode !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
@@ -46,15 +48,22 @@ describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)("measures on a real redis-se
     expect(run.machine.packages["ioredis"]).toMatch(/^6\./);
     const cycle = found(run, "l1", "floor");
     expect(cycle.requestsPerCycle).toBe(2);
-    // The connection of the probe and the keepers of idle time add a few in a thousand.
-    expect(cycle.commandsPerCycle).toBeCloseTo(4, 1);
+    // The connection of the probe and the keepers of idle time add a few, however many cycles a slice has.
+    const { commandsPerCycle = Number.NaN, cyclesPerSecond = Number.NaN } = cycle;
+    const more = (commandsPerCycle - 4) * cyclesPerSecond * SLICE_SECONDS;
+    expect(Math.round(more)).toBeGreaterThanOrEqual(0);
+    expect(more).toBeLessThan(10);
     expect(cycle.gaveUp).toBe(0);
     for (const name of run.questions[0]?.cases[0]?.columns ?? []) expect(figures[name].head).not.toBe("");
   });
 
   test("a counter without a lock loses updates between processes, and none under holdfast", async () => {
     const run = await result("l3", "--only", "holdfast,no-lock");
-    expect(found(run, "l3", "no-lock").lostUpdates).toBeGreaterThan(0);
+    // A busy machine may run the processes of one slice one after the other: then it is measured again.
+    let { lostUpdates } = found(run, "l3", "no-lock");
+    while (lostUpdates === 0)
+      ({ lostUpdates } = found(await result("l3", "--only", "no-lock"), "l3", "no-lock"));
+    expect(lostUpdates).toBeGreaterThan(0);
     const own = found(run, "l3", "holdfast");
     expect(own.lostUpdates).toBe(0);
     expect(own.cyclesPerSecond).toBeGreaterThan(0);
