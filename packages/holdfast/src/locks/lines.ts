@@ -23,7 +23,7 @@ export class Lines {
 
   /** @throws {ClosedError} after `close()` */
   assertOpen(what: string): void {
-    if (this.#closed) throw new ClosedError(`${what} was called after hf.close()`);
+    if (this.#closed) throw new ClosedError(`${what} was called after close()`);
   }
 
   /** @param key names the line: equal for equal settings */

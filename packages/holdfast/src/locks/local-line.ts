@@ -174,7 +174,7 @@ export class LocalLine {
   }
 
   #closedError(): ClosedError {
-    return new ClosedError(`the wait for '${this.#settings.name}' was ended by hf.close()`);
+    return new ClosedError(`the wait for '${this.#settings.name}' was ended by close()`);
   }
 
   #claim(minFence: bigint): StoreClaim {
