@@ -28,8 +28,9 @@ const end = args.indexOf("--");
 const json = args.slice(0, end < 0 ? args.length : end).includes("--json");
 outliveReaders();
 try {
-  // Node.js decodes what is no UTF-8 to this character: two names would become one.
-  if (args.slice(0, end < 0 ? args.length : end).some((word) => word.includes("\ufffd")))
+  // Node.js decodes what is no UTF-8 to this character: two names would become one, and the command under a lock would
+  // work on another file than it was told.
+  if (args.some((word) => word.includes("\ufffd")))
     throw new Failure("USAGE", EXIT.usage, "an argument is not UTF-8");
   const program = buildProgram(args, json, (exitCode) => {
     process.exitCode = exitCode;

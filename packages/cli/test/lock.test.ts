@@ -48,6 +48,22 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       expect(stdout).toMatch(/^hello env \d{16}\n$/);
     });
 
+    test("so it does variables that no shell could name", async () => {
+      const command = ["--", "env", "-0"];
+      const odd = { "spring.url": "jdbc:x", "with-dash": "y", "BASH_FUNC_f%%": "() { echo z; }" };
+      const { stdout } = await new Program(["lock", "odd", ...command], { ...env(), ...odd }).ended();
+      for (const [name, value] of Object.entries(odd))
+        expect(stdout.split("\0")).toContain(`${name}=${value}`);
+    });
+
+    test("a command whose name is longer than a label runs", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, `${"n".repeat(199)}\u{1f600}`);
+      writeFileSync(file, "#!/bin/sh\necho ran\n", { mode: 0o755 });
+      expect(await lock("long", "--", file).ended()).toMatchObject({ exitCode: 0, stdout: "ran\n" });
+    });
+
     test("fences rise from one run to the next", async () => {
       const fences: bigint[] = [];
       for (let round = 0; round < 3; round += 1) {

@@ -8,9 +8,9 @@ vi.setConfig({ testTimeout: 60_000 });
 
 /** Escape sequences, their forms of one character, invisible and reordering characters, a line of its own. */
 const NAME =
-  "a\u001b[31mRED\u001b]0;title\u0007\u009b2J\u007f\u0085\u202e\u200b\u2028\u{e0041}\r\nholdfast: done";
+  "a\u001b[31mRED\u001b]0;title\u0007\u009b2J\u007f\u0085\u202e\u200b\u2028\u{e0041}\u3164\ufe0f\u034f\u00a0\u2800\r\nholdfast: done";
 /** What may stand in the output as it is: everything else that is not seen has been escaped. */
-const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/u;
+const UNSEEN = /(?![\n ])[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 let server: TestServer;
 
@@ -79,8 +79,11 @@ test("a name of a megabyte, which somebody has written by hand, is cut in a tabl
   await server.redis.del(`holdfast:{${name}}:lock`);
 });
 
-test("an argument that is not UTF-8 is refused, because it would be another name", async () => {
-  const script = `"$0" ${MAIN} lock "$(printf 'g\\374nther')" -- true`;
+test.each([
+  ["a name", '"$0" "$1" lock "$2" -- true'],
+  ["an argument of the command", '"$0" "$1" lock x -- echo "$2"'],
+])("%s that is not UTF-8 is refused, because it would be another one", async (_, call) => {
+  const script = `set -- ${MAIN} "$(printf 'g\\374nther')"; ${call}`;
   const program = new Program(
     ["-c", script, process.execPath],
     { HOLDFAST_REDIS: server.url },
@@ -89,6 +92,7 @@ test("an argument that is not UTF-8 is refused, because it would be another name
   );
   expect(await program.ended()).toMatchObject({
     exitCode: 64,
+    stdout: "",
     stderr: "holdfast: an argument is not UTF-8\n",
   });
 });

@@ -161,6 +161,27 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       await shown.ended();
     });
 
+    test.each(["qq", "\u0003\u0003", "xq", "\u001b[Aq"])(
+      "keys that come at once end it as well: %j",
+      async (keys) => {
+        const shown = terminal(`${HOLDFAST} watch --interval 100ms; echo "code $?"`);
+        await shown.shows(/q ends$/m);
+        shown.type(keys);
+        await shown.shows(/^code 0$/m);
+      },
+    );
+
+    test("SIGQUIT gives the terminal back", async () => {
+      const shown = terminal(
+        `(sh -c 'echo "process $$"; exec ${HOLDFAST} watch --interval 100ms'; echo "code $?"; stty -a)`,
+      );
+      await shown.shows(/q ends$/m);
+      process.kill(Number(/process (\d+)/.exec(shown.written)?.[1]), "SIGQUIT");
+      await shown.shows(/^code 131$/m);
+      await shown.shows(/ icanon/);
+      expect(shown.isAlternate).toBe(false);
+    });
+
     test("more locks than rows, and one lock by its name; Ctrl-C ends it", async () => {
       const holders = await Promise.all(
         ["row:1", "row:2", "row:3", "row:4"].map((name) => holder(name, name)),

@@ -19,6 +19,8 @@ import { printable } from "../output/text.js";
 import { newSession, type Session } from "../session.js";
 import type { Settings } from "../settings.js";
 
+const LONGEST_LABEL = 200;
+
 export interface LockTerms {
   readonly name: string;
   readonly command: readonly string[];
@@ -31,7 +33,7 @@ export interface LockTerms {
 
 /** @returns the command's exit code, or 70 when the lease was lost. */
 export async function lock(terms: LockTerms, settings: Settings): Promise<number> {
-  const label = terms.label ?? basename(terms.command[0] ?? "");
+  const label = terms.label ?? labelOf(terms.command[0] ?? "");
   takeOverSignals();
   const session = newSession(settings, label);
   try {
@@ -43,6 +45,13 @@ export async function lock(terms: LockTerms, settings: Settings): Promise<number
     // A terminal that closes now, or an impatient Ctrl-C, must not leave the lock behind; the second one ends it.
     await interruptible(() => session.close());
   }
+}
+
+/** A file's name may be longer than a label. Nobody asked for this one, so it is cut, between two characters. */
+function labelOf(program: string): string {
+  return basename(program)
+    .slice(0, LONGEST_LABEL)
+    .replace(/[\ud800-\udbff]$/, "");
 }
 
 /** Null: busy, which has been said. */

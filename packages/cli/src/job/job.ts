@@ -1,7 +1,7 @@
 /** The command that runs under a lock, with every process that it starts in its group. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { EXIT } from "../exit-codes.js";
@@ -26,6 +26,7 @@ export interface Job {
  * was killed in between, and nothing begins.
  */
 const STARTER = 'read -r word <&3 || exit 1; exec 3<&-; exec "$@"';
+const BASH = "/bin/bash";
 const DEFAULT_PATH = "/usr/bin:/bin";
 const LOOK_AGAIN_MS = 50;
 /** Even SIGKILL takes a moment; who does not go then hangs in the kernel. */
@@ -58,12 +59,13 @@ export async function startJob(
   let child: ChildProcess;
   try {
     checkProgram(program, env["PATH"] ?? DEFAULT_PATH);
-    child = spawn("/bin/sh", ["-c", STARTER, "holdfast-start", program, ...args], {
+    const [shell, ...options] = starterShell(env);
+    child = spawn(shell, [...options, "-c", STARTER, "holdfast-start", program, ...args], {
       stdio: ["inherit", "inherit", "inherit", "pipe"],
       env,
       detached: shared === null,
     });
-    if (child.pid === undefined) throw notStarted("/bin/sh", (await once(child, "error"))[0]);
+    if (child.pid === undefined) throw notStarted(shell, (await once(child, "error"))[0]);
   } catch (error) {
     dismiss();
     throw error;
@@ -75,6 +77,13 @@ export async function startJob(
   word.on("error", () => {}); // a signal came first
   word.end("go\n");
   return { ended: endOf(child), stop: () => stop(group, graceMs), dismiss };
+}
+
+/** The shell of Debian drops variables that no shell could name, such as `spring.url`; bash hands them on. */
+function starterShell(env: NodeJS.ProcessEnv): readonly [shell: string, ...options: string[]] {
+  const isOdd = Object.keys(env).some((name) => !/^[A-Za-z_]\w*$/.test(name));
+  // With -p it reads no file of the user's, and takes no functions from the environment.
+  return isOdd && existsSync(BASH) ? [BASH, "-p"] : ["/bin/sh"];
 }
 
 async function endOf(child: ChildProcess): Promise<number> {

@@ -2,6 +2,8 @@
  * Screen: the whole terminal, drawn anew in place, and given back as it was. Only what a line needs is
  * written over, in one write a picture, so that nothing flickers.
  */
+import { stripVTControlCharacters } from "node:util";
+
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
 const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
 const HOME = "\u001b[H";
@@ -11,8 +13,16 @@ const REST_OF_SCREEN = "\u001b[J";
 const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
 
-const KEYS_THAT_END = new Set(["q", "Q", "\u0003", "\u001b"]);
+const KEYS_THAT_END = ["q", "Q", "\u0003"];
+const ESCAPE_KEY = "\u001b";
 const SUSPEND_KEY = "\u001a";
+
+/** Several keys may come at once. Esc begins what other keys send as well, so it must be alone. */
+function isEnd(text: string): boolean {
+  if (text === ESCAPE_KEY) return true;
+  const keys = stripVTControlCharacters(text);
+  return KEYS_THAT_END.some((key) => keys.includes(key));
+}
 
 export class Screen {
   readonly #output: NodeJS.WriteStream;
@@ -41,6 +51,7 @@ export class Screen {
     this.#output.on("resize", this.#redraw);
     process.once("exit", this.#giveBack); // Whatever ends the program.
     process.on("SIGCONT", this.#resume);
+    process.on("SIGQUIT", this.#quit);
     if (this.#input.isTTY) {
       this.#input.setRawMode(true);
       this.#input.on("data", this.#key);
@@ -63,6 +74,7 @@ export class Screen {
     this.#input.off("data", this.#key);
     process.off("exit", this.#giveBack);
     process.off("SIGCONT", this.#resume);
+    process.off("SIGQUIT", this.#quit);
     this.#giveBack();
     this.#input.pause();
   }
@@ -76,9 +88,15 @@ export class Screen {
     this.#output.write(LEAVE);
   };
 
+  /** This signal ends the process without an "exit". */
+  readonly #quit = (): void => {
+    this.close();
+    process.kill(process.pid, "SIGQUIT");
+  };
+
   readonly #key = (keys: Buffer): void => {
     const text = keys.toString();
-    if (KEYS_THAT_END.has(text)) this.#onEnd();
+    if (isEnd(text)) this.#onEnd();
     else if (text === SUSPEND_KEY) this.#suspend();
   };
 

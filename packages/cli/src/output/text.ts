@@ -1,7 +1,10 @@
 /** Text that others wrote, made fit for a terminal. */
 
-/** Control characters, and those that change the direction or the look of their neighbours without being seen. */
-const UNSEEN = /\p{Cc}|\p{Cf}|[\u2028\u2029]/gu;
+/**
+ * Control characters, those that change the direction or the look of their neighbours without being seen, and those that
+ * show nothing: with one of them a name would look like another. The plain blank, in most names of people, stays.
+ */
+const UNSEEN = /\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}|(?! )\p{Z}|\u2800/gu;
 
 /** More than any name that holdfast takes. Whoever writes keys by hand may make names of megabytes. */
 const LONGEST = 2_000;
