@@ -21,7 +21,8 @@ export interface WaitingOptions extends HoldOptions {
 }
 
 /**
- * W1. A lock is free from the return of its release on. A lease that was not certainly released may be kept for `ttlMs`
+ * W1. A lock is free from the return of its release on, also where that says that `close()` had given the lease back: until
+ * then it may have been renewed. A lease that was not certainly released may be kept for `ttlMs`
  * after `validUntilMs`, or after its grant: a renewal whose answer was lost was one. An acquire of unknown outcome may
  * stand in line for as long, and then be granted to nobody. One that still waits at the end is a waiter like others,
  * unless its process has died (`deathsMs`).
@@ -87,7 +88,8 @@ function takenSpans(operations: readonly Operation[], { ttlMs, deathsMs }: Waiti
     const retMs = operation.retMs ?? deathsMs?.get(operation.process);
     if (retMs === undefined) return [];
     const release = released.get(operation);
-    if (release?.type === "ok" && release.retMs !== null) return [{ fromMs: retMs, toMs: release.retMs }];
+    const ended = release?.type === "ok" || release?.error === "closed";
+    if (ended && release.retMs !== null) return [{ fromMs: retMs, toMs: release.retMs }];
     if (type === "info") return [{ fromMs: invMs, toMs: retMs + 2 * ttlMs }];
     return [{ fromMs: retMs, toMs: Math.max(validUntilMs ?? 0, retMs) + ttlMs }];
   });

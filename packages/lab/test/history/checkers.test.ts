@@ -124,6 +124,13 @@ describe("waiting", () => {
     expect(checkWaiting(released, { ...terms, faults: [{ fromMs: 8, toMs: 25 }] })).toEqual([]);
     const lost = [op("a acquire 0-1", { validUntilMs: 9 }), op("b acquire 1-30", { seq: 0 })];
     expect(checkWaiting(lost, terms)).toEqual([]);
+    // Renewed until close() gave it back.
+    const closed = [
+      op("a acquire 0-1", { validUntilMs: 5 }),
+      op("b acquire 2-62"),
+      op("a release 60-61", { type: "fail", error: "closed" }),
+    ];
+    expect(checkWaiting(closed, terms)).toEqual([]);
     expect(checkWaiting([op("b acquire 1-")], terms)).toHaveLength(1);
     expect(checkWaiting([op("b acquire 1-")], { ...terms, deathsMs: new Map([["b", 4]]) })).toEqual([]);
   });
