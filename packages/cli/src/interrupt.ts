@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { SIGNAL_BASE } from "./exit-codes.js";
 import { Failure } from "./failure.js";
 
-const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 export function exitCodeOfSignal(name: NodeJS.Signals): number {
   return SIGNAL_BASE + constants.signals[name];

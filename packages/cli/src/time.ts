@@ -1,8 +1,11 @@
 /** The only door to timers and clocks of this package. */
 
-/** Calls back once. Returns the cancellation. */
+/** 24.8 days. A longer timer of Node.js would ring at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** Calls back once, after 24.8 days at the latest. Returns the cancellation. */
 export function after(delayMs: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, delayMs);
+  const timer = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS));
   return () => clearTimeout(timer);
 }
 

@@ -146,14 +146,21 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       expect(await program.ended()).toMatchObject({ exitCode: 9 });
     });
 
-    test("Ctrl-C while waiting leaves no place in line behind", async () => {
+    test.each([
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+      ["SIGHUP", 129],
+      ["SIGQUIT", 131],
+    ] as const)("%s while waiting leaves no place in line behind", async (signal, exitCode) => {
       const holder = lock("patience", "--", ...SLEEPER);
       await holder.printed(/^\d+$/m);
       const waiter = lock("patience", "--json", "--wait", "forever", "--", "true");
       await waiter.printed(/"waiting"/, "stderr");
-      waiter.child.kill("SIGINT");
-      expect(await waiter.ended()).toMatchObject({ exitCode: 130 });
+      waiter.child.kill(signal);
+      expect(await waiter.ended()).toMatchObject({ exitCode });
       expect(await server.redis.zcard("holdfast:{patience}:line")).toBe(0);
+      holder.child.kill("SIGTERM");
+      await holder.ended();
     });
 
     test("a holder killed with SIGKILL takes its command along, and is followed within its ttl", async () => {

@@ -48,6 +48,19 @@ test("as JSON lines", async () => {
   await holder.ended();
 });
 
+test("looks once where the interval is longer than a timer of Node.js", async () => {
+  const holder = holdfast("lock", "seldom", "--", "sleep", "60");
+  await vi.waitFor(async () => expect((await holdfast("show", "seldom").ended()).stdout).toContain("fence"));
+  const watcher = holdfast("watch", "seldom", "--interval", "30d");
+  await watcher.printed(/held/);
+  holder.child.kill("SIGTERM");
+  await holder.ended();
+  watcher.child.kill("SIGINT");
+  const { stdout, stderr } = await watcher.ended();
+  expect(stdout).not.toContain("free");
+  expect(stderr).toBe("");
+});
+
 test("ends when nobody reads it any more", async () => {
   const watcher = holdfast("watch", "piped", "--interval", "50ms");
   watcher.child.stdout?.destroy();

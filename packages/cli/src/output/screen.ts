@@ -51,7 +51,6 @@ export class Screen {
     this.#output.on("resize", this.#redraw);
     process.once("exit", this.#giveBack); // Whatever ends the program.
     process.on("SIGCONT", this.#resume);
-    process.on("SIGQUIT", this.#quit);
     if (this.#input.isTTY) {
       this.#input.setRawMode(true);
       this.#input.on("data", this.#key);
@@ -74,7 +73,6 @@ export class Screen {
     this.#input.off("data", this.#key);
     process.off("exit", this.#giveBack);
     process.off("SIGCONT", this.#resume);
-    process.off("SIGQUIT", this.#quit);
     this.#giveBack();
     this.#input.pause();
   }
@@ -86,12 +84,6 @@ export class Screen {
     this.#open = false;
     if (this.#input.isTTY) this.#input.setRawMode(false);
     this.#output.write(LEAVE);
-  };
-
-  /** This signal ends the process without an "exit". */
-  readonly #quit = (): void => {
-    this.close();
-    process.kill(process.pid, "SIGQUIT");
   };
 
   readonly #key = (keys: Buffer): void => {

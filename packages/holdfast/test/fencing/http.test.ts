@@ -333,6 +333,12 @@ describe("fetch on behalf of a holder", () => {
     }
   });
 
+  test("knows a refusal in whatever case its media type is written", async () => {
+    const headers = { "content-type": "Application/Problem+JSON; charset=utf-8" };
+    answer = async () => new Response('{"code":"STALE_TOKEN","seen":"9"}', { status: 412, headers });
+    await expect(fencedFetch(holder(1n))(url)).rejects.toThrow(StaleTokenError);
+  });
+
   test("keeps headers, whoever set them", async () => {
     answer = async (request) =>
       new Response(`${request.headers.get("x-mine")} ${request.headers.get("fencing-token")}`);

@@ -28,7 +28,7 @@ export function fencedFetch(holder: Fenced, fetch: FetchFunction = globalThis.fe
 
 /** The members of a refusal; null where the 412 comes from another precondition. */
 async function refusalIn(response: Response): Promise<{ seen: bigint; resource: string | null } | null> {
-  const type = response.headers.get("content-type") ?? "";
+  const type = (response.headers.get("content-type") ?? "").toLowerCase();
   if (response.status !== 412 || !type.startsWith(PROBLEM_TYPE)) return null;
   const body: unknown = await response
     .clone()
