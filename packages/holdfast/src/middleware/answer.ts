@@ -43,6 +43,15 @@ interface Problem {
 /** A token of RFC 9110, and the octets that Node writes. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers that earlier middlewares may have set, and that are true of their body only. */
+export const OF_ANOTHER_BODY = [
+  "content-length",
+  "content-encoding",
+  "transfer-encoding",
+  "trailer",
+  "etag",
+  "last-modified",
+] as const;
 /** How the body is sent is for the server to say. */
 const SERVERS_OWN = ["transfer-encoding", "trailer", "upgrade"];
 /** Responses of these statuses have no body. */

@@ -2,6 +2,7 @@
 // biome-ignore lint/suspicious/noTsIgnore: unlike ts-expect-error it is allowed where there is nothing to ignore
 /** @ts-ignore: Connect and Node's own server need no @types/express. Where it is not installed, the type is any. */
 import type { Request } from "express";
+import { OF_ANOTHER_BODY } from "./answer.js";
 import { type Admission, type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
 import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
@@ -51,6 +52,7 @@ function write(request: NodeRequest, response: NodeResponse, { answer, fields, s
     );
     if (answer) {
       response.statusCode = answer.status;
+      for (const name of OF_ANOTHER_BODY) response.removeHeader(name);
       for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
       response.end(answer.body);
     }

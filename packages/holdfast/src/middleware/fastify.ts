@@ -1,6 +1,7 @@
 /** `holdfast/middleware/fastify`: limits and guards as a hook of Fastify. */
 import type { FastifyRequest } from "fastify";
 import { InvalidArgumentError } from "../errors.js";
+import { OF_ANOTHER_BODY } from "./answer.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
 import { headerText, incomingOf, type NodeRequest, type NodeResponse, whenAnswered } from "./node.js";
@@ -19,6 +20,7 @@ export interface FastifyReplyLike {
   readonly sent: boolean;
   getHeader(name: string): number | string | string[] | undefined;
   header(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
   code(status: number): unknown;
   send(body: string): unknown;
 }
@@ -58,6 +60,7 @@ export function rateLimit<Req extends FastifyRequestLike = never>(
     );
     if (!answer) return undefined;
     reply.code(answer.status);
+    for (const name of OF_ANOTHER_BODY) reply.removeHeader(name);
     for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value);
     reply.send(answer.body);
     return reply;

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "../errors.js";
 import { toResponse } from "./answer.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { type Field, writeFields } from "./fields.js";
-import type { RateLimitOptions } from "./options.js";
+import { checkAddressOption, type RateLimitOptions } from "./options.js";
 
 export type FetchHandler<Rest extends readonly unknown[]> = (
   request: Request,
@@ -27,6 +27,7 @@ export function rateLimit<Rest extends readonly unknown[] = []>(
   hf: HasLimits,
   options: FetchRateLimitOptions<Rest>,
 ): (handler: FetchHandler<Rest>) => (request: Request, ...rest: Rest) => Promise<Response> {
+  checkAddressOption(options);
   const { address, ...others } = options;
   const limiter = new RequestLimiter<Request>(hf, others);
   if (address === undefined && limiter.needsAddress)

@@ -1,11 +1,10 @@
 /** `holdfast/middleware/hono`: limits and guards for Hono. */
 import type { Context } from "hono";
-import { InvalidArgumentError } from "../errors.js";
 import { toResponse } from "./answer.js";
 import { type HasLimits, RequestLimiter } from "./core.js";
 import { writeFields } from "./fields.js";
 import { type NodeRequest, type NodeResponse, peerAddress, whenAnswered } from "./node.js";
-import type { Given, RateLimitOptions } from "./options.js";
+import { checkAddressOption, type Given, type RateLimitOptions } from "./options.js";
 
 /** A Context, as far as it is needed. */
 export interface HonoContextLike {
@@ -39,8 +38,8 @@ export function rateLimit<Ctx extends HonoContextLike = never>(
   hf: HasLimits,
   options: HonoRateLimitOptions<Given<Ctx, Context>>,
 ): HonoMiddleware<Given<Ctx, HonoContextLike>> {
+  checkAddressOption(options);
   const { address = nodeAddress, ...others } = options;
-  if (typeof address !== "function") throw new InvalidArgumentError("address", "must be a function");
   const limiter = new RequestLimiter(hf, others);
   return async (context, next) => {
     const raw = context as Given<Ctx, Context>;

@@ -25,6 +25,7 @@ export interface NodeResponse {
   once(event: "close", listener: () => void): unknown;
   getHeader(name: string): number | string | string[] | undefined;
   setHeader(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
   end(body: string): unknown;
 }
 

@@ -177,6 +177,13 @@ function checkCounting<Raw>({ key, cost, count }: Counting<Raw>): void {
     throw new InvalidArgumentError("count", 'must be "all", "failures", "successes" or a function');
 }
 
+/** For the shells that take the option `address` out before the others are checked. @throws {InvalidArgumentError} */
+export function checkAddressOption(options: { readonly address?: unknown }): void {
+  if (typeof options !== "object" || options === null)
+    throw new InvalidArgumentError("options", "must be an object");
+  if (options.address !== undefined) checkFunction("address", options.address);
+}
+
 function checkFunction(argument: string, value: unknown): void {
   if (typeof value !== "function") throw new InvalidArgumentError(argument, "must be a function");
 }

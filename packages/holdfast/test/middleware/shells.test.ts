@@ -131,7 +131,11 @@ describe("Express", () => {
         closed: false,
         end: () => emitter.emit("end"),
       };
-      return Object.assign(emitter, written, { getHeader: () => undefined, setHeader: () => {} });
+      return Object.assign(emitter, written, {
+        getHeader: () => undefined,
+        setHeader: () => {},
+        removeHeader: () => {},
+      });
     };
     const refused = response(200);
     refusing(request, refused, () => refused.emit("let in"));
@@ -267,6 +271,41 @@ describe("Hono and fetch", () => {
   });
 });
 
+describe("headers that an earlier middleware set for its own body do not belie that of a refusal", () => {
+  const earlier: readonly (readonly [name: string, value: string])[] = [
+    ["Content-Length", "9999"],
+    ["Content-Encoding", "gzip"],
+    ["Transfer-Encoding", "chunked"],
+    ["Trailer", "x-end"],
+    ["ETag", '"of-another"'],
+  ];
+  const refusalFrom = async (url: string): Promise<unknown> => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    const { title } = (await response.json()) as { title: string };
+    return [response.status, title, response.headers.get("etag")];
+  };
+  const whole = [429, "Too many requests", null];
+
+  test.each(earlier)("Express: %s", async (name, value) => {
+    const app = express();
+    app.use((_, response, next) => {
+      response.setHeader(name, value);
+      next();
+    });
+    app.use(forExpress(hf, { limits: perHour(0) }));
+    expect(await refusalFrom(await urlOf(app.listen(0, "127.0.0.1")))).toEqual(whole);
+  });
+
+  test.each(earlier)("Fastify: %s", async (name, value) => {
+    const app = fastify();
+    app.addHook("onRequest", async (_, reply) => void reply.header(name, value));
+    app.addHook("onRequest", forFastify(hf, { limits: perHour(0) }));
+    app.get("/", async () => "in");
+    expect(await refusalFrom(await app.listen({ port: 0, host: "127.0.0.1" }))).toEqual(whole);
+    await app.close();
+  });
+});
+
 test("two keys that come to the same are charged once", async () => {
   const [limit, key] = [perHour(5), () => "me"];
   const handler = forFetch(hf, { limits: [limit, limit], key })(async () => new Response("in"));
@@ -311,6 +350,14 @@ describe("misuse is told where the middleware is made", () => {
     expect(make).toThrow(InvalidArgumentError);
     if (argument !== "route") expect(make).toThrow(expect.objectContaining({ argument }));
   });
+
+  test.each([undefined, null, 5, { limits: "ip", address: "192.0.2.1" }])(
+    "options of fetch and Hono that are %j",
+    (options) => {
+      expect(() => forFetch(hf, options as never)).toThrow(InvalidArgumentError);
+      expect(() => forHono(hf, options as never)).toThrow(InvalidArgumentError);
+    },
+  );
 
   test("a fetch handler that should count by an address nobody knows", () => {
     expect(() => forFetch(hf, { limits: limit() })).toThrow(/address must say/);
