@@ -1,6 +1,6 @@
 /**
- * The catalogue: one class per cause, each with a stable `code`, the evidence as fields, and a message
- * that says what happened and what to do. docs/errors.md lists the same codes; a test compares the two.
+ * The errors of the library: one class per cause. Each has a stable `code`, the evidence as fields, and a message with the
+ * cause and the remedy. docs/errors.md lists the same codes; a test compares the two.
  */
 
 /** Registered, so that every copy of the library marks its errors with the same symbol. */
@@ -37,7 +37,7 @@ function isInstance(asked: object, value: unknown): boolean {
   return Object.hasOwn(asked, "code") && "code" in asked && "code" in value && value.code === asked.code;
 }
 
-/** A caller passed something that can never work. Nothing was sent. */
+/** A caller passed an invalid argument. No request was sent. */
 export class InvalidArgumentError extends HoldfastError {
   static readonly code = "INVALID_ARGUMENT";
   readonly code = InvalidArgumentError.code;
@@ -49,7 +49,7 @@ export class InvalidArgumentError extends HoldfastError {
   }
 }
 
-/** The object given as a client is none that holdfast can drive. */
+/** The object passed as a client is not of a supported library, or is not a plain client. */
 export class UnsupportedClientError extends HoldfastError {
   static readonly code = "UNSUPPORTED_CLIENT";
   readonly code = UnsupportedClientError.code;
@@ -61,7 +61,7 @@ export class ClientNotInstalledError extends HoldfastError {
   readonly code = ClientNotInstalledError.code;
 }
 
-/** This Holdfast was closed. */
+/** The method was called after `close()`, or was still waiting when `close()` was called. */
 export class ClosedError extends HoldfastError {
   static readonly code = "CLOSED";
   readonly code = ClosedError.code;
@@ -71,24 +71,24 @@ export class ClosedError extends HoldfastError {
   }
 }
 
-/** Who holds a lock, as the holder's process wrote it down. */
+/** The holder of a lock, as its process described itself. */
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** What the process calls itself; empty when it did not say. */
+  /** The `label` option of the process; empty by default. */
   readonly label: string;
-  /** When the holder got it, in ms since 1970: by the server's clock, or by ours for a holder in this process. */
+  /** Time of the grant in ms since 1970: by the server's clock, or by this process's clock for a holder in this process. */
   readonly sinceMs: number;
   readonly fence: bigint;
 }
 
-/** The wait ended before the name was free. Someone else holds it: this is not a failure of the store. */
+/** The wait ended before the name was free, because another caller holds it. This is not a failure of the store. */
 export class AcquireTimeoutError extends HoldfastError {
   static readonly code = "ACQUIRE_TIMEOUT";
   readonly code = AcquireTimeoutError.code;
   readonly lock: string;
   readonly waitMs: number;
-  /** The holder last seen while waiting, when one was seen. */
+  /** The holder that the wait saw last; null if it saw none. */
   readonly owner: Owner | null;
 
   constructor(lock: string, waitMs: number, owner: Owner | null) {
@@ -104,24 +104,25 @@ export class AcquireTimeoutError extends HoldfastError {
 
 /**
  * Why a lease ended before its release.
- * - `expired`: its time ran out on this process's clocks before a renewal succeeded
- * - `taken`: the server said that it is no longer ours: somebody else holds it, or held it, or ended it
- * - `forgotten`: the server knows nothing of the lock any more: it restarted without its data, a replica that was
- *   behind took its place, or the key was evicted or deleted
- * - `revoked`: somebody took it away by hand, and said so
+ * - `expired`: it expired on this process's clocks before a renewal succeeded
+ * - `taken`: the server answered that this process is not the holder: another process holds or held the lock, or it was
+ *   released by force
+ * - `forgotten`: the server has no record of the lock: it restarted without its data, a replica that lagged was promoted,
+ *   or the key was evicted or deleted
+ * - `revoked`: a message said that the lock was released by force
  * - `max-hold`: `maxHold` passed
- * - `closed`: `hf.close()` was called while it was held
+ * - `closed`: `hf.close()` was called during the hold
  */
 export type LossReason = "expired" | "taken" | "forgotten" | "revoked" | "max-hold" | "closed";
 
-/** The lease is over, or may be: whatever it protected must stop. */
+/** The lease is over, or may be over: the work that it protects must stop. */
 export class LeaseLostError extends HoldfastError {
   static readonly code = "LEASE_LOST";
   readonly code = LeaseLostError.code;
   readonly lock: string;
   readonly fence: bigint;
   readonly reason: LossReason;
-  /** For how long it had been over by the clock when that was noticed: a large number says that this process stood still. */
+  /** Milliseconds from the end of the lease until the process noticed it. A large number means that the process was paused. */
   readonly lateMs: number;
 
   constructor(lock: string, fence: bigint, reason: LossReason, lateMs = 0) {
@@ -148,7 +149,7 @@ export class LeaseReleasedError extends HoldfastError {
   }
 }
 
-/** No answer: the call may have been carried out or not. */
+/** No reply came, so the store may or may not have carried out the call. */
 export class IndeterminateError extends HoldfastError {
   static readonly code = "INDETERMINATE";
   readonly code = IndeterminateError.code;
@@ -158,30 +159,30 @@ export class IndeterminateError extends HoldfastError {
   }
 }
 
-/** The client has no room for another request. This one was not sent. */
+/** The client has reached its limit of requests under way. This request was not sent. */
 export class ClientOverloadedError extends HoldfastError {
   static readonly code = "CLIENT_OVERLOADED";
   readonly code = ClientOverloadedError.code;
 }
 
-/** The store did not answer of late, or the client is not connected: nothing was sent. */
+/** The store did not answer the last calls, or the client is not connected. No request was sent. */
 export class UnavailableError extends HoldfastError {
   static readonly code = "UNAVAILABLE";
   readonly code = UnavailableError.code;
 
   constructor(why: string, options?: { cause?: unknown }) {
-    super(`the store cannot be asked just now (${why}): nothing was sent, try again later`, options);
+    super(`the store is unreachable (${why}): nothing was sent, try again later`, options);
   }
 }
 
-/** A resource has already served a newer holder. The write was refused; nothing changed. */
+/** A resource has already served a newer holder, and refused this write. Nothing changed. */
 export class StaleTokenError extends HoldfastError {
   static readonly code = "STALE_TOKEN";
   readonly code = StaleTokenError.code;
   readonly resource: string;
   /** The token that was refused. */
   readonly token: bigint;
-  /** The token that the resource has seen: the next acquire must ask for more (`floor`). */
+  /** The token that the resource has seen. Pass it as `floor` to the next acquire. */
   readonly seen: bigint;
 
   constructor(resource: string, token: bigint, seen: bigint) {
@@ -195,7 +196,7 @@ export class StaleTokenError extends HoldfastError {
   }
 }
 
-/** Somebody entered a resource that knows its holder by an id without an order. The write was refused. */
+/** The resource identifies holders by ids without an order, and this id did not enter it last. The write was refused. */
 export class StaleHolderError extends HoldfastError {
   static readonly code = "STALE_HOLDER";
   readonly code = StaleHolderError.code;
@@ -216,7 +217,7 @@ export class StaleHolderError extends HoldfastError {
   }
 }
 
-/** The row that carries a fence is not there, so nobody was refused and nothing was written. */
+/** The row that carries a fence does not exist. The fence refused nobody, and nothing was written. */
 export class MissingRowError extends HoldfastError {
   static readonly code = "MISSING_ROW";
   readonly code = MissingRowError.code;
@@ -228,7 +229,7 @@ export class MissingRowError extends HoldfastError {
   }
 }
 
-/** The causes that a server names and holdfast has a remedy for. */
+/** The error codes of a server for which holdfast has a remedy. */
 export type KnownServerCode =
   | "NOPERM"
   | "NOAUTH"
@@ -250,7 +251,7 @@ export type KnownServerCode =
 
 interface Cause {
   readonly remedy: string;
-  /** Whether it can be over later although nobody has mended anything. */
+  /** Whether the cause can disappear without anybody's action. */
   readonly passing: boolean;
 }
 
@@ -278,7 +279,7 @@ const CAUSES: Readonly<Record<KnownServerCode, Cause>> = {
   CROSSSLOT: ONE_OF_CLUSTER,
 };
 
-/** Replies whose first word says nothing: what they are about is in the text. */
+/** Replies whose first word is only ERR. Their text shows the cause. */
 const TEXTS: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
   [/^ERR max number of clients/, passing("raise maxclients, or close connections")],
   [/^ERR (DB index|invalid DB index)/i, lasting("name a database that the server has: 0 to 15 by default")],
@@ -291,21 +292,21 @@ const DENIED_IN_SCRIPT = /^ERR .*(ACL failure in script|The user executing the s
 const ERROR_IN_SCRIPT =
   /^ERR Error running script .*?: -?(NOPERM|WRONGTYPE|READONLY|NOREPLICAS|OOM|MISCONF) /;
 
-/** What a server says of the script, to those who write scripts. */
+/** The server's note about the place in the script, which is of no use to callers. */
 const WHERE_IN_SCRIPT = / script: [0-9a-f]{40}, on @user_script:\d+\.?\s*$/;
 
 /**
- * The server answered with an error: it did not carry the call out. Whatever an acquire may have left
- * behind, for instance where the user may run one half of a script only, is released in the background.
+ * The server answered with an error, and did not carry out the call. If an acquire may have left something behind, for
+ * instance because the user may run only half of a script, holdfast releases it in the background.
  */
 export class ServerError extends HoldfastError {
   static readonly code = "SERVER_ERROR";
   readonly code = ServerError.code;
-  /** What the server calls the cause: NOPERM, WRONGTYPE, OOM… or ERR when it has no name for it. */
+  /** The server's name of the cause: NOPERM, WRONGTYPE, OOM… or ERR when it has none. */
   readonly serverCode: KnownServerCode | (string & {});
-  /** Whether the same call may succeed later without anybody mending anything: an acquire that waits goes on. */
+  /** Whether the same call may succeed later without anybody's action. An acquire that waits goes on then. */
   readonly passing: boolean;
-  /** What to do; the message has it as well. Null for an error that holdfast does not know. */
+  /** The remedy, which the message has as well; null for an unknown error. */
   readonly remedy: string | null;
 
   constructor(reply: string, options?: { cause?: unknown }) {
@@ -329,15 +330,15 @@ function serverCodeOf(reply: string): string {
 }
 
 /**
- * An error is made where an answer or a timer comes in, far from the caller: it gets the stack of whoever
- * awaits `method`, which costs nothing unless it fails.
+ * An error is made where a reply or a timer arrives, far from the caller. This gives it the stack of the caller that awaits
+ * `method`. It costs nothing unless the call fails.
  */
 export function fromCaller(error: unknown, method: (...args: never[]) => unknown): unknown {
   if (error instanceof HoldfastError) Error.captureStackTrace(error, method);
   return error;
 }
 
-/** The promise's outcome, with errors told as `fromCaller` tells them. */
+/** The promise's outcome, with the caller's stack in its errors. */
 export async function tellCaller<Value>(promise: Promise<Value>): Promise<Value> {
   try {
     return await promise;

@@ -1,14 +1,13 @@
 /**
- * The port that every lock store implements: Redis here, others in rooms beside it. A store owns
- * exclusion, the line between processes and the tokens; turns inside a process, renewal by the clock
- * and the handles belong to the callers of this port.
+ * The port that every lock store implements. A store owns exclusion, the line between processes, and the tokens. The callers
+ * of this port own the turns inside a process, renewal by the clock, and the leases that programs see.
  *
  * Contract
  * - At most one exclusive claim per name is granted and unexpired at a time, by the store's own clock.
  * - Tokens of one name rise with every grant; a grant says how many consecutive tokens it reserved.
  * - A grant names the instant from which its ttl counts, taken before anything was sent.
- * - A claim is known by its id: repeating it changes nothing, releasing it twice changes nothing.
- * - The store keeps nothing of a claim for longer than `storeTtlMs` after its process fell silent.
+ * - A claim is identified by its id. Repeating it changes nothing, and neither does releasing it twice.
+ * - The store keeps nothing of a claim for longer than `storeTtlMs` after the last request of its process.
  */
 import type { HoldfastError, LossReason, Owner } from "../errors.js";
 import type { Grant } from "../lease/hold.js";
@@ -17,34 +16,35 @@ import type { LockInspection } from "./inspection.js";
 
 export interface Claim {
   readonly name: string;
-  /** Fresh for every claim, kept for its repeats. */
+  /** A new id for every claim, which its repeats keep. */
   readonly id: string;
   /** `exclusive` excludes every other claim; `shared` excludes exclusive ones only. */
   readonly mode: "exclusive" | "shared";
-  /** How much of the name's capacity it takes. */
+  /** The part of the name's capacity that the claim takes. */
   readonly weight: number;
-  /** How long a lease should last for its holder. */
+  /** Life of the holder's lease in ms. */
   readonly ttlMs: number;
-  /** How long the store keeps the name for a holder that falls silent. */
+  /** Time in ms for which the store keeps the name after the last request of its holder. */
   readonly storeTtlMs: number;
-  /** How many tokens to reserve, where the store can reserve more than one. */
+  /** Number of tokens to reserve, if the store can reserve more than one. */
   readonly turns: number;
-  /** The token must be at least this. */
+  /** The smallest acceptable token. */
   readonly minFence: bigint;
 }
 
 export interface Busy {
   readonly owner: Owner | null;
-  /** Processes in line before this one; null when it is not in line. */
+  /** Number of processes in line before this one; null when it is not in line. */
   readonly ahead: number | null;
 }
 
-/** Hears what becomes of a claim. A store never calls it from within a call of its own methods. */
+/** Receives the events of a claim. A store never calls it from within a call of its own methods. */
 export interface ClaimObserver {
-  /** A claim that stood in line has the name. */
+  /** A claim that waited in line has the name. */
   granted(claim: StoreClaim, grant: Grant): void;
+  /** The claim is still waiting, behind the given holder. */
   waiting(claim: StoreClaim, busy: Busy): void;
-  /** The store gave no answer, or an error that may pass. The store goes on trying. */
+  /** The store did not reply, or replied with an error that may pass. The backend goes on retrying. */
   troubled(claim: StoreClaim, error: HoldfastError): void;
   /** An error that will not pass ended the wait. */
   refused(claim: StoreClaim, error: HoldfastError): void;
@@ -52,40 +52,40 @@ export interface ClaimObserver {
   lost(claim: StoreClaim, reason: LossReason): void;
 }
 
-/** `absent`: the store no longer knew this holder. */
+/** `absent`: the store had no record of this holder. */
 export type Freed = "released" | "absent";
 
-/** One claim, as its store keeps account of it. It ends with `release`, `abandon`, or a refusal. */
+/** One claim at a store. It ends with `release`, `abandon`, or a refusal. */
 export interface StoreClaim {
   readonly claim: Claim;
-  /** One attempt, which never stands in line. Rejects when the outcome is unknown: `abandon` it then. */
+  /** Makes one attempt, which never waits in line. Rejects when the outcome is unknown; then call `abandon`. */
   attempt(): Promise<Grant | Busy>;
-  /** Stands in line until it is granted or refused, which the observer hears. */
+  /** Waits in line until the claim is granted or refused. The observer receives the outcome. */
   stand(): void;
   /**
-   * Gives a grant back. Rejects when the outcome is unknown, after seeing to it that it is tried on.
-   * @param leaseLeftMs of the lease, by the clock of its holder
+   * Releases a grant. Rejects when the outcome is unknown; the backend then retries in the background.
+   * @param leaseLeftMs ms that are left of the lease, by the clock of its holder
    */
   release(leaseLeftMs: number): Promise<Freed>;
-  /** The lease is over. The store keeps the name until its own ttl runs out, unless `abandon` follows. */
+  /** Says that the lease is over. The store keeps the name until its own ttl expires, unless `abandon` follows. */
   forget(): void;
-  /** Leaves the line, and sees to it in the background that nothing of the claim stays at the store. */
+  /** Leaves the line. The backend removes every trace of the claim from the store in the background. */
   abandon(): void;
 }
 
-/** Names a claim that was granted. */
+/** Identifies a claim that was granted. */
 export interface Holder {
   readonly name: string;
   readonly id: string;
 }
 
 export interface LockBackend {
-  /** Takes note of a claim. Nothing is sent before `attempt` or `stand`. */
+  /** Registers a claim. No request is sent before `attempt` or `stand`. */
   claim(claim: Claim, observer: ClaimObserver): StoreClaim;
-  /** Renews leases: one outcome for each, in order. Rejects when all outcomes are unknown. */
+  /** Renews leases, and resolves to one outcome for each, in order. Rejects when all outcomes are unknown. */
   renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]>;
-  /** Locks as they look from outside. */
+  /** The state of locks, whoever holds them. */
   readonly inspection: LockInspection;
-  /** Ends the waiting and the background work; resolves when the last word is sent. */
+  /** Ends all waits and the background work. Resolves when the last request is sent. */
   close(): Promise<void>;
 }

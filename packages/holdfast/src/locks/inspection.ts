@@ -1,73 +1,76 @@
-/** LockInspection: the part of a lock store that looks at locks from outside. Every store answers in these types. */
+/** LockInspection: the part of a lock store that reads the state of locks. Every store returns these types. */
 
-/** A process that holds or waits, as it wrote itself down; null where another program wrote something else. */
+/** A process that holds or waits, as it described itself at the store. */
 export interface ProcessRecord {
   readonly host: string;
   readonly pid: number;
-  /** What the process calls itself; empty when it did not say. */
+  /** The `label` option of the process; empty by default. */
   readonly label: string;
 }
 
 export interface LockHolder {
+  /** Null when another program wrote the record. */
   readonly process: ProcessRecord | null;
-  /** The first token of this grant; turns inside the process have the ones after it. */
+  /** The first token of this grant. Turns inside the process have the tokens after it. */
   readonly fence: bigint;
-  /** When the process got it, in ms since 1970 by the server's clock. */
+  /** Time of the grant, in ms since 1970 by the server's clock. */
   readonly sinceMs: number;
+  /** Milliseconds since the grant. */
   readonly heldMs: number;
-  /** What the lease is renewed to. */
+  /** Milliseconds that the lease lasts after each renewal. */
   readonly ttlMs: number;
-  /** Until the lease runs out unless it is renewed. */
+  /** Milliseconds until the lease expires unless it is renewed. */
   readonly leftMs: number;
 }
 
 /** A process in line. The callers inside it that want the lock count as one. */
 export interface LockWaiter {
+  /** Null when another program wrote the record. */
   readonly process: ProcessRecord | null;
-  /** Since its last sign of life; it is passed over once that is `ttlMs`. */
+  /** Milliseconds since its last request. A hand-over skips the waiter once this reaches `ttlMs`. */
   readonly silentMs: number;
   readonly ttlMs: number;
 }
 
 export interface LockState {
   readonly name: string;
-  /** Null: the lock is free. */
+  /** Null when the lock is free. */
   readonly holder: LockHolder | null;
-  /** The first in line, in the order in which they will be served; those that are dead are left out. */
+  /** The first processes in line, in the order in which they will be served. Dead processes are left out. */
   readonly waiters: readonly LockWaiter[];
-  /** How many wait in all, which may be more than are listed. */
+  /** Number of all processes in line, which may be more than `waiters` lists. */
   readonly waiting: number;
-  /** The highest token handed out or reserved; 0n when none was in the last 24 hours. */
+  /** The highest token that was granted or reserved; 0n if there was none in the last 24 hours. */
   readonly lastFence: bigint;
-  /** Requests that gave up, and are refused for as long as a late copy of one could arrive. */
+  /** Number of requests that gave up. The server refuses late copies of them for as long as one could arrive. */
   readonly banned: number;
 }
 
 /**
- * - `released`: taken from its holder, and free now
- * - `handed-over`: taken from its holder, and given to the first in line
- * - `free`: nobody held it; nothing was done
- * - `changed`: somebody holds it, but not with the given fence; nothing was done
+ * - `released`: the lock was taken from its holder, and is free now
+ * - `handed-over`: the lock was taken from its holder, and granted to the first waiter in line
+ * - `free`: nobody held the lock; nothing was changed
+ * - `changed`: the holder has another fence than the given one; nothing was changed
  */
 export type ForceReleaseOutcome = "released" | "handed-over" | "free" | "changed";
 
 export interface ForceReleaseResult {
   readonly outcome: ForceReleaseOutcome;
-  /** Who held it before; null when it was free. */
+  /** The holder before the call; null when the lock was free. */
   readonly holder: LockHolder | null;
-  /** Whether the old holder's process got the message. If not, it learns of it by its next renewal. */
+  /** Whether the message reached the old holder's process. If not, the process learns of the loss by its next renewal. */
   readonly told: boolean;
-  /** Who holds it now. */
+  /** The holder after the call; null when there is none. */
   readonly next: LockHolder | null;
-  /** Above every token of the old holder. */
+  /** A token above every token of the old holder. */
   readonly lastFence: bigint;
 }
 
 export interface LockInspection {
-  /** One lock as it is at one moment. A name that was never used is free. */
+  /** Reads the state of one lock at one moment. A name that was never used is free. */
   look(name: string): Promise<LockState>;
-  /** The locks whose names match, in no order; those that are free as well where `free` is true. */
+  /** Yields the locks whose names match, in no order. With `free`, it yields free locks as well. */
   list(pattern: string, free: boolean): AsyncGenerator<LockState, void, undefined>;
-  /** Takes the lock from its holder. @param fence only from the holder of this token; 0n from any holder */
+  /** Takes the lock from its holder. @param fence the token of the holder that may lose it; 0n for any holder */
   forceRelease(name: string, fence: bigint): Promise<ForceReleaseResult>;
 }

@@ -2,7 +2,7 @@
  * Mutex: at most one live lease per name, across processes.
  *
  * Fairness  first come, first served between processes, and between the callers of one process; a
- *           process passes the name on inside for at most `localTurns` turns.
+ *           process passes the name on among its callers for at most `localTurns` turns.
  * Time      a lease is renewed until it is released, lost or `maxHold` old; see lease/lease.ts.
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
@@ -15,22 +15,22 @@ import type { Lines } from "./lines.js";
 import type { LineSettings, LocalLine } from "./local-line.js";
 
 export interface MutexOptions {
-  /** How long the name stays taken after its holder falls silent. Renewed at a third. @default "30s" */
+  /** Life of a lease that is not renewed; at least 100 ms. holdfast renews a lease after a third of it. @default "30s" */
   readonly ttl?: Duration | undefined;
-  /** Most turns passed on inside this process before other processes get theirs: 1 to 1000. @default 16 */
+  /** Maximum number of turns inside this process while other processes wait: 1 to 1000. @default 16 */
   readonly localTurns?: number | undefined;
-  /** Ends a lease that is held longer, however healthy. @default Infinity */
+  /** Ends a lease that is held for longer than this, even if it can be renewed. @default Infinity */
   readonly maxHold?: Duration | undefined;
-  /** Keeps the name from others for this long after a lease expired (not after a release). @default 0 */
+  /** Keeps the name from others for this long after a lease expired, but not after a release. @default 0 */
   readonly lockDelay?: Duration | undefined;
 }
 
 export interface AcquireOptions {
-  /** Longest wait. 0 is one attempt; Infinity waits for as long as it takes. @default "10s" */
+  /** Longest wait. 0 makes one attempt; Infinity waits without end. @default "10s" */
   readonly wait?: Duration | undefined;
-  /** Ends the wait, not a lease that was already granted. */
+  /** Ends the wait when it aborts. It does not end a lease that was already granted. @default none */
   readonly signal?: AbortSignal | undefined;
-  /** The fence must be larger than this: pass `StaleTokenError.seen` after a resource refused. */
+  /** The lease gets a fence larger than this. Pass `StaleTokenError.seen` after a resource refused. @default none */
   readonly floor?: bigint | undefined;
 }
 
@@ -75,10 +75,10 @@ export class Mutex {
   /**
    * Waits for the name and returns a live lease.
    * @throws {AcquireTimeoutError} `wait` passed and somebody else held the name
-   * @throws {IndeterminateError} `wait` passed and the store did not answer; what was asked is cleaned up
+   * @throws {IndeterminateError} `wait` passed and the store did not answer; holdfast cleans up the request
    * @throws {ServerError} the store refused in a way that will not pass
    * @throws {ClosedError} `hf.close()` was called
-   * @throws the signal's reason, when it aborted first
+   * @throws the signal's reason, when the signal aborted first
    */
   async acquire(options: AcquireOptions = NO_OPTIONS): Promise<Lease> {
     const { waitMs, signal, minFence } = checkAcquire(options);
@@ -95,7 +95,10 @@ export class Mutex {
     }
   }
 
-  /** One attempt. Null: somebody else holds the name, which is a result and not an error. Errors as above. */
+  /**
+   * Makes one attempt. Resolves to null when another caller holds the name, which is a result and not an error.
+   * @throws as `acquire`, except AcquireTimeoutError
+   */
   async tryAcquire(options: Pick<AcquireOptions, "floor"> = {}): Promise<Lease | null> {
     checkOptions("options", options, ["floor"]);
     const minFence = toMinFence(options);
@@ -108,9 +111,10 @@ export class Mutex {
   }
 
   /**
-   * Runs `work` under a lease and releases it. The outcome is always that of `work`, its value or its
-   * error: a lease that was lost meanwhile shows in `lease.signal` and `lease.check()`, so a section
-   * that must not count when the lease was lost ends with `lease.check()`.
+   * Runs `work` under a lease and releases it. The outcome is always that of `work`, its value or its error. A loss of the
+   * lease shows only in `lease.signal` and `lease.check()`. So `work` should end with `lease.check()` if its result must not
+   * count after a loss.
+   * @throws as `acquire`, and the error of `work`
    */
   async run<Value>(
     work: (lease: Lease) => Promise<Value> | Value,
@@ -168,7 +172,7 @@ function checkAcquire(options: AcquireOptions): AcquireSettings {
   return { waitMs: durationMs("wait", wait, bounds), signal, minFence: toMinFence(options) };
 }
 
-/** The least token that will do: one above what the resource has seen. */
+/** The smallest acceptable token: one above the floor. */
 function toMinFence({ floor }: Pick<AcquireOptions, "floor">): bigint {
   if (floor === undefined) return 0n;
   if (typeof floor !== "bigint" || floor < 0n || floor > HIGHEST_FLOOR) {
