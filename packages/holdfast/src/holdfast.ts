@@ -1,7 +1,4 @@
-/**
- * Holdfast: one client, one keeper, and a factory per primitive. A process needs one, for as long as
- * it runs.
- */
+/** Holdfast: the locks, limits, guards and records over one client. A process needs one, for as long as it runs. */
 import { checkLockName, checkOptions } from "./arguments.js";
 import type { DoctorReport } from "./doctor/report.js";
 import { ClosedError, InvalidArgumentError } from "./errors.js";
@@ -27,17 +24,17 @@ import { type Duration, durationMs } from "./time/duration.js";
 import { type Random, systemRandom } from "./time/random.js";
 import { Schedule } from "./time/schedule.js";
 
-/** What the supported clients have: enough for the compiler to refuse what is no client at all. */
+/** The methods by which the compiler recognises a supported client, so that it refuses other objects. */
 export type RedisClientLike =
   | { duplicate(...args: never[]): unknown; on(...args: never[]): unknown }
   | { customCommand(...args: never[]): unknown; close(): void };
 
 export interface HoldfastOptions {
-  /** Before every key and channel. Processes that share locks must share it. @default "holdfast" */
+  /** Prefix of every key and channel. It must be the same in all processes that share locks. @default "holdfast" */
   readonly prefix?: string | undefined;
-  /** What this process is called where people see who holds a lock. @default "" */
+  /** Name of this process wherever people see who holds a lock. @default "" */
   readonly label?: string | undefined;
-  /** The limit of one call to Redis. Longer means unknown, not failed. @default "1s" */
+  /** Time-out of one call to Redis. The outcome of a call that runs into it is unknown, not failed. @default "1s" */
   readonly callTimeout?: Duration | undefined;
   /** Time, for simulations and tests. @default the system's clocks and timers */
   readonly clock?: Clock | undefined;
@@ -54,15 +51,15 @@ export class Holdfast {
   readonly #context: RedisContext;
   /** The locks over this client. */
   readonly locks: Locks;
-  /** Several limits at once. */
+  /** Checks of several limits at once. */
   readonly limits: Limits;
   readonly #limiter: Limiter;
   readonly #guardEngine: GuardEngine;
   #closed: Promise<void> | null = null;
 
   /**
-   * @param client An ioredis, iovalkey, node-redis or valkey-glide client, which stays yours, or a redis://
-   *   URL, for which a client of whichever library is installed is opened, and closed by `close()`.
+   * @param client An ioredis, iovalkey, node-redis or valkey-glide client, which stays yours, or a redis:// URL. For a URL,
+   *   holdfast opens a client of an installed library, and `close()` closes it.
    * @throws {UnsupportedClientError} @throws {ClientNotInstalledError} @throws {InvalidArgumentError}
    */
   constructor(client: RedisClientLike | string, options: HoldfastOptions = {}) {
@@ -80,33 +77,38 @@ export class Holdfast {
     this.locks = new Locks(new RedisLocks(context), { label, random }, schedule);
   }
 
-  /** The same as `hf.locks.mutex`: a lock on `name`. Cheap; mutexes of one name and the same options share their place in line. */
+  /**
+   * Makes a lock on `name`, like `hf.locks.mutex`. The call is cheap. Mutexes of one name with the same options share their
+   * place in line.
+   * @throws {InvalidArgumentError}
+   */
   mutex(name: string, options?: MutexOptions): Mutex {
     return this.locks.mutex(name, options);
   }
 
-  /** How often something may be done for each target, counted for all processes together. */
+  /** Makes a rate limit, which counts the calls for each target in all processes together. @throws {InvalidArgumentError} */
   limit(name: string, options: LimitOptions): Limit {
     this.#assertOpen("limit()");
     return new Limit(this.#limiter, name, options);
   }
 
   /**
-   * Counts the hits of each subject on each route, and punishes who goes over, more with each strike. Make it once:
-   * its lists are its own.
+   * Makes a guard. It counts the hits of each subject on each route, and gives a subject with too many hits a penalty, longer
+   * with each strike. Make it once, because every guard loads its own lists.
+   * @throws {InvalidArgumentError}
    */
   guard(name: string, options: GuardOptions): Guard {
     this.#assertOpen("guard()");
     return new Guard(this.#guardEngine, name, options);
   }
 
-  /** A value in Redis that refuses holders who were overtaken. */
+  /** Makes a value in Redis that refuses holders who were overtaken. @throws {InvalidArgumentError} */
   fencedRecord(name: string): FencedRecord {
     return new FencedRecord(this.#context, checkLockName(name));
   }
 
   /**
-   * Who holds and who waits, across processes, and the means to take a lock from its holder.
+   * Loads the inspector. It shows the holders and waiters of all processes, and can take a lock from its holder.
    * @throws {ClosedError}
    */
   async inspector(): Promise<Inspector> {
@@ -116,9 +118,9 @@ export class Holdfast {
   }
 
   /**
-   * Looks for what puts locks at risk here: settings of the server, permissions, clocks, options of the
-   * client. Takes a few calls, and changes nothing.
-   * @throws {ClosedError} whatever else it meets, a server that does not answer included, is a finding.
+   * Checks for risks to locks: settings of the server, permissions, clocks, options of the client. It makes some forty calls,
+   * and changes no setting. Every problem is a finding of the report, also a server that does not answer.
+   * @throws {ClosedError}
    */
   async doctor(): Promise<DoctorReport> {
     this.#assertOpen("doctor()");
@@ -127,8 +129,8 @@ export class Holdfast {
   }
 
   /**
-   * Releases what is held, ends what waits with ClosedError, and leaves no timer and no socket of its
-   * own. Settles within a few call timeouts even when Redis does not answer. May be repeated.
+   * Releases all leases, ends all waits with ClosedError, and ends every timer and socket of its own. Settles within a few
+   * call time-outs even when Redis does not answer. May be repeated.
    */
   close(): Promise<void> {
     this.#closed ??= this.#end();

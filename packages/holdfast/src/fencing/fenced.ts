@@ -1,13 +1,13 @@
-/** Who comes to a fence: a token, and an id that tells two holders of one token apart. */
+/** The holder that a fence judges: a token, and an id that distinguishes two holders with the same token. */
 import { InvalidArgumentError } from "../errors.js";
 
-/** What a fence needs of a lease: its token, and who brings it. A `Lease` is one. */
+/** The part of a lease that a fence needs: the token, and the id of its holder. Every `Lease` is one. */
 export interface Fenced {
   readonly fence: bigint;
   readonly id: string;
 }
 
-/** Every store can keep it: the largest value of a signed 64-bit column. */
+/** The largest value of a signed 64-bit column, which every store can keep. */
 const LARGEST_TOKEN = 2n ** 63n - 1n;
 const ID = /^[\x21-\x7e]{1,200}$/;
 
@@ -20,7 +20,7 @@ export function isHolderId(id: string): boolean {
 }
 
 /**
- * For resources outside Redis, whose columns, file names and headers do not take everything.
+ * Checks a holder for resources outside Redis, whose columns, file names and headers do not accept every value.
  * @throws {InvalidArgumentError}
  */
 export function checkFenced(holder: Fenced): Fenced {
@@ -36,7 +36,7 @@ export function checkFenced(holder: Fenced): Fenced {
   return holder;
 }
 
-/** The rule of a fence: who was there refuses an older token, and an equal one of another holder. */
+/** The rule of a fence: the newest holder that entered refuses an older token, and an equal token of another holder. */
 export function refuses(there: Fenced, comer: Fenced): boolean {
   return there.fence > comer.fence || (there.fence === comer.fence && there.id !== comer.id);
 }

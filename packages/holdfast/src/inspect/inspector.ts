@@ -1,25 +1,25 @@
-/** Inspector: looks at locks and limits from outside, and takes a lock from its holder when somebody must. */
+/** Inspector: shows the state of locks and limits in all processes, and takes a lock from its holder. */
 import { checkLockName, checkOptions, checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { LimitInspection, LimitState } from "../limits/inspection.js";
 import type { ForceReleaseResult, LockInspection, LockState } from "../locks/inspection.js";
 
 export interface LockListOptions {
-  /** Which names, as Redis matches them: `*` anything, `?` one character, `[ab]` one of these. @default "*" */
+  /** Pattern of the names, as Redis matches it: `*` anything, `?` one character, `[ab]` one of these. @default "*" */
   readonly pattern?: string | undefined;
-  /** Also those that nobody holds or waits for, but somebody held in the last 24 hours. @default false */
+  /** Whether to list also free locks that somebody held in the last 24 hours. @default false */
   readonly free?: boolean | undefined;
 }
 
 export interface LimitsOptions {
-  /** Which names, as Redis matches them. @default "*" */
+  /** Pattern of the names, as Redis matches it. @default "*" */
   readonly pattern?: string | undefined;
-  /** Which targets, likewise. @default "*" */
+  /** Pattern of the targets, as Redis matches it. @default "*" */
   readonly target?: string | undefined;
 }
 
 export interface ForceReleaseOptions {
-  /** Only from the holder of this token: whoever came after the look keeps the lock. */
+  /** Releases the lock only if its holder has this token, so that a later holder keeps it. @default any holder */
   readonly fence?: bigint | undefined;
 }
 
@@ -27,14 +27,14 @@ export class Inspector {
   readonly #locks: LockInspection;
   readonly #limits: LimitInspection;
 
-  /** Given by `hf.inspector()`. */
+  /** Made by `hf.inspector()`. */
   constructor(locks: LockInspection, limits: LimitInspection) {
     this.#locks = locks;
     this.#limits = limits;
   }
 
   /**
-   * One lock as it is at one moment. A name that was never used is free.
+   * Reads the state of one lock at one moment. A name that was never used is free.
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
   async lock(name: string): Promise<LockState> {
@@ -42,9 +42,9 @@ export class Inspector {
   }
 
   /**
-   * Every lock that is held or waited for, each as it is when it is read, in no order. The names are found
-   * by SCAN, which passes over all keys of the database in small steps: the server serves others between.
-   * A lock that is taken meanwhile may be missed.
+   * Yields every lock that is held or waited for, in no order, each with its state at the moment of its reading. It finds the
+   * names by SCAN, which reads all keys of the database in small steps, so that the server answers others in between. A lock
+   * that is taken during the scan may be missed.
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
   async *locks(options: LockListOptions = {}): AsyncGenerator<LockState, void, undefined> {
@@ -55,11 +55,11 @@ export class Inspector {
   }
 
   /**
-   * Takes the lock from its holder. The first in line gets it, as by a release; the old holder's lease ends
-   * with the reason `revoked`, at once when its process listens, by its next renewal when it does not.
-   * What it writes until then carries an older fence than the next holder's.
-   * @throws {InvalidArgumentError} @throws {ServerError} nothing was done
-   * @throws {IndeterminateError} it may have been done: give the fence again, or look
+   * Takes the lock from its holder. The first waiter in line gets it, as after a release. The old holder's lease ends with the
+   * reason `revoked`: at once if its process is subscribed to messages, else by its next renewal. Its writes until then carry
+   * an older fence than those of the next holder.
+   * @throws {InvalidArgumentError} @throws {ServerError} nothing was changed
+   * @throws {IndeterminateError} the lock may have been released: repeat the call with the same fence, or read the state
    */
   async forceRelease(name: string, options: ForceReleaseOptions = {}): Promise<ForceReleaseResult> {
     checkOptions("options", options, ["fence"]);
@@ -71,8 +71,8 @@ export class Inspector {
   }
 
   /**
-   * What is used of a limit by one target: one state for each type that the name has been used with, none where
-   * nothing is used.
+   * Reads the use of a limit by one target: one state for each type that the name has been used with, or none if nothing is
+   * used.
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
   async limit(name: string, target: string): Promise<LimitState[]> {
@@ -82,7 +82,7 @@ export class Inspector {
   }
 
   /**
-   * Every limit and target of which something is used, in no order, found as `locks` finds them.
+   * Yields every limit and target in use, in no order. It finds them by SCAN, like `locks`.
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
   async *limits(options: LimitsOptions = {}): AsyncGenerator<LimitState, void, undefined> {
@@ -94,9 +94,9 @@ export class Inspector {
   }
 
   /**
-   * Resets the limit for the target, whatever its type: nothing is used any more. A process that remembers a refusal
-   * goes on refusing until the refusal would have ended by itself.
-   * @returns what was used before
+   * Resets the limit for the target, whatever its type, so that nothing is used. A process that remembers a refusal goes on
+   * refusing until the refusal would have ended by itself.
+   * @returns the states from before
    * @throws {InvalidArgumentError} @throws {IndeterminateError} @throws {ServerError}
    */
   async resetLimit(name: string, target: string): Promise<LimitState[]> {

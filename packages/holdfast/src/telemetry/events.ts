@@ -20,32 +20,33 @@ export interface HoldfastEvents {
   "holdfast:lock:acquired": LeaseEvent & { readonly waitedMs: number; readonly local: boolean };
   /** The lock was not free: this process waits in line behind `ahead` others, not counting the holder. */
   "holdfast:lock:waiting": LockEvent & { readonly ahead: number };
-  /** One renewal round trip for `leases` leases. */
+  /** One renewal request for `leases` leases was answered after `tookMs`; `lost` of them were lost. */
   "holdfast:lock:renewed": { readonly leases: number; readonly lost: number; readonly tookMs: number };
-  /** A renewal had no answer; the leases go on until their deadlines. */
+  /** A renewal had no reply. The leases go on until their deadlines, and the renewal is retried. */
   "holdfast:lock:renewal-unknown": { readonly leases: number; readonly error: Error };
-  /** A lease ended before its release. */
+  /** A lease ended before its release. The process noticed it `lateMs` after the end. */
   "holdfast:lock:lost": LeaseEvent & {
     readonly reason: LossReason;
     readonly lateMs: number;
     readonly heldMs: number;
   };
+  /** A holder released its live lease, `heldMs` after it got it. */
   "holdfast:lock:released": LeaseEvent & { readonly heldMs: number };
-  /** A release gave the lock straight to the next in line, another process. */
+  /** A release handed the lock to the next process in line. */
   "holdfast:lock:handed-over": LockEvent;
   /**
-   * A token was granted that is more than a second ahead of the server's clock: that was ahead before, or a `floor`
-   * was. Tokens go on rising, unless the server loses its data before its clock has caught up.
+   * A grant has a token that is more than a second ahead of the server's clock, for example because the clock was set back,
+   * or a `floor` was ahead of it. Tokens go on rising, unless the server loses its data before its clock has caught up.
    */
   "holdfast:lock:token-ahead": LeaseEvent & { readonly aheadMs: number };
   /**
-   * A token was granted that is not above one that this process had before: the server lost its data, and its clock is
-   * behind. Nobody gets that token: the name is asked for again, above `seen`.
+   * A grant has a token that is not above a token that this process had before: the server lost its data, and its clock is
+   * behind. No caller gets that token. The process acquires again, above `seen`.
    */
   "holdfast:lock:token-regression": LeaseEvent & { readonly seen: bigint };
   /**
-   * The server does not know what it knew: it restarted, another one took its place, or somebody deleted it. `scripts`
-   * alone may have lost no data; `lock` has, and the lease on it is over.
+   * The server lost data that it had: it restarted, another server replaced it, or somebody deleted the data. `scripts` alone
+   * does not prove that locks were lost. `lock` means that this lock was lost, and that the lease on it is over.
    */
   "holdfast:server:forgot": { readonly what: "scripts" } | { readonly what: "lock"; readonly lock: string };
   /** Redis could not be reached for a charge, and the limit's `outage` decided. */

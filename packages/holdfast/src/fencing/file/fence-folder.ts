@@ -1,10 +1,11 @@
 /**
- * FenceFolder: what stands beside a fenced file, and the rule by which writers get past each other without a lock.
+ * FenceFolder: the folder next to a fenced file, and the rule by which concurrent writers need no lock.
  *
- * A lock file would ask whether its holder is dead or only paused, which nobody can know. Here every step is one that
- * the file system carries out as a whole, and a paused writer's last step fails because a newer one took its source away:
+ * With a lock file, a writer would have to know whether the holder is dead or only paused, and no writer can. Here the file
+ * system carries out every step atomically, and the last step of a paused writer fails because a newer writer has removed its
+ * source:
  *
- *   fence.<token>          who brought the token; made by link(), so that only one holder can have an equal one
+ *   fence.<token>          the holder of the token; made by link(), so that only one holder can have an equal token
  *   draft.<token>.<name>   such a mark before it has its name
  *   stage.<token>.<name>   content that is about to be renamed to the file
  *   data.<token>.<name>    a second name of the same content, by which a reader knows its token

@@ -2,7 +2,7 @@
  * FencedFile: a file that is replaced in one step, and only by a holder who was not overtaken.
  *
  * Safe against other processes at the same time, against a process that is paused or killed at any point, and, on file
- * systems that keep the order of fsync, against a power cut. What it stands on: see fence-folder.ts.
+ * systems that keep the order of fsync, against a power cut. fence-folder.ts explains the rule.
  */
 import { dirname, resolve } from "node:path";
 import { checkOptions } from "../../arguments.js";
@@ -31,10 +31,10 @@ export interface FileState {
 const DEFAULT_MODE = 0o666;
 
 export class FencedFile {
-  /** Absolute. Other programs may read it at any time, and find one whole content or another. */
+  /** The absolute path of the file. Other programs may read it at any time, and find one complete content. */
   readonly path: string;
   /**
-   * The folder beside the file in which the fence lives: "<path>.fence". It stays: a fence that forgets protects
+   * The folder in which the fence lives: "<path>.fence". It is never deleted, because a fence that lost its token protects
    * nothing. Delete it only when no holder of an older lease can still write.
    */
   readonly folder: string;
@@ -45,7 +45,7 @@ export class FencedFile {
   #mine: string[] = [];
   #writes: Promise<unknown> = Promise.resolve();
 
-  /** Touches nothing yet. @throws {InvalidArgumentError} */
+  /** Does not touch the disk. @throws {InvalidArgumentError} */
   constructor(path: string, options: FencedFileOptions = {}) {
     checkOptions("options", options, ["mode", "files", "random"]);
     const { mode = DEFAULT_MODE, files = systemFiles, random = systemRandom } = options;
@@ -62,8 +62,8 @@ export class FencedFile {
   /**
    * Raises the fence to this holder's token and returns the content, null when there is no file. From then on no
    * older holder can replace it. May be repeated.
-   * @throws {StaleTokenError} a newer holder, or another one of the same token, was here
-   * @throws whatever the file system throws (EACCES, ENOSPC …): entering again is safe
+   * @throws {StaleTokenError} a newer holder, or another one of the same token, has entered
+   * @throws the errors of the file system (EACCES, ENOSPC …); the call may be repeated
    */
   async enter(holder: Fenced): Promise<Buffer | null> {
     checkFenced(holder);
@@ -83,13 +83,13 @@ export class FencedFile {
     checkFenced(holder);
     if (typeof content !== "string" && !(content instanceof Uint8Array))
       throw new InvalidArgumentError("content", "must be text or bytes");
-    // One after the other: what is tidied up afterwards must not be the content of a write that ran beside.
+    // Writes run one after the other, so that the clean-up of one does not remove the content of another.
     const write = this.#writes.then(() => this.#replace(holder, content));
     this.#writes = write.catch(() => {});
     await write;
   }
 
-  /** The content and the token it was written under, as they belong together: for onlookers, not for holders. */
+  /** Reads the content and the token of its write. For readers without a lease; holders call `enter`. */
   async read(): Promise<FileState> {
     for (;;) {
       const held = await this.#files.hold(this.path);

@@ -2,7 +2,7 @@
  * FencedRecord: a value in Redis that refuses holders who were overtaken.
  *
  * A lease can end while its holder is paused or its write is under way. The record remembers the
- * newest token that it has served, and refuses older ones, whatever the late holder believes.
+ * newest token that it has served, and refuses older ones.
  *
  * Enter before the first read: a fence raised only by the write lets an older holder write between a
  * newer one's read and write, and that update is lost.
@@ -28,7 +28,7 @@ type FencedContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
 export class FencedRecord {
   readonly name: string;
   /**
-   * The Redis key: a hash of token, holder and value, without an expiry, because a fence that forgets
+   * The Redis key: a hash of token, holder and value. It has no expiry, because a fence that lost its token
    * protects nothing. Delete it only when no holder of an older lease can still write.
    */
   readonly key: string;
@@ -43,7 +43,7 @@ export class FencedRecord {
 
   /**
    * Raises the fence to this holder's token and returns the value, null when there is none.
-   * @throws {StaleTokenError} a newer holder was here; names both tokens
+   * @throws {StaleTokenError} a newer holder has entered; the error has both tokens
    * @throws {ServerError} @throws {IndeterminateError} entering again is safe
    */
   async enter(holder: Fenced): Promise<string | null> {
@@ -58,7 +58,7 @@ export class FencedRecord {
     await this.#guarded(writeScript, holder, [value]);
   }
 
-  /** The value and the newest token, without any guard: for onlookers, not for holders. */
+  /** Reads the value and the newest token without raising the fence. For readers without a lease; holders call `enter`. */
   async read(): Promise<RecordState> {
     const { port, callTimeoutMs } = this.#context;
     const reply = await tellCaller(port.command(["HMGET", this.key, "value", "token"], callTimeoutMs));

@@ -1,6 +1,5 @@
 /**
- * SqlFence: the statements by which a row guards itself. Each is a pure function of its arguments; running them is
- * the caller's business, or FencedTable's.
+ * SqlFence: the statements that fence a row. Each is a pure function of its arguments. The caller or FencedTable runs them.
  */
 import { InvalidArgumentError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
@@ -13,7 +12,7 @@ export interface SqlFence {
   readonly returnsColumns: boolean;
   /** SQL that adds the columns of the fence to the table. */
   migration(): string;
-  /** A template tag: fragments are taken in, everything else becomes a parameter. */
+  /** A template tag. It inserts fragments, and makes a parameter of every other value. */
   sql(strings: TemplateStringsArray, ...parts: unknown[]): SqlStatement;
   /** Inserts the row unless it is there. `values` are further columns. */
   create(row: RowKey, values?: Readonly<Record<string, unknown>>): SqlStatement;
@@ -21,7 +20,7 @@ export interface SqlFence {
   enter(row: RowKey, holder: Fenced, columns?: readonly string[]): SqlStatement;
   /** Sets columns, unless somebody else entered. */
   write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): SqlStatement;
-  /** The row as it is now, locked until the transaction ends: an older snapshot would tell an older story. */
+  /** Reads the current row, not the transaction's snapshot, and locks it until the transaction ends. */
   read(row: RowKey, columns?: readonly string[]): SqlStatement;
   /**
    * What a row, read after a statement changed none, says about that statement.
@@ -119,7 +118,7 @@ function assignable(
   });
 }
 
-/** A text would be taken for the list of its letters. */
+/** A string would pass as the list of its letters. */
 export function checkColumns(columns: readonly string[]): void {
   if (!Array.isArray(columns))
     throw new InvalidArgumentError("columns", "must be a list of names, as in ['balance']");

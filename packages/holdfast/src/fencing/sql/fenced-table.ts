@@ -1,5 +1,5 @@
 /**
- * FencedTable: the statements of a fence, run, and their answers turned into success or a typed error.
+ * FencedTable: runs the statements of a fence, and turns their results into success or a typed error.
  *
  * Enter before the first read: a fence raised only by the write lets an older holder write between a newer one's read
  * and write, and that update is lost.
@@ -12,7 +12,7 @@ import { affectedRows, firstRow } from "./result.js";
 import type { RowKey } from "./row-key.js";
 
 /**
- * Runs one statement and resolves to what the driver answers: `(statement) => pool.query(statement)` for pg and mysql2,
+ * Runs one statement and resolves to the driver's result: `(statement) => pool.query(statement)` for pg and mysql2,
  * `({ text, values }) => sql.unsafe(text, values)` for postgres. In a transaction, on the transaction's connection.
  */
 export type RunStatement = (statement: SqlStatement) => PromiseLike<unknown>;
@@ -37,9 +37,9 @@ export class FencedTable {
 
   /**
    * Makes this holder the row's newest, and returns the columns as they are from then on. May be repeated.
-   * @throws {StaleTokenError} a newer holder was here; with HolderFence nobody is refused
-   * @throws {MissingRowError} create it first
-   * @throws whatever the driver throws: then nobody knows, and entering again is safe
+   * @throws {StaleTokenError} a newer holder has entered; HolderFence never refuses here
+   * @throws {MissingRowError} the row does not exist: call `create` first
+   * @throws the driver's errors; the outcome is then unknown, and the call may be repeated
    */
   async enter(
     row: RowKey,
@@ -66,9 +66,9 @@ export class FencedTable {
 
   /**
    * For a statement of your own that has the fence's condition: resolves to the rows that it affected, and rejects when
-   * the fence refused. 0 means that the fence let it through, but that a condition of yours matched nothing, or that
+   * the fence refused. 0 means that the fence admitted it, but that a condition of yours matched nothing, or that
    * the row had these values already.
-   * @param result what the driver answered
+   * @param result the driver's result
    */
   async confirm(result: unknown, row: RowKey, holder: Fenced): Promise<number> {
     const count = affectedRows(result);

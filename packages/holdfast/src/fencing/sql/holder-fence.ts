@@ -1,8 +1,9 @@
 /**
- * HolderFence: a row remembers who entered it last, and lets only that holder write: compare-and-set on a random value.
+ * HolderFence: a row stores the holder that entered last, and admits writes of that holder only. This is compare-and-set on a
+ * random value, for locks whose store has no rising token.
  *
- * For locks whose store hands out no rising token. There is no order in it: whoever enters last is let in, so a holder
- * that was paused before it entered evicts the rightful one. That costs the rightful one its turn, never an update.
+ * It has no order. A holder that was paused before it entered displaces the rightful holder. The rightful holder loses its turn,
+ * but no update is lost.
  */
 import { MissingRowError, StaleHolderError } from "../../errors.js";
 import { checkFenced, type Fenced } from "../fenced.js";

@@ -1,5 +1,5 @@
 /**
- * TokenFence: a row remembers the newest token that it has served, and who brought it.
+ * TokenFence: a row stores the newest token that it has served, and the id of its holder.
  *
  * It refuses older tokens, and an equal one of another holder: two lock servers that both served a split brain may
  * have handed out the same number.
@@ -32,7 +32,7 @@ export class TokenFence implements SqlFence {
     return this.#dialect.name === "postgres";
   }
 
-  /** The condition under which the row lets this holder in. Put it beside `raise`, or a pause between is not seen. */
+  /** The condition under which the row admits this holder. Put it into the statement of `raise`, so that no pause fits in between. */
   admits(holder: Fenced): SqlFragment<string> {
     const { fence, id } = checkFenced(holder);
     const { token, holder: by } = this.#dialect;

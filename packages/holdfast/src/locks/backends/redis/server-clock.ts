@@ -34,7 +34,7 @@ export class ServerClock {
     this.#last = reading;
     if (!last) return;
     const serverMs = (reading.serverUs - last.serverUs) / 1_000;
-    // Our own clocks may have been stepped, or stood still: one of the two went as time did.
+    // One clock of this process may have been stepped or stopped. The other one shows the true time that passed.
     const monoMs = sentAt.monoMs - last.sentAt.monoMs;
     const wallMs = sentAt.wallMs - last.sentAt.wallMs;
     const aheadMs = serverMs - Math.max(monoMs, wallMs);
@@ -44,10 +44,10 @@ export class ServerClock {
     publish("holdfast:server:clock-jump", () => ({ jumpMs: Math.round(jumpMs) }));
   }
 
-  /** A token was granted just now. */
+  /** To be called for every grant. */
   granted(lock: string, fence: bigint): void {
     const last = this.#last;
-    // Nearly every token is what the clock said when it was granted.
+    // Nearly every token is the clock's time at the grant.
     if (!last || Number(fence) <= last.serverUs) return;
     // mutation: people (later), because only the event `token-ahead` differs
     const nowUs = last.serverUs + agedMs(this.#clock.now(), last.sentAt) * 1_000;
