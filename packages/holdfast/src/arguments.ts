@@ -1,14 +1,14 @@
-/** Arguments are checked once, where they come in; whatever is further inside may rely on them. */
+/** Checks of arguments. They run once, in the public methods, so that the code inside can rely on the arguments. */
 import { InvalidArgumentError } from "./errors.js";
 
 const LONGEST = 512;
 
-/** A lock may be named anything that keeps its keys distinct and in one cluster slot. */
+/** Accepts every name of a lock that keeps its keys distinct and in one cluster slot. @throws {InvalidArgumentError} */
 export function checkLockName(name: unknown): string {
   return checkWord("name", name);
 }
 
-/** So may limits, and whom they are for. */
+/** Accepts the names of locks, limits and targets. @throws {InvalidArgumentError} */
 export function checkWord(argument: string, word: unknown): string {
   if (typeof word !== "string") throw new InvalidArgumentError(argument, `must be text, not ${typeof word}`);
   if (word === "") throw new InvalidArgumentError(argument, "must not be empty");
@@ -22,7 +22,7 @@ export function checkWord(argument: string, word: unknown): string {
   return word;
 }
 
-/** Misspelt options are refused: one that is silently ignored is a lock with other terms. */
+/** Refuses misspelt options, because a lock with a silently ignored option is not the one that was meant. */
 export function checkOptions(argument: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== "object" || options === null) {
     throw new InvalidArgumentError(argument, "must be an object");

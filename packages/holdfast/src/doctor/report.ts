@@ -1,10 +1,10 @@
 /** What `hf.doctor()` returns: plain data, ready for JSON. */
 
 /**
- * - `error`: locks cannot be taken, or can be lost while the server runs as it is meant to
+ * - `error`: locks cannot be taken, or can be lost even in normal operation of the server
  * - `warning`: locks can be lost, or are slow, when something fails
- * - `unknown`: it could not be looked at
- * - `info`: worth knowing, nothing to mend
+ * - `unknown`: the doctor could not check it
+ * - `info`: worth knowing, but there is nothing to fix
  */
 export type Severity = "error" | "warning" | "unknown" | "info";
 
@@ -12,17 +12,17 @@ export interface Finding {
   /** Stable: docs/guides/doctor.md lists them all. */
   readonly code: string;
   readonly severity: Severity;
-  /** What was seen. */
+  /** The observation. */
   readonly found: string;
-  /** What it means for locks. */
+  /** Its consequence for locks. */
   readonly consequence: string;
-  /** What to do. */
+  /** The action that removes the risk. */
   readonly remedy: string;
 }
 
-/** What was seen of the server; null is unknown. */
+/** The facts about the server; an unknown fact is null. */
 export interface ServerFacts {
-  /** "redis", "valkey", or what the server calls itself. */
+  /** "redis", "valkey", or the server's own name. */
   readonly kind: string | null;
   readonly version: string | null;
   readonly mode: "standalone" | "sentinel" | "cluster" | null;
@@ -32,16 +32,16 @@ export interface ServerFacts {
   /** Bytes; 0 for no limit. */
   readonly maxMemoryBytes: number | null;
   readonly evictionPolicy: string | null;
-  /** Time for one call and its answer: the median of several. */
+  /** Milliseconds from a call to its reply: the median of several. */
   readonly roundTripMs: number | null;
-  /** By how much the server's clock is ahead of this process's; negative when it is behind. */
+  /** Milliseconds by which the server's clock is ahead of this process's clock; negative when it is behind. */
   readonly clockOffsetMs: number | null;
-  /** The true offset differs from `clockOffsetMs` by at most this. */
+  /** Milliseconds by which the true offset can differ from `clockOffsetMs`. */
   readonly clockUncertaintyMs: number | null;
 }
 
 export interface DoctorReport {
-  /** No finding is an error or a warning. */
+  /** Whether no finding is an error or a warning. */
   readonly healthy: boolean;
   /** The most severe first. */
   readonly findings: readonly Finding[];

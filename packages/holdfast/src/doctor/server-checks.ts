@@ -137,7 +137,7 @@ function checkRole({ info }: ServerState, { role }: ServerFacts): Finding[] {
       severity: "error",
       found: `the server is a ${writable ? "writable " : ""}replica${primary}`,
       consequence: writable
-        ? "Locks taken here are not known to the primary, and vanish when the replica is filled anew."
+        ? "The primary does not know the locks that are taken here, and the next full synchronisation removes them."
         : "It takes no writes: every lock is refused with READONLY until it is promoted.",
       remedy: `Connect to the primary${host ? ` at ${host}:${port}` : ""}; behind Sentinel, let the client ask for it.`,
     },

@@ -97,9 +97,9 @@ function checkPersistence({ info, config }: ServerState): Finding[] {
       found: `the server keeps no append-only file (appendonly no), ${nothing ? "and takes no snapshots" : `and ${snapshots}`}`,
       consequence: nothing
         ? "After a restart every name is free: another process can take a lock whose holder goes on until its next renewal, about a third of its ttl later. Fenced records forget which tokens they have seen."
-        : "After a crash it comes back with its last snapshot: locks taken since then are free, and another process can take them while their holders go on until their next renewal. Fenced records forget as much.",
+        : "After a crash it comes back with its last snapshot: locks taken since then are free, and another process can take them while their holders go on until their next renewal. Fenced records lose the tokens of that time, too.",
       remedy:
-        "Set appendonly yes with appendfsync everysec, and fence what the locks protect. Locks that are only meant to save double work can do without.",
+        "Set appendonly yes with appendfsync everysec, and fence what the locks protect. Locks that only avoid double work do not need it.",
     },
   ];
 }

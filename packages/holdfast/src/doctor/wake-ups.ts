@@ -29,7 +29,7 @@ export async function checkWakeUps(
           ? `a message to this process did not arrive within ${timeoutMs} ms`
           : `the second connection, for messages, cannot be used: ${hearing.message}`,
       consequence:
-        "Waiting callers cannot stand in line: they look again several times a second, and whoever looks first gets the lock.",
+        "Waiting callers have no place in line: they poll several times a second, and the first one that polls a free lock gets it.",
       remedy:
         "Let the client open a second connection (maxclients, proxies, firewalls) and let it SUBSCRIBE.",
     },

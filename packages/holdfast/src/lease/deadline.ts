@@ -1,4 +1,4 @@
-/** Until when a lease may be relied upon. */
+/** The deadline of a lease, by the clocks of this process. */
 import { agedMs, type Instant } from "../time/clock.js";
 
 const DRIFT_SHARE = 0.01;

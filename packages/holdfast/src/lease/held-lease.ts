@@ -1,6 +1,5 @@
 /**
- * HeldLease: a lease as the library sees it, one caller's turn on a hold. What it promises its caller is said
- * in lease.ts.
+ * HeldLease: the implementation of a lease, one caller's turn on a hold. lease.ts has the promises to the caller.
  */
 import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
 import { publish } from "../telemetry/events.js";
@@ -22,7 +21,7 @@ export class HeldLease implements Lease {
   #loss: LeaseLostError | null = null;
   #released: Promise<ReleaseResult> | null = null;
 
-  /** @param giveBack called once; tells what became of the release, now or later */
+  /** @param giveBack called once, by the release; it reports the result to its argument, at once or later */
   constructor(
     clock: Clock,
     hold: Hold,
@@ -54,7 +53,7 @@ export class HeldLease implements Lease {
 
   get remainingMs(): number {
     if (this.#released || this.#loss) return 0;
-    // One look: a process that stalls between two would find no time left, and no loss to tell.
+    // The clock is read once. With two reads and a stall between them, no time would be left, but no loss be noticed.
     const now = this.#clock.now();
     this.#noticeExpiry(now);
     if (this.#loss) return 0;
@@ -84,7 +83,7 @@ export class HeldLease implements Lease {
     await this.release();
   }
 
-  /** The library's word that the lease is over. */
+  /** Ends the lease for a reason other than its release. */
   lose(reason: LossReason): void {
     // mutation: people (never), because the loss is told twice
     if (this.#loss || this.#released) return;
@@ -111,7 +110,7 @@ export class HeldLease implements Lease {
     return Math.max(0, Math.round(-leaseLeftMs(this.#clock.now(), sentAt, ttlMs)));
   }
 
-  /** The clock may know of the end before any timer could fire. */
+  /** Notices an end by the clock for which no timer has fired yet. */
   #noticeExpiry(now = this.#clock.now()): void {
     if (this.#hold.leftMs(now) <= 0) this.lose("expired");
     else if (agedMs(now, this.since) >= this.#maxHoldMs) this.lose("max-hold");
@@ -135,8 +134,8 @@ export class HeldLease implements Lease {
 }
 
 /**
- * An error that is made by the clock has no stack worth telling, and thousands of leases may end at once:
- * the last of their signals must not wait for the stacks of the others.
+ * Makes an error without a stack. A loss by the clock has no useful stack, and thousands of leases may end at once. The last of
+ * their signals must not wait for the stacks of the others.
  */
 function withoutStack<Made extends Error>(make: () => Made): Made {
   const limit = Error.stackTraceLimit;

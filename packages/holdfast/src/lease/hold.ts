@@ -7,26 +7,26 @@ import type { Clock, Instant } from "../time/clock.js";
 import type { Alarm } from "../time/schedule.js";
 import { leaseLeftMs } from "./deadline.js";
 
-/** What a store granted. */
+/** A grant by a store. */
 export interface Grant {
   /** The first of the tokens that were reserved. */
   readonly token: bigint;
   /** How many consecutive tokens were reserved; 1 by a store that cannot reserve more. */
   readonly turns: number;
-  /** How long the lease lasts. */
+  /** Life of the lease in ms. */
   readonly ttlMs: number;
-  /** From when the ttl counts: before the request, or the sign of life, that the grant answers was sent. */
+  /** Start of the ttl: an instant before the process sent the request that the grant answers. */
   readonly sentAt: Instant;
 }
 
 export class Hold {
   readonly name: string;
-  /** The claim that the store knows the holder by. */
+  /** The id of the claim, by which the store identifies the holder. */
   readonly id: string;
   readonly ttlMs: number;
   /** Called once, when the hold ends other than by `end()`. */
   onLost: (reason: LossReason) => void = () => {};
-  /** The keeper's: rings when the lease runs out before it could be tried again. */
+  /** Owned by the keeper. It rings when the lease expires before the next renewal. */
   end: Alarm | null = null;
   #clock: Clock;
   #sentAt: Instant;
@@ -48,7 +48,7 @@ export class Hold {
     return this.#over;
   }
 
-  /** 0 or less: it can no longer be relied upon, whether or not anybody noticed yet. */
+  /** Milliseconds that are left of the lease. At 0 or less it is over, even if no timer has fired yet. */
   get remainingMs(): number {
     return this.leftMs(this.#clock.now());
   }
@@ -58,7 +58,7 @@ export class Hold {
     return this.#over ? 0 : leaseLeftMs(now, this.#sentAt, this.ttlMs);
   }
 
-  /** When the request, or the sign of life, that the last grant or renewal answers was sent. */
+  /** The instant before the process sent the request that the last grant or renewal answers. */
   get sentAt(): Instant {
     return this.#sentAt;
   }
@@ -86,7 +86,7 @@ export class Hold {
     if (sentAt.monoMs > this.#sentAt.monoMs) this.#sentAt = sentAt;
   }
 
-  /** The end by the holder's own will. */
+  /** Ends the hold on behalf of its holder, without a loss. */
   giveUp(): void {
     this.#over = true;
   }

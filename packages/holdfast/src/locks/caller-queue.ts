@@ -23,8 +23,8 @@ export class CallerQueue {
   readonly #callers = new Set<Caller>();
 
   /**
-   * @param whyNot what to tell a caller whose time is up
-   * @param onEmpty called when the last one has left without a turn
+   * @param whyNot makes the error for a caller whose wait is over
+   * @param onEmpty called when the last caller has left without a turn
    */
   constructor(schedule: Schedule, whyNot: (caller: Caller) => HoldfastError, onEmpty: () => void) {
     this.#schedule = schedule;
@@ -59,7 +59,7 @@ export class CallerQueue {
     });
   }
 
-  /** Its turn has come: the caller of this resolves it. */
+  /** Removes a caller whose turn has come. The code that calls this resolves it. */
   take(caller: Caller): void {
     this.#callers.delete(caller);
     this.#settle(caller);

@@ -1,9 +1,9 @@
-/** Lines: the lines of a process, one for each name and the settings under which it is asked for. */
+/** Lines: the lines of a process, one for each name with the same settings. */
 import { BoundedMap } from "../bounded-map.js";
 import { ClosedError } from "../errors.js";
 import { type LineParts, type LineSettings, LocalLine } from "./local-line.js";
 
-/** Lines that nobody uses cost less to use again than to make anew. */
+/** Maximum number of unused lines that are kept, because a kept line costs less than a new one. */
 const MOST_IDLE = 1_000;
 
 export class Lines {
@@ -46,7 +46,7 @@ export class Lines {
     return line;
   }
 
-  /** Ends what waits, and gives back what is held. */
+  /** Ends all waits, and releases all leases. */
   async close(): Promise<void> {
     this.#closed = true;
     // A line that is idle may still have a lease that ended early, and was not released yet.

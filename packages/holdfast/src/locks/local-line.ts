@@ -1,9 +1,8 @@
 /**
  * LocalLine: the callers of one process that want one name, in the order in which they came.
  *
- * Only the line as a whole stands in the line between processes. What it is granted, a Hold, is passed
- * on inside the process for a bounded number of turns, each with its own larger token, and then given
- * back, so that other processes are not kept waiting.
+ * The whole line takes one place in the line between processes. Its grant, a Hold, is passed on inside the process for a
+ * bounded number of turns, each with its own larger token. Then it is released, so that other processes get their turn.
  */
 import {
   AcquireTimeoutError,
@@ -36,11 +35,11 @@ export interface LineParts {
   readonly keeper: Keeper;
   readonly schedule: Schedule;
   readonly random: Random;
-  /** This process, where it is the holder that others here wait for. */
+  /** This process, as the owner that errors name when callers here wait for a holder in the same process. */
   readonly self: Pick<Owner, "host" | "pid" | "label">;
 }
 
-/** Beyond, in the year 2112, the store's tokens are nearly used up: who deletes its key wants them to begin anew. */
+/** Above this token, in the year 2112, a smaller one counts as a new start: somebody deleted the key because tokens ran out. */
 const LAST_TOKEN = 2n ** 52n;
 
 export class LocalLine {
@@ -50,7 +49,7 @@ export class LocalLine {
   readonly #onIdle: () => void;
   readonly #callers: CallerQueue;
   #possession: Possession | null = null;
-  /** The one whose lease ended before its release, which has not come yet: the store may still count it. */
+  /** A possession whose lease ended, and which its holder has not released yet: the store may still hold the name for it. */
   #overdue: Possession | null = null;
   /** The claim that stands in line. */
   #standing: StoreClaim | null = null;
@@ -77,13 +76,16 @@ export class LocalLine {
   };
   #attempt: Promise<unknown> | null = null;
   #closed = false;
-  /** The last token that was handed out here. */
+  /** The last token that a caller of this process got. */
   #highest = 0n;
-  /** The store has granted one that is not above it, so it has forgotten, and must be told. Settles when it is given back. */
+  /**
+   * Set when the store has granted a token that is not above `#highest`: it lost its data, and the next claim must ask for a
+   * higher token. Settles when that grant is released.
+   */
   #regressed: Promise<unknown> | null = null;
   #busy: Busy | null = null;
   #trouble: HoldfastError | null = null;
-  /** When it was last known, on the monotonic clock, that somebody holds the name. */
+  /** The time, on the monotonic clock, at which somebody was last known to hold the name. */
   #heardMs = Number.NEGATIVE_INFINITY;
 
   constructor(settings: LineSettings, parts: LineParts, onIdle: () => void) {
@@ -97,7 +99,7 @@ export class LocalLine {
     );
   }
 
-  /** Waits for a turn. Rejects with AcquireTimeoutError, the last trouble, or the signal's reason. */
+  /** Waits for a turn. Rejects with AcquireTimeoutError, the last error of the store, or the signal's reason. */
   enter(waitMs: number, signal: AbortSignal | undefined, minFence: bigint): Promise<Lease> {
     const lease = this.#callers.add(waitMs, signal, minFence);
     if (!this.#possession) this.#stand();
@@ -107,7 +109,7 @@ export class LocalLine {
   /** One attempt. Null when the name is held, here or elsewhere. */
   tryEnter(minFence: bigint): Promise<Lease | null> {
     if (this.#possession || this.#standing) return Promise.resolve(null);
-    // Another attempt is under way: whether it gets the name or finds it taken, this one does not get it.
+    // Another attempt is under way. Whether it gets the name or finds it taken, this attempt cannot get the name.
     if (this.#attempt) return this.#attempt.then(() => null);
     const attempt = this.#tryOnce(minFence).finally(() => {
       this.#attempt = null;
@@ -146,7 +148,7 @@ export class LocalLine {
     );
   }
 
-  /** The owner last seen, for the error of a caller that did not want to wait. */
+  /** The error, with the last known owner, for a caller that does not wait. */
   busyError(waitMs: number): AcquireTimeoutError {
     return new AcquireTimeoutError(
       this.#settings.name,
@@ -214,7 +216,7 @@ export class LocalLine {
     if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#settings.name, ahead }));
   }
 
-  /** False when the grant is of no use, too late or with a token that is none; it is then given back. */
+  /** Returns false when the grant came too late, or its token is not above an earlier one. The grant is then released. */
   #possess(claim: StoreClaim, grant: Grant): boolean {
     const { schedule } = this.#parts;
     const hold = new Hold(schedule.clock, claim.claim, grant);

@@ -1,6 +1,6 @@
 /**
- * Locks: the locks of one process at one store. It holds what they share: the store's backend, the keeper that renews
- * leases, and the lines in which callers wait.
+ * Locks: the locks of one process at one store. They share the store's backend, the keeper that renews leases, and the lines in
+ * which callers wait.
  */
 import { hostname } from "node:os";
 import { checkOptions } from "../arguments.js";
@@ -14,7 +14,7 @@ import { Lines } from "./lines.js";
 import { Mutex, type MutexOptions } from "./mutex.js";
 
 export interface LocksOptions {
-  /** What this process is called where people see who holds a lock. @default "" */
+  /** Name of this process wherever people see who holds a lock. @default "" */
   readonly label?: string | undefined;
   /** Time, for simulations and tests. @default the system's clocks and timers */
   readonly clock?: Clock | undefined;
@@ -33,7 +33,7 @@ export class Locks {
 
   /**
    * @param backend A store of locks. `new Holdfast(client).locks` has the one over Redis.
-   * @param schedule The timers of the clock, where the backend has them already.
+   * @param schedule The timers on the clock, if the backend has made them already.
    * @throws {InvalidArgumentError}
    */
   constructor(backend: LockBackend, options: LocksOptions = {}, schedule = scheduleOf(options)) {
@@ -49,19 +49,19 @@ export class Locks {
     this.#lines = new Lines({ backend, keeper, schedule, random, self });
   }
 
-  /** A lock on `name`. Cheap; mutexes of one name and the same options share their place in line. */
+  /** Makes a lock on `name`. The call is cheap. Mutexes of one name with the same options share their place in line. */
   mutex(name: string, options?: MutexOptions): Mutex {
     return new Mutex(this.#lines, name, options);
   }
 
-  /** Locks as they look from outside, whoever holds them. */
+  /** The state of locks, in all processes. */
   get inspection(): LockInspection {
     return this.#backend.inspection;
   }
 
   /**
-   * Releases what is held, ends what waits with ClosedError, and closes the backend. Settles even when the store does not
-   * answer. May be repeated.
+   * Releases all leases, ends all waits with ClosedError, and closes the backend. Settles even when the store does not answer.
+   * May be repeated.
    */
   close(): Promise<void> {
     this.#closed ??= this.#lines.close().then(() => this.#backend.close());
