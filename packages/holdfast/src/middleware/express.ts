@@ -52,7 +52,9 @@ function write(request: NodeRequest, response: NodeResponse, { answer, fields, s
     );
     if (answer) {
       response.statusCode = answer.status;
-      for (const name of OF_ANOTHER_BODY) response.removeHeader(name);
+      // Node gives a response no length of its own once that header was removed, and closes the connection.
+      for (const name of OF_ANOTHER_BODY)
+        if (response.getHeader(name) !== undefined) response.removeHeader(name);
       for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
       response.end(answer.body);
     }
