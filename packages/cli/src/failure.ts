@@ -1,4 +1,4 @@
-/** What went wrong, for whoever typed the command: one line, a remedy, an exit code. */
+/** A failure for the user of the command: one line, a remedy, an exit code. */
 import { CommanderError } from "commander";
 import { EXIT } from "./exit-codes.js";
 

@@ -31,8 +31,8 @@ export async function interruptible<Value>(work: (signal: AbortSignal) => Promis
 }
 
 /**
- * From here on, none of these ends the process by itself: between one listener and the next there must be no
- * moment in which it would. Whoever listens when the event loop comes round hears of it.
+ * From here on, none of these signals ends the process by itself, also not in the moment between the removal of one listener and
+ * the next. A signal reaches the listeners of the next turn of the event loop.
  */
 export function takeOverSignals(): void {
   for (const name of ENDING) process.on(name, () => {});

@@ -8,8 +8,8 @@ import { reportFailure } from "./output/output.js";
 import { buildProgram } from "./program.js";
 
 /**
- * Whoever read the output may be gone (`| head`, a closed terminal), which is no error; or there is no room
- * for it, which is one. What was begun still ends in order: a command under a lock is not stopped for it.
+ * Writing may fail because the reader of the output is gone (`| head`, a closed terminal), which is no error, or for
+ * example because the disk is full, which is an error. In both cases the work ends in order: a command under a lock is not stopped.
  */
 function outliveReaders(): void {
   process.stderr.on("error", () => {}); // Nowhere is left to say so.

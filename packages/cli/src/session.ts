@@ -10,11 +10,11 @@ export interface Session {
   readonly hf: Holdfast;
   /** @throws {Failure} with exit code 69 when the server does not answer. */
   connect(signal: AbortSignal): Promise<void>;
-  /** What to say of a server that was there and cannot be reached at this moment; null when it can. */
+  /** The message about a server that answered before and is unreachable now; null when it is reachable. */
   away(): Failure | null;
   /** Calls back when the connection breaks, until the returned function is called. */
   onBreak(listener: () => void): () => void;
-  /** The server does not answer: nothing more is asked of it. */
+  /** The server does not answer, so no more requests are sent to it. */
   giveUp(): void;
   /** Settles at once when the server is away, else within a time limit or two of a call. */
   close(): Promise<void>;
@@ -79,7 +79,7 @@ export function newSession(settings: Settings, label = ""): Session {
     },
     giveUp: () => letGo(redis),
     async close() {
-      // What is sent now would wait for a connection that nobody makes.
+      // A request that is sent now would wait for a connection that nothing opens.
       if (redis.status !== "ready") letGo(redis);
       await hf.close();
       letGo(redis);
@@ -108,7 +108,7 @@ function withinLimit<Value>(answer: Promise<Value>, timeoutMs: number, signal: A
   });
 }
 
-/** The server speaks to programmers of clients; whoever typed the URL needs to know what to change in it. */
+/** The server's errors address programmers of clients. This names the part of the URL that the user must change. */
 function unavailable(url: string, cause: Error): Failure {
   const shown = withoutPassword(url);
   const reason = cause.message.split("\n", 1)[0] ?? "";

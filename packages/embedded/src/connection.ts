@@ -7,7 +7,7 @@
 export interface ValkeyPeer {
   /** Bytes for the client, a copy of its own. Called only within `roomBytes()`. */
   receive(bytes: Uint8Array): void;
-  /** How many bytes the client takes now. Whoever answers 0 calls `drained()` later. @default no limit */
+  /** Returns the number of bytes that the client accepts now. After a 0, the client must call `drained()`. @default no limit */
   roomBytes?(): number;
   /** The engine has read this many of the pushed bytes. */
   consumed?(bytes: number): void;
@@ -15,13 +15,13 @@ export interface ValkeyPeer {
   closed?(): void;
 }
 
-/** The engine's end, for whoever moves the bytes. Nothing happens before the core is stepped. */
+/** The engine's end of a connection, for the code that moves the bytes. The engine reads them when the core is stepped. */
 export interface ValkeyConnection {
   /** Bytes from the client. They belong to the connection afterwards. */
   push(bytes: Uint8Array): void;
   /** The client will send no more; it may still read. */
   end(): void;
-  /** The client is gone both ways. What the engine still writes is dropped. */
+  /** The client has closed both directions. Later output of the engine is dropped. */
   vanish(): void;
   /** The client has room again after `roomBytes()` was 0. */
   drained(): void;
@@ -31,7 +31,7 @@ export interface ValkeyConnection {
   readonly isClosed: boolean;
 }
 
-/** What a descriptor stands for in the engine's eyes. `isHot` means "poll must look at it". */
+/** The object behind a descriptor of the engine. `isHot` means that poll must look at it. */
 export interface Endpoint {
   fd: number;
   isHot: boolean;

@@ -34,7 +34,7 @@ export interface ValkeyCoreOptions {
   readonly clock: ValkeyClock;
   /** Fills the array with random bytes; the engine's hash seeds and run id come from here. */
   readonly random: (target: Uint8Array) => void;
-  /** What the engine finds under "/". @default an empty file system */
+  /** The files under "/" of the engine. @default an empty file system */
   readonly files?: MemoryFiles;
   /** The engine's log, line by line. @default dropped */
   readonly log?: (line: string) => void;
@@ -155,7 +155,7 @@ export class ValkeyCore {
     return content;
   }
 
-  /** Becomes the engine of the snapshot, whatever this core was before. Its clients are told to go. */
+  /** Replaces the state of this core by that of the snapshot. The connections of its clients end. */
   restore(snapshot: ValkeySnapshot): void {
     const content = snapshot as SnapshotContent;
     this.#host.closeAll();
@@ -171,7 +171,7 @@ export class ValkeyCore {
     this.#host.keepPorts();
   }
 
-  /** Ends the engine between two steps, as a killed process ends. Its clients are told. */
+  /** Ends the engine between two steps, like a killed process. The connections of its clients end. */
   vanish(): void {
     if (this.#exited !== null) return;
     this.#exited = new EngineExitedError("The engine was ended from outside; its data is gone.", null);

@@ -100,7 +100,7 @@ export class EngineExitedError extends EmbeddedError {
   }
 }
 
-/** The call needs a running engine and there is none. */
+/** The call needs a running engine, and the engine is not running. */
 export class NotRunningError extends EmbeddedError {
   constructor(message: string) {
     super("NOT_RUNNING", message);

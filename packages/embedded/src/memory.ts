@@ -1,8 +1,8 @@
 /**
  * Views on the engine's linear memory.
  *
- * Growth detaches every view, and any call into the engine may grow. So nobody keeps a view: each
- * import asks here again, and a detached view shows by its length of 0.
+ * Growth detaches every view, and any call into the engine may grow. So no code keeps a view. Each
+ * import gets a view from here, which checks its length, because a detached view has a length of 0.
  * Pointers arrive as signed 32-bit numbers; callers turn them round with `>>> 0` (bytes) or `>>> 2` (words).
  */
 import { pageBytes, type WasmMemory } from "./wasm.js";

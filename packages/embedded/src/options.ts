@@ -90,7 +90,7 @@ export function readOptions(options: EmbeddedValkeyOptions): ServerOptions {
   });
 }
 
-/** What the engine would accept and then not serve, or die of without a useful word. */
+/** Settings that the engine would accept and then not serve, or that would end it without a useful message. */
 function checkConfig(config: string): void {
   if (/^\s*port\s/im.test(config)) {
     throw new InvalidOptionError("config", 'config sets a port of its own. Use the option "port".');

@@ -16,7 +16,7 @@ export interface ServerSpec {
   readonly host: string;
   readonly port: number;
   readonly config: string;
-  /** What the engine finds on its disk. */
+  /** The files on the engine's disk. */
   readonly files: FileEntries;
   /** Figures for onlookers, see `figure`. May be shared with another thread. */
   readonly figures: Float64Array;

@@ -20,7 +20,7 @@ export interface SimulatedValkeyOptions {
   readonly module: ValkeyModule;
   /** True time, in microseconds since 1970. Read for every look at a clock; must not go back. */
   readonly trueUs: () => number;
-  /** Of the engine's hash seeds and run ids; a restart draws others. @default 1 */
+  /** Seed of the engine's hash seeds and run ids; a restart draws others. @default 1 */
   readonly seed?: number;
   /** How far the wall clock is ahead of true time at the start. @default 0 */
   readonly offsetMs?: number;
@@ -158,7 +158,7 @@ export class SimulatedValkey {
   }
 
   /**
-   * A replica that had come as far as `copy` takes over, with its own clock. What the old primary did since is lost.
+   * A replica with the state `copy` takes over, with its own clock. The later changes of the old primary are lost.
    * The copy may come from another node. It is the same engine otherwise, with its old run id.
    */
   promote(copy: NodeCopy, { offsetMs = 0 }: PromoteOptions = {}): void {

@@ -175,7 +175,7 @@ class SocketPeer implements ValkeyPeer {
     this.#socket.resume();
   }
 
-  /** What was written still goes out, as a kernel would send it, but not for ever. */
+  /** Sends the rest of the written output, as a kernel would, but only for a limited time. */
   closed(): void {
     const socket = this.#socket;
     if (socket.destroyed) return;

@@ -1,6 +1,6 @@
 /**
- * What the engine's thread and its owner say to each other. Errors cross as plain data, because a
- * cloned error loses its class and its fields.
+ * The messages between the engine's thread and its owner. Errors are sent as plain data, because a cloned error loses its class
+ * and its fields.
  */
 import {
   BootError,

@@ -83,7 +83,7 @@ async function acquire(
       throw signal.reason;
     });
   } catch (error) {
-    // Who is known to hold it was known before the connection broke.
+    // The known holder is from before the connection broke.
     const away = error instanceof HoldfastError && session.away();
     if (away) throw away;
     if (!(error instanceof AcquireTimeoutError)) throw error;

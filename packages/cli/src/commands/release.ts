@@ -29,7 +29,7 @@ export async function release({ name, fence, yes }: ReleaseTerms, settings: Sett
         note("left as it is");
         return EXIT.no;
       }
-      // Whoever came while the question was open is not the one that was meant.
+      // A process that became the holder during the question is not the holder that the user meant.
       const meant = fence ?? holder?.fence;
       const result = await inspector.forceRelease(name, meant === undefined ? {} : { fence: meant });
       if (settings.json) printLine(jsonOf({ lock: name, ...result }));

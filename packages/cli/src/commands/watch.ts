@@ -20,7 +20,7 @@ export interface WatchTerms {
   readonly intervalMs: number;
 }
 
-/** What one look saw: the locks, or why it saw nothing. */
+/** The result of one look: the locks, or the reason why there are none. */
 type View = { readonly locks: readonly LockState[] } | { readonly error: unknown };
 
 interface Display {
@@ -31,7 +31,7 @@ interface Display {
 export async function watch(terms: WatchTerms, settings: Settings): Promise<number> {
   const session = newSession(settings);
   const end = new AbortController();
-  process.stdout.once("error", () => end.abort()); // Whoever read it is gone.
+  process.stdout.once("error", () => end.abort()); // The reader of the output is gone.
   try {
     return await interruptible(async (signal) => {
       signal.addEventListener("abort", () => end.abort(), { once: true });

@@ -1,4 +1,4 @@
-/** What may stand where the cursor is, read off the commands themselves. */
+/** The words that are valid at the cursor, derived from the commands themselves. */
 import type { Command, Option } from "commander";
 
 export interface Candidate {

@@ -1,4 +1,4 @@
-/** What is to be seen of limits, as lines for people. */
+/** The state of limits, as lines for people. */
 import type { LimitState } from "holdfast";
 import { showDuration } from "../duration.js";
 import type { Colors } from "./output.js";
@@ -32,7 +32,7 @@ export function limitTable(
   return [colors.dim(head), ...lines];
 }
 
-/** Of one name and target: "3 used (rolling)". */
+/** The use of one name and target: "3 used (rolling)". */
 export function usedText(limits: readonly LimitState[]): string {
   return limits.length === 0 ? "0 used" : limits.map(({ used, type }) => `${used} used (${type})`).join(", ");
 }

@@ -1,4 +1,4 @@
-/** What is to be seen of locks, as lines for people. */
+/** The state of locks, as lines for people. */
 import type { LockState } from "holdfast";
 import { showDuration } from "../duration.js";
 import { type Colors, jsonOf } from "./output.js";

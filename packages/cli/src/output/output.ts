@@ -28,7 +28,7 @@ export function note(text: string): void {
   process.stderr.write(`holdfast: ${printable(text)}\n`);
 }
 
-/** For whoever mends this program: a stack has many lines. */
+/** Prints the stack of an unexpected error, for those who fix this program. */
 function noteStack(stack: string): void {
   process.stderr.write(`holdfast: ${stack.split("\n").map(printable).join("\n")}\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * Screen: the whole terminal, drawn anew in place, and given back as it was. Only what a line needs is
- * written over, in one write a picture, so that nothing flickers.
+ * Screen: redraws the whole terminal in place, and restores it at the end. Each picture is one write over the last one, without
+ * clearing it first, so that nothing flickers.
  */
 import { stripVTControlCharacters } from "node:util";
 

@@ -65,7 +65,7 @@ function rankOf(columns: readonly Column[], place: number): number {
   return columns[place]?.rank ?? 0;
 }
 
-/** What is too much is taken from the widest of those that may be cut. */
+/** Cuts the excess width from the widest columns that may be cut. */
 function shrunk(
   columns: readonly Column[],
   places: readonly number[],

@@ -6,7 +6,7 @@
  */
 const UNSEEN = /\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}|(?! )\p{Z}|\u2800/gu;
 
-/** More than any name that holdfast takes. Whoever writes keys by hand may make names of megabytes. */
+/** More characters than any name that holdfast accepts. Keys that other programs write may have names of megabytes. */
 const LONGEST = 2_000;
 
 /** Anybody may have chosen a name or a label: an escape sequence in one must not reach the terminal. */

@@ -13,7 +13,7 @@ export interface PossessionSettings {
   readonly maxHoldMs: number;
 }
 
-/** While others may wait, local turns end after this share of the ttl. */
+/** Local turns end after this share of the ttl if other processes may be waiting. */
 const LOCAL_SHARE = 1 / 3;
 
 export class Possession {
@@ -30,7 +30,7 @@ export class Possession {
   /** Why it ended before its release. */
   #over: LossReason | null = null;
 
-  /** @param onLost called when the lease ends other than by its release. It is given how to tell the caller. */
+  /** @param onLost called when the lease ends before its release. Its argument is a function that tells the caller. */
   constructor(
     parts: { readonly keeper: Keeper; readonly schedule: Schedule },
     settings: PossessionSettings,
@@ -61,7 +61,7 @@ export class Possession {
     return this.#turn;
   }
 
-  /** @param ended called once, by the release of the lease; it is given how to tell the caller what became of it */
+  /** @param ended called once, by the release of the lease. Its argument is a function that reports the result to the caller. */
   nextTurn(ended: (told: (result: ReleaseResult) => void) => void): HeldLease {
     const { maxHoldMs } = this.#settings;
     this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, (told) => {
@@ -90,8 +90,8 @@ export class Possession {
   }
 
   /**
-   * The lease ends now, and nothing is said to the store, which keeps the name for what is left of the
-   * ttl: that is the time in which the holder can stop before anybody else holds.
+   * Ends the lease without a request to the store. The store keeps the name for the rest of the ttl, so that the holder can stop
+   * before anybody else holds the name.
    */
   lose(reason: LossReason): void {
     this.#keeper.drop(this.hold);
@@ -99,8 +99,8 @@ export class Possession {
   }
 
   /**
-   * The holder of a lease that was over has stopped, or may not act any more. Other processes need not wait for the lease
-   * that the store may still count, nor for a copy of the claim that is still on its way.
+   * Called when the holder of a lease that is over has stopped, or may not act any more. The store may still keep the name for
+   * it, and a copy of the claim may still be under way. Other processes need not wait for either.
    */
   letGo(): void {
     const isDelayed = this.#over === "expired" && this.#settings.lockDelayMs > 0;
@@ -108,14 +108,14 @@ export class Possession {
     if (!isDelayed && !isKnown) this.claim.abandon();
   }
 
-  /** Ends the turn of a caller whose process closes. The hold goes back after this. */
+  /** Ends the turn of a caller because `close()` was called. The release of the hold follows. */
   close(): void {
     this.#over = "closed";
     this.#schedule.cancel(this.#limit);
     this.#turn?.lose("closed");
   }
 
-  /** Back to the store. */
+  /** Releases the hold at the store. */
   giveBack(told: (result: ReleaseResult) => void): void {
     this.claim.release(this.hold.remainingMs).then(
       (freed) => told(freed === "released" ? "released" : "lapsed"),

@@ -1,7 +1,7 @@
-/** What holdfast needs of a client library, whatever its shape. One file per library under clients/. */
+/** The interface that holdfast needs of a client library. Each library has a file under clients/ that provides it. */
 import type { MessageListener, RedisPort, Topic } from "./port.js";
 
-/** A connection for messages, as a client library has it. Its promises may never settle. */
+/** A connection for messages of a client library. Its promises may never settle. */
 export interface ClientMessages {
   /** Resolves once the server has confirmed it on the present connection. May be repeated. */
   subscribe(topic: Topic): Promise<unknown>;

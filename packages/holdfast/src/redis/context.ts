@@ -1,5 +1,5 @@
 /**
- * RedisContext: all that the nouns over one Redis share. A Holdfast makes it once. A noun takes it whole, or names the
+ * RedisContext: the objects that all nouns over one Redis share. A Holdfast makes it once. A noun takes it whole, or names the
  * fields that it uses with `Pick`, so that a test need make no more.
  */
 import { hostname } from "node:os";
@@ -13,7 +13,7 @@ import { Subscriber } from "./subscriber.js";
 
 export interface RedisContextSettings {
   readonly prefix: string;
-  /** The name that people see. */
+  /** The `label` option of the process. */
   readonly label: string;
   readonly callTimeoutMs: number;
   readonly schedule: Schedule;
@@ -29,13 +29,13 @@ export class RedisContext {
   readonly inbox: Inbox;
   readonly schedule: Schedule;
   readonly random: Random;
-  /** Before every key and channel. */
+  /** The prefix of every key and channel. */
   readonly prefix: string;
   /** The time-out of a call that has none of its own. */
   readonly callTimeoutMs: number;
-  /** Names this process to people. */
+  /** Host, pid and label, by which people recognise this process. */
   readonly self: { readonly host: string; readonly pid: number; readonly label: string };
-  /** `self` and the id of the inbox as JSON, as it stands in Redis. */
+  /** `self` and the id of the inbox as JSON, as Redis keeps it. */
   readonly owner: string;
 
   constructor(port: RedisPort, settings: RedisContextSettings) {
@@ -53,7 +53,7 @@ export class RedisContext {
     this.owner = JSON.stringify({ ...this.self, inbox: processId });
   }
 
-  /** Ends what comes in, and the port. */
+  /** Closes the inbox and the port. */
   async close(): Promise<void> {
     this.inbox.close();
     this.subscriber.close();

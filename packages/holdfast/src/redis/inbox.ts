@@ -1,7 +1,6 @@
 /**
- * Inbox: the channel of this process, through which everything it waits for reaches it. It opens with
- * the first wait and stays. A message is a verb and words; what comes in while the connection is down
- * is lost, so those who wait look again whenever it comes up.
+ * Inbox: the channel on which this process receives its messages. It opens with the first wait and stays open. A message is a
+ * verb and words. Messages are lost while the connection is down, so every waiter asks Redis again when it is up.
  */
 import { ServerError } from "../errors.js";
 import type { Subscriber, Subscription } from "./subscriber.js";
@@ -33,8 +32,8 @@ export class Inbox {
   }
 
   /**
-   * Called when the server will not let this process listen, with the time on the monotonic clock since which that was
-   * asked. The next `open` asks again.
+   * Called when the server refuses the subscription, with the time of the request on the monotonic clock. The next `open`
+   * subscribes again.
    */
   onRefused(listener: (error: ServerError, askedMs: number) => void): void {
     this.#refusals.add(listener);
@@ -45,7 +44,7 @@ export class Inbox {
     this.#onUp.add(listener);
   }
 
-  /** Sees to it that messages reach this process. To be called again and again by those who wait. */
+  /** Opens the inbox, or repairs it. Waiters call it repeatedly. */
   open(): void {
     if (this.#closed) return;
     if (this.#subscription) {
@@ -69,7 +68,7 @@ export class Inbox {
     });
   }
 
-  /** Unless the connection showed a sign of life less than `trustMs` ago, it has to answer, or is replaced. */
+  /** Replaces the connection if it was silent for `trustMs` and does not answer a ping. */
   doubt(trustMs: number): void {
     if (this.#up) this.#subscriber.doubt(trustMs);
   }

@@ -1,11 +1,11 @@
-/** Patterns as Redis reads them: `*` anything, `?` one character, `[ab]` one of these, `\` before what stands for itself. */
+/** Patterns as Redis reads them: `*` anything, `?` one character, `[ab]` one of these, `\` before a literal character. */
 
-/** Takes their meaning from the characters that mean something in a pattern. */
+/** Escapes the characters that have a meaning in a pattern. */
 export function escapePattern(text: string): string {
   return text.replaceAll(/[*?[\]\\^]/g, "\\$&");
 }
 
-/** Whether the whole of a text is so, where a pattern for a key could not tell its parts from each other. */
+/** Whether a whole text matches. A pattern for a key alone cannot separate the parts of the key. */
 export function matcherOf(pattern: string): (text: string) => boolean {
   if (pattern === "*") return () => true;
   const whole = pattern.replaceAll(

@@ -2,26 +2,26 @@
  * The port over a client. It is narrow on purpose: a script, a raw command, a connection for messages, close.
  *
  * Every call settles within its own time-out, whatever the client does: some clients never settle, some
- * resend, some run a call from an offline queue after its caller gave up. So every script must bear
- * being run twice, and a call that ran out of time rejects with IndeterminateError.
+ * resend, some run a call from an offline queue after its caller gave up. So every script must allow
+ * to be run twice, and a call that timed out rejects with IndeterminateError.
  *
  * A port remembers which scripts the server knows. One that reaches several servers (a cluster) will have to
  * remember it for each of them, because NOSCRIPT of one says nothing about the others.
  */
 import type { Script } from "./script.js";
 
-/** What Lua can return, the same in RESP2 and RESP3. */
+/** A value that Lua can return, the same in RESP2 and RESP3. */
 export type Reply = string | number | null | Reply[];
 
-/** What is subscribed to: one channel, or all channels whose names match a pattern. */
+/** The target of a subscription: one channel, or all channels whose names match a pattern. */
 export interface Topic {
   readonly kind: "channel" | "pattern";
   readonly name: string;
 }
 
-/** Hears of one connection for messages. */
+/** Receives the events of one connection for messages. */
 export interface MessageListener {
-  /** The connection is there, at first and after each break. Each topic has to be subscribed to (again). */
+  /** The connection is up, at first and after each break. The listener must subscribe to each topic (again). */
   connected(): void;
   /** The connection broke. Null: the client makes another. An error: it does not, this connection is over. */
   disconnected(error: Error | null): void;
@@ -45,7 +45,7 @@ export interface MessageConnection {
 export interface RedisPort {
   /** Why Redis cannot be reached just now, as far as the client knows; null: it is connected, or does not say. */
   readonly trouble: string | null;
-  /** How often the connection broke: a call under way at that moment may have been carried out twice. */
+  /** Number of breaks of the connection. A call under way during a break may have been carried out twice. */
   readonly disruptions: number;
   /**
    * Whether a PUBLISH that reached nobody proves that nobody listens. True on a single server. In a cluster the server

@@ -1,7 +1,7 @@
 /**
  * Subscriber: one connection per process through which messages of all channels and patterns come in. It opens with
- * the first subscription and ends with the last. After a break every topic is subscribed to again; messages in
- * between are lost, so each listener hears when its topic is up again.
+ * the first subscription and ends with the last. After a break it subscribes to every topic again. Messages in between are
+ * lost, so each listener gets an event when its topic is up again.
  *
  * It has no timers. A listener that waits calls `revive` from time to time, which repeats what was refused and
  * replaces a connection that does not come up, and `doubt`, which replaces one that does not answer.
@@ -78,8 +78,8 @@ export class Subscriber {
   }
 
   /**
-   * A connection can be half open: this end believes in it, the other has dropped it. Unless it showed a sign of life
-   * less than `trustMs` ago, it must answer a ping now, or a new one takes its place.
+   * A connection can be half-open: the other end has dropped it, and this end has not noticed. If the connection was silent for
+   * `trustMs`, it must answer a ping, or a new connection replaces it.
    */
   doubt(trustMs: number): void {
     const connection = this.#connection;
@@ -184,7 +184,7 @@ export class Subscriber {
     for (const entry of [...this.#entries.values()]) this.#down(entry, error ? "refused" : "asking", error);
   }
 
-  /** A topic that was being left is left with the connection. */
+  /** An unsubscription that was under way ends with the connection. */
   #forgetLeft(): void {
     for (const [key, { listeners }] of this.#entries) if (listeners.size === 0) this.#entries.delete(key);
   }
@@ -207,7 +207,7 @@ export class Subscriber {
     );
   }
 
-  /** A refusal concerns one topic. Any other failure is one of the connection. */
+  /** A refusal concerns one topic only. Any other failure concerns the connection. */
   #failed(entry: Entry, error: HoldfastError): void {
     if (error instanceof ServerError) this.#down(entry, "refused", error);
     else this.#lost(error);

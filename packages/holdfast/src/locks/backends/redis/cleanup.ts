@@ -2,8 +2,7 @@
  * Cleanup: claims whose outcome is unknown or unwanted. Each is released by its id, again and
  * again until the server has answered once or the server must have dropped it by itself.
  *
- * A client that is not connected may send the claim again when it is, and nobody knows when that will be.
- * Until then the clean-up goes on.
+ * A client that is not connected may resend the claim after it connects, at an unknown time. The clean-up goes on until then.
  */
 import { jittered, type Random } from "../../../time/random.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
@@ -26,7 +25,7 @@ interface Leftover {
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 2_000;
-/** So many may outlive their ttl: what was under way when a connection broke, not what a long outage adds. */
+/** Maximum number of claims that are kept beyond their ttl: those under way when a connection broke, not all of a long outage. */
 const MOST_PROLONGED = 1_000;
 
 export class Cleanup {
@@ -60,7 +59,7 @@ export class Cleanup {
     void this.#try(leftover, FIRST_RETRY_MS);
   }
 
-  /** The server has just granted to somebody who gave up. False when the id is none of ours. */
+  /** To be called when the server has granted a claim that was given up. Returns false for an unknown id. */
   hurry(id: string): boolean {
     const leftover = this.#byId.get(id);
     if (!leftover) return false;
@@ -69,7 +68,7 @@ export class Cleanup {
     return true;
   }
 
-  /** One last try each; resolves when all have settled. */
+  /** Tries each release one last time. Resolves when all have settled. */
   close(): Promise<void> {
     this.#closing = true;
     for (const leftover of this.#byId.values()) void this.#try(leftover, FIRST_RETRY_MS);
@@ -104,7 +103,7 @@ export class Cleanup {
     }
   }
 
-  /** Whether the server must have dropped it by now. */
+  /** Whether the claim must have expired at the server by now. */
   #isTired(leftover: Leftover): boolean {
     const { sent, prolonged } = leftover;
     const nowMs = this.#schedule.clock.now().monoMs;

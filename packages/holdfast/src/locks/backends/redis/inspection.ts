@@ -1,4 +1,4 @@
-/** RedisInspection: locks on one Redis or Valkey as they look from outside. */
+/** RedisInspection: reads the state of locks on one Redis or Valkey. */
 import { ServerError } from "../../../errors.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
@@ -13,10 +13,10 @@ import { parseLock, toHolder, toWaiter } from "./lock-state.js";
 import { script as forceReleaseScript } from "./lua/force-release.lua.js";
 import { script as lookScript } from "./lua/look.lua.js";
 
-/** The first of the line that are listed, for one lock and for each of many. */
+/** Maximum number of waiters that are listed, for a single lock and for each lock of a list. */
 const MOST_WAITERS = 1_000;
 const MOST_WAITERS_IN_LIST = 100;
-/** Locks that one script reads: short enough for the server to serve others. */
+/** Maximum number of locks that one script reads, so that the server can answer others in between. */
 const CHUNK = 50;
 
 type InspectionContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;

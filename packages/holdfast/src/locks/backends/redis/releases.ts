@@ -1,7 +1,7 @@
 /**
- * Releases: leases on their way back to the server. Those of one turn of the event loop go back together in one call, where
- * nobody waits for them. One that is alone, or that somebody may wait for, goes by a call of its own, which hands over. A
- * call without an answer is tried again within the same time-out.
+ * Releases: the releases of leases that are under way. One call releases all leases of one turn of the event loop for which
+ * nobody waits. A single lease, or one for which somebody may wait, is released by a call of its own, which hands it over. A
+ * call without a reply is retried within the same time-out.
  */
 import { IndeterminateError } from "../../../errors.js";
 import { publish } from "../../../telemetry/events.js";
@@ -47,7 +47,7 @@ export class Releases {
     this.#cleanup = cleanup;
   }
 
-  /** Rejects when the outcome is unknown, after seeing to it that it is tried on. */
+  /** Rejects when the outcome is unknown. The release is then retried in the background. */
   add(sent: SentClaim, leaseLeftMs: number): Promise<Freed> {
     return new Promise((resolve, reject) => {
       const since = this.#schedule.clock.now();

@@ -1,10 +1,9 @@
 /**
- * Waits: the claims of this process that stand in line, each at its own name.
+ * Waits: the claims of this process that wait in line, each at its own name.
  *
- * A wait ends by a message to the inbox, and then costs no request at all. Everything else here is for
- * the day when that message does not come: a sign of life a third of the ttl apart keeps the place and
- * tells what was missed, the first in line looks again when the lease before it can lapse, and all look
- * again when the inbox comes back.
+ * A message to the inbox ends a wait, and then the grant costs no request. All other code here is for lost messages. A sign of
+ * life every third of the ttl keeps the place in line, and its reply shows a missed grant. The first waiter in line asks again
+ * when the lease before it can expire. All waiters ask again when the inbox is up again.
  */
 import {
   ClientOverloadedError,
@@ -21,7 +20,7 @@ import type { Schedule } from "../../../time/schedule.js";
 import type { Busy, Claim } from "../../backend.js";
 import type { LockScripts, SentClaim, Verdict } from "./lock-scripts.js";
 
-/** A claim that stands in line. Nothing is called after `granted` or `refused`. */
+/** The callbacks of a claim that waits in line. None is called after `granted` or `refused`. */
 export interface Waiting {
   readonly claim: Claim;
   readonly sent: SentClaim;
@@ -43,7 +42,7 @@ interface Wait {
   /** The place in line, as the server gave it; "0" before. */
   ticket: string;
   inLine: boolean;
-  /** Questions in a row that had no answer. */
+  /** Number of successive requests without a reply. */
   failures: number;
   over: boolean;
   /** When it began, on the monotonic clock. */
@@ -55,12 +54,12 @@ const HEARTBEAT_SHARE = 1 / 3;
 const RETRY_SHARE = HEARTBEAT_SHARE / 2;
 const CHUNK = 100;
 const REMEMBERED_HEARTBEATS = 8;
-/** While the inbox is down there is no line to stand in: look again this often. */
+/** The interval in ms of polling while the inbox is down, because no place in line is possible then. */
 const POLL_MS = 250;
 /** How long a silent inbox is trusted at the start of a wait, and during it. */
 const FRESH_TRUST_MS = 1_000;
 const TRUST_MS = 5_000;
-/** A server that is overwhelmed is asked less and less often. */
+/** An overloaded server gets fewer and fewer requests. */
 const LONGEST_RETRY_MS = 2_000;
 /** A lease lapses at the server a moment after its last millisecond. */
 const LAPSE_MARGIN_MS = 2;
@@ -112,7 +111,7 @@ export class Waits {
     void this.#ask(wait);
   }
 
-  /** Forgets the wait, if there is one. What the server knows of it is the caller's to undo. */
+  /** Ends the wait, if there is one. The caller must remove it from the server. */
   remove({ claim }: Waiting): void {
     const wait = this.#byId.get(claim.id);
     if (wait) this.#remove(wait);
@@ -128,14 +127,14 @@ export class Waits {
     this.#timer.delete(wait);
   }
 
-  /** A message tells of a grant. False when no claim with this id waits here. */
+  /** To be called when a message reports a grant. Returns false when no claim with this id waits here. */
   grant(id: string, token = "0", heartbeat = "0"): boolean {
     const wait = this.#byId.get(id);
     if (wait && /^\d+$/.test(token)) this.#grant(wait, BigInt(token), wait.sentAt.get(Number(heartbeat)));
     return wait !== undefined;
   }
 
-  /** The name was left free: the first that asks gets it. */
+  /** To be called when a message says that the name is free. The first request for it gets it. */
   wake(id: string): void {
     const wait = this.#byId.get(id);
     if (wait) this.#askNow(wait);
@@ -180,7 +179,7 @@ export class Waits {
     try {
       const numbered = waits.map((wait) => [wait.waiting.claim, this.#stamp(wait)] as const);
       const verdicts = await this.#scripts.heartbeat(numbered, longestMs);
-      // Granted or dropped without a word: either the message was lost, or nobody hears us any more.
+      // The server granted or dropped the wait, and no message came: it was lost, or the inbox no longer works.
       const unheard = verdicts.some(({ kind }, place) => kind !== "in-line" && !waits[place]?.over);
       if (unheard) this.#inbox.doubt(0);
       for (const [place, wait] of waits.entries()) {
@@ -219,7 +218,7 @@ export class Waits {
         return;
       }
       case "unknown-id":
-        // Taken for dead, or the server lost its memory: back to the old place, by the ticket.
+        // The server took the waiter for dead, or lost its data. The ticket brings the wait back to its old place.
         wait.inLine = false;
         this.#timer.set(wait, 0);
     }
