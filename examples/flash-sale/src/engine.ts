@@ -81,7 +81,7 @@ export function titleOf({ server, address }: Engine): string {
   return `${server.name} ${server.version}, ${address === null ? "embedded" : `at ${address}`}`;
 }
 
-/** The server speaks to programmers of clients; whoever typed the URL needs to know what to change in it. */
+/** The server's errors address programmers of clients. This names the part of the URL that the user must change. */
 function complaintOf(url: string, reason: string): string {
   if (reason.startsWith("NOAUTH"))
     return `Redis at ${url} asks for a password: give it in the URL, redis://:password@host:port`;

@@ -38,7 +38,7 @@ function exitCodeOf(error: unknown): number {
   return error instanceof Unavailable ? EXIT.unavailable : EXIT.broken;
 }
 
-/** Whoever read the output may be gone (`| head`): the sale still ends in order. */
+/** The reader of the output may be gone (`| head`). The sale still ends in order. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {

@@ -50,7 +50,7 @@ async function sell(context: SaleContext): Promise<VariantOutcome[]> {
   }
 }
 
-/** A report that cannot be written is told, and spoils nothing else. */
+/** When the report cannot be written, the output says so, and the run goes on. */
 async function report(
   options: SaleOptions,
   engine: Engine,

@@ -9,7 +9,8 @@ import { buildProgram } from "./program.js";
 
 /**
  * Writing may fail because the reader of the output is gone (`| head`, a closed terminal), which is no error, or for
- * example because the disk is full, which is an error. In both cases the work ends in order: a command under a lock is not stopped.
+ * example because the disk is full, which is an error. In both cases the work ends in order: a command under a lock is
+ * not stopped.
  */
 function outliveReaders(): void {
   process.stderr.on("error", () => {}); // Nowhere is left to say so.

@@ -68,7 +68,7 @@ export async function rush(options: BuyersOptions): Promise<Rush> {
     };
     client.setRequests([{ method: "GET", onResponse }]);
     client.on("request" as "body", () => {
-      giveUp(); // Sent anew with one still out: that one's connection broke.
+      giveUp(); // A new request while one is unanswered: the connection of the old one broke.
       sentAtMs = epochMs();
     });
     client.on("done" as "body", giveUp);

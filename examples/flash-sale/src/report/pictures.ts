@@ -51,7 +51,7 @@ function draw(screen: Screen, options: Plot.PlotOptions): string {
   }).outerHTML;
 }
 
-/** How many buyers have bought, beside how many could. */
+/** The number of buyers that have bought, and the number that could have. */
 export function soldOverTime(screen: Screen, outcomes: readonly VariantOutcome[], stock: number): string {
   const points = outcomes.flatMap((outcome) => {
     const title = titleOf(outcome);

@@ -23,7 +23,7 @@ export function printLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** For people, beside the result. One line: the text may quote what somebody else wrote. */
+/** Prints a note for people to stderr, on one line, because the text may quote foreign text with line breaks. */
 export function note(text: string): void {
   process.stderr.write(`holdfast: ${printable(text)}\n`);
 }

@@ -27,7 +27,7 @@ function isEnd(text: string): boolean {
 export class Screen {
   readonly #output: NodeJS.WriteStream;
   readonly #input: NodeJS.ReadStream;
-  /** The lines for so many columns and rows. */
+  /** Returns the lines for a screen of `columns` and `rows`. */
   readonly #picture: (columns: number, rows: number) => readonly string[];
   readonly #onEnd: () => void;
   #open = false;

@@ -6,7 +6,7 @@ const PLAIN = /^[\x20-\x7e…]*$/;
 export class Ruler {
   readonly #widthOfAny: (text: string) => number;
 
-  /** @param widthOfAny is asked for text that is not plain. */
+  /** @param widthOfAny returns the width of text that is not plain. */
   constructor(widthOfAny: (text: string) => number) {
     this.#widthOfAny = widthOfAny;
   }

@@ -1,11 +1,11 @@
 /**
- * One listener per AbortSignal, however many callers wait under it: a signal of a whole request is given
- * to many waits at once, and Node warns of a leak at the eleventh listener.
+ * One listener per AbortSignal, however many callers use it. A program may pass the signal of a request to many waits at
+ * once, and Node warns of a leak at the eleventh listener.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls back when the signal aborts. Returns how to stop listening. The signal must not be aborted yet. */
+/** Calls back when the signal aborts. Returns a function that removes the callback. The signal must not be aborted yet. */
 export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
   let callbacks = waiting.get(signal);
   if (!callbacks) {

@@ -1,7 +1,7 @@
 /**
- * Circuit breaker: whether Redis may be asked just now. A call that is sent while Redis cannot answer would wait in the
- * client's own queue, and all of them would arrive together when nobody wants the answers any more. So no call is sent
- * while the client is not connected, nor after a call without an answer, until a PING has found Redis back.
+ * Circuit breaker: decides whether a call may be sent to Redis now. A call that is sent while Redis cannot answer would wait
+ * in the client's own queue. All such calls would arrive together, when their callers no longer want the replies. So no call
+ * is sent while the client is not connected, nor after a call without a reply, until a PING has been answered.
  */
 import {
   ClosedError,
@@ -21,7 +21,7 @@ const PROBE_EVERY_MS = 100;
  */
 const SILENCE_COUNTS_MS = 10_000;
 
-/** What is known of an outage. */
+/** The known facts about an outage. */
 interface Outage {
   readonly why: string;
   readonly cause: unknown;
@@ -107,7 +107,7 @@ export class CircuitBreaker {
     return this.#error();
   }
 
-  /** Nothing is sent. Once the client is connected again, what was known before says nothing any more. */
+  /** Nothing is sent. The state from before the break is discarded when the client is connected again. */
   #refuseUnconnected(trouble: string): HoldfastError {
     const known = this.#state.name === "closed" ? null : this.#state.outage;
     const outage: Outage = {

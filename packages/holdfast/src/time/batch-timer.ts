@@ -87,7 +87,7 @@ export class BatchTimer<Item extends object> {
       }
       visit(items);
     }
-    // One chunk a turn: tens of thousands that fall due together must not hold up everything else.
+    // One chunk in each turn, because tens of thousands of items that fall due together must not delay all other work.
     this.#arm(nowMs + NEXT_TURN_MS);
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Batcher: what is asked for in one turn of the event loop is sent together, in chunks. It goes out after
+ * Batcher: sends the items of one turn of the event loop together, in chunks. They are sent after
  * all continuations of the turn, so that the next calls of sixty-four callers whose answers came together
  * leave together as well; in chunks, so that the server works on one while the next is made.
  */
@@ -22,7 +22,7 @@ export class Batcher<Item> {
 
   /**
    * @param send must not throw
-   * @param group puts apart what must not be sent together, before it is cut into chunks
+   * @param group separates the items that must not be sent together, before they are cut into chunks
    */
   constructor(
     chunk: number,

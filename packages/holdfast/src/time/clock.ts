@@ -5,7 +5,7 @@
 
 /** One reading of both clocks, in milliseconds. */
 export interface Instant {
-  /** Never goes back, but stands still while the machine is suspended. */
+  /** Never goes back, but stops while the machine is suspended. */
   readonly monoMs: number;
   /** Counts suspended time, but can be stepped either way. */
   readonly wallMs: number;
@@ -30,7 +30,7 @@ export function agedMs(now: Instant, since: Instant): number {
   return Math.max(now.monoMs - since.monoMs, now.wallMs - since.wallMs);
 }
 
-/** Node fires a timer longer than this at once instead of late. */
+/** The longest timer of Node in ms. Node fires a longer one at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

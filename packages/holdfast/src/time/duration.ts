@@ -46,7 +46,7 @@ function parse(argument: string, text: string): number {
   return Number(match[1]) * (UNIT_MS[match[2] as string] as number);
 }
 
-/** As messages show what was given. */
+/** Formats a given value for an error message. */
 export function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "object" && value !== null) return "an object";

@@ -1,4 +1,4 @@
-/** A binary min-heap on `dueMs` whose members know their place, so that any of them can be taken out. */
+/** A binary min-heap on `dueMs`. Each member stores its place, so that any of them can be removed. */
 export interface HeapItem {
   dueMs: number;
   /** Place in the heap, -1 when not in one. Kept by the heap. */

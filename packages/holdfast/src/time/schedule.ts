@@ -40,9 +40,9 @@ export class Schedule {
   cancel(alarm: Alarm | null): void {
     if (!alarm) return;
     this.#alarms.remove(alarm);
-    // A timer that is now early is left to fire for nothing, which is cheaper than arming it anew;
-    // but none may outlive the last alarm, or it would keep the process alive. Whether it was the last
-    // shows at the end of this turn of the event loop: the next alarm often follows at once.
+    // A timer that is now too early stays armed and fires without effect, which is cheaper than a new timer.
+    // But no timer may outlive the last alarm, because it would keep the process alive. This is decided at the
+    // end of this turn of the event loop, because the next alarm often follows at once.
     if (this.#alarms.size > 0 || this.#mayIdle || !this.#cancelTimer) return;
     this.#mayIdle = true;
     setImmediate(this.#disarmIfIdle);

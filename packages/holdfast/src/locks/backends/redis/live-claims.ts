@@ -8,7 +8,7 @@ import type { Alarm, Schedule } from "../../../time/schedule.js";
 export interface LiveClaim {
   /** Whether it was granted. */
   readonly isHeld: boolean;
-  /** Somebody took the lock away from it, by hand. */
+  /** To be called when the lock was released by force. */
   revoke(): void;
 }
 

@@ -31,7 +31,7 @@ export type LockScriptsContext = Pick<
 /** A claim, and whether one of its copies may still reach the server. */
 export interface SentClaim {
   readonly claim: Claim;
-  /** Of the lock's state. */
+  /** The key of the lock's state. */
   readonly key: string;
   /** How often the connection had broken before the claim was first sent. */
   readonly disruptions: number;
@@ -51,7 +51,7 @@ export type Verdict =
       readonly ahead: number;
       readonly ticket: string;
     }
-  /** The claim is not known: it gave up, or the server forgot it. */
+  /** The server has no record of the claim: it was given up, or the server lost it. */
   | { readonly kind: "unknown-id" };
 
 /** What `acquireMany` did for one claim. */
@@ -64,9 +64,9 @@ export interface ManyAnswer {
 }
 
 export interface AcquireSettings {
-  /** Whether to stand in line when the lock is not free. */
+  /** Whether to wait in line when the lock is not free. */
   readonly wait: boolean;
-  /** The channel on which this process hears of a grant. */
+  /** The channel on which this process receives grants. */
   readonly inbox: string;
   /** Number of this sign of life. */
   readonly heartbeat: number;
@@ -120,7 +120,7 @@ export class LockScripts {
     return { claim, key, disruptions: this.#port.disruptions, unanswered: 0, left: false };
   }
 
-  /** Counts a copy. `acquireMany` leaves that to whoever gathers the claims, because one may give up before it is sent. */
+  /** Counts a copy. The caller of `acquireMany` does this for its claims, because one may be given up before it is sent. */
   count(sent: SentClaim): void {
     sent.unanswered += 1;
     sent.left ||= this.#port.trouble === null;
@@ -136,7 +136,7 @@ export class LockScripts {
     return this.#port.trouble !== null && left && unanswered > 0;
   }
 
-  /** Takes those that are free and have no line. All must be in one slot, have one ttl, and reserve as many tokens. */
+  /** Takes the locks that are free and have no line. All must have one slot, one ttl, and one number of tokens to reserve. */
   async acquireMany(sent: readonly SentClaim[]): Promise<ManyAnswer[]> {
     const { storeTtlMs, turns } = (sent[0] as SentClaim).claim;
     const { owner, callTimeoutMs } = this.#context;
@@ -157,7 +157,7 @@ export class LockScripts {
     }
   }
 
-  /** Takes the lock, stands in line for it, or says who holds it. */
+  /** Takes the lock, waits in line for it, or returns its holder. */
   async acquire(sent: SentClaim, settings: AcquireSettings): Promise<Verdict> {
     const { name, id, ttlMs, storeTtlMs, turns, minFence } = sent.claim;
     const { prefix, owner } = this.#context;
@@ -187,7 +187,7 @@ export class LockScripts {
     return waiters.map(([{ id }], place) => parseVerdict(row[place], id));
   }
 
-  /** Rejects where the outcome of all is unknown. */
+  /** Renews leases. Rejects when all outcomes are unknown. */
   async renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
     const { prefix } = this.#context;
     const groups = groupBySlot(holders, ({ name }) => this.#port.slotOf(lockKey(prefix, name)));
@@ -234,7 +234,7 @@ export class LockScripts {
     return holders.map(({ name }, place) => renewOutcome(name, Number(row[place])));
   }
 
-  /** Gives the lock back, to the first in line when there is one; or gives up waiting for it. */
+  /** Releases the lock, and hands it to the first waiter in line; or ends the wait for it. */
   async release(sent: SentClaim, timeoutMs: number): Promise<ReleaseOutcome> {
     const { name, id } = sent.claim;
     const keys = lockKeys(this.#context.prefix, name);
@@ -243,7 +243,7 @@ export class LockScripts {
     return RELEASES[Number(status)] ?? "absent";
   }
 
-  /** Gives back those of one slot that nobody waits for. True for each that was given back. */
+  /** Releases the locks of one slot for which nobody waits. Returns true for each that was released. */
   async releaseMany(sent: readonly SentClaim[]): Promise<boolean[]> {
     const { callTimeoutMs } = this.#context;
     const keys = sent.map(({ key }) => key);

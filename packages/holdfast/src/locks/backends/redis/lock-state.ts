@@ -7,7 +7,7 @@ import type { LockHolder, LockWaiter, ProcessRecord } from "../../inspection.js"
 
 /** Who holds a lock. */
 export interface HolderRecord {
-  /** Of the claim that won it. */
+  /** The id of the claim that got the lock. */
   readonly id: string;
   /** The first of the tokens that were reserved. */
   readonly token: bigint;
@@ -31,7 +31,7 @@ export interface LockRecord {
 
 /** A value of the hash `waiters`. */
 export interface WaiterRecord {
-  /** When the server last heard of it. */
+  /** Time of the waiter's last request, by the server's clock. */
   readonly seenMs: number;
   readonly ttlMs: number;
   readonly turns: number;

@@ -31,7 +31,7 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
   readonly sent: SentClaim;
   readonly #parts: ClaimParts;
   readonly #observer: ClaimObserver;
-  /** Taken away before this process heard that it was granted. */
+  /** Whether the lock was released by force before this process received the grant. */
   #revoked = false;
   #over = false;
   isHeld = false;
