@@ -27,6 +27,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 };
 const forExamples = ["holdfast", "@holdfast/embedded", "@holdfast/console"];
 
+/** Rooms that are planned have their place already: an import may not go the wrong way from the first day. */
 const primitives = [
   "locks",
   "fencing",

@@ -10,6 +10,10 @@ top, token, since  16 digits, microseconds of the server's clock; as text they s
 flag  " " certainly nobody waits or is banned; "+" look at line, waiters and banned
 owner JSON, for people and for `revoked` messages; opaque to the scripts that grant
 
+A new field also concerns the scripts that write or cut this layout by themselves, because a call of a function costs as much
+as their work: acquire-many, release, renew, force-release, and the words that lock-scripts.ts gives to acquire-many. Outside
+of the scripts only lock-state.ts reads it, and test/lock-lab.ts.
+
 The key is kept until 24 h after the lease, or after the clock has moved past top, whichever is later. So a
 renewal moves the expiry and writes nothing, which a server without memory does not refuse.
 Needs _token.lua. Clock: as _clock.lua reads it, and through the expiry of the key.
