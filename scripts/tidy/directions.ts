@@ -51,10 +51,11 @@ const builtOn: Readonly<Record<string, readonly string[]>> = {
 const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   "bounded-map": [],
+  "linked-list": [],
   arguments: ["errors"],
   time: ["errors"],
   telemetry: ["time", "errors"],
-  lease: ["time", "errors", "telemetry"],
+  lease: ["linked-list", "time", "errors", "telemetry"],
   redis: ["time", "errors", "telemetry"],
   "redis/clients": ["redis", "time", "errors", "telemetry"],
 };
@@ -138,7 +139,9 @@ function roomOf(path: string): string | undefined {
   if (first === "redis" && second === "clients") return "redis/clients";
   const isFile = first !== name;
   if (isFile)
-    return ["index", "holdfast", "errors", "arguments", "bounded-map"].includes(name) ? name : undefined;
+    return ["index", "holdfast", "errors", "arguments", "bounded-map", "linked-list"].includes(name)
+      ? name
+      : undefined;
   return name in below || primitives.includes(name) ? name : undefined;
 }
 
@@ -154,6 +157,7 @@ function mayImport(from: string, target: string): boolean {
     "lease",
     "arguments",
     "bounded-map",
+    "linked-list",
     "time",
     "errors",
     "telemetry",

@@ -3,6 +3,7 @@
  * see it; they get Leases, which are turns on a hold.
  */
 import type { LossReason } from "../errors.js";
+import type { Linked } from "../linked-list.js";
 import type { Clock, Instant } from "../time/clock.js";
 import type { Alarm } from "../time/schedule.js";
 import { leaseLeftMs } from "./deadline.js";
@@ -19,7 +20,7 @@ export interface Grant {
   readonly sentAt: Instant;
 }
 
-export class Hold {
+export class Hold implements Linked<Hold> {
   readonly name: string;
   /** The id of the claim, by which the store identifies the holder. */
   readonly id: string;
@@ -28,6 +29,11 @@ export class Hold {
   onLost: (reason: LossReason) => void = () => {};
   /** Owned by the keeper. It rings when the lease expires before the next renewal. */
   end: Alarm | null = null;
+  /** The keeper's: when it began to keep the hold, on the monotonic clock. Null: the hold has its place among the renewals. */
+  freshSinceMs: number | null = null;
+  /** The keeper's, as is `next`. */
+  previous: Hold | null = null;
+  next: Hold | null = null;
   #clock: Clock;
   #sentAt: Instant;
   #nextToken: bigint;

@@ -5,6 +5,7 @@
  * came, which never moves the deadline and is tried again; expired, by the clock. A batch whose answer
  * is late or missing delays no other batch.
  */
+import { LinkedList } from "../linked-list.js";
 import { publish } from "../telemetry/events.js";
 import { BatchTimer } from "../time/batch-timer.js";
 import type { Instant } from "../time/clock.js";
@@ -45,12 +46,12 @@ const FRESH_SHARE = 3 / 4;
 export class Keeper {
   readonly #parts: KeeperParts;
   readonly #schedule: Schedule;
-  readonly #holds = new Set<Hold>();
+  readonly #holds = new LinkedList<Hold>();
   readonly #timer: BatchTimer<Hold>;
   /** One for every batch under way. */
   readonly #retries = new Set<Alarm>();
-  /** Most holds are short. Those that end within a moment cost no place in the timer. */
-  #fresh: { readonly hold: Hold; readonly sinceMs: number }[] = [];
+  /** Most holds are short. Those that end within a moment cost no place in the timer. All that are fresh come after this one. */
+  #firstFresh: Hold | null = null;
   #settling: Alarm | null = null;
   #pulse: Alarm | null = null;
   #lastPulse: Instant;
@@ -74,12 +75,14 @@ export class Keeper {
       this.#begin(hold, sinceMs, now);
       return;
     }
-    this.#fresh.push({ hold, sinceMs });
+    hold.freshSinceMs = sinceMs;
+    this.#firstFresh ??= hold;
     this.#settling ??= this.#schedule.at(sinceMs + FRESH_MS, this.#settleFresh);
   }
 
   /** Stops renewing and watching, without a word to the store. */
   drop(hold: Hold): void {
+    if (this.#firstFresh === hold) this.#firstFresh = hold.next;
     this.#holds.delete(hold);
     this.#timer.delete(hold);
     this.#schedule.cancel(hold.end);
@@ -89,13 +92,13 @@ export class Keeper {
 
   readonly #settleFresh = (): void => {
     this.#settling = null;
-    const fresh = this.#fresh;
-    this.#fresh = [];
     const now = this.#schedule.clock.now();
-    for (const { hold, sinceMs } of fresh) {
-      // mutation: cost (always), because the timer visits a hold that was given back once, and drops it
-      if (this.#holds.has(hold)) this.#begin(hold, sinceMs, now);
+    for (let hold = this.#firstFresh; hold; hold = hold.next) {
+      const sinceMs = hold.freshSinceMs;
+      hold.freshSinceMs = null;
+      if (sinceMs !== null) this.#begin(hold, sinceMs, now);
     }
+    this.#firstFresh = null;
   };
 
   /** @param sinceMs when the hold was granted, on the monotonic clock */
@@ -108,7 +111,6 @@ export class Keeper {
 
   /** Nothing is held any more. */
   #rest(): void {
-    this.#fresh = [];
     this.#schedule.cancel(this.#settling);
     this.#settling = null;
     this.#schedule.cancel(this.#pulse);
@@ -235,6 +237,9 @@ export class Keeper {
     this.#pulse = this.#schedule.after(PULSE_MS, this.#lookForSuspension);
     // mutation: cost (never), because then every pulse looks at every hold
     if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
-    for (const hold of this.#holds) if (hold.leftMs(now) <= 0) this.#expire(hold);
+    for (const hold of this.#holds.toArray()) {
+      // A listener of one that ends may release others.
+      if (this.#holds.has(hold) && hold.leftMs(now) <= 0) this.#expire(hold);
+    }
   };
 }

@@ -1,11 +1,12 @@
 /** CallerQueue: the callers of one process that wait for a turn at one name, in the order in which they came. */
 import type { HoldfastError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
+import { type Linked, LinkedList } from "../linked-list.js";
 import type { Instant } from "../time/clock.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { whenAborted } from "./abort.js";
 
-export interface Caller {
+export interface Caller extends Linked<Caller> {
   readonly since: Instant;
   readonly waitMs: number;
   /** The fence must be at least this. */
@@ -20,7 +21,7 @@ export class CallerQueue {
   readonly #schedule: Schedule;
   readonly #whyNot: (caller: Caller) => HoldfastError;
   readonly #onEmpty: () => void;
-  readonly #callers = new Set<Caller>();
+  readonly #callers = new LinkedList<Caller>();
 
   /**
    * @param whyNot makes the error for a caller whose wait is over
@@ -36,21 +37,32 @@ export class CallerQueue {
     return this.#callers.size;
   }
 
-  get first(): Caller | undefined {
-    for (const caller of this.#callers) return caller;
-    return undefined;
+  get first(): Caller | null {
+    return this.#callers.first;
   }
 
   get highestMinFence(): bigint {
     let minFence = 0n;
-    for (const caller of this.#callers) if (caller.minFence > minFence) minFence = caller.minFence;
+    for (let caller = this.#callers.first; caller; caller = caller.next) {
+      if (caller.minFence > minFence) minFence = caller.minFence;
+    }
     return minFence;
   }
 
   add(waitMs: number, signal: AbortSignal | undefined, minFence: bigint): Promise<Lease> {
     return new Promise((resolve, reject) => {
       const since = this.#schedule.clock.now();
-      const caller: Caller = { since, waitMs, minFence, resolve, reject, alarm: null, stopListening: null };
+      const caller: Caller = {
+        since,
+        waitMs,
+        minFence,
+        resolve,
+        reject,
+        alarm: null,
+        stopListening: null,
+        previous: null,
+        next: null,
+      };
       caller.alarm = this.#schedule.at(since.monoMs + waitMs, () =>
         this.#leave(caller, this.#whyNot(caller)),
       );
@@ -62,20 +74,15 @@ export class CallerQueue {
   /** Removes a caller whose turn has come. The code that calls this resolves it. */
   take(caller: Caller): void {
     this.#callers.delete(caller);
-    this.#settle(caller);
+    this.#schedule.cancel(caller.alarm);
+    caller.stopListening?.();
   }
 
   refuse(error: HoldfastError): void {
-    for (const caller of this.#callers) {
-      this.#settle(caller);
+    for (const caller of this.#callers.toArray()) {
+      this.take(caller);
       caller.reject(error);
     }
-    this.#callers.clear();
-  }
-
-  #settle({ alarm, stopListening }: Caller): void {
-    this.#schedule.cancel(alarm);
-    stopListening?.();
   }
 
   #leave(caller: Caller, reason: unknown): void {

@@ -1,11 +1,14 @@
 /**
- * LiveClaims: the claims of a process that are not over, by id, so that a message that names one finds it. A process that
+ * LiveClaims: the claims of a process that are not over, so that a message that names one finds it. A process that
  * holds something for longer than a moment opens its inbox, to hear at once of a lease that is taken away by hand.
  */
+import { type Linked, LinkedList } from "../../../linked-list.js";
 import type { Inbox } from "../../../redis/inbox.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
+import type { Claim } from "../../backend.js";
 
-export interface LiveClaim {
+export interface LiveClaim extends Linked<LiveClaim> {
+  readonly claim: Pick<Claim, "id">;
   /** Whether it was granted. */
   readonly isHeld: boolean;
   /** To be called when the lock was released by force. */
@@ -18,7 +21,7 @@ const PULSE_MS = 1_000;
 export class LiveClaims {
   readonly #schedule: Schedule;
   readonly #inbox: Inbox;
-  readonly #byId = new Map<string, LiveClaim>();
+  readonly #claims = new LinkedList<LiveClaim>();
   #held = 0;
   #pulse: Alarm | null = null;
   readonly #listen = (): void => {
@@ -31,12 +34,15 @@ export class LiveClaims {
     this.#inbox = inbox;
   }
 
-  add(id: string, claim: LiveClaim): void {
-    this.#byId.set(id, claim);
+  add(claim: LiveClaim): void {
+    this.#claims.add(claim);
   }
 
-  get(id: string): LiveClaim | undefined {
-    return this.#byId.get(id);
+  /** Walks over all of them: such a message is rare, and a claim is made for every lock. */
+  find(id: string): LiveClaim | null {
+    let live = this.#claims.first;
+    while (live && live.claim.id !== id) live = live.next;
+    return live;
   }
 
   /** A claim was granted. */
@@ -46,11 +52,8 @@ export class LiveClaims {
   }
 
   /** A claim is over. */
-  delete(id: string): void {
-    const claim = this.#byId.get(id);
-    if (!claim) return;
-    this.#byId.delete(id);
-    if (!claim.isHeld) return;
+  delete(claim: LiveClaim): void {
+    if (!this.#claims.delete(claim) || !claim.isHeld) return;
     this.#held -= 1;
     if (this.#held > 0) return;
     this.#schedule.cancel(this.#pulse);

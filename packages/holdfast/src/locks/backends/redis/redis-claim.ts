@@ -35,13 +35,15 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
   #revoked = false;
   #over = false;
   isHeld = false;
+  previous: LiveClaim | null = null;
+  next: LiveClaim | null = null;
 
   constructor(claim: Claim, observer: ClaimObserver, parts: ClaimParts) {
     this.claim = claim;
     this.sent = parts.scripts.account(claim);
     this.#observer = observer;
     this.#parts = parts;
-    parts.live.add(claim.id, this);
+    parts.live.add(this);
   }
 
   async attempt(): Promise<Grant | Busy> {
@@ -132,7 +134,7 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
 
   forget(): void {
     this.#over = true;
-    this.#parts.live.delete(this.claim.id);
+    this.#parts.live.delete(this);
   }
 
   abandon(): void {

@@ -51,7 +51,7 @@ export class RedisLocks implements LockBackend {
         this.#giveBackStray(id, Number(ttlMs), key.join(" "));
     });
     inbox.handle("wake", ([id = ""]) => this.#parts.waits.wake(id));
-    inbox.handle("revoked", ([id = ""]) => this.#parts.live.get(id)?.revoke());
+    inbox.handle("revoked", ([id = ""]) => this.#parts.live.find(id)?.revoke());
   }
 
   claim(claim: Claim, observer: ClaimObserver): StoreClaim {
@@ -72,7 +72,7 @@ export class RedisLocks implements LockBackend {
   /** A place in line outlived its claim, and was granted the lock: it goes back at once. */
   #giveBackStray(id: string, ttlMs: number, key: string): void {
     const { cleanup, live, scripts } = this.#parts;
-    if (cleanup.hurry(id) || live.get(id)?.isHeld) return;
+    if (cleanup.hurry(id) || live.find(id)?.isHeld) return;
     const name = lockNameOf(this.#prefix, key);
     if (!name || !(ttlMs > 0)) return; // not written by our scripts
     const sent = scripts.account({
