@@ -1,8 +1,8 @@
 /** Locks over a store in memory: what the port promises is enough for exclusion, waiting, renewal and loss. */
 import { ManualClock } from "@holdfast/conformance";
-import { AcquireTimeoutError, ClosedError, type Lease, LeaseLostError } from "holdfast";
-import { Locks } from "holdfast/locks";
-import { beforeEach, expect, test } from "vitest";
+import { AcquireTimeoutError, ClosedError, InvalidArgumentError, type Lease, LeaseLostError } from "holdfast";
+import { type ClaimObserver, Locks, type StoreClaim } from "holdfast/locks";
+import { beforeEach, describe, expect, test } from "vitest";
 import { MemoryLocks, MemoryStore } from "./memory-locks.js";
 
 let clock: ManualClock;
@@ -80,4 +80,69 @@ test("close() gives back what is held, and ends what waits", async () => {
   await closed;
   expect([lease?.valid, (await next)?.valid]).toEqual([false, true]);
   await expect(one?.mutex("it").acquire()).rejects.toBeInstanceOf(ClosedError);
+});
+
+describe("a store that breaks its contract", () => {
+  type Naughty = Partial<Pick<StoreClaim, "stand" | "release">>;
+  let naughty: (claim: StoreClaim, observer: ClaimObserver) => Naughty;
+  let strange: Locks;
+
+  beforeEach(() => {
+    const backend = new MemoryLocks(store, clock);
+    const claim = backend.claim.bind(backend);
+    backend.claim = (wanted, observer) => {
+      const made = claim(wanted, observer);
+      return Object.assign(made, naughty(made, observer));
+    };
+    strange = new Locks(backend, { clock });
+  });
+
+  test("by telling of a grant twice makes one lease only", async () => {
+    let token = 0n;
+    naughty = (claim, observer) => ({
+      stand: () =>
+        queueMicrotask(() => {
+          const grant = { turns: 1, ttlMs: 30_000, sentAt: clock.now() };
+          token += 1n;
+          observer.granted(claim, { ...grant, token });
+          observer.granted(claim, { ...grant, token: token + 1n });
+        }),
+    });
+    const lease = await strange.mutex("it").acquire();
+    const other = strange.mutex("it").acquire({ wait: 50 });
+    await settled();
+    clock.advance(50);
+    await expect(other).rejects.toBeInstanceOf(AcquireTimeoutError);
+    expect([lease.valid, lease.fence]).toEqual([true, 1n]);
+  });
+
+  test("by throwing rejects the caller at once, and leaves none behind that would end the process", async () => {
+    naughty = () => ({
+      stand() {
+        throw new Error("no place");
+      },
+    });
+    await expect(strange.mutex("it").acquire()).rejects.toThrow("no place");
+    clock.advance(60_000);
+    await settled();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("by throwing in release() leaves an unknown outcome, and renews nothing", async () => {
+    naughty = () => ({
+      release() {
+        throw new Error("no");
+      },
+    });
+    const lease = await strange.mutex("it").tryAcquire();
+    expect(await lease?.release()).toBe("unknown");
+    clock.advance(60_000);
+    await settled();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+test("what is no store is refused", () => {
+  for (const backend of [null, undefined, {}, "redis://localhost"])
+    expect(() => new Locks(backend as never)).toThrow(InvalidArgumentError);
 });

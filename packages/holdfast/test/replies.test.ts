@@ -1,5 +1,6 @@
 /** Answers of another shape, and answers to another call, are no answers. */
 import { describe, expect, test } from "vitest";
+import { FencedRecord } from "../src/fencing/redis/fenced-record.js";
 import { parseAcquireMany, parseVerdict } from "../src/locks/backends/redis/lock-scripts.js";
 
 const TOKEN = "1795262297451817";
@@ -34,4 +35,27 @@ test("a grant of acquire or heartbeat is believed only for the id that it names"
   expect(parseVerdict([1, TOKEN, "a"], "a")).toEqual(granted);
   expect(() => parseVerdict([1, TOKEN, "b"], "a")).toThrow(indeterminate);
   expect(() => parseVerdict([1, TOKEN], "a")).toThrow(indeterminate);
+});
+
+describe("an answer to a holder at a fenced record", () => {
+  const record = (reply: Reply): FencedRecord => {
+    const port = { script: async () => reply } as unknown as RedisPort;
+    return new FencedRecord({ port, prefix: "holdfast", callTimeoutMs: 1_000 }, "it");
+  };
+  const holder = { fence: 5n, id: "a" };
+
+  test("of another shape is no answer, and a write that it follows is not taken for done", async () => {
+    for (const reply of [[], ["QUEUED"], [2], [0, "x"], [0], [1, 2, 3], [null], ["OK", 1]]) {
+      await expect(record(reply).enter(holder)).rejects.toEqual(indeterminate);
+      await expect(record(reply).write(holder, "v")).rejects.toEqual(indeterminate);
+    }
+    await expect(record([1, "v"]).write(holder, "v")).rejects.toEqual(indeterminate); // one to enter()
+    await expect(record([1]).enter(holder)).rejects.toEqual(indeterminate);
+  });
+
+  test("counts also with its numbers as text", async () => {
+    expect(await record(["1", null]).enter(holder)).toBeNull();
+    expect(await record(["1"]).write(holder, "v")).toBeUndefined();
+    await expect(record(["0", "7"]).enter(holder)).rejects.toMatchObject({ code: "STALE_TOKEN", seen: 7n });
+  });
 });

@@ -216,7 +216,7 @@ export class Keeper {
       this.drop(hold);
       // mutation: people, because the lease is lost in either case
       hold.lose(outcome === "lost" ? "taken" : "forgotten");
-    } else if (outcome === "unknown") {
+    } else if (outcome !== "renewed") {
       this.#setNext(hold, now.monoMs + hold.ttlMs * RETRY_SHARE, now);
     } else if (hold.leftMs(now) > 0) {
       hold.renewed(sentAt);

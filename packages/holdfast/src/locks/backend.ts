@@ -7,6 +7,7 @@
  * - Tokens of one name rise with every grant; a grant says how many consecutive tokens it reserved.
  * - A grant names the instant from which its ttl counts, taken before anything was sent.
  * - A claim is identified by its id. Repeating it changes nothing, and neither does releasing it twice.
+ * - No method throws, and every promise settles within a time-out of the store's own: `close()` waits for them.
  * - The store keeps nothing of a claim for longer than `storeTtlMs` after the last request of its process.
  */
 import type { HoldfastError, LossReason, Owner } from "../errors.js";

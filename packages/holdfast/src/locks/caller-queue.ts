@@ -78,7 +78,7 @@ export class CallerQueue {
     caller.stopListening?.();
   }
 
-  refuse(error: HoldfastError): void {
+  refuse(error: unknown): void {
     for (const caller of this.#callers.toArray()) {
       this.take(caller);
       caller.reject(error);

@@ -56,6 +56,11 @@ export class LocalLine {
   readonly #observer: ClaimObserver = {
     granted: (claim, grant) => {
       if (this.#standing === claim) this.#standing = null;
+      if (this.#possession) {
+        // A store that tells of a grant twice must not make two leases of it.
+        if (this.#possession.claim !== claim) claim.abandon();
+        return;
+      }
       this.#busy = null;
       if (this.#possess(claim, grant)) this.#serve(false);
       else this.#stand();
@@ -64,11 +69,8 @@ export class LocalLine {
     troubled: (_, error) => {
       this.#trouble = error;
     },
-    refused: (_, error) => {
-      this.#standing = null;
-      this.#busy = null;
-      this.#callers.refuse(error);
-      this.#stand();
+    refused: (claim, error) => {
+      if (this.#standing === claim) this.#refuse(error);
     },
     lost: (claim, reason) => {
       if (this.#possession?.claim === claim) this.#possession.lose(reason);
@@ -203,8 +205,20 @@ export class LocalLine {
     }
     if (this.#standing || this.#attempt) return;
     this.#trouble = null;
-    this.#standing = this.#claim(this.#callers.highestMinFence);
-    this.#standing.stand();
+    try {
+      this.#standing = this.#claim(this.#callers.highestMinFence);
+      this.#standing.stand();
+    } catch (error) {
+      // Nobody may be listening to a caller yet, so that its time-out would end the process.
+      this.#refuse(error);
+    }
+  }
+
+  #refuse(error: unknown): void {
+    this.#standing = null;
+    this.#busy = null;
+    this.#callers.refuse(error);
+    this.#stand();
   }
 
   #wait(busy: Busy): void {

@@ -4,6 +4,7 @@
  */
 import { hostname } from "node:os";
 import { checkOptions } from "../arguments.js";
+import { InvalidArgumentError } from "../errors.js";
 import { Keeper } from "../lease/keeper.js";
 import { type Clock, systemClock } from "../time/clock.js";
 import { type Random, systemRandom } from "../time/random.js";
@@ -37,6 +38,9 @@ export class Locks {
    * @throws {InvalidArgumentError}
    */
   constructor(backend: LockBackend, options: LocksOptions = {}, schedule = scheduleOf(options)) {
+    if (typeof backend?.claim !== "function") {
+      throw new InvalidArgumentError("backend", "must be a store of locks, with claim() and renew()");
+    }
     checkOptions("options", options, ["label", "clock", "random"]);
     const { label = "", random = systemRandom } = options;
     this.#backend = backend;

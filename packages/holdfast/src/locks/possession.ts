@@ -6,7 +6,7 @@ import type { Keeper } from "../lease/keeper.js";
 import type { ReleaseResult } from "../lease/lease.js";
 import type { Instant } from "../time/clock.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import type { StoreClaim } from "./backend.js";
+import type { Freed, StoreClaim } from "./backend.js";
 
 export interface PossessionSettings {
   readonly lockDelayMs: number;
@@ -117,11 +117,14 @@ export class Possession {
 
   /** Releases the hold at the store. */
   giveBack(told: (result: ReleaseResult) => void): void {
-    this.claim.release(this.hold.remainingMs).then(
+    const leaseLeftMs = this.hold.remainingMs;
+    this.#keeper.drop(this.hold);
+    this.hold.giveUp();
+    // In an async function, because `release()` of a lease never throws, whatever its store does.
+    const release = async (): Promise<Freed> => this.claim.release(leaseLeftMs);
+    release().then(
       (freed) => told(freed === "released" ? "released" : "lapsed"),
       () => told("unknown"),
     );
-    this.#keeper.drop(this.hold);
-    this.hold.giveUp();
   }
 }

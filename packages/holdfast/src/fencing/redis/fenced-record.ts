@@ -47,7 +47,7 @@ export class FencedRecord {
    * @throws {ServerError} @throws {IndeterminateError} entering again is safe
    */
   async enter(holder: Fenced): Promise<string | null> {
-    const [, value] = await this.#guarded(enterScript, holder, []);
+    const [, value] = await this.#guarded(enterScript, holder, [], 2);
     return textOf(value);
   }
 
@@ -55,7 +55,7 @@ export class FencedRecord {
   async write(holder: Fenced, value: string): Promise<void> {
     if (typeof value !== "string")
       throw new InvalidArgumentError("value", `must be text, not ${typeof value}`);
-    await this.#guarded(writeScript, holder, [value]);
+    await this.#guarded(writeScript, holder, [value], 1);
   }
 
   /** Reads the value and the newest token without raising the fence. For readers without a lease; holders call `enter`. */
@@ -69,14 +69,18 @@ export class FencedRecord {
     return { value: textOf(value), fence: BigInt(digits) };
   }
 
-  async #guarded(script: Script, holder: Fenced, rest: readonly string[]): Promise<Reply[]> {
+  /** @param length of the reply when the holder was served */
+  async #guarded(script: Script, holder: Fenced, rest: readonly string[], length: number): Promise<Reply[]> {
     if (typeof holder?.fence !== "bigint" || holder.fence < 0n || typeof holder.id !== "string") {
       throw new InvalidArgumentError("holder", "must be a lease, or { fence: bigint, id: string }");
     }
     const args = [String(holder.fence), holder.id, ...rest];
     const { port, callTimeoutMs } = this.#context;
     const reply = replyRow(await tellCaller(port.script(script, [this.key], args, callTimeoutMs)));
-    if (Number(reply[0]) === 0) throw new StaleTokenError(this.name, holder.fence, BigInt(String(reply[1])));
+    const [served, seen] = reply.map(String);
+    if (served === "0" && seen !== undefined && /^\d+$/.test(seen))
+      throw new StaleTokenError(this.name, holder.fence, BigInt(seen));
+    if (served !== "1" || reply.length !== length) replyRow(undefined); // throws: an answer to another call
     return reply;
   }
 }
