@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { FencedRecord } from "../src/fencing/redis/fenced-record.js";
 import { parseAcquireMany, parseVerdict } from "../src/locks/backends/redis/lock-scripts.js";
+import type { RedisPort, Reply } from "../src/redis/port.js";
 
 const TOKEN = "1795262297451817";
 const HELD = `${TOKEN} b ${TOKEN} ${TOKEN} 86400000 1000 {"host":"h","pid":1,"label":""}`;
