@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Holdfast: the locks, limits, guards and records over one client. A process needs one, for as long as it runs. */
 import { checkLockName, checkOptions } from "./arguments.js";
 import type { DoctorReport } from "./doctor/report.js";

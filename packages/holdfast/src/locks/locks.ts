@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * Locks: the locks of one process at one store. They share the store's backend, the keeper that renews leases, and the lines in
  * which callers wait.
