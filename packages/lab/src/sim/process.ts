@@ -39,6 +39,8 @@ export class Process implements Owner {
   steppedMs = Number.NEGATIVE_INFINITY;
   /** True time at which it last went on, after it stood still or was busy. */
   wokenMs = Number.NEGATIVE_INFINITY;
+  /** True time at which the last stall was over that had waited for a look at the clock. */
+  stalledMs = Number.NEGATIVE_INFINITY;
   #state: "running" | "paused" | "dead" = "running";
   #rate: number;
   /** Where its monotonic clock stood, and when that was. */
@@ -245,6 +247,7 @@ export class Process implements Owner {
       if (next.reads <= 0) {
         this.#pending.shift();
         this.stall(next.forMs);
+        this.stalledMs = this.#aheadMs;
       }
     }
     return { monoMs: this.#monoMs(), wallMs: this.wallMs };

@@ -228,6 +228,8 @@ export class NodeWatch {
   #isSound(name: string): boolean {
     const process: Process | undefined = this.#scene.world.processes.get(name);
     if (!process?.isAwake || this.#scene.world.nowMs - process.wokenMs < awakeMs) return false;
+    // The plan says when this fault begins to wait for a look at the clock, and not when it strikes.
+    if (this.#scene.world.nowMs - process.stalledMs < soundMs) return false;
     const life = this.#scene.lives.get(planned(name));
     if (life?.process !== process || this.#scene.finished.has(name)) return false;
     return this.#scene.link(process).isSound && this.#isQuiet(soundMs, planned(name));

@@ -1,5 +1,6 @@
 /** L6: the signal of a lease aborts when the lease is over, whatever its holder waits for, and not before. */
 import { LeaseLostError } from "holdfast";
+import type { Process } from "../process.js";
 import type { Belief } from "./beliefs.js";
 import { planned, type Scene } from "./scene.js";
 
@@ -10,6 +11,13 @@ const lateMs = 1_100;
 /** Clocks are compared to the millisecond. */
 const earlyMs = 2;
 
+/** When a look was taken: true time, and the clocks of the process. */
+interface Look {
+  readonly atMs: number;
+  readonly monoMs: number;
+  readonly wallMs: number;
+}
+
 /** Watches until the lease is given back. */
 export function watchSignal(scene: Scene, belief: Belief): void {
   const { process, lease, caller } = belief;
@@ -18,7 +26,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
   const sinceMs = process.monoMs;
   const maxHoldMs = scene.lives.get(planned(process.name))?.plan.maxHoldMs ?? Number.POSITIVE_INFINITY;
   let heldUpMs = process.heldUpMs;
-  let look = { leftMs: 0, monoMs: 0, wallMs: 0 };
+  let look: Look & { readonly leftMs: number } = { leftMs: 0, atMs: 0, monoMs: 0, wallMs: 0 };
   // One that was asked for before its process stood still was under way meanwhile.
   const isOlder = process.nowMs - process.wokenMs < lateMs;
   const mayLateMs = isOlder ? lateMs : promptMs;
@@ -32,7 +40,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     const leftMs = lease.remainingMs;
     // Given back, or seen to be over this moment: a look makes it known.
     if (leftMs <= 0) return;
-    look = { leftMs, monoMs: process.monoMs, wallMs: process.wallMs };
+    look = { leftMs, atMs: process.nowMs, monoMs: process.monoMs, wallMs: process.wallMs };
     again(leftMs / Math.min(1, process.rate) + mayLateMs + earlyMs);
   };
   const check = (): void => {
@@ -52,9 +60,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
   };
   signal.addEventListener("abort", () => {
     if (!(signal.reason instanceof LeaseLostError) || signal.reason.reason !== "expired") return;
-    // A lease counts by the clock of its process that has gone further.
-    const agedMs = Math.max(process.monoMs - look.monoMs, process.wallMs - look.wallMs);
-    const leftMs = look.leftMs - agedMs;
+    const leftMs = look.leftMs - agedSince(look, process);
     if (leftMs > earlyMs)
       scene.fail("L6", `the lease of ${caller} expired ${leftMs.toFixed(1)} ms before its time`);
     const overdueMs = Math.min(
@@ -68,6 +74,13 @@ export function watchSignal(scene: Scene, belief: Belief): void {
       );
   });
   watch();
+}
+
+/** By how much a lease may be older now, by the clock of its process that has gone further. */
+function agedSince({ atMs, monoMs, wallMs }: Look, process: Process): number {
+  const byClocksMs = Math.max(process.monoMs - monoMs, process.wallMs - wallMs);
+  // A step back hides a suspension from a lease that began before it. A renewal after the step counts the suspension.
+  return process.steppedMs >= atMs ? Math.max(byClocksMs, process.nowMs - atMs) : byClocksMs;
 }
 
 /** A look at the lease made it known: for how long was that due? */

@@ -1,0 +1,65 @@
+/** The rules that watch a run: what each excuses, and what it does not. */
+import { compileValkey } from "@holdfast/embedded";
+import { expect, it } from "vitest";
+import { holdfastOn } from "../../src/sim/holdfast-on.js";
+import { Beliefs } from "../../src/sim/swarm/beliefs.js";
+import { NodeWatch } from "../../src/sim/swarm/node-watch.js";
+import { planOf } from "../../src/sim/swarm/run.js";
+import { keysOf, Scene } from "../../src/sim/swarm/scene.js";
+import { watchSignal } from "../../src/sim/swarm/signal-watch.js";
+import { World } from "../../src/sim/world.js";
+
+const LOCK = "account:13";
+const HOUR_MS = 3_600_000;
+
+/** One process of a plan, and nobody who works in it. */
+async function alone({ ttlMs }: { readonly ttlMs: number }) {
+  const drawn = planOf(1);
+  const first = drawn.processes.slice(0, 1);
+  const usual = { name: "p1", ttlMs, lockDelayMs: 0, maxHoldMs: null, closesAtMs: null, takesPairs: false };
+  const processes = first.map((process) => ({ ...process, ...usual }));
+  const stall = { kind: "stall", target: "p1", atMs: 0, forMs: 0, value: 0 };
+  const plan = { ...drawn, processes, locks: [LOCK], faults: [stall] };
+  const world = new World({ seed: 1, module: await compileValkey() });
+  const scene = new Scene(world, plan);
+  const process = world.process("p1");
+  for (const planned of processes) scene.lives.set("p1", { plan: planned, process });
+  return { world, scene, process, link: scene.link(process) };
+}
+
+it("a lease may end early by a renewal that counts a suspension, which a step back of the clock had hidden", async () => {
+  const { world, scene, process, link } = await alone({ ttlMs: 2_000 });
+  const ends: unknown[] = [];
+  process.run(async () => {
+    const lease = await holdfastOn(link).mutex(LOCK, { ttl: 2_000 }).acquire();
+    const state = { validMs: 0, wasValid: true, isOver: false, isLost: false, signal: null, hold: null };
+    watchSignal(scene, { lock: LOCK, caller: "p1.1", process, lease, ...state });
+    lease.signal.addEventListener("abort", () => ends.push(world.nowMs));
+  });
+  world.at(200, () => process.stepWall(-HOUR_MS));
+  // The answer to the first renewal comes while the process is suspended.
+  world.at(400, () => link.block("toProcess"));
+  world.at(1_000, () => process.pause("suspend"));
+  world.at(1_500, () => link.unblock("toProcess"));
+  world.at(2_400, () => process.resume());
+  await world.run(4_000);
+  expect(ends).toHaveLength(1);
+  expect(scene.failures).toEqual([]);
+});
+
+it("a process is asked what it knows of its locks three seconds after a stall that waited for its time", async () => {
+  const { world, scene, process } = await alone({ ttlMs: 60_000 });
+  const watch = new NodeWatch(scene, new Beliefs(scene));
+  const token = world.trueUs;
+  const owner = JSON.stringify({ host: "world", pid: 1, label: "p1", inbox: "inbox" });
+  // It holds by a claim that it knows nothing of.
+  const state = `${token} claim ${token} ${token} 86400000 60000 ${owner}`;
+  scene.node.peek("SET", keysOf(LOCK).lock, state, "PX", String(86_400_000 + 60_000));
+  process.stallAtRead(1, 1_000);
+  world.at(2_900, () => process.run(() => process.clock.now()));
+  await world.run(6_800);
+  expect(scene.failures).toEqual([]);
+  await world.run(7_100);
+  watch.stop();
+  expect(scene.failures[0]).toMatchObject({ property: "L9" });
+});
