@@ -154,6 +154,22 @@ describe("a connection", () => {
     expect(told).toEqual([{ what: "scripts" }]);
   });
 
+  test.each([
+    ["was rejected by the client", (sent: Sent) => sent.fail(new Error("Stream isn't writeable"))],
+    ["was refused by the server", (sent: Sent) => sent.fail(new Error("LOADING the dataset"))],
+    ["has no answer", () => clock.advance(100)],
+  ])("sends a script as source again when its source %s", async (_, answer) => {
+    const first = connection.script(SCRIPT, ["k"], ["a"], 100);
+    await tick();
+    answer(writes[0]?.[0] as Sent);
+    await expect(first).rejects.toThrow();
+    const second = connection.script(SCRIPT, ["k"], ["a"], 100);
+    await tick();
+    expect(writes[1]?.[0]?.command[0]).toBe("EVAL");
+    writes[1]?.[0]?.reply(2);
+    expect(await second).toBe(2);
+  });
+
   test("passes on what a connection for messages reports until it is closed, with errors of ours", async () => {
     const heard: string[] = [];
     const listener: MessageListener = {

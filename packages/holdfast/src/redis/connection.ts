@@ -20,6 +20,8 @@ interface Call {
   readonly timeoutMs: number;
   /** The server said that it does not know the script. */
   unknown: boolean;
+  /** The script was sent as source. */
+  asSource: boolean;
   /** Null before it is sent and when it is over. */
   alarm: Alarm | null;
 }
@@ -128,7 +130,16 @@ export class Connection implements RedisPort {
   #call(script: Script | null, words: readonly string[], timeoutMs: number): Promise<Reply> {
     if (this.#closed) return Promise.reject(new ClosedError("a call to Redis came after hf.close()"));
     return new Promise((resolve, reject) => {
-      this.#batch.add({ words, script, resolve, reject, timeoutMs, unknown: false, alarm: null });
+      this.#batch.add({
+        words,
+        script,
+        resolve,
+        reject,
+        timeoutMs,
+        unknown: false,
+        asSource: false,
+        alarm: null,
+      });
     });
   }
 
@@ -158,11 +169,13 @@ export class Connection implements RedisPort {
     }
   }
 
-  #words({ script, words, unknown }: Call): readonly string[] {
+  #words(call: Call): readonly string[] {
+    const { script, words, unknown } = call;
     if (!script) return words;
     if (!unknown && this.#known.has(script.sha1)) return ["EVALSHA", script.sha1, ...words];
     // The server knows it for every later call, because calls arrive in the order in which they are sent.
     this.#known.add(script.sha1);
+    call.asSource = true;
     return ["EVAL", script.source, ...words];
   }
 
@@ -175,9 +188,15 @@ export class Connection implements RedisPort {
       this.#batch.add(call);
       return;
     }
+    this.#forget(call);
     this.#schedule.cancel(call.alarm);
     call.alarm = null;
     call.reject(asHoldfastError(error, nameOf(call)));
+  }
+
+  /** A source without a reply, or with a refusal, may never have been loaded. */
+  #forget({ script, asSource }: Call): void {
+    if (script && asSource) this.#known.delete(script.sha1);
   }
 
   /** After a stall of the process, the alarm rings before the process has read the answers that arrived during the stall. */
@@ -188,6 +207,7 @@ export class Connection implements RedisPort {
   }
 
   #giveUp(call: Call): void {
+    this.#forget(call);
     call.alarm = null;
     call.reject(this.#outOfTime(call));
   }
