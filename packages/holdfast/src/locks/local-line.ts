@@ -14,6 +14,7 @@ import {
 import { type Grant, Hold } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
+import type { Linked } from "../linked-list.js";
 import { publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
@@ -42,11 +43,14 @@ export interface LineParts {
 /** Above this token, in the year 2112, a smaller one counts as a new start: somebody deleted the key because tokens ran out. */
 const LAST_TOKEN = 2n ** 52n;
 
-export class LocalLine {
+export class LocalLine implements Linked<LocalLine> {
+  readonly key: string;
+  previous: LocalLine | null = null;
+  next: LocalLine | null = null;
   readonly #settings: LineSettings;
   readonly #parts: LineParts;
   /** Called when nobody here holds or wants the name. */
-  readonly #onIdle: () => void;
+  readonly #onIdle: (line: LocalLine) => void;
   readonly #callers: CallerQueue;
   #possession: Possession | null = null;
   /** A possession whose lease ended, and which its holder has not released yet: the store may still hold the name for it. */
@@ -90,7 +94,8 @@ export class LocalLine {
   /** The time, on the monotonic clock, at which somebody was last known to hold the name. */
   #heardMs = Number.NEGATIVE_INFINITY;
 
-  constructor(settings: LineSettings, parts: LineParts, onIdle: () => void) {
+  constructor(key: string, settings: LineSettings, parts: LineParts, onIdle: (line: LocalLine) => void) {
+    this.key = key;
     this.#settings = settings;
     this.#parts = parts;
     this.#onIdle = onIdle;
@@ -200,7 +205,7 @@ export class LocalLine {
   /** Takes a place in the line between processes, unless nobody here wants the name. */
   #stand(): void {
     if (this.#callers.size === 0) {
-      if (!this.#standing && !this.#attempt) this.#onIdle();
+      if (!this.#standing && !this.#attempt) this.#onIdle(this);
       return;
     }
     if (this.#standing || this.#attempt) return;
