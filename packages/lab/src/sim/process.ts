@@ -35,6 +35,8 @@ export class Process implements Owner {
   readonly random: Random;
   /** The ends of its connections. */
   readonly wires = new Set<{ close(): void }>();
+  /** True time at which it began. */
+  readonly bornMs: number;
   /** True time at which its wall clock was last stepped. */
   steppedMs = Number.NEGATIVE_INFINITY;
   /** True time at which it last went on, after it stood still or was busy. */
@@ -68,6 +70,7 @@ export class Process implements Owner {
     const ids = stage.dice(`ids of ${name}`);
     const chance = stage.dice(`random of ${name}`);
     this.#rate = rate;
+    this.bornMs = stage.nowMs;
     this.#sinceMs = stage.nowMs;
     this.#monoAtMs = ids.between(1_000, 1_000_000);
     this.#wallOffsetMs = stage.startMs + wallOffsetMs - this.#monoAtMs;

@@ -47,6 +47,25 @@ describe("the time in which nothing is left of any fault", () => {
   });
 });
 
+describe("a process that closes, and begins anew", () => {
+  it("may wait for its first connection in every life, where its client queues nothing", async () => {
+    const broken: string[] = [];
+    for (let seed = 1; seed <= 5; seed++) {
+      const drawn = planOf(seed);
+      const client = { unanswered: "resend", offlineQueue: false } as const;
+      const usual = { ttlMs: 1_000, lockDelayMs: 0, maxHoldMs: null, callers: 1, takesPairs: false, client };
+      const processes = drawn.processes
+        .slice(0, 1)
+        .map((process) => ({ ...process, ...usual, closesAtMs: 1_000 }));
+      // It asks at once, before it can be connected.
+      const plan = { ...drawn, processes, thinkMs: 0, chaosMs: 2_500, calmMs: 0, faults: [] };
+      for (const { property, message } of (await runPlan(plan)).failures)
+        broken.push(`${property}: ${message}`);
+    }
+    expect(broken).toEqual([]);
+  });
+});
+
 describe("a library that trusts a slow clock", () => {
   class Careless extends Holdfast {
     constructor(client: RedisClientLike | string, options: HoldfastOptions = {}) {

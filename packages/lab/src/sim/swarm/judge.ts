@@ -7,11 +7,11 @@ import { judgeCost } from "./cost.js";
 import { judgeKept } from "./kept.js";
 import type { ProcessPlan } from "./plan.js";
 import type { QueueWatch } from "./queue-watch.js";
-import { holderAt, planned, type Scene } from "./scene.js";
+import { holderAt, lifeOf, planned, type Scene } from "./scene.js";
 
 /** How soon a free lock is granted to whoever waits where nothing fails: two round trips and the waiting for a turn. */
 const promptMs = 30;
-/** By then every process is connected: one whose client has no queue tries again until then. */
+/** By then a process is connected: one whose client has no queue tries again until then. */
 const connectedMs = 500;
 /** A run in which fewer tokens were issued says nothing. */
 const fewestGrants = 3;
@@ -36,7 +36,7 @@ export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
 
 /** Where nothing fails, what is free is granted at once, and the line is served in order. */
 function ofCalm(
-  { history, plan, deathsMs: diedMs, calmFromMs, keptMs: ttlMs }: Scene,
+  { world, history, plan, deathsMs: diedMs, calmFromMs, keptMs: ttlMs }: Scene,
   endMs: number,
   queue: QueueWatch,
 ): Violation[] {
@@ -45,7 +45,13 @@ function ofCalm(
   const deathsMs = new Map(
     operations.map(({ process }) => [process, diedMs.get(lifeOf(process)) ?? Infinity]),
   );
-  const faults = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: Math.max(calmFromMs, connectedMs) }];
+  const connecting = [...world.processes.values()]
+    .filter(({ name }) => !plan.processes.find((one) => one.name === planned(name))?.client.offlineQueue)
+    .map(({ bornMs }) => ({ fromMs: bornMs, toMs: bornMs + connectedMs }));
+  const faults = [
+    { fromMs: Number.NEGATIVE_INFINITY, toMs: Math.max(calmFromMs, connectedMs) },
+    ...connecting,
+  ];
   const all = (holds: (process: ProcessPlan) => boolean): boolean => plan.processes.every(holds);
   // A lease that was ended by its limit is given back when its holder notices.
   if (all(({ maxHoldMs }) => maxHoldMs === null)) {
@@ -66,11 +72,6 @@ function ofCalm(
       ),
     );
   return found;
-}
-
-/** The process of a caller, in that life: "p1#2" of "p1#2.1". */
-function lifeOf(caller: string): string {
-  return caller.slice(0, caller.lastIndexOf("."));
 }
 
 /** One of those who held at one time had a clock of its own. */

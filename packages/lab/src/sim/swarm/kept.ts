@@ -1,6 +1,6 @@
 /** What must be where nothing fails: a lease lasts until it is given back, and that has an answer. */
 import { nextReleases } from "../../history/hold.js";
-import { planned, type Scene } from "./scene.js";
+import { lifeOf, planned, type Scene } from "./scene.js";
 
 /** By then the node has answered. */
 const promptMs = 30;
@@ -13,6 +13,10 @@ export function judgeKept(scene: Scene): void {
   const limited = scene.plan.processes.filter(({ maxHoldMs }) => maxHoldMs !== null).map(({ name }) => name);
   const hasty = scene.plan.processes.filter(({ client }) => !client.offlineQueue).map(({ name }) => name);
   const { operations } = scene.history;
+  const connectsAt = (caller: string, atMs: number): boolean => {
+    const bornMs = scene.world.processes.get(lifeOf(caller))?.bornMs ?? 0;
+    return atMs < bornMs + connectedMs && hasty.includes(planned(caller));
+  };
   for (const { f, type, invMs, retMs, process, key, error } of operations)
     if (
       f === "acquire" &&
@@ -20,7 +24,7 @@ export function judgeKept(scene: Scene): void {
       retMs !== null &&
       invMs >= scene.calmFromMs &&
       retMs - invMs > promptMs &&
-      !(invMs < connectedMs && hasty.includes(planned(process))) &&
+      !connectsAt(process, invMs) &&
       error !== "CLOSED"
     )
       scene.fail("steady", `acquire of "${key}" by ${process}, without any fault: ${error}`, retMs);

@@ -226,3 +226,8 @@ export function holderAt(node: Node, lock: string): Holder | null {
 export function planned(name: string): string {
   return name.split(/[#.]/, 1)[0] ?? "";
 }
+
+/** The process of a caller, in that life: "p1#2" of "p1#2.1". */
+export function lifeOf(caller: string): string {
+  return caller.slice(0, caller.lastIndexOf("."));
+}
