@@ -16,7 +16,7 @@ export class HeldLease implements Lease {
   readonly #clock: Clock;
   readonly since: Instant;
   readonly #maxHoldMs: number;
-  readonly #giveBack: (told: (result: ReleaseResult) => void) => void;
+  readonly #giveBack: (told: (result: ReleaseResult) => void, now: Instant) => void;
   #controller: AbortController | null = null;
   #loss: LeaseLostError | null = null;
   #released: Promise<ReleaseResult> | null = null;
@@ -26,14 +26,15 @@ export class HeldLease implements Lease {
     clock: Clock,
     hold: Hold,
     maxHoldMs: number,
-    giveBack: (told: (result: ReleaseResult) => void) => void,
+    giveBack: (told: (result: ReleaseResult) => void, now: Instant) => void,
+    since = clock.now(),
   ) {
     this.name = hold.name;
     this.fence = hold.takeToken();
     this.id = hold.id;
     this.#hold = hold;
     this.#clock = clock;
-    this.since = clock.now();
+    this.since = since;
     this.#maxHoldMs = maxHoldMs;
     this.#giveBack = giveBack;
   }
@@ -68,13 +69,14 @@ export class HeldLease implements Lease {
 
   release(): Promise<ReleaseResult> {
     // A listener of the signal may call release() again, from within either of these two.
-    this.#noticeExpiry();
+    const now = this.#clock.now();
+    this.#noticeExpiry(now);
     if (!this.#released) {
       let settle: (result: ReleaseResult) => void = () => {};
       this.#released = new Promise((resolve) => {
         settle = resolve;
       });
-      this.#giveBack((result) => this.#ended(result, settle));
+      this.#giveBack((result) => this.#ended(result, settle), now);
     }
     return this.#released;
   }

@@ -66,7 +66,8 @@ export class LocalLine implements Linked<LocalLine> {
         return;
       }
       this.#busy = null;
-      if (this.#possess(claim, grant)) this.#serve(false);
+      const now = this.#parts.schedule.clock.now();
+      if (this.#possess(claim, grant, now)) this.#serve(false, now);
       else this.#stand();
     },
     waiting: (_, busy) => this.#wait(busy),
@@ -145,7 +146,8 @@ export class LocalLine implements Linked<LocalLine> {
       claim.abandon();
       throw this.#closedError();
     }
-    if (this.#possess(claim, outcome)) return this.#nextTurn(since, false);
+    const now = schedule.clock.now();
+    if (this.#possess(claim, outcome, now)) return this.#nextTurn(since, false, now);
     if (this.#regressed) {
       await this.#regressed;
       return this.#tryOnce(minFence);
@@ -178,7 +180,8 @@ export class LocalLine implements Linked<LocalLine> {
     const possession = this.#possession;
     if (possession) {
       possession.close();
-      await new Promise((resolve) => void this.#giveBack(possession, resolve));
+      const now = this.#parts.schedule.clock.now();
+      await new Promise((resolve) => void this.#giveBack(possession, resolve, now));
     }
   }
 
@@ -236,10 +239,8 @@ export class LocalLine implements Linked<LocalLine> {
   }
 
   /** Returns false when the grant came too late, or its token is not above an earlier one. The grant is then released. */
-  #possess(claim: StoreClaim, grant: Grant): boolean {
-    const { schedule } = this.#parts;
-    const hold = new Hold(schedule.clock, claim.claim, grant);
-    const now = schedule.clock.now();
+  #possess(claim: StoreClaim, grant: Grant, now: Instant): boolean {
+    const hold = new Hold(this.#parts.schedule.clock, claim.claim, grant);
     this.#regressed = null;
     if (grant.token <= this.#highest && this.#highest < LAST_TOKEN) {
       const { name: lock } = hold;
@@ -262,21 +263,21 @@ export class LocalLine implements Linked<LocalLine> {
     return true;
   }
 
-  #serve(local: boolean): void {
+  #serve(local: boolean, now: Instant): void {
     const possession = this.#possession as Possession;
     const caller = this.#callers.first;
     if (!caller || caller.minFence > possession.hold.nextToken) {
-      this.#giveBack(possession, () => {});
+      this.#giveBack(possession, () => {}, now);
       return;
     }
     this.#callers.take(caller);
-    caller.resolve(this.#nextTurn(caller.since, local));
+    caller.resolve(this.#nextTurn(caller.since, local, now));
   }
 
-  #nextTurn(since: Instant, local: boolean): Lease {
+  #nextTurn(since: Instant, local: boolean, now: Instant): Lease {
     const { name } = this.#settings;
     const possession = this.#possession as Possession;
-    const turn = possession.nextTurn((told) => this.#turnEnded(possession, told));
+    const turn = possession.nextTurn(now, (told, endedAt) => this.#turnEnded(possession, told, endedAt));
     this.#highest = turn.fence;
     publish("holdfast:lock:acquired", () => ({
       lock: name,
@@ -288,16 +289,16 @@ export class LocalLine implements Linked<LocalLine> {
   }
 
   /** Called once per lease, by its release. */
-  #turnEnded(possession: Possession, told: (result: ReleaseResult) => void): void {
+  #turnEnded(possession: Possession, told: (result: ReleaseResult) => void, now: Instant): void {
     const next = this.#callers.first;
     if (possession.isOver) {
       this.#letGo(possession);
       told("lapsed");
-    } else if (next && possession.mayPassOn(next.minFence)) {
-      this.#serve(true);
+    } else if (next && possession.mayPassOn(next.minFence, now)) {
+      this.#serve(true, now);
       told("released");
     } else {
-      this.#giveBack(possession, told);
+      this.#giveBack(possession, told, now);
     }
   }
 
@@ -307,10 +308,10 @@ export class LocalLine implements Linked<LocalLine> {
   }
 
   /** Back to the store. Callers still waiting here go to the end of the line, in the same batch. */
-  #giveBack(possession: Possession, told: (result: ReleaseResult) => void): void {
+  #giveBack(possession: Possession, told: (result: ReleaseResult) => void, now: Instant): void {
     this.#possession = null;
-    this.#heardMs = this.#parts.schedule.clock.now().monoMs;
-    possession.giveBack(told);
+    this.#heardMs = now.monoMs;
+    possession.giveBack(told, now);
     this.#stand();
   }
 

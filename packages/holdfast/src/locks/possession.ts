@@ -6,7 +6,7 @@ import type { Keeper } from "../lease/keeper.js";
 import type { ReleaseResult } from "../lease/lease.js";
 import type { Instant } from "../time/clock.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import type { Freed, StoreClaim } from "./backend.js";
+import type { StoreClaim } from "./backend.js";
 
 export interface PossessionSettings {
   readonly lockDelayMs: number;
@@ -62,31 +62,32 @@ export class Possession {
   }
 
   /** @param ended called once, by the release of the lease. Its argument is a function that reports the result to the caller. */
-  nextTurn(ended: (told: (result: ReleaseResult) => void) => void): HeldLease {
+  nextTurn(now: Instant, ended: (told: (result: ReleaseResult) => void, now: Instant) => void): HeldLease {
     const { maxHoldMs } = this.#settings;
-    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, (told) => {
-      this.#endTurn();
-      ended(told);
-    });
+    const end = (told: (result: ReleaseResult) => void, endedAt: Instant): void => {
+      this.#endTurn(endedAt);
+      ended(told, endedAt);
+    };
+    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, end, now);
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       this.#limit = this.#schedule.after(maxHoldMs, () => this.lose("max-hold"));
     }
     return this.#turn;
   }
 
-  #endTurn(): void {
+  #endTurn(now: Instant): void {
     this.#schedule.cancel(this.#limit);
     this.#turn = null;
     // The clock may know before the timer.
-    if (!this.#over && this.hold.remainingMs <= 0) this.lose("expired");
+    if (!this.#over && this.hold.leftMs(now) <= 0) this.lose("expired");
   }
 
   /** Whether the next caller of this process, who asks for at least `minFence`, may have a turn now. */
-  mayPassOn(minFence: bigint): boolean {
+  mayPassOn(minFence: bigint, now: Instant): boolean {
     const { hold } = this;
     if (hold.turnsLeft === 0 || minFence > hold.nextToken) return false;
-    const spentMs = this.#schedule.clock.now().monoMs - this.#sinceMs;
-    return spentMs < hold.ttlMs * LOCAL_SHARE && hold.remainingMs > hold.ttlMs * LOCAL_SHARE;
+    const spentMs = now.monoMs - this.#sinceMs;
+    return spentMs < hold.ttlMs * LOCAL_SHARE && hold.leftMs(now) > hold.ttlMs * LOCAL_SHARE;
   }
 
   /**
@@ -116,15 +117,17 @@ export class Possession {
   }
 
   /** Releases the hold at the store. */
-  giveBack(told: (result: ReleaseResult) => void): void {
-    const leaseLeftMs = this.hold.remainingMs;
+  giveBack(told: (result: ReleaseResult) => void, now: Instant): void {
+    const leaseLeftMs = this.hold.leftMs(now);
     this.#keeper.drop(this.hold);
     this.hold.giveUp();
-    // In an async function, because `release()` of a lease never throws, whatever its store does.
-    const release = async (): Promise<Freed> => this.claim.release(leaseLeftMs);
-    release().then(
-      (freed) => told(freed === "released" ? "released" : "lapsed"),
-      () => told("unknown"),
-    );
+    try {
+      this.claim.release(leaseLeftMs).then(
+        (freed) => told(freed === "released" ? "released" : "lapsed"),
+        () => told("unknown"),
+      );
+    } catch {
+      told("unknown"); // `release()` of a lease never throws, whatever its store does
+    }
   }
 }
