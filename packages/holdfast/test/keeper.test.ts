@@ -188,6 +188,35 @@ describe("a hold is lost", () => {
     expect(losses).toEqual({ a: "expired" });
   });
 
+  test("saved: a renewal follows at once when a suspension has left less than half of the ttl", async () => {
+    const held = hold("a", 60_000);
+    clock.advance(100);
+    clock.stepWall(50_000);
+    clock.advance(1_000);
+    expect(renewals).toHaveLength(1);
+    await renewals[0]?.answer();
+    expect(held.remainingMs).toBeGreaterThan(59_000);
+  });
+
+  test("expired on time when a suspension has left little of it, and no renewal is answered", () => {
+    const held = hold("a", 60_000);
+    clock.advance(100);
+    clock.stepWall(50_000);
+    clock.advance(1_000);
+    clock.advance(Math.ceil(held.remainingMs));
+    expect(losses).toEqual({ a: "expired" });
+  });
+
+  test("expired on time when a suspension comes after its last try", () => {
+    const held = hold("a", 60_000);
+    clock.advance(55_000);
+    clock.stepWall(2_000);
+    clock.advance(1_100);
+    expect(held.remainingMs).toBeGreaterThan(0);
+    clock.advance(Math.ceil(held.remainingMs));
+    expect(losses).toEqual({ a: "expired" });
+  });
+
   test("expired without a word to the store when its time was over as its renewal came up", () => {
     const held = hold("a");
     clock.advance(500);

@@ -239,7 +239,15 @@ export class Keeper {
     if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
     for (const hold of this.#holds.toArray()) {
       // A listener of one that ends may release others.
-      if (this.#holds.has(hold) && hold.leftMs(now) <= 0) this.#expire(hold);
+      if (this.#holds.has(hold)) this.#hurry(hold, now);
     }
   };
+
+  /** A suspension has used up a part of the lease that no timer knows of. */
+  #hurry(hold: Hold, now: Instant): void {
+    const leftMs = hold.leftMs(now);
+    if (leftMs <= 0) this.#expire(hold);
+    else if (hold.end) this.#setNext(hold, Number.POSITIVE_INFINITY, now);
+    else if (leftMs < hold.ttlMs * TRY_SHARE) this.#timer.setAt(hold, now.monoMs);
+  }
 }
