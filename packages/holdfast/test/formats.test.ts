@@ -40,6 +40,27 @@ test("a class of the user is no other class, and what is no error of holdfast is
   }
 });
 
+test("the middleware of one copy says so when it is given what the other has made", async () => {
+  const { rateLimit } = await import("holdfast/middleware/fetch");
+  const [hf, other] = [imported, required].map(({ Holdfast }) => new Holdfast("redis://127.0.0.1:1"));
+  onTestFinished(async () => void (await Promise.all([hf?.close(), other?.close()])));
+  const limit = other?.limit("api", { max: 1, per: "1m" });
+  const guard = other?.guard("abuse", { hits: 2, per: "10s", penalties: [{ kind: "busy", for: "15s" }] });
+  const common = { address: () => "192.0.2.1" };
+  const given: readonly (readonly [unknown, object])[] = [
+    [hf, { limits: limit }],
+    [hf, { limits: [{ limit }] }],
+    [hf, { guard }],
+    [hf, { guard: { guard } }],
+    [other, { limits: hf?.limit("api", { max: 1, per: "1m" }) }],
+  ];
+  for (const [owner, options] of given) {
+    expect(() => rateLimit(owner as imported.Holdfast, { ...common, ...options } as never)).toThrow(
+      /another copy of holdfast.*import both, or require both/,
+    );
+  }
+});
+
 const PROGRAM = `
   const { readFileSync } = require("node:fs");
   const url = process.argv[1];

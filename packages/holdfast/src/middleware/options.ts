@@ -149,9 +149,11 @@ function limitRuleOf<Raw>(
   common: Counting<Raw>,
   argument: string,
 ): Rules<Raw>["limits"][number] {
+  checkCopy(argument, given, Limit);
   const rule: LimitRule<Raw> = given instanceof Limit ? { limit: given } : given;
   checkOptions(argument, rule, ["limit", "key", "cost", "count"]);
   const { limit, key = common.key, cost = common.cost, count = common.count } = rule;
+  checkCopy(`${argument}.limit`, limit, Limit);
   if (!(limit instanceof Limit))
     throw new InvalidArgumentError(`${argument}.limit`, "must be a limit: hf.limit(name, options)");
   checkCounting({ key, cost, count });
@@ -159,14 +161,30 @@ function limitRuleOf<Raw>(
 }
 
 function guardRuleOf<Raw>(given: Guard | GuardRule<Raw>, common: Counting<Raw>): Rules<Raw>["guard"] {
+  checkCopy("guard", given, Guard);
   const rule: GuardRule<Raw> = given instanceof Guard ? { guard: given } : given;
   checkOptions("guard", rule, ["guard", "key", "route", "count"]);
   const { guard, route = "", key = common.key, count = common.count } = rule;
+  checkCopy("guard", guard, Guard);
   if (!(guard instanceof Guard))
     throw new InvalidArgumentError("guard", "must be a guard: hf.guard(name, options)");
   if (typeof route !== "string") checkFunction("guard.route", route);
   checkCounting({ key, cost: 1, count });
   return { guard, route, key, count };
+}
+
+/**
+ * A program that imports holdfast in one file and requires it in another has two copies of every class. An object of the other
+ * copy is known only by the name of its class.
+ * @throws {InvalidArgumentError}
+ */
+function checkCopy(argument: string, value: unknown, own: typeof Limit | typeof Guard | typeof Limits): void {
+  if (typeof value !== "object" || value === null || value instanceof own) return;
+  if (value.constructor?.name !== own.name) return;
+  throw new InvalidArgumentError(
+    argument,
+    "is of another copy of holdfast than this middleware: import both, or require both (ESM and CommonJS are two copies)",
+  );
 }
 
 function checkCounting<Raw>({ key, cost, count }: Counting<Raw>): void {
@@ -191,6 +209,7 @@ function checkFunction(argument: string, value: unknown): void {
 /** Each limit must have been made by the Holdfast of the middleware. @throws {InvalidArgumentError} */
 export function checkOwner(hf: unknown, rules: readonly { readonly limit: Limit }[]): void {
   const own = (hf as { limits?: unknown } | null | undefined)?.limits;
+  checkCopy("hf", own, Limits);
   if (!(own instanceof Limits))
     throw new InvalidArgumentError("hf", "must be a Holdfast: new Holdfast(client)");
   for (const { limit } of rules)
