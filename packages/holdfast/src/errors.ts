@@ -91,10 +91,13 @@ export class AcquireTimeoutError extends HoldfastError {
   /** The holder that the wait saw last; null if it saw none. */
   readonly owner: Owner | null;
 
-  constructor(lock: string, waitMs: number, owner: Owner | null) {
-    const holder = owner
-      ? `held by ${owner.label && `${owner.label}, `}pid ${owner.pid} on ${owner.host}`
-      : "held by another caller";
+  /** @param isOwn whether the owner is a caller of this process, maybe the very one that waited */
+  constructor(lock: string, waitMs: number, owner: Owner | null, isOwn = false) {
+    const holder = isOwn
+      ? "held by this process: a mutex is not reentrant"
+      : owner
+        ? `held by ${owner.label && `${owner.label}, `}pid ${owner.pid} on ${owner.host}`
+        : "held by another caller";
     super(`'${lock}' was not free within ${waitMs} ms (${holder}): wait longer, or treat it as busy`);
     this.lock = lock;
     this.waitMs = waitMs;

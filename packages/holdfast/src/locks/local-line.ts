@@ -159,10 +159,12 @@ export class LocalLine implements Linked<LocalLine> {
 
   /** The error, with the last known owner, for a caller that does not wait. */
   busyError(waitMs: number): AcquireTimeoutError {
+    const own = this.#ownOwner();
     return new AcquireTimeoutError(
       this.#settings.name,
       waitMs,
-      this.#ownOwner() ?? this.#busy?.owner ?? null,
+      own ?? this.#busy?.owner ?? null,
+      own !== null,
     );
   }
 
