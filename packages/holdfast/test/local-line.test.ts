@@ -396,16 +396,3 @@ test("a lease with a delay is left to run out at the store, unless it was taken 
   expect(await taken.release()).toBe("lapsed");
   expect(abandoned).toEqual(["id1"]);
 });
-
-test("a caller that waits for a name of its own process is told that a mutex is not reentrant", async () => {
-  const lease = await acquired(5n);
-  const again = mutex.acquire({ wait: 50 });
-  clock.advance(50);
-  await expect(again).rejects.toMatchObject({
-    message:
-      "'name' was not free within 50 ms (held by this process: a mutex is not reentrant): wait longer, or treat it as busy",
-    owner: { host: "here", pid: 7, fence: 5n },
-  });
-  await expect(mutex.acquire({ wait: 0 })).rejects.toThrow("held by this process");
-  await lease.release();
-});

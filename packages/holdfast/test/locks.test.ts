@@ -1,6 +1,13 @@
 /** Locks over a store in memory: what the port promises is enough for exclusion, waiting, renewal and loss. */
 import { ManualClock } from "@holdfast/conformance";
-import { AcquireTimeoutError, ClosedError, InvalidArgumentError, type Lease, LeaseLostError } from "holdfast";
+import {
+  AcquireTimeoutError,
+  ClosedError,
+  IndeterminateError,
+  InvalidArgumentError,
+  type Lease,
+  LeaseLostError,
+} from "holdfast";
 import { type ClaimObserver, Locks, type StoreClaim } from "holdfast/locks";
 import { beforeEach, describe, expect, test } from "vitest";
 import { MemoryLocks, MemoryStore } from "./memory-locks.js";
@@ -145,4 +152,81 @@ describe("a store that breaks its contract", () => {
 test("what is no store is refused", () => {
   for (const backend of [null, undefined, {}, "redis://localhost"])
     expect(() => new Locks(backend as never)).toThrow(InvalidArgumentError);
+});
+
+test("a caller that waits for a name of its own process is told that a mutex is not reentrant", async () => {
+  const lease = await one?.mutex("it").acquire();
+  const again = one?.mutex("it").acquire({ wait: 50 });
+  clock.advance(50);
+  await expect(again).rejects.toMatchObject({
+    message: expect.stringContaining("(held by this process: a mutex is not reentrant)"),
+    owner: { pid: process.pid, fence: lease?.fence },
+  });
+  await expect(one?.mutex("it").acquire({ wait: 0 })).rejects.toThrow("held by this process");
+  await expect(two?.mutex("it").acquire({ wait: 0 })).rejects.toThrow("held by another caller");
+});
+
+class Driver extends Error {}
+
+function failing(parts: Partial<StoreClaim>): Locks {
+  const backend = new MemoryLocks(store, clock);
+  const claim = backend.claim.bind(backend);
+  backend.claim = (wanted, observer) => Object.assign(claim(wanted, observer), parts);
+  return new Locks(backend, { clock });
+}
+
+function fail(): never {
+  throw new Driver("socket closed");
+}
+
+test.each<[string, Partial<StoreClaim>]>([
+  ["rejects", { attempt: async () => fail(), stand: fail }],
+  ["throws", { attempt: fail, stand: fail }],
+])(
+  "a store that %s with an error of its driver leaves the outcome unknown, and its line whole",
+  async (_, parts) => {
+    const mutex = failing(parts).mutex("it");
+    for (const call of [mutex.tryAcquire(), mutex.acquire(), mutex.acquire(), mutex.acquire({ wait: 0 })]) {
+      const error = await call.catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(IndeterminateError);
+      expect(error).toMatchObject({
+        message: expect.stringMatching(/^'it': the store failed: .*socket closed; whether/),
+        cause: expect.any(Driver),
+      });
+    }
+    clock.advance(60_000);
+    expect(clock.pendingTimers).toBe(0);
+  },
+);
+
+test("a store that cannot make a claim refuses the call, and the next one has the name", async () => {
+  const backend = new MemoryLocks(store, clock);
+  const claim = backend.claim.bind(backend);
+  backend.claim = fail;
+  const mutex = new Locks(backend, { clock }).mutex("it");
+  await expect(mutex.acquire()).rejects.toBeInstanceOf(IndeterminateError);
+  await expect(mutex.tryAcquire()).rejects.toBeInstanceOf(IndeterminateError);
+  backend.claim = claim;
+  expect((await mutex.acquire()).valid).toBe(true);
+});
+
+test("an error of a driver that ends a wait, or outlasts it, is one of holdfast", async () => {
+  const stood: { readonly claim: StoreClaim; readonly observer: ClaimObserver }[] = [];
+  const backend = new MemoryLocks(store, clock);
+  const make = backend.claim.bind(backend);
+  backend.claim = (wanted, observer) => {
+    const claim = Object.assign(make(wanted, observer), { stand: () => {} });
+    stood.push({ claim, observer });
+    return claim;
+  };
+  const mutex = new Locks(backend, { clock }).mutex("it");
+  const told = expect.objectContaining({ code: "INDETERMINATE", cause: expect.any(Driver) });
+  const refused = expect(mutex.acquire()).rejects.toEqual(told);
+  stood[0]?.observer.refused(stood[0].claim, new Driver("no such table") as never);
+  await refused;
+  const troubled = expect(mutex.acquire({ wait: 50 })).rejects.toEqual(told);
+  await settled();
+  stood[1]?.observer.troubled(stood[1].claim, new Driver("no route") as never);
+  clock.advance(50);
+  await troubled;
 });

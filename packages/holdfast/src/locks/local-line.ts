@@ -7,7 +7,7 @@
 import {
   AcquireTimeoutError,
   ClosedError,
-  type HoldfastError,
+  HoldfastError,
   IndeterminateError,
   type Owner,
 } from "../errors.js";
@@ -72,7 +72,7 @@ export class LocalLine implements Linked<LocalLine> {
     },
     waiting: (_, busy) => this.#wait(busy),
     troubled: (_, error) => {
-      this.#trouble = error;
+      this.#trouble = this.#errorOf(error);
     },
     refused: (claim, error) => {
       if (this.#standing === claim) this.#refuse(error);
@@ -130,13 +130,14 @@ export class LocalLine implements Linked<LocalLine> {
   async #tryOnce(minFence: bigint): Promise<Lease | null> {
     const { schedule } = this.#parts;
     const since = schedule.clock.now();
-    const claim = this.#claim(minFence);
+    let claim: StoreClaim | null = null;
     let outcome: Grant | Busy;
     try {
+      claim = this.#claim(minFence);
       outcome = await claim.attempt();
     } catch (error) {
-      claim.abandon();
-      throw error;
+      claim?.abandon();
+      throw this.#errorOf(error);
     }
     if (!("token" in outcome)) {
       this.#busy = outcome;
@@ -220,6 +221,7 @@ export class LocalLine implements Linked<LocalLine> {
       this.#standing.stand();
     } catch (error) {
       // Nobody may be listening to a caller yet, so that its time-out would end the process.
+      this.#standing?.abandon();
       this.#refuse(error);
     }
   }
@@ -227,8 +229,14 @@ export class LocalLine implements Linked<LocalLine> {
   #refuse(error: unknown): void {
     this.#standing = null;
     this.#busy = null;
-    this.#callers.refuse(error);
+    this.#callers.refuse(this.#errorOf(error));
     this.#stand();
+  }
+
+  /** What an error of another author says of the store's work is not known here. */
+  #errorOf(error: unknown): HoldfastError {
+    if (error instanceof HoldfastError) return error;
+    return new IndeterminateError(`'${this.#settings.name}': the store failed: ${error}`, { cause: error });
   }
 
   #wait(busy: Busy): void {
