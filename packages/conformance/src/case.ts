@@ -1,5 +1,6 @@
 /** What a case is, and what it may ask of the lab that it runs in. */
-import type { Holdfast, HoldfastOptions } from "holdfast";
+import type { FencedRecord, HoldfastOptions } from "holdfast";
+import type { Locks } from "holdfast/locks";
 import type { ManualClock } from "./clock.js";
 import type { EventLog } from "./events.js";
 import type { FaultProxy } from "./proxy.js";
@@ -9,12 +10,17 @@ import type { FaultProxy } from "./proxy.js";
  * - `proxy`: a fault proxy between a client and the server
  * - `peek`: a look at what the store keeps of a name
  * - `tamper`: a hand in it, behind the library's back
- * - `redis`: what only Redis and its kind have: scripts, keys that can be torn apart, a token that is kept as a number
+ * - `owner`: a store that tells who holds a name
+ * - `redis`: what only Redis and its kind have: scripts, keys that can be torn apart, a token that is kept as a number, prefixes,
+ *   records, and signs of life from which a lease counts when it is handed over
  * - `freeze`: stopping the server without its connections ending
  * - `restart`: a server that comes back without its memory
  * - `spawn`: child processes that take part
  */
-export type Need = "peek" | "tamper" | "redis" | "proxy" | "freeze" | "restart" | "spawn";
+export type Need = "peek" | "tamper" | "owner" | "redis" | "proxy" | "freeze" | "restart" | "spawn";
+
+/** The locks of one process: a Holdfast over Redis, `Locks` over another store. */
+export type LabLocks = Pick<Locks, "mutex" | "close" | typeof Symbol.asyncDispose>;
 
 export interface LockCase {
   /** The behaviour, as a sentence. Unique. */
@@ -42,12 +48,19 @@ export interface LockLab {
   readonly peek: LockPeek;
   readonly tamper: LockTamper;
   readonly redis: RedisHand;
-  /** What a client connects to: the server, or the proxy before it. */
+  /** What a client connects to, the server or the proxy before it: the need `proxy`. */
   url(through?: FaultProxy): string;
   /** A name that no other case uses. */
   name(stem?: string): string;
-  /** A Holdfast on a client of its own. */
-  holdfast(setup?: HoldfastSetup): Promise<Holdfast>;
+  /** Locks on a client of their own. */
+  holdfast(setup?: HoldfastSetup): Promise<LabLocks>;
+  /**
+   * Resolves when everything that these locks have sent is answered. A case that then moves its clock on cannot make an answer
+   * late that is on its way.
+   */
+  settled(locks: LabLocks): Promise<void>;
+  /** A record in Redis, which refuses holders who were overtaken: the need `redis`. */
+  record(locks: LabLocks, name: string): FencedRecord;
   /** A clock that the case moves. While the lab ends it is moved on, so that nothing hangs on it. */
   manualClock(): ManualClock;
   proxy(): Promise<FaultProxy>;
@@ -56,7 +69,7 @@ export interface LockLab {
   /** Ends the server and starts it anew without its memory. Connections break. */
   restartServer(): Promise<void>;
   spawn(): Promise<Contender>;
-  /** The number that contenders counted at `key`. */
+  /** The number that contenders counted at `key`: the need `spawn`. */
   readNumber(key: string): Promise<number>;
 }
 

@@ -3,6 +3,7 @@ export type {
   Contender,
   ContenderTerms,
   HoldfastSetup,
+  LabLocks,
   LockCase,
   LockLab,
   LockPeek,
@@ -20,4 +21,5 @@ export { FaultProxy } from "./proxy.js";
 export { RedisStore, type SendCommand } from "./redis-store.js";
 export { type ClosingLab, runCase, whyNot } from "./run.js";
 export { ServerProcess, type ServerTerms } from "./server-process.js";
+export { type LabStore, StoreLab } from "./store-lab.js";
 export { until, within } from "./wait.js";

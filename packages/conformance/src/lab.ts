@@ -1,12 +1,21 @@
 /** RedisLab: a case's surroundings over any Redis or Valkey and any client library. */
-import { Holdfast, type RedisClientLike } from "holdfast";
-import type { Contender, HoldfastSetup, LockLab, LockPeek, LockTamper, Need, RedisHand } from "./case.js";
-import { ManualClock } from "./clock.js";
+import { type FencedRecord, Holdfast, type RedisClientLike } from "holdfast";
+import type {
+  Contender,
+  HoldfastSetup,
+  LabLocks,
+  LockLab,
+  LockPeek,
+  LockTamper,
+  Need,
+  RedisHand,
+} from "./case.js";
+import type { ManualClock } from "./clock.js";
 import { EventLog } from "./events.js";
+import { LabClocks } from "./lab-clocks.js";
 import type { Target } from "./network.js";
 import { FaultProxy } from "./proxy.js";
 import { RedisStore, type SendCommand } from "./redis-store.js";
-import { afterRealMs } from "./time.js";
 import { within } from "./wait.js";
 
 /** A case that is not about silence must not fail because the machine is busy. */
@@ -39,8 +48,6 @@ export interface LabClients {
   open(url: string, ca?: string): Promise<OpenClient>;
 }
 
-const END_STEP_MS = 10;
-const END_ADVANCE_MS = 200;
 let cases = 0;
 
 export class RedisLab implements LockLab {
@@ -53,7 +60,7 @@ export class RedisLab implements LockLab {
   readonly redis: RedisHand;
   readonly #server: LabServer;
   readonly #clients: LabClients;
-  readonly #clocks: ManualClock[] = [];
+  readonly #clocks = new LabClocks();
   readonly #proxies: FaultProxy[] = [];
   readonly #holdfasts: Holdfast[] = [];
   readonly #opened: OpenClient[] = [];
@@ -101,10 +108,17 @@ export class RedisLab implements LockLab {
     return holdfast;
   }
 
+  /** Replies come in the order of the requests. */
+  async settled(locks: LabLocks): Promise<void> {
+    await this.record(locks, "settled").read();
+  }
+
+  record(locks: LabLocks, name: string): FencedRecord {
+    return (locks as Holdfast).fencedRecord(name);
+  }
+
   manualClock(): ManualClock {
-    const clock = new ManualClock();
-    this.#clocks.push(clock);
-    return clock;
+    return this.#clocks.create();
   }
 
   async proxy(): Promise<FaultProxy> {
@@ -144,7 +158,7 @@ export class RedisLab implements LockLab {
     if (this.#frozen) await this.thawServer();
     for (const proxy of this.#proxies) proxy.heal();
     await Promise.all(this.#contenders.map((contender) => contender.dismiss()));
-    const stopTicking = this.#tick();
+    const stopTicking = this.#clocks.run();
     try {
       await within(
         Promise.all(this.#holdfasts.map((holdfast) => holdfast.close())),
@@ -156,16 +170,5 @@ export class RedisLab implements LockLab {
       await Promise.all(this.#proxies.map((proxy) => proxy.close()));
       this.events.close();
     }
-  }
-
-  /** Lets manual time run, so that limits that count in it end. */
-  #tick(): () => void {
-    let cancel = (): void => {};
-    const tick = (): void => {
-      for (const clock of this.#clocks) clock.advance(END_ADVANCE_MS);
-      cancel = afterRealMs(END_STEP_MS, tick);
-    };
-    tick();
-    return () => cancel();
   }
 }

@@ -14,10 +14,13 @@ const needOf: Readonly<Partial<Record<keyof LockLab, Need>>> = {
   peek: "peek",
   tamper: "tamper",
   redis: "redis",
+  record: "redis",
+  url: "proxy",
   proxy: "proxy",
   freezeServer: "freeze",
   restartServer: "restart",
   spawn: "spawn",
+  readNumber: "spawn",
 };
 
 /** The reason why the lab cannot run the case; null when it can. */

@@ -21,7 +21,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 beforeEach(() => {
   clock = new ManualClock();
-  store = new MemoryStore();
+  store = new MemoryStore(clock);
   [one, two] = [locks(), locks()];
 });
 

@@ -1,9 +1,9 @@
 /** A store of locks in memory, over the public port: the least that a backend has to do. Several backends may share it. */
-import type { Clock } from "holdfast";
 import type {
   Busy,
   Claim,
   ClaimObserver,
+  Clock,
   Freed,
   Grant,
   Holder,
@@ -13,10 +13,37 @@ import type {
   StoreClaim,
 } from "holdfast/locks";
 
+interface Held {
+  readonly claim: MemoryClaim;
+  untilMs: number;
+  cancel(): void;
+}
+
 export class MemoryStore {
-  readonly holders = new Map<string, { readonly claim: MemoryClaim; untilMs: number }>();
+  readonly holders = new Map<string, Held>();
   readonly lines = new Map<string, Set<MemoryClaim>>();
+  /** Its own, by which names end; a process may have another. */
+  readonly clock: Clock;
   token = 0n;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Milliseconds for which the name stays held; 0 when it is free. */
+  leftMs(name: string): number {
+    return Math.max((this.holders.get(name)?.untilMs ?? 0) - this.clock.now().monoMs, 0);
+  }
+
+  /** Keeps the name for its `storeTtlMs` from now, and then gives it to the next. */
+  keep(claim: MemoryClaim): void {
+    const { name, storeTtlMs } = claim.claim;
+    this.holders.get(name)?.cancel();
+    const untilMs = this.clock.now().monoMs + storeTtlMs;
+    // One later, because a timer may be early by less than that.
+    const cancel = this.clock.setTimer(() => this.serve(name), storeTtlMs + 1);
+    this.holders.set(name, { claim, untilMs, cancel });
+  }
 
   /** Gives a free name to the first in line. */
   serve(name: string): void {
@@ -24,14 +51,23 @@ export class MemoryStore {
       const grant = claim.take();
       if (!grant) return;
       this.lines.get(name)?.delete(claim);
-      queueMicrotask(() => claim.observer.granted(claim, grant));
+      // Unless it was abandoned meanwhile.
+      queueMicrotask(() => {
+        if (this.holders.get(name)?.claim === claim) claim.observer.granted(claim, grant);
+      });
     }
   }
 
   free(name: string, id: string): boolean {
-    const held = this.holders.get(name)?.claim.claim.id === id && this.holders.delete(name);
+    const held = this.holders.get(name);
+    const isHolder = held?.claim.claim.id === id;
+    if (isHolder) {
+      held.cancel();
+      this.holders.delete(name);
+    }
+    const wasLive = isHolder && held.untilMs > this.clock.now().monoMs;
     this.serve(name);
-    return held;
+    return wasLive;
   }
 
   /** Takes the name from its holder, who hears of it at once. */
@@ -59,10 +95,11 @@ class MemoryClaim implements StoreClaim {
   take(): Grant | null {
     const { store, claim } = this;
     const sentAt = this.clock.now();
-    if ((store.holders.get(claim.name)?.untilMs ?? 0) > sentAt.monoMs) return null;
-    store.token = store.token >= claim.minFence ? store.token + 1n : claim.minFence;
-    store.holders.set(claim.name, { claim: this, untilMs: sentAt.monoMs + claim.storeTtlMs });
-    return { token: store.token, turns: 1, ttlMs: claim.ttlMs, sentAt };
+    if (store.leftMs(claim.name) > 0) return null;
+    const token = store.token >= claim.minFence ? store.token + 1n : claim.minFence;
+    store.token = token + BigInt(claim.turns - 1);
+    store.keep(this);
+    return { token, turns: claim.turns, ttlMs: claim.ttlMs, sentAt };
   }
 
   async attempt(): Promise<Grant | Busy> {
@@ -106,8 +143,8 @@ export class MemoryLocks implements LockBackend {
   async renew(holders: readonly Holder[]): Promise<RenewOutcome[]> {
     return holders.map(({ name, id }) => {
       const held = this.store.holders.get(name);
-      if (held?.claim.claim.id !== id) return "lost";
-      held.untilMs = this.clock.now().monoMs + held.claim.claim.storeTtlMs;
+      if (held?.claim.claim.id !== id || this.store.leftMs(name) === 0) return "lost";
+      this.store.keep(held.claim);
       return "renewed";
     });
   }

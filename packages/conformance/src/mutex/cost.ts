@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
-import { LONG_TTL_MS, settled, standInLine, take } from "./rivals.js";
+import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 const HOUR_MS = 3_600_000;
@@ -56,7 +56,7 @@ export const costCases: readonly LockCase[] = [
       await holdfast.mutex(lab.name()).run(() => {});
       proxy.forget();
       clock.advance(HOUR_MS);
-      await settled(holdfast);
+      await lab.settled(holdfast);
       assert.equal(proxy.scriptCalls.length, 0);
     },
   },
@@ -81,7 +81,7 @@ export const costCases: readonly LockCase[] = [
       const ttls = 10;
       for (let step = 0; step < ttls * 10; step++) {
         clock.advance(LONG_TTL_MS / 10);
-        await settled(waiting);
+        await lab.settled(waiting);
       }
       assert.ok(proxy.scriptCalls.length <= ttls * 5, `${proxy.scriptCalls.length} signs of life`);
       assert.ok(proxy.scriptCalls.length >= ttls * 2, `${proxy.scriptCalls.length} signs of life`);

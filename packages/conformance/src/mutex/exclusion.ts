@@ -136,7 +136,7 @@ export const exclusionCases: readonly LockCase[] = [
   {
     name: "one name under two prefixes is two locks [H33]",
     covers: ["DistributedLock: key prefix equivalence"],
-    needs: [],
+    needs: ["redis"],
     async run(lab) {
       const [one, other, same] = [
         await lab.holdfast(),

@@ -19,7 +19,7 @@ export const faultCases: readonly LockCase[] = [
       "redlock #29, #58: hangs",
       "RedLock.net: TestLockReleasedAfterTimeout",
     ],
-    needs: ["peek", "freeze"],
+    needs: ["peek", "redis", "freeze"],
     async run(lab) {
       const [holdfast, rival] = [
         await lab.holdfast({ callTimeout: TIMEOUT_MS }),
@@ -33,7 +33,7 @@ export const faultCases: readonly LockCase[] = [
       const waiting = rejection(
         holdfast.mutex(waited, { ttl: LONG_TTL_MS }).acquire({ wait: 2 * TIMEOUT_MS }),
       );
-      const record = rejection(holdfast.fencedRecord(held).enter(lease));
+      const record = rejection(lab.record(holdfast, held).enter(lease));
       assert.ok((await attempt) instanceof IndeterminateError);
       assert.ok((await waiting) instanceof IndeterminateError);
       assert.ok((await record) instanceof IndeterminateError);

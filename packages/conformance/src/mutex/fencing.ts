@@ -1,6 +1,6 @@
 /** The resource's side: a record that refuses holders who were overtaken. */
 import assert from "node:assert/strict";
-import { InvalidArgumentError, StaleTokenError } from "holdfast";
+import { ClosedError, InvalidArgumentError, StaleTokenError } from "holdfast";
 import type { LockCase } from "../case.js";
 import { LONG_TTL_MS, rejection, take } from "./rivals.js";
 
@@ -24,11 +24,11 @@ export const fencingCases: readonly LockCase[] = [
   {
     name: "a record keeps what its holder writes, and shows it to onlookers",
     covers: [],
-    needs: [],
+    needs: ["redis"],
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
-      const record = holdfast.fencedRecord(name);
+      const record = lab.record(holdfast, name);
       assert.deepEqual(await record.read(), { value: null, fence: 0n });
       const lease = await take(holdfast, name);
       assert.equal(await record.enter(lease), null);
@@ -42,32 +42,32 @@ export const fencingCases: readonly LockCase[] = [
   {
     name: "a holder that was overtaken is refused with both tokens, and changes nothing",
     covers: ["Redisson #5044: enforcement is on the developer's side", "redlock: a paused holder writes on"],
-    needs: ["tamper"],
+    needs: ["tamper", "redis"],
     async run(lab) {
       const clock = lab.manualClock();
       const [paused, next] = [await lab.holdfast({ clock }), await lab.holdfast()];
       const name = lab.name();
       const old = await take(paused, name, { ttl: LONG_TTL_MS });
-      const record = paused.fencedRecord(name);
+      const record = lab.record(paused, name);
       await record.enter(old);
       await record.write(old, "by the first");
       await lab.tamper.forget(name); // its time at the server is over; it does not know
       assert.equal(old.valid, true);
       const newer = await take(next, name);
-      assert.equal(await next.fencedRecord(name).enter(newer), "by the first");
+      assert.equal(await lab.record(next, name).enter(newer), "by the first");
       await assertStale(record.write(old, "too late"), name, old.fence, newer.fence);
       await assertStale(record.enter(old), name, old.fence, newer.fence);
       assert.deepEqual(await record.read(), { value: "by the first", fence: newer.fence });
-      await next.fencedRecord(name).write(newer, "by the second");
+      await lab.record(next, name).write(newer, "by the second");
       assert.deepEqual(await record.read(), { value: "by the second", fence: newer.fence });
     },
   },
   {
     name: "an equal token of another holder is refused [H43, H63]",
     covers: ["tokens that repeat after a failover"],
-    needs: [],
+    needs: ["redis"],
     async run(lab) {
-      const record = (await lab.holdfast()).fencedRecord(lab.name());
+      const record = lab.record(await lab.holdfast(), lab.name());
       const [one, other] = [
         { fence: 7n, id: "one" },
         { fence: 7n, id: "other" },
@@ -83,9 +83,9 @@ export const fencingCases: readonly LockCase[] = [
   {
     name: "tokens compare exactly at any size [H17, H63]",
     covers: [],
-    needs: [],
+    needs: ["redis"],
     async run(lab) {
-      const record = (await lab.holdfast()).fencedRecord(lab.name());
+      const record = lab.record(await lab.holdfast(), lab.name());
       const rising = [
         0n,
         9n,
@@ -115,7 +115,7 @@ export const fencingCases: readonly LockCase[] = [
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();
-      const record = holdfast.fencedRecord(name);
+      const record = lab.record(holdfast, name);
       const seen = (await lab.redis.nowMicros()) + 3_600_000_000n;
       await record.enter({ fence: seen, id: "from before a loss of data" });
       const lease = await take(holdfast, name);
@@ -130,10 +130,10 @@ export const fencingCases: readonly LockCase[] = [
   {
     name: "a record refuses what is no holder and no text, and sends nothing",
     covers: [],
-    needs: ["proxy"],
+    needs: ["redis", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const record = (await lab.holdfast({ through: proxy })).fencedRecord(lab.name());
+      const record = lab.record(await lab.holdfast({ through: proxy }), lab.name());
       const holder = { fence: 1n, id: "x" };
       const wrong: unknown[] = [
         null,
@@ -153,6 +153,17 @@ export const fencingCases: readonly LockCase[] = [
         assert.ok((await rejection(record.write(holder, value as never))) instanceof InvalidArgumentError);
       }
       assert.equal(proxy.requests.length, 0);
+    },
+  },
+  {
+    name: "after close a record says so",
+    covers: [],
+    needs: ["redis"],
+    async run(lab) {
+      const holdfast = await lab.holdfast();
+      const record = lab.record(holdfast, lab.name());
+      await holdfast.close();
+      assert.ok((await rejection(record.read())) instanceof ClosedError);
     },
   },
 ];

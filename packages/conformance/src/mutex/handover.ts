@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
-import { LONG_TTL_MS, settled, standInLine, take } from "./rivals.js";
+import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
 
 const SHORT_TTL_MS = 400;
 
@@ -29,7 +29,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a lease that was handed over counts from the waiter's last sign of life, not from the message",
     covers: ["DistributedLock: the loss clock starts when the reply arrives"],
-    needs: ["peek"],
+    needs: ["peek", "redis"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ clock })];
@@ -166,7 +166,7 @@ export const handoverCases: readonly LockCase[] = [
       await lab.tamper.seize(name);
       clock.advance(LONG_TTL_MS / 3);
       await until("it is back in line", async () => (await lab.peek.waiting(name)) === 1);
-      await settled(waiting);
+      await lab.settled(waiting);
       await lab.tamper.forget(name);
       clock.advance(LONG_TTL_MS / 3);
       assert.equal(await (await waiter.lease).release(), "released");

@@ -64,7 +64,6 @@ export const lifecycleCases: readonly LockCase[] = [
     async run(lab) {
       const holdfast = await lab.holdfast();
       const mutex = holdfast.mutex(lab.name());
-      const record = holdfast.fencedRecord(lab.name());
       await Promise.all([holdfast.close(), holdfast.close()]);
       await holdfast.close();
       for (const call of [
@@ -72,7 +71,6 @@ export const lifecycleCases: readonly LockCase[] = [
         mutex.acquire({ wait: 0 }),
         mutex.tryAcquire(),
         mutex.run(() => {}),
-        record.read(),
       ]) {
         const error = await rejection(call);
         assert.ok(error instanceof ClosedError, String(error));

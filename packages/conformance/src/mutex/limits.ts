@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
 import { assertLost } from "./renewal.js";
-import { assertBusy, assertFree, LONG_TTL_MS, settled, take } from "./rivals.js";
+import { assertBusy, assertFree, LONG_TTL_MS, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 
@@ -34,7 +34,7 @@ export const limitCases: readonly LockCase[] = [
       assert.deepEqual([lost.reason, lost.heldMs], ["max-hold", 2.5 * THIRD_MS]);
       await assertBusy(rival, name);
       clock.advance(LONG_TTL_MS);
-      await settled(holder);
+      await lab.settled(holder);
       assert.equal(proxy.scriptCalls.length, 0);
       assert.equal(await lease.release(), "lapsed");
       // The holder has stopped: nobody needs to wait for the rest.

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, LONG_TTL_MS, settled, standInLine, take } from "./rivals.js";
+import { assertBusy, assertFree, LONG_TTL_MS, standInLine, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 const WAIT_MS = LONG_TTL_MS * 100;
@@ -26,7 +26,7 @@ export const mixedCases: readonly LockCase[] = [
       clock.advance(THIRD_MS);
       await lab.events.next("holdfast:lock:lost");
       await until("it stands in line", async () => (await lab.peek.waiting(mutex.name)) === 1);
-      await settled(holdfast);
+      await lab.settled(holdfast);
       await lab.tamper.forget(mutex.name);
       clock.advance(THIRD_MS);
       const next = await waiting;
@@ -187,8 +187,8 @@ export const mixedCases: readonly LockCase[] = [
         await lease.release();
         await until("both had the name", async () => {
           clock.advance(500);
-          await settled(first);
-          await settled(second);
+          await lab.settled(first);
+          await lab.settled(second);
           return done;
         });
         await leases;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type Lease, LeaseLostError, type LossReason } from "holdfast";
 import type { LockCase } from "../case.js";
-import { assertBusy, assertFree, LONG_TTL_MS, settled, take } from "./rivals.js";
+import { assertBusy, assertFree, LONG_TTL_MS, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 const SHORT_TTL_MS = 400;
@@ -54,7 +54,7 @@ export const renewalCases: readonly LockCase[] = [
       for (let round = 0; round < 3; round++) {
         proxy.forget();
         clock.advance(THIRD_MS * 0.85);
-        await settled(holdfast);
+        await lab.settled(holdfast);
         assert.equal(proxy.scriptCalls.length, 0);
         clock.advance(THIRD_MS * 0.15);
         const renewed = await lab.events.next("holdfast:lock:renewed");
@@ -214,7 +214,7 @@ export const renewalCases: readonly LockCase[] = [
       assert.equal(clock.pendingTimers, 0);
       proxy.forget();
       clock.advance(LONG_TTL_MS);
-      await settled(holdfast);
+      await lab.settled(holdfast);
       assert.equal(proxy.scriptCalls.length, 0);
     },
   },

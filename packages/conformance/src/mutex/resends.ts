@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { IndeterminateError } from "holdfast";
 import type { LockCase } from "../case.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, LONG_TTL_MS, rejection, settled, standInLine, take } from "./rivals.js";
+import { assertBusy, assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
 
 const TIMEOUT_MS = 100;
 
@@ -101,7 +101,7 @@ export const resendCases: readonly LockCase[] = [
       // A client that sends again gets its lease and gives it back; one that does not learns nothing.
       const lease = await attempt.catch(() => null);
       await lease?.release();
-      await settled(holdfast);
+      await lab.settled(holdfast);
       await proxy.deliverStranded();
       assert.equal(await lab.peek.leftMs(name), null, "nobody holds it, and yet it is held");
       await assertFree(rival, name);

@@ -1,51 +1,37 @@
 /** What cases say about a name through another Holdfast, and the order in which callers come. */
 import assert from "node:assert/strict";
-import {
-  type AcquireOptions,
-  AcquireTimeoutError,
-  type Holdfast,
-  type Lease,
-  type MutexOptions,
-} from "holdfast";
-import type { LockLab } from "../case.js";
+import { type AcquireOptions, AcquireTimeoutError, type Lease, type MutexOptions } from "holdfast";
+import type { LabLocks, LockLab } from "../case.js";
 import { until } from "../wait.js";
 
 /** Longer than any case in real time, and moved through freely on a manual clock. */
 export const LONG_TTL_MS = 30_000;
 
 /** The name is held for a Holdfast that does not hold it. */
-export async function assertBusy(rival: Holdfast, name: string): Promise<void> {
+export async function assertBusy(rival: LabLocks, name: string): Promise<void> {
   const lease = await rival.mutex(name).tryAcquire();
   if (lease) await lease.release();
   assert.equal(lease, null, `'${name}' should be held`);
 }
 
 /** The name is free; leaves it free. */
-export async function assertFree(rival: Holdfast, name: string): Promise<void> {
+export async function assertFree(rival: LabLocks, name: string): Promise<void> {
   const lease = await rival.mutex(name).tryAcquire();
   assert.notEqual(lease, null, `'${name}' should be free`);
   assert.equal(await lease?.release(), "released");
 }
 
 /** The lease of one attempt that must succeed. */
-export async function take(holdfast: Holdfast, name: string, options: MutexOptions = {}): Promise<Lease> {
+export async function take(holdfast: LabLocks, name: string, options: MutexOptions = {}): Promise<Lease> {
   const lease = await holdfast.mutex(name, options).tryAcquire();
   assert.ok(lease, `'${name}' should be free`);
   return lease;
 }
 
-/**
- * Resolves when everything that this Holdfast has sent is answered: replies come in the order of the
- * requests. A case that then moves its clock on cannot make an answer late that is on its way.
- */
-export async function settled(holdfast: Holdfast): Promise<void> {
-  await holdfast.fencedRecord("settled").read();
-}
-
 /** Starts waiting for the name, and returns once the process stands in line as number `place`. */
 export async function standInLine(
   lab: LockLab,
-  holdfast: Holdfast,
+  holdfast: LabLocks,
   name: string,
   place: number,
   options: MutexOptions & AcquireOptions = {},
@@ -58,7 +44,7 @@ export async function standInLine(
   });
   lease.catch(() => {}); // the case looks at it when it comes to that
   await until(`${place} in line for '${name}'`, async () => (await lab.peek.waiting(name)) === place);
-  await settled(holdfast);
+  await lab.settled(holdfast);
   return { lease };
 }
 

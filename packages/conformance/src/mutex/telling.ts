@@ -33,7 +33,7 @@ export const tellingCases: readonly LockCase[] = [
   {
     name: "the owner's record survives a hand-over whatever is in it",
     covers: [],
-    needs: ["peek"],
+    needs: ["peek", "owner"],
     async run(lab) {
       const rival = await lab.holdfast();
       for (const label of LABELS) {
@@ -53,7 +53,7 @@ export const tellingCases: readonly LockCase[] = [
   {
     name: "acquired and released tell the lock, the token, and how long was waited and held",
     covers: ["Redisson #4698: no callback", "RedLock.net #92: no notification"],
-    needs: ["peek"],
+    needs: ["peek", "redis"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast({ clock }), await lab.holdfast({ clock })];

@@ -8,7 +8,6 @@ import {
   assertTimesOut,
   LONG_TTL_MS,
   rejection,
-  settled,
   standInLine,
   take,
 } from "./rivals.js";
@@ -90,7 +89,7 @@ export const waitingCases: readonly LockCase[] = [
   {
     name: "a wait ends at waitMs with the holder's name, and leaves nothing in line",
     covers: ["DistributedLock: TestTimeouts", "RedLock.net: blocking lock times out", "node-redlock #289"],
-    needs: ["peek"],
+    needs: ["peek", "owner"],
     async run(lab) {
       const clock = lab.manualClock();
       const [holder, waiting] = [await lab.holdfast({ label: "billing" }), await lab.holdfast({ clock })];
@@ -104,7 +103,7 @@ export const waitingCases: readonly LockCase[] = [
           over = true;
         });
       clock.advance(4_999);
-      await settled(waiting);
+      await lab.settled(waiting);
       assert.equal(over, false);
       clock.advance(1);
       const error = await assertTimesOut(waiter.lease);

@@ -1,6 +1,7 @@
 /** holdfast/locks: locks over any store that implements the port. A program that uses Redis needs only `new Holdfast(client)`. */
 export type { Grant } from "../lease/hold.js";
 export type { RenewOutcome } from "../lease/keeper.js";
+export { type Clock, type Instant, systemClock } from "../time/clock.js";
 export type {
   Busy,
   Claim,
