@@ -1,13 +1,19 @@
 /**
  * The port that every lock store implements. A store owns exclusion, the line between processes, and the tokens. The callers
- * of this port own the turns inside a process, renewal by the clock, and the leases that programs see.
+ * of this port own the turns inside a process, renewal by the clock, and the leases that programs see. The smallest store is
+ * `test/memory-locks.ts` of this package.
  *
  * Contract
  * - At most one exclusive claim per name is granted and unexpired at a time, by the store's own clock.
  * - Tokens of one name rise with every grant; a grant says how many consecutive tokens it reserved.
- * - A grant names the instant from which its ttl counts, taken before anything was sent.
+ * - A grant names the instant from which its ttl counts, taken before anything was sent, by the clock that `Locks` was given:
+ *   `systemClock` unless its options have another.
  * - A claim is identified by its id. Repeating it changes nothing, and neither does releasing it twice.
- * - No method throws, and every promise settles within a time-out of the store's own: `close()` waits for them.
+ * - Either `attempt` or `stand` is called on a claim, and once only. A store that repeats its requests does so under the same id.
+ * - A grant that the store makes after `abandon` is taken back by the store, and the observer hears nothing of it.
+ * - No method throws, and every promise settles within a time-out of the store's own: callers and `close()` wait for them.
+ *   Only `renew` is told how long its answer is of use.
+ * - An error that is no HoldfastError reaches callers as the `cause` of an IndeterminateError.
  * - The store keeps nothing of a claim for longer than `storeTtlMs` after the last request of its process.
  */
 import type { HoldfastError, LossReason, Owner } from "../errors.js";
@@ -19,13 +25,13 @@ export interface Claim {
   readonly name: string;
   /** A new id for every claim, which its repeats keep. */
   readonly id: string;
-  /** `exclusive` excludes every other claim; `shared` excludes exclusive ones only. */
+  /** Always `exclusive` today. `shared` is for locks to come, and will exclude exclusive claims only. */
   readonly mode: "exclusive" | "shared";
-  /** The part of the name's capacity that the claim takes. */
+  /** Always 1 today. For locks to come: the part of the name's capacity that the claim takes. */
   readonly weight: number;
   /** Life of the holder's lease in ms. */
   readonly ttlMs: number;
-  /** Time in ms for which the store keeps the name after the last request of its holder. */
+  /** Time in ms for which the store keeps the name after the last request of its holder. A renewal does not repeat it. */
   readonly storeTtlMs: number;
   /** Number of tokens to reserve, if the store can reserve more than one. */
   readonly turns: number;
@@ -83,7 +89,11 @@ export interface Holder {
 export interface LockBackend {
   /** Registers a claim. No request is sent before `attempt` or `stand`. */
   claim(claim: Claim, observer: ClaimObserver): StoreClaim;
-  /** Renews leases, and resolves to one outcome for each, in order. Rejects when all outcomes are unknown. */
+  /**
+   * Keeps each name for another `storeTtlMs` of its claim. Resolves to one outcome for each, in order. Rejects when all outcomes
+   * are unknown.
+   * @param timeoutMs ms until the last of these leases is over, after which nobody believes the answer
+   */
   renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]>;
   /** The state of locks, whoever holds them. */
   readonly inspection: LockInspection;

@@ -65,8 +65,8 @@ export class Locks {
   }
 
   /**
-   * Releases all leases, ends all waits with ClosedError, and closes the backend. Settles even when the store does not answer.
-   * May be repeated.
+   * Releases all leases, ends all waits with ClosedError, and closes the backend. Waits for the calls that the store is at, each
+   * of which ends within the store's own time-out even when nothing answers. May be repeated.
    */
   close(): Promise<void> {
     this.#closed ??= this.#lines.close().then(() => this.#backend.close());
