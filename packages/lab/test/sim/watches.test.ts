@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { holdfastOn } from "../../src/sim/holdfast-on.js";
 import { Beliefs } from "../../src/sim/swarm/beliefs.js";
 import { NodeWatch } from "../../src/sim/swarm/node-watch.js";
+import type { Fault } from "../../src/sim/swarm/plan.js";
 import { planOf } from "../../src/sim/swarm/run.js";
 import { keysOf, Scene } from "../../src/sim/swarm/scene.js";
 import { watchSignal } from "../../src/sim/swarm/signal-watch.js";
@@ -11,15 +12,17 @@ import { World } from "../../src/sim/world.js";
 
 const LOCK = "account:13";
 const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const OWNER = JSON.stringify({ host: "world", pid: 1, label: "p1", inbox: "inbox" });
 
 /** One process of a plan, and nobody who works in it. */
-async function alone({ ttlMs }: { readonly ttlMs: number }) {
+async function alone({ ttlMs, faults }: { readonly ttlMs: number; readonly faults?: readonly Fault[] }) {
   const drawn = planOf(1);
   const first = drawn.processes.slice(0, 1);
   const usual = { name: "p1", ttlMs, lockDelayMs: 0, maxHoldMs: null, closesAtMs: null, takesPairs: false };
   const processes = first.map((process) => ({ ...process, ...usual }));
   const stall = { kind: "stall", target: "p1", atMs: 0, forMs: 0, value: 0 };
-  const plan = { ...drawn, processes, locks: [LOCK], faults: [stall] };
+  const plan = { ...drawn, processes, locks: [LOCK], faults: faults ?? [stall] };
   const world = new World({ seed: 1, module: await compileValkey() });
   const scene = new Scene(world, plan);
   const process = world.process("p1");
@@ -51,10 +54,9 @@ it("a process is asked what it knows of its locks three seconds after a stall th
   const { world, scene, process } = await alone({ ttlMs: 60_000 });
   const watch = new NodeWatch(scene, new Beliefs(scene));
   const token = world.trueUs;
-  const owner = JSON.stringify({ host: "world", pid: 1, label: "p1", inbox: "inbox" });
   // It holds by a claim that it knows nothing of.
-  const state = `${token} claim ${token} ${token} 86400000 60000 ${owner}`;
-  scene.node.peek("SET", keysOf(LOCK).lock, state, "PX", String(86_400_000 + 60_000));
+  const state = `${token} claim ${token} ${token} ${DAY_MS} 60000 ${OWNER}`;
+  scene.node.peek("SET", keysOf(LOCK).lock, state, "PX", String(DAY_MS + 60_000));
   process.stallAtRead(1, 1_000);
   world.at(2_900, () => process.run(() => process.clock.now()));
   await world.run(6_800);
@@ -62,4 +64,63 @@ it("a process is asked what it knows of its locks three seconds after a stall th
   await world.run(7_100);
   watch.stop();
   expect(scene.failures[0]).toMatchObject({ property: "L9" });
+});
+
+const setBack: Fault = { kind: "clock step", target: "redis", atMs: 200, forMs: 0, value: -20_000 };
+
+it("a lease of the dead that a clock set back lengthens may last a ttl from when somebody asks, and no longer", async () => {
+  const { world, scene, process } = await alone({ ttlMs: 2_000, faults: [setBack] });
+  const watch = new NodeWatch(scene, new Beliefs(scene));
+  const token = world.trueUs;
+  const state = `${token} claim ${token} ${token} ${DAY_MS} 2000 ${OWNER}`;
+  scene.node.peek("SET", keysOf(LOCK).lock, state, "PX", String(DAY_MS + 2_000));
+  world.at(100, () => {
+    process.kill();
+    scene.deathsMs.set("p1", 100);
+  });
+  world.at(setBack.atMs, () => scene.node.valkey.clock.step(setBack.value));
+  const other = world.process("other");
+  const grantsMs: number[] = [];
+  other.run(async () => {
+    await other.sleep(6_000);
+    await holdfastOn(world.link(other, scene.node)).mutex(LOCK).acquire({ wait: 30_000 });
+    grantsMs.push(other.nowMs);
+  });
+  await world.run(7_900);
+  // A server that did not shorten the lease again, or lengthened it once more.
+  world.at(7_900, () => scene.node.peek("PEXPIRE", keysOf(LOCK).lock, String(DAY_MS + 1_000)));
+  await world.run(8_200);
+  expect(grantsMs).toEqual([]);
+  expect(scene.failures).toEqual([]);
+  await world.run(10_000);
+  watch.stop();
+  expect(scene.failures[0]).toMatchObject({ property: "W1", atMs: 8_250 });
+  expect(grantsMs).toHaveLength(1);
+});
+
+it("a place in line that was last heard of in the future, by a clock that was set back, is nobody's who waits", async () => {
+  const { world, scene, process, link } = await alone({ ttlMs: 2_000, faults: [setBack] });
+  const watch = new NodeWatch(scene, new Beliefs(scene));
+  const { lock, line, waiters } = keysOf(LOCK);
+  const hear = (): void => {
+    const seenMs = Math.floor(scene.node.valkey.clock.realUs() / 1_000);
+    scene.node.peek("HSET", waiters, "claim", `${seenMs} 2000 1 1 0 inbox ${OWNER}`);
+  };
+  scene.node.peek("SET", lock, `${world.trueUs}+`, "PX", String(DAY_MS));
+  scene.node.peek("ZADD", line, "1", "claim");
+  hear();
+  for (const key of [line, waiters]) scene.node.peek("PEXPIRE", key, String(DAY_MS));
+  world.at(setBack.atMs, () => scene.node.valkey.clock.step(setBack.value));
+  await world.run(6_000);
+  expect(scene.failures).toEqual([]);
+  world.at(6_000, () => {
+    hear();
+    process.run(() => holdfastOn(link).mutex("stock:7").tryAcquire());
+  });
+  await world.run(8_000);
+  watch.stop();
+  expect(scene.failures[0]).toMatchObject({
+    property: "W1",
+    message: expect.stringContaining("first in line"),
+  });
 });

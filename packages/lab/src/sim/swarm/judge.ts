@@ -36,7 +36,7 @@ export function judge(scene: Scene, endMs: number, queue: QueueWatch): void {
 
 /** Where nothing fails, what is free is granted at once, and the line is served in order. */
 function ofCalm(
-  { world, history, plan, deathsMs: diedMs, calmFromMs, keptMs: ttlMs }: Scene,
+  { world, history, plan, deathsMs: diedMs, calmFromMs, keptMs: ttlMs, mayBeSetBack }: Scene,
   endMs: number,
   queue: QueueWatch,
 ): Violation[] {
@@ -56,9 +56,6 @@ function ofCalm(
   // A lease that was ended by its limit is given back when its holder notices.
   if (all(({ maxHoldMs }) => maxHoldMs === null)) {
     // A waiter that died while the clock was ahead is taken for alive once more where that was set back.
-    const mayBeSetBack = plan.faults.some(({ kind }) =>
-      ["clock step", "failover", "rollback"].includes(kind),
-    );
     const withinMs = promptMs + (mayBeSetBack ? ttlMs : 0);
     found.push(...checkWaiting(operations, { withinMs, ttlMs, endMs, deathsMs, faults }));
     found.push(...checkTries(operations, { withinMs, ttlMs, endMs, deathsMs, faults }));

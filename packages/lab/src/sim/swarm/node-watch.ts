@@ -44,6 +44,8 @@ interface Look {
   /** Not above 0: the lease is over. */
   readonly leftMs: number;
   readonly ttlMs: number;
+  /** When it was last seen to last longer than its ttl. */
+  readonly astrayMs: number;
   readonly first: First | null;
   /** Since when the lock is free and somebody waits. */
   readonly idleSinceMs: number | null;
@@ -93,14 +95,16 @@ export class NodeWatch {
     const first = this.#firstInLine(lock, Array.isArray(ids) ? ids[0] : null, before);
     const named = toHolder(state, expiryMs);
     const leftMs = named?.leftMs ?? 0;
+    const isSame = named !== null && before?.id === named.id;
     const look: Look = {
       atMs: world.nowMs,
       deliveries: world.deliveries,
       id: named?.id ?? null,
       process: named?.process ?? null,
-      sinceMs: named && before?.id === named.id ? before.sinceMs : world.nowMs,
+      sinceMs: isSame ? before.sinceMs : world.nowMs,
       leftMs,
       ttlMs: named?.ttlMs ?? 0,
+      astrayMs: leftMs > (named?.ttlMs ?? 0) ? world.nowMs : isSame ? before.astrayMs : -Infinity,
       first,
       idleSinceMs: first && leftMs <= 0 ? (before?.idleSinceMs ?? world.nowMs) : null,
     };
@@ -119,8 +123,11 @@ export class NodeWatch {
     if (id === undefined || id === null) return null;
     const entry = node.peek("HGET", keysOf(lock).waiters, String(id));
     const waiter = typeof entry === "string" ? parseWaiter(entry) : null;
-    // A waiter that gives no sign of life leaves the line when its turn comes.
-    if (!waiter || node.valkey.clock.realUs() / 1_000 - waiter.seenMs > waiter.ttlMs) return null;
+    if (!waiter) return null;
+    const silentMs = node.valkey.clock.realUs() / 1_000 - waiter.seenMs;
+    // A waiter that gives no sign of life leaves the line when its turn comes. One that was last heard of in the future, by
+    // a clock that was set back since, may have left it long ago: a replica that lagged brings its place back.
+    if (silentMs > waiter.ttlMs || silentMs < 0) return null;
     const sinceMs = before?.first?.id === String(id) ? before.first.sinceMs : world.nowMs;
     const process = parseProcess(waiter.owner)?.label ?? "";
     return { id: String(id), process, ttlMs: waiter.ttlMs, sinceMs };
@@ -169,8 +176,12 @@ export class NodeWatch {
       );
   }
 
-  /** What the dead held is free when its ttl, and what they had wished for beyond it, is over. */
-  #judgeDead(lock: string, { atMs, leftMs }: Look, name: string): void {
+  /**
+   * What the dead held is free when its ttl, and what they had wished for beyond it, is over. A clock that was set back
+   * lengthens a lease until somebody asks for the lock: a ttl later it is free.
+   */
+  #judgeDead(lock: string, { atMs, leftMs, ttlMs, astrayMs }: Look, name: string): void {
+    if (this.#scene.mayBeSetBack && atMs - astrayMs < ttlMs + everyMs) return;
     const diedMs = this.#scene.deathsMs.get(name);
     const keptMs = this.#scene.keptMs + hangingMs;
     if (diedMs === undefined || diedMs + keptMs > atMs) return;

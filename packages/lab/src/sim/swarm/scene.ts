@@ -80,6 +80,11 @@ export class Scene {
     return this.longestTtlMs + Math.max(...delaysMs) + Math.max(0, ...lateMs);
   }
 
+  /** Whether a fault of the plan may set the clock of the node back. */
+  get mayBeSetBack(): boolean {
+    return this.plan.faults.some(({ kind }) => ["clock step", "failover", "rollback"].includes(kind));
+  }
+
   link(process: Process): Link {
     return this.world.link(process, this.node);
   }
