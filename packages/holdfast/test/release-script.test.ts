@@ -33,6 +33,28 @@ describe("release", () => {
     expect((await ask("d"))[1]).toBeLessThanOrEqual(5_000);
   });
 
+  test("a holder whose place in line outlived the state of the lock is not its own successor", async () => {
+    const evicted = async (): Promise<void> => {
+      await redis.del(...keys);
+      await ask("a");
+      await ask("b", { wait: true });
+      await redis.del(keys[0] as string);
+      expect((await ask("b"))[0]).toBe(1);
+      expect(await redis.zrange(keys[1] as string, "0", "-1")).toEqual(["b"]);
+      await ask("c", { wait: true });
+    };
+    for (const banMs of [0, 5_000]) {
+      await evicted();
+      expect(await free("b", banMs)).toEqual([2, "c"]);
+      expect(await holder()).toBe("c");
+      expect(await redis.zcard(keys[1] as string)).toBe(0);
+    }
+    await evicted();
+    await free("c");
+    expect(await free("b", 5_000)).toEqual([1]);
+    expect(await holder()).toBeNull();
+  });
+
   test("waiters that nobody listens for, or that fell silent, are passed over", async () => {
     await ask("a");
     await ask("deaf", { wait: true, inbox: "nobody-here" });

@@ -40,7 +40,7 @@ if mine == '+' .. id .. ' ' then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
   -- so plain goes on below, as if nothing had been done here.
   local next_id = redis.call('ZRANGE', line, 0, 0)[1]
-  local entry = next_id and redis.call('HGET', waiters, next_id)
+  local entry = next_id and next_id ~= id and redis.call('HGET', waiters, next_id)
   local expiry_ms = redis.call('PTTL', lock)
   local keep_ms = string.match(held, '^%S+ %d+ %d+ (%d+) ', 18)
   -- mutation: cost (never), because the long way below does the same
@@ -88,7 +88,9 @@ end
 
 if state.id == id then
   local lived = state.left_ms > 0
-  local next_id = hand_over(keys, state, now, id)
+  -- A lock that lost its state to an eviction may have been granted to an id that still stands in line.
+  drop_waiter(keys, id)
+  local next_id = hand_over(keys, state, now)
   if next_id then return lived and {2, next_id} or {0} end
   free(lock, state, flag_now(keys), now)
   return {lived and 1 or 0}

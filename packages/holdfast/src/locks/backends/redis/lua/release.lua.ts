@@ -1,7 +1,7 @@
 // Generated from release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/lua/release",
-  sha1: "773f269c26f6ef562ef06ea33a4a3c1151572fc5",
+  sha1: "9802e601cca7dae3caa9903107d6e1a4a9329eda",
   source: `local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, elsewhere = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local held = redis.call('GET', lock)
@@ -17,7 +17,7 @@ end
 local now = read_clock()
 if mine == '+' .. id .. ' ' then
   local next_id = redis.call('ZRANGE', line, 0, 0)[1]
-  local entry = next_id and redis.call('HGET', waiters, next_id)
+  local entry = next_id and next_id ~= id and redis.call('HGET', waiters, next_id)
   local expiry_ms = redis.call('PTTL', lock)
   local keep_ms = string.match(held, '^%S+ %d+ %d+ (%d+) ', 18)
   if entry and keep_ms and expiry_ms > tonumber(keep_ms) then
@@ -192,7 +192,8 @@ if ban_ms > 0 then
 end
 if state.id == id then
   local lived = state.left_ms > 0
-  local next_id = hand_over(keys, state, now, id)
+  drop_waiter(keys, id)
+  local next_id = hand_over(keys, state, now)
   if next_id then return lived and {2, next_id} or {0} end
   free(lock, state, flag_now(keys), now)
   return {lived and 1 or 0}
