@@ -39,6 +39,8 @@ export class Process implements Owner {
   readonly bornMs: number;
   /** True time at which its wall clock was last stepped. */
   steppedMs = Number.NEGATIVE_INFINITY;
+  /** By how much its wall clock was set back so far, in all. */
+  setBackMs = 0;
   /** True time at which it last went on, after it stood still or was busy. */
   wokenMs = Number.NEGATIVE_INFINITY;
   /** True time at which the last stall was over that had waited for a look at the clock. */
@@ -217,6 +219,7 @@ export class Process implements Owner {
   /** Steps its wall clock. The monotonic one does not notice. */
   stepWall(deltaMs: number): void {
     this.steppedMs = this.nowMs;
+    this.setBackMs += Math.max(0, -deltaMs);
     this.#wallOffsetMs += deltaMs;
   }
 

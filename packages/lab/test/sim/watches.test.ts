@@ -30,15 +30,22 @@ async function alone({ ttlMs, faults }: { readonly ttlMs: number; readonly fault
   return { world, scene, process, link: scene.link(process) };
 }
 
-it("a lease may end early by a renewal that counts a suspension, which a step back of the clock had hidden", async () => {
-  const { world, scene, process, link } = await alone({ ttlMs: 2_000 });
-  const ends: unknown[] = [];
+/** It holds a lease, whose signal is watched; `ends` gets the time at which it aborts. */
+async function watchedHolder({ ttlMs }: { readonly ttlMs: number }) {
+  const parts = await alone({ ttlMs });
+  const { world, scene, process, link } = parts;
+  const ends: number[] = [];
   process.run(async () => {
-    const lease = await holdfastOn(link).mutex(LOCK, { ttl: 2_000 }).acquire();
+    const lease = await holdfastOn(link).mutex(LOCK, { ttl: ttlMs }).acquire();
     const state = { validMs: 0, wasValid: true, isOver: false, isLost: false, signal: null, hold: null };
     watchSignal(scene, { lock: LOCK, caller: "p1.1", process, lease, ...state });
     lease.signal.addEventListener("abort", () => ends.push(world.nowMs));
   });
+  return { ...parts, ends };
+}
+
+it("a lease may end early by a renewal that counts a suspension, which a step back of the clock had hidden", async () => {
+  const { world, scene, process, link, ends } = await watchedHolder({ ttlMs: 2_000 });
   world.at(200, () => process.stepWall(-HOUR_MS));
   // The answer to the first renewal comes while the process is suspended.
   world.at(400, () => link.block("toProcess"));
@@ -46,6 +53,15 @@ it("a lease may end early by a renewal that counts a suspension, which a step ba
   world.at(1_500, () => link.unblock("toProcess"));
   world.at(2_400, () => process.resume());
   await world.run(4_000);
+  expect(ends).toHaveLength(1);
+  expect(scene.failures).toEqual([]);
+});
+
+it("a lease may end early when its clock is set ahead after a renewal, which came after a step back", async () => {
+  const { world, scene, process, ends } = await watchedHolder({ ttlMs: 9_000 });
+  world.at(200, () => process.stepWall(-10_000));
+  world.at(5_000, () => process.stepWall(10_000));
+  await world.run(7_000);
   expect(ends).toHaveLength(1);
   expect(scene.failures).toEqual([]);
 });

@@ -11,11 +11,11 @@ const lateMs = 1_100;
 /** Clocks are compared to the millisecond. */
 const earlyMs = 2;
 
-/** When a look was taken: true time, and the clocks of the process. */
+/** The clocks of a process when a look was taken. */
 interface Look {
-  readonly atMs: number;
   readonly monoMs: number;
   readonly wallMs: number;
+  readonly setBackMs: number;
 }
 
 /** Watches until the lease is given back. */
@@ -26,7 +26,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
   const sinceMs = process.monoMs;
   const maxHoldMs = scene.lives.get(planned(process.name))?.plan.maxHoldMs ?? Number.POSITIVE_INFINITY;
   let heldUpMs = process.heldUpMs;
-  let look: Look & { readonly leftMs: number } = { leftMs: 0, atMs: 0, monoMs: 0, wallMs: 0 };
+  let look: Look & { readonly leftMs: number } = { leftMs: 0, monoMs: 0, wallMs: 0, setBackMs: 0 };
   // One that was asked for before its process stood still was under way meanwhile.
   const isOlder = process.nowMs - process.wokenMs < lateMs;
   const mayLateMs = isOlder ? lateMs : promptMs;
@@ -40,7 +40,7 @@ export function watchSignal(scene: Scene, belief: Belief): void {
     const leftMs = lease.remainingMs;
     // Given back, or seen to be over this moment: a look makes it known.
     if (leftMs <= 0) return;
-    look = { leftMs, atMs: process.nowMs, monoMs: process.monoMs, wallMs: process.wallMs };
+    look = { leftMs, monoMs: process.monoMs, wallMs: process.wallMs, setBackMs: process.setBackMs };
     again(leftMs / Math.min(1, process.rate) + mayLateMs + earlyMs);
   };
   const check = (): void => {
@@ -77,10 +77,10 @@ export function watchSignal(scene: Scene, belief: Belief): void {
 }
 
 /** By how much a lease may be older now, by the clock of its process that has gone further. */
-function agedSince({ atMs, monoMs, wallMs }: Look, process: Process): number {
-  const byClocksMs = Math.max(process.monoMs - monoMs, process.wallMs - wallMs);
-  // A step back hides a suspension from a lease that began before it. A renewal after the step counts the suspension.
-  return process.steppedMs >= atMs ? Math.max(byClocksMs, process.nowMs - atMs) : byClocksMs;
+function agedSince(look: Look, { monoMs, wallMs, setBackMs }: Process): number {
+  // What goes ahead after a step back, in a step or in a suspension, counts in full for a lease that was renewed between.
+  const wallAgedMs = wallMs - look.wallMs + (setBackMs - look.setBackMs);
+  return Math.max(monoMs - look.monoMs, wallAgedMs);
 }
 
 /** A look at the lease made it known: for how long was that due? */
