@@ -37,8 +37,10 @@ redis.call('ZCARD', banned)
 
 local id = state.id
 local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %d+ %d+ %d+ %d+ (.*)$') or '')
+-- As in release: it may still stand in line itself.
+drop_waiter(keys, id)
 -- Written first, told second, as in a hand-over.
-if not hand_over(keys, state, now, id) then
+if not hand_over(keys, state, now) then
   state.top = state.top + 1
   free(lock, state, flag_now(keys), now)
 end

@@ -1,7 +1,7 @@
 // Generated from force-release.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/lua/force-release",
-  sha1: "52e94f5dc97afcacae25e97f0c111c96f9075509",
+  sha1: "e3b5627eb4626e6ea190e255bea7026b67cdff20",
   source: `local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = ARGV[3] == '1' }
@@ -155,7 +155,8 @@ check_line(keys, state.id)
 redis.call('ZCARD', banned)
 local id = state.id
 local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %d+ %d+ %d+ %d+ (.*)$') or '')
-if not hand_over(keys, state, now, id) then
+drop_waiter(keys, id)
+if not hand_over(keys, state, now) then
   state.top = state.top + 1
   free(lock, state, flag_now(keys), now)
 end

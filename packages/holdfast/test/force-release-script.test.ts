@@ -1,0 +1,23 @@
+/** What force-release does with a line, on the engine itself. The tests of hf.inspector() have the rest. */
+import { expect, test } from "vitest";
+import { script } from "../src/locks/backends/redis/lua/force-release.lua.js";
+import { ask, holder, keys, redis } from "./lock-lab.js";
+
+/** Takes the lock from whoever holds it. Returns whether it did. */
+async function force(): Promise<boolean> {
+  const [done] = (await redis.eval(script.source, 4, ...keys, 0, "inbox:", 0)) as unknown[];
+  return done === 1;
+}
+
+test("a holder whose place in line outlived the state of the lock does not get it again", async () => {
+  for (const next of [null, "c"]) {
+    await redis.del(...keys);
+    await ask("a");
+    await ask("b", { wait: true });
+    await redis.del(keys[0] as string);
+    expect((await ask("b"))[0]).toBe(1);
+    if (next !== null) await ask(next, { wait: true });
+    expect(await force()).toBe(true);
+    expect([await holder(), await redis.zcard(keys[1] as string)]).toEqual([next, 0]);
+  }
+});
