@@ -3,7 +3,7 @@
  * property read. Payloads are plain data, without handles and secrets.
  */
 import { type Channel, channel } from "node:diagnostics_channel";
-import type { LossReason } from "../errors.js";
+import type { CircleStep, DeliveryLossReason, LossReason, NodeMembership } from "../errors.js";
 
 interface LockEvent {
   /** Name of the lock, as the caller gave it. */
@@ -14,24 +14,60 @@ interface LeaseEvent extends LockEvent {
   readonly fence: bigint;
 }
 
+/** The kinds of locks. A name is another lock for each of them. */
+export type LockNoun = "mutex" | "semaphore" | "rwlock";
+
+interface NounEvent {
+  readonly noun: LockNoun;
+}
+
+interface ElectionEvent {
+  /** Name of the election, as the caller gave it. */
+  readonly election: string;
+  readonly term: bigint;
+}
+
+interface OnceEvent {
+  /** The key, as the caller gave it. */
+  readonly key: string;
+}
+
+interface QueueEvent {
+  /** Name of the queue, or of the lanes, as the caller gave it. */
+  readonly queue: string;
+}
+
+interface DeliveryEvent extends QueueEvent {
+  /** The lane of the message; null: it is of a queue without lanes. */
+  readonly lane: string | null;
+  /** The id of the message. */
+  readonly id: string;
+  readonly token: bigint;
+  readonly attempt: number;
+}
+
 /** Channel name -> payload. Subscribe with `diagnostics_channel.subscribe("holdfast:lock:acquired", …)`. */
 export interface HoldfastEvents {
   /** A caller got the lock, `waitedMs` after its call. `local`: another caller of this process passed it on. */
-  "holdfast:lock:acquired": LeaseEvent & { readonly waitedMs: number; readonly local: boolean };
+  "holdfast:lock:acquired": LeaseEvent & NounEvent & { readonly waitedMs: number; readonly local: boolean };
   /** The lock was not free: this process waits in line behind `ahead` others, not counting the holder. */
-  "holdfast:lock:waiting": LockEvent & { readonly ahead: number };
+  "holdfast:lock:waiting": LockEvent & NounEvent & { readonly ahead: number };
   /** One renewal request for `leases` leases was answered after `tookMs`; `lost` of them were lost. */
   "holdfast:lock:renewed": { readonly leases: number; readonly lost: number; readonly tookMs: number };
   /** A renewal had no reply. The leases go on until their deadlines, and the renewal is retried. */
   "holdfast:lock:renewal-unknown": { readonly leases: number; readonly error: Error };
   /** A lease ended before its release. The process noticed it `lateMs` after the end. */
-  "holdfast:lock:lost": LeaseEvent & {
-    readonly reason: LossReason;
-    readonly lateMs: number;
-    readonly heldMs: number;
-  };
+  "holdfast:lock:lost": LeaseEvent &
+    NounEvent & { readonly reason: LossReason; readonly lateMs: number; readonly heldMs: number };
   /** A holder released its live lease, `heldMs` after it got it. */
-  "holdfast:lock:released": LeaseEvent & { readonly heldMs: number };
+  "holdfast:lock:released": LeaseEvent & NounEvent & { readonly heldMs: number };
+  /** A holder handed its lease over, `heldMs` after it got it. Nobody may have adopted it yet. */
+  "holdfast:lock:handed-out": LeaseEvent & NounEvent & { readonly heldMs: number };
+  /** This process adopted a lease that another holder had handed over. */
+  "holdfast:lock:adopted": LeaseEvent & NounEvent & { readonly from: bigint };
+  /** A wait could never end, and rejected with DeadlockError, `waitedMs` after its call. `circle`: as in the error. */
+  "holdfast:lock:deadlock": LockEvent &
+    NounEvent & { readonly waitedMs: number; readonly circle: readonly CircleStep[] };
   /** A release handed the lock to the next process in line. */
   "holdfast:lock:handed-over": LockEvent;
   /**
@@ -49,6 +85,39 @@ export interface HoldfastEvents {
    * does not prove that locks were lost. `lock` means that this lock was lost, and that the lease on it is over.
    */
   "holdfast:server:forgot": { readonly what: "scripts" } | { readonly what: "lock"; readonly lock: string };
+  /** A barrier's generation tripped with a party of this process, which had waited for `waitedMs`. */
+  "holdfast:barrier:passed": {
+    readonly barrier: string;
+    readonly generation: bigint;
+    readonly index: number;
+    readonly waitedMs: number;
+  };
+  /** The lease of an arrival of this process expired, and its generation is over without it. */
+  "holdfast:barrier:lapsed": { readonly barrier: string; readonly generation: bigint };
+  /** This process set an event, or cleared it. */
+  "holdfast:event:set": { readonly event: string; readonly version: bigint };
+  "holdfast:event:cleared": { readonly event: string; readonly version: bigint };
+  /** This process counted a latch down to `count`; 0: it opened it. `by`: the party that counted; null: nobody in particular. */
+  "holdfast:latch:counted": { readonly latch: string; readonly count: number; readonly by: string | null };
+  /** This process leads, `waitedMs` after it began to campaign. `announced`: others can read its value already. */
+  "holdfast:election:elected": ElectionEvent & { readonly waitedMs: number; readonly announced: boolean };
+  /** A leader gave up its leadership, `ledMs` after it was elected. */
+  "holdfast:election:resigned": ElectionEvent & { readonly ledMs: number };
+  /** A leadership ended before its leader gave it up. The process noticed it `lateMs` after the end. */
+  "holdfast:election:lost": ElectionEvent & {
+    readonly reason: LossReason;
+    readonly lateMs: number;
+    readonly ledMs: number;
+  };
+  /** A leader handed over to the candidate with the id `to`, who leads with `nextTerm`. */
+  "holdfast:election:transferred": ElectionEvent & {
+    readonly to: string;
+    readonly label: string;
+    readonly nextTerm: bigint;
+    readonly ledMs: number;
+  };
+  /** An update of a record was overtaken by another writer, for the `conflicts`th time, and goes on from the newer value. */
+  "holdfast:record:conflict": { readonly record: string; readonly conflicts: number };
   /** Redis could not be reached for a charge, and the limit's `outage` decided. */
   "holdfast:limit:outage": {
     readonly limit: string;
@@ -76,6 +145,50 @@ export interface HoldfastEvents {
     readonly list: "allow" | "deny";
     readonly error: unknown;
   };
+  /** Redis knows that a caller waits: it hears every later `emit`, and `emitOne` can choose it. Names and patterns. */
+  "holdfast:signal:waiting": { readonly signals: readonly string[] };
+  /** The subscription to a signal, or a pattern, was down for `forMs`. Signals of that time were not heard here. */
+  "holdfast:signal:interrupted": { readonly signal: string; readonly forMs: number };
+  /** A signal of `emitOne` came to this process, where nobody waited any more, and went to another process. */
+  "holdfast:signal:passed-on": { readonly signal: string };
+  /**
+   * A signal may be lost. `unanswered`: nobody waited in this process, which `emitOne` had chosen, and the request that passes the
+   * signal on had no answer. `unreadable`: another program published something on the channel.
+   */
+  "holdfast:signal:dropped": { readonly signal: string; readonly reason: "unanswered" | "unreadable" };
+  /** The work of `hf.once` ran for `tookMs`, and its result is stored for `keepMs`. */
+  "holdfast:once:ran": OnceEvent & {
+    readonly fence: bigint;
+    readonly tookMs: number;
+    readonly keepMs: number;
+  };
+  /** A stored outcome answered a call of `hf.once`, after `waitedMs`. */
+  "holdfast:once:skipped": OnceEvent & { readonly waitedMs: number };
+  /** The work of `hf.once` failed, or its result could not be stored. `stored`: its error is the outcome for other callers. */
+  "holdfast:once:failed": OnceEvent & {
+    readonly fence: bigint;
+    readonly error: unknown;
+    readonly stored: boolean;
+  };
+  /** A handler of `consume` returned after `tookMs`, and its delivery was acknowledged. */
+  "holdfast:queue:done": DeliveryEvent & { readonly tookMs: number };
+  /** A handler of `consume` threw, or timed out, after `tookMs`. The message goes back, or becomes a dead letter after its last attempt. */
+  "holdfast:queue:failed": DeliveryEvent & {
+    readonly error: unknown;
+    readonly tookMs: number;
+    /** Whether it was the last attempt. Null: these are lanes without options here, and other processes decide. */
+    readonly isLast: boolean | null;
+  };
+  /** A delivery ended before it was settled, so its message may be with another process. */
+  "holdfast:queue:lost": DeliveryEvent & { readonly reason: DeliveryLossReason };
+  /** A settlement of `consume` had no answer: nobody knows whether the message is done. Redis delivers it again if it is not. */
+  "holdfast:queue:unsettled": DeliveryEvent & { readonly error: Error };
+  /** A request failed, and consumers of this process get nothing: told once, until one is answered. They go on by themselves. */
+  "holdfast:queue:outage": QueueEvent & { readonly error: Error };
+  /** This process found `count` deliveries whose process is dead or whose deadline passed, or messages that were due, and put them in line. */
+  "holdfast:queue:returned": QueueEvent & { readonly count: number };
+  /** A push displaced the `count` oldest messages, because the queue was full. */
+  "holdfast:queue:dropped": QueueEvent & { readonly count: number };
   /** A middleware is set up in a way that is probably a mistake. Each middleware reports a problem once. */
   "holdfast:middleware:misuse": {
     readonly problem: "forwarded-ignored" | "forwarded-missing" | "charged-twice";
@@ -84,20 +197,94 @@ export interface HoldfastEvents {
   };
   /** After a response, a refund or a hit of its request failed. */
   "holdfast:middleware:unsettled": { readonly error: unknown };
+  /** A node of a Redlock votes, or votes no more. `reason` is null for a node that votes. */
+  "holdfast:redlock:node": {
+    readonly node: string;
+    readonly membership: NodeMembership;
+    readonly reason: string | null;
+  };
+  /** A claim without a quorum gave its seat at this node to a claim that came before it. */
+  "holdfast:redlock:yielded": LockEvent & { readonly node: string };
+  /** A held lock got its seat at this node back, which it had lost while the quorum held. */
+  "holdfast:redlock:returned": LockEvent & { readonly node: string };
   /** The server's clock moved by `jumpMs` against this process's clock: it was set, or another server answers. */
   "holdfast:server:clock-jump": { readonly jumpMs: number };
 }
 
-const channels: Partial<Record<keyof HoldfastEvents, Channel>> = {};
+/** Shared with other copies of holdfast in the process. */
+const CHANNELS = Symbol.for("holdfast.channels");
+
+const NAMES: { readonly [Name in keyof HoldfastEvents]: true } = {
+  "holdfast:lock:acquired": true,
+  "holdfast:lock:waiting": true,
+  "holdfast:lock:renewed": true,
+  "holdfast:lock:renewal-unknown": true,
+  "holdfast:lock:lost": true,
+  "holdfast:lock:released": true,
+  "holdfast:lock:handed-out": true,
+  "holdfast:lock:adopted": true,
+  "holdfast:lock:deadlock": true,
+  "holdfast:lock:handed-over": true,
+  "holdfast:lock:token-ahead": true,
+  "holdfast:lock:token-regression": true,
+  "holdfast:server:forgot": true,
+  "holdfast:barrier:passed": true,
+  "holdfast:barrier:lapsed": true,
+  "holdfast:event:set": true,
+  "holdfast:event:cleared": true,
+  "holdfast:latch:counted": true,
+  "holdfast:election:elected": true,
+  "holdfast:election:resigned": true,
+  "holdfast:election:lost": true,
+  "holdfast:election:transferred": true,
+  "holdfast:record:conflict": true,
+  "holdfast:limit:outage": true,
+  "holdfast:guard:punished": true,
+  "holdfast:guard:outage": true,
+  "holdfast:guard:list-failed": true,
+  "holdfast:signal:waiting": true,
+  "holdfast:signal:interrupted": true,
+  "holdfast:signal:passed-on": true,
+  "holdfast:signal:dropped": true,
+  "holdfast:once:ran": true,
+  "holdfast:once:skipped": true,
+  "holdfast:once:failed": true,
+  "holdfast:queue:done": true,
+  "holdfast:queue:failed": true,
+  "holdfast:queue:lost": true,
+  "holdfast:queue:unsettled": true,
+  "holdfast:queue:outage": true,
+  "holdfast:queue:returned": true,
+  "holdfast:queue:dropped": true,
+  "holdfast:middleware:misuse": true,
+  "holdfast:middleware:unsettled": true,
+  "holdfast:redlock:node": true,
+  "holdfast:redlock:yielded": true,
+  "holdfast:redlock:returned": true,
+  "holdfast:server:clock-jump": true,
+};
+
+/**
+ * All channels, for the life of the process. Node 20 loses a channel that nobody refers to, also when it was made anew meanwhile: who
+ * subscribes after that would hear nothing.
+ */
+const channels = channelsOfProcess();
+
+function channelsOfProcess(): Record<keyof HoldfastEvents, Channel> {
+  const shared: Record<symbol, Record<string, Channel> | undefined> = globalThis as object as Record<
+    symbol,
+    never
+  >;
+  shared[CHANNELS] ??= {};
+  const all = shared[CHANNELS];
+  for (const name of Object.keys(NAMES)) all[name] ??= channel(name);
+  return all as Record<keyof HoldfastEvents, Channel>;
+}
 
 export function publish<Name extends keyof HoldfastEvents>(
   name: Name,
   payload: () => HoldfastEvents[Name],
 ): void {
-  let target = channels[name];
-  if (!target) {
-    target = channel(name);
-    channels[name] = target;
-  }
+  const target = channels[name];
   if (target.hasSubscribers) target.publish(payload());
 }

@@ -1,8 +1,9 @@
 /** L6: the signal of a lease aborts when the lease is over, whatever its holder waits for, and not before. */
 import { LeaseLostError } from "holdfast";
-import type { Process } from "../process.js";
-import type { Belief } from "./beliefs.js";
-import { planned, type Scene } from "./scene.js";
+import type { Process } from "../../../process.js";
+import { planned } from "../../scene.js";
+import type { Belief } from "./belief.js";
+import type { LockScene } from "./plan.js";
 
 /** A signal may be late by this much. */
 const promptMs = 20;
@@ -19,7 +20,7 @@ interface Look {
 }
 
 /** Watches until the lease is given back. */
-export function watchSignal(scene: Scene, belief: Belief): void {
+export function watchSignal(scene: LockScene, belief: Belief): void {
   const { process, lease, caller } = belief;
   const { signal } = lease;
   belief.signal = signal;

@@ -1,0 +1,56 @@
+/** An engine for the tests of a file, and any number of processes over it, each with a client of its own. */
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { Holdfast, type HoldfastOptions } from "holdfast";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+
+export let redis: Redis;
+let server: EmbeddedValkey;
+const opened: Holdfast[] = [];
+const clients: Redis[] = [];
+
+/** Called by each file of tests: what a module does when it is loaded is done for the first file of a process only. */
+export function onEngine(): void {
+  beforeAll(async () => {
+    server = await EmbeddedValkey.start();
+    redis = new Redis(server.url);
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  beforeEach(async () => {
+    await redis.flushall();
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((hf) => hf.close()));
+    for (const client of clients.splice(0)) client.disconnect();
+  });
+}
+
+/** Holdfast as another process would have it. */
+export function newProcess(options: HoldfastOptions = {}): Holdfast {
+  const client = new Redis(server.url);
+  clients.push(client);
+  const hf = new Holdfast(client, { callTimeout: "2s", ...options });
+  opened.push(hf);
+  return hf;
+}
+
+/** Closes every connection but that of the test itself. */
+export async function breakConnections(): Promise<void> {
+  await redis.call("CLIENT", "KILL", "SKIPME", "yes", "TYPE", "normal");
+  await redis.call("CLIENT", "KILL", "SKIPME", "yes", "TYPE", "pubsub");
+}
+
+/** Resolves once as many connections listen on the channel. */
+export async function untilListening(channel: string, count = 1): Promise<void> {
+  for (;;) {
+    const [, listening] = (await redis.call("PUBSUB", "NUMSUB", channel)) as [string, number];
+    if (listening >= count) return;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

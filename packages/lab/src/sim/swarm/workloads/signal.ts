@@ -1,0 +1,215 @@
+/** Signals: everybody hears `emit`, exactly one hears `emitOne`, and the emitter knows. */
+import type { Heard } from "holdfast";
+import type { Caller, Scene, Work, Workload } from "../workload.js";
+
+const names = ["a", "b"] as const;
+/** Of `emit` only: what its readers have not read they may drop. */
+const fresh = "fresh";
+
+export const signal: Workload = {
+  name: "signal",
+  about: "callers emit to everybody and to one, wait for one, any and all, and listen",
+  rules: {
+    S1: "a listener that has begun, undisturbed, hears every later signal",
+    S2: "a signal of emitOne is heard by one caller at most",
+    S3: "emitOne is true when a caller heard it, and false when none did",
+    S4: "no caller hears a signal twice",
+  },
+  canaries: [
+    {
+      rule: "S1",
+      what: "listen does not wait for its subscription",
+      change: { file: "signals/signal.ts", from: "await tellCaller(listener.begun());", to: "" },
+    },
+    {
+      rule: "S2",
+      what: "a copy of a handed signal is a second signal",
+      change: {
+        file: "signals/seats.ts",
+        from: "if (!this.#handed.get(`${id} ${hop}`)) {",
+        to: "if (id !== '') {",
+      },
+    },
+    {
+      rule: "S3",
+      what: "emitOne is true once a process was chosen",
+      change: {
+        file: "signals/emissions.ts",
+        from: 'if (outcome !== "handed") pending.resolve(outcome === "taken");',
+        to: 'pending.resolve(outcome !== "nobody");',
+      },
+    },
+    {
+      rule: "S3",
+      what: "a signal that meets nobody counts as heard",
+      change: {
+        file: "signals/seats.ts",
+        from: "if (copies && !this.#give(seat, copies)) {",
+        to: "if (copies && !this.#give(seat, copies) && id === '') {",
+      },
+    },
+    {
+      rule: "S4",
+      what: "a message that came before is heard again",
+      change: { file: "signals/ears.ts", from: "if (this.#recent.get(once)) return;", to: "" },
+    },
+  ],
+  begin: (scene) => new SignalWork(scene),
+};
+
+/** One call of emitOne. */
+interface Emission {
+  readonly data: string;
+  readonly invMs: number;
+  outcome: boolean | null;
+}
+
+class SignalWork implements Work {
+  readonly #scene: Scene;
+  /** Who heard it, by the data, which is another for each signal. */
+  readonly #heard = new Map<string, string[]>();
+  readonly #emissions: Emission[] = [];
+  #numbers = 0;
+  #progress = 0;
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  join(caller: Caller) {
+    if (caller.dice.chance(0.5)) void this.#read(caller);
+    return {
+      round: async () => {
+        await this.#act(caller);
+      },
+      last: async () => {
+        await caller.insist("last signal", fresh, () => this.#listenOnce(caller));
+      },
+    };
+  }
+
+  judge(): void {
+    for (const [data, listeners] of this.#heard) {
+      if (new Set(listeners).size < listeners.length)
+        this.#scene.fail("S4", `${data} was heard twice by one of ${listeners.join(", ")}`);
+    }
+    const endMs = this.#scene.world.nowMs;
+    for (const { data, invMs, outcome } of this.#emissions) {
+      const listeners = this.#heard.get(data) ?? [];
+      if (listeners.length > 1)
+        this.#scene.fail("S2", `emitOne reached ${listeners.join(" and ")} with ${data}`, invMs);
+      if (outcome === false && listeners.length > 0)
+        this.#scene.fail("S3", `emitOne said false, and ${listeners[0]} heard ${data}`, invMs);
+      if (outcome === true && listeners.length === 0 && !this.#mayHaveDied(invMs, endMs))
+        this.#scene.fail("S3", `emitOne said true, and nobody heard ${data}`, invMs);
+    }
+  }
+
+  progress(): number {
+    return this.#progress;
+  }
+
+  #mayHaveDied(fromMs: number, toMs: number): boolean {
+    return [...this.#scene.deathsMs.values()].some((atMs) => fromMs <= atMs && atMs <= toMs);
+  }
+
+  #hear(caller: string, heard: Heard<string> | null): void {
+    if (!heard?.data) return;
+    this.#progress += 1;
+    this.#heard.set(heard.data, [...(this.#heard.get(heard.data) ?? []), caller]);
+  }
+
+  #data(caller: Caller): string {
+    this.#numbers += 1;
+    return `${caller.name}:${this.#numbers}`;
+  }
+
+  /** Listens for as long as the process lives. */
+  async #read(caller: Caller): Promise<void> {
+    const name = caller.dice.pick(names);
+    try {
+      for await (const heard of caller.hf.signal<string>(name)) this.#hear(`${caller.name} listening`, heard);
+    } catch {
+      // Its Holdfast was closed, or could never begin: its caller finds that out by its own calls.
+    }
+  }
+
+  async #act(caller: Caller): Promise<void> {
+    const { dice, hf } = caller;
+    const name = dice.pick(names);
+    const waitMs = dice.pick([20, 100, 400]);
+    const withinMs = waitMs + 2 * caller.plan.callTimeoutMs;
+    const wait = { wait: waitMs };
+    switch (dice.pick(["emit", "one", "one", "wait", "wait", "any", "all", "listen"] as const)) {
+      case "emit": {
+        const data = this.#data(caller);
+        await caller.attempt("emit", name, () => hf.signal(name).emit(data), { details: { nonce: data } });
+        return;
+      }
+      case "one":
+        return this.#emitOne(caller, name);
+      case "wait": {
+        const done = await caller.attempt("wait", name, () => hf.signal<string>(name).wait(wait), {
+          withinMs,
+          waitMs,
+        });
+        if (done.type === "ok") this.#hear(caller.name, done.value);
+        return;
+      }
+      case "any": {
+        const done = await caller.attempt("any", name, () => hf.signals.any<string>(names, wait), {
+          withinMs,
+          waitMs,
+        });
+        if (done.type === "ok") this.#hear(caller.name, done.value);
+        return;
+      }
+      case "all": {
+        const done = await caller.attempt(
+          "all",
+          fresh,
+          () => hf.signals.all<string>([fresh, "never"], wait),
+          { withinMs, waitMs },
+        );
+        if (done.type === "ok") for (const heard of done.value ?? []) this.#hear(caller.name, heard);
+        return;
+      }
+      case "listen":
+        await caller.attempt("listen", fresh, () => this.#listenOnce(caller), {
+          withinMs: 4 * caller.plan.callTimeoutMs + 1_000,
+        });
+    }
+  }
+
+  async #emitOne(caller: Caller, name: string): Promise<void> {
+    const emission: Emission = { data: this.#data(caller), invMs: this.#scene.world.nowMs, outcome: null };
+    this.#emissions.push(emission);
+    const found = (isTaken: boolean) => ({ value: isTaken ? 1 : 0 });
+    const emit = () => caller.hf.signal(name).emitOne(emission.data);
+    const done = await caller.attempt("emitOne", name, emit, { found, details: { nonce: emission.data } });
+    if (done.type === "ok") emission.outcome = done.value;
+  }
+
+  /** Begins to listen, emits, and must hear that. */
+  async #listenOnce(caller: Caller): Promise<void> {
+    const data = this.#data(caller);
+    const listener = await caller.hf.signal<string>(fresh).listen();
+    try {
+      await caller.hf.signal(fresh).emit(data);
+      const sinceMs = caller.process.monoMs;
+      const isCalm = this.#scene.plan.faults.length === 0;
+      for (;;) {
+        const heard = listener.take();
+        if (heard?.data === data) break;
+        if (caller.process.monoMs - sinceMs > 500) {
+          if (isCalm) this.#scene.fail("S1", `${caller.name} listened, and did not hear its own ${data}`);
+          return;
+        }
+        if (!heard) await caller.process.sleep(5);
+      }
+      this.#progress += 1;
+    } finally {
+      await listener.return();
+    }
+  }
+}

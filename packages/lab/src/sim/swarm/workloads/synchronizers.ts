@@ -1,0 +1,279 @@
+/** Events, latches and barriers under faults: callers set and clear, count down, arrive, and wait for each other. */
+import type { Barrier, SharedEvent } from "holdfast";
+import {
+  type Counted,
+  checkBarriers,
+  checkEvents,
+  checkLatches,
+  type SynchronizerFacts,
+  synchronizerRules,
+} from "../../../history/synchronizers.js";
+import { drawLightPlan, nodeName } from "../plan.js";
+import { lifeOf, planned } from "../scene.js";
+import type { Caller, Canary, Rounds, Scene, Work, Workload } from "../workload.js";
+
+const event = "door";
+const barrier = "step";
+/** A latch opens after so many counts, and a barrier trips with so many parties. */
+const size = 2;
+/** In calm nothing is lost, so messages alone must be quick. */
+const quickMs = 500;
+/** After faults a connection may have to be found out to be dead. */
+const settleMs = 11_000;
+/** By then after a fault every connection is back, and what waited has been sent. */
+const backMs = 2_000;
+/** Long enough to begin amid the faults and end after them. */
+const longMs = 20_000;
+
+const canaries: readonly Canary[] = [
+  {
+    rule: "Y1",
+    what: "a version is the second of its set",
+    change: {
+      file: "redis/lua/_version.lua",
+      from: "local version, last = tonumber(now), tonumber(previous or '0')",
+      to: "local version, last = math.floor(tonumber(now) / 1000000) * 1000000, 0",
+    },
+  },
+  {
+    rule: "Y2",
+    what: "a set tells nobody",
+    change: {
+      file: "synchronizers/lua/event-set.lua",
+      from: "publish_event(channel, { version, version, '1', data })",
+      to: "",
+    },
+  },
+  {
+    rule: "Y3",
+    what: "a wait ends with the version after which it waits",
+    change: { file: "synchronizers/event.ts", from: "state.lastSet > above", to: "state.lastSet >= above" },
+  },
+  {
+    rule: "Y4",
+    what: "a party counts as often as it says so",
+    change: {
+      file: "synchronizers/lua/latch-count-down.lua",
+      from: "local has_counted = by ~= '' and",
+      to: "local has_counted = false and",
+    },
+  },
+  {
+    rule: "Y5",
+    what: "an opening tells nobody",
+    change: {
+      file: "synchronizers/lua/latch-count-down.lua",
+      from: "if counted == 1 and left == 0 then",
+      to: "if counted == 2 then",
+    },
+  },
+  {
+    rule: "Y6",
+    what: "a party that gives up still counts",
+    change: { file: "synchronizers/lua/barrier-withdraw.lua", from: "drop_arrival(keys, arrival)", to: "" },
+  },
+  {
+    rule: "Y7",
+    what: "a generation waits for one party more",
+    change: {
+      file: "synchronizers/lua/barrier-attend.lua",
+      from: "if redis.call('ZCARD', keys.leases) < tonumber(size) then return end",
+      to: "if redis.call('ZCARD', keys.leases) <= tonumber(size) then return end",
+    },
+  },
+  {
+    rule: "Y8",
+    what: "close() does not withdraw",
+    change: {
+      file: "synchronizers/gathering.ts",
+      from: 'this.#leave(arrival, { error: new ClosedError("hf.close() came before the barrier tripped") });',
+      to: 'arrival.pending.reject(new ClosedError("hf.close()"));',
+    },
+  },
+];
+
+export const synchronizers: Workload = {
+  name: "synchronizers",
+  about: "callers set, clear and await an event, count latches down, and meet at a barrier",
+  rules: { ...synchronizerRules, Y8: "a party whose process has closed does not count" },
+  canaries,
+  draw(seed, kinds) {
+    const plan = drawLightPlan("synchronizers", seed, kinds);
+    const [first, ...others] = plan.processes;
+    // Parties that close amid a wait are more frequent than programs that close.
+    if (!first || seed % 2 === 0) return plan;
+    return { ...plan, processes: [{ ...first, closesAtMs: Math.round(plan.chaosMs / 2) }, ...others] };
+  },
+  begin,
+};
+
+/** What the callers of a run know of each other. */
+interface Shared {
+  /** The latch that is counted down at present. */
+  latch: number;
+  /** The newest version of the event that somebody saw. */
+  version: bigint;
+}
+
+function begin(scene: Scene): Work {
+  const shared: Shared = { latch: 1, version: 0n };
+  return {
+    leastProgress: 3,
+    lastMs: longMs + settleMs * 2,
+    join: (caller) => new SynchronizerCaller(caller, shared),
+    closed: (process) => judgeClosed(scene, process),
+    judge: () => judge(scene),
+    progress: () =>
+      scene.history.operations.filter(({ process, type }) => type === "ok" && process !== "nemesis").length,
+    mayStay: (key) => /\}:(event|latch|barrier)$/.test(key),
+  };
+}
+
+class SynchronizerCaller implements Rounds {
+  readonly #caller: Caller;
+  readonly #shared: Shared;
+  readonly #event: SharedEvent;
+  readonly #barrier: Barrier;
+
+  constructor(caller: Caller, shared: Shared) {
+    this.#caller = caller;
+    this.#shared = shared;
+    this.#event = caller.hf.event(event);
+    const { ttlMs } = caller.plan;
+    this.#barrier = caller.hf.barrier(barrier, size, { ttl: ttlMs, keep: Number.POSITIVE_INFINITY });
+  }
+
+  async round(): Promise<void> {
+    const { dice } = this.#caller;
+    const rounds = [
+      () => this.#set(),
+      () => this.#clear(),
+      () => this.#wait(dice.pick([0, 100, 500, 2_000])),
+      () => this.#countDown(),
+      () => this.#open(dice.pick([0, 100, 500, 2_000])),
+      () => this.#pass(dice.pick([0, 100, 500, 2_000])),
+      () => this.#pass(dice.pick([100, 500, 2_000])),
+    ];
+    await (dice.chance(0.05) ? this.#wait(longMs) : dice.pick(rounds)());
+  }
+
+  async last(): Promise<void> {
+    const caller = this.#caller;
+    await caller.insist("last look", barrier, () => this.#barrier.get());
+    // Whoever waits for long is let go.
+    await this.#set();
+  }
+
+  async #set(): Promise<void> {
+    const found = ({ version }: { readonly version: bigint }) => ({ token: version });
+    const attempt = await this.#caller.attempt("set", event, () => this.#event.set(this.#caller.name), {
+      found,
+    });
+    if (attempt.type === "ok") this.#saw(attempt.value.version);
+  }
+
+  async #clear(): Promise<void> {
+    await this.#caller.attempt("clear", event, () => this.#event.clear());
+  }
+
+  #saw(version: bigint): void {
+    if (version > this.#shared.version) this.#shared.version = version;
+  }
+
+  async #wait(waitMs: number): Promise<void> {
+    const after = this.#caller.dice.chance(0.8) ? this.#shared.version : 0n;
+    const wait = () => this.#event.wait({ after, wait: waitMs });
+    const found = (set: { readonly version: bigint } | null) => (set ? { token: set.version } : {});
+    await this.#waiting("wait", event, wait, waitMs, { details: { value: String(after) }, found });
+  }
+
+  async #countDown(): Promise<void> {
+    const { dice, plan, hf } = this.#caller;
+    const name = `start-${this.#shared.latch}`;
+    const by = dice.chance(0.6) ? plan.name : null;
+    const latch = hf.latch(name, size, { keep: Number.POSITIVE_INFINITY });
+    await this.#caller.attempt("count down", name, () => latch.countDown(by === null ? {} : { by }), {
+      details: { value: { by, counted: true, left: null } satisfies Counted },
+      found: ({ counted, count }) => ({ value: { by, counted, left: count } satisfies Counted }),
+    });
+  }
+
+  async #open(waitMs: number): Promise<void> {
+    const number = this.#shared.latch;
+    const latch = this.#caller.hf.latch(`start-${number}`, size, { keep: Number.POSITIVE_INFINITY });
+    const found = (open: { readonly generation: bigint } | null) => (open ? { token: open.generation } : {});
+    const isOpen = await this.#waiting("open", latch.name, () => latch.wait({ wait: waitMs }), waitMs, {
+      found,
+    });
+    if (isOpen) this.#shared.latch = Math.max(this.#shared.latch, number + 1);
+  }
+
+  async #pass(waitMs: number): Promise<void> {
+    const pass = () => this.#barrier.wait({ wait: waitMs });
+    const found = (one: { readonly generation: bigint; readonly index: number } | null) =>
+      one ? { token: one.generation, value: one.index } : {};
+    await this.#waiting("pass", barrier, pass, waitMs, { found });
+  }
+
+  /** Whether the wait ended with what it waited for. A wait of 0 is one look, and no wait that may end too early. */
+  async #waiting<Value>(
+    f: string,
+    key: string,
+    call: () => Promise<Value | null>,
+    waitMs: number,
+    options: Pick<NonNullable<Parameters<Caller["attempt"]>[3]>, "details"> & {
+      readonly found: (value: Value | null) => object;
+    },
+  ): Promise<boolean> {
+    const { callTimeoutMs } = this.#caller.plan;
+    // One look may take two calls; a party whose time is over withdraws.
+    const withinMs = waitMs + callTimeoutMs * (waitMs === 0 ? 2 : 1);
+    const attempt = await this.#caller.attempt(f, key, call, { waitMs, withinMs, ...options });
+    return attempt.type === "ok" && attempt.value !== null;
+  }
+}
+
+function judge(scene: Scene): void {
+  const { operations } = scene.history;
+  const facts = factsOf(scene);
+  const found = [checkEvents, checkLatches, checkBarriers].flatMap((check) => check(operations, facts));
+  for (const { property, message, atMs, operations: shown } of found)
+    scene.fail(property, message, atMs, shown);
+}
+
+function factsOf(scene: Scene): SynchronizerFacts {
+  const { world, plan, calmFromMs, deathsMs, keptMs } = scene;
+  const awakeMs = (process: string): number => {
+    const found = world.processes.get(lifeOf(process));
+    return Math.max(found?.wokenMs ?? 0, 0);
+  };
+  // The clock of the node may be set back by a second before leases are given up.
+  const lingersMs = keptMs + 1_000;
+  return {
+    size,
+    lingersMs,
+    wasLost: (fromMs, toMs) => scene.wasLost(fromMs, toMs),
+    wasClockSet: (fromMs, toMs) => scene.clockSteps.some((atMs) => fromMs <= atMs && atMs <= toMs),
+    dueMs(readyMs, process) {
+      if (readyMs >= calmFromMs) return readyMs + quickMs;
+      return Math.max(readyMs, plan.chaosMs, awakeMs(process)) + settleMs;
+    },
+    countsUntilMs: ({ process, retMs }) =>
+      (retMs ?? deathsMs.get(lifeOf(process)) ?? Number.POSITIVE_INFINITY) + lingersMs,
+  };
+}
+
+/** Y8. An arrival names its process for people: by its label. */
+function judgeClosed(scene: Scene, process: string): void {
+  // A fault keeps it from withdrawing, and its effects last.
+  const { nowMs } = scene.world;
+  const met = scene.plan.faults.filter(({ target }) => target === nodeName || target === planned(process));
+  if (met.some(({ atMs, forMs }) => atMs <= nowMs && nowMs <= atMs + forMs + backMs)) return;
+  const key = `holdfast:{${barrier}}:barrier`;
+  const waiting = scene.node.peek("ZRANGE", `${key}:leases`, "0", "-1");
+  for (const arrival of Array.isArray(waiting) ? waiting.map(String) : []) {
+    const entry = String(scene.node.peek("HGET", `${key}:arrivals`, arrival));
+    if (entry.includes(`"label":"${process}"`))
+      scene.fail("Y8", `close() is over, and ${process} still waits at "${barrier}"`);
+  }
+}
