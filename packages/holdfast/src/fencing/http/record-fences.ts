@@ -10,7 +10,7 @@ const LONGEST_PREFIX = 400;
 
 /** A `Holdfast`, as far as it is needed. */
 export interface FencedRecords {
-  fencedRecord(name: string): { enter(holder: Fenced): Promise<unknown> };
+  record(name: string): { get(options: { readonly fence: Fenced }): Promise<unknown> };
 }
 
 export class RecordFences implements FenceStore {
@@ -23,10 +23,13 @@ export class RecordFences implements FenceStore {
    * whose name would be longer than 512 characters is remembered under `sha256:` and its digest
    */
   constructor(records: FencedRecords, prefix = "http:") {
-    if (typeof records?.fencedRecord !== "function")
+    if (typeof records?.record !== "function")
       throw new InvalidArgumentError("records", "must be a Holdfast");
-    if (typeof prefix !== "string" || prefix.length > LONGEST_PREFIX || prefix.startsWith("}"))
-      throw new InvalidArgumentError("prefix", `must be text of at most ${LONGEST_PREFIX} characters`);
+    if (typeof prefix !== "string" || prefix.length > LONGEST_PREFIX || prefix.includes("}"))
+      throw new InvalidArgumentError(
+        "prefix",
+        `must be text of at most ${LONGEST_PREFIX} characters, without }`,
+      );
     this.#records = records;
     this.#prefix = prefix;
   }
@@ -34,7 +37,7 @@ export class RecordFences implements FenceStore {
   /** @throws {ServerError} @throws {IndeterminateError} entering again is safe */
   async enter(resource: string, holder: Fenced): Promise<bigint | null> {
     try {
-      await this.#records.fencedRecord(this.#nameOf(resource)).enter(holder);
+      await this.#records.record(this.#nameOf(resource)).get({ fence: holder });
       return null;
     } catch (error) {
       if (error instanceof StaleTokenError) return error.seen;
@@ -45,7 +48,11 @@ export class RecordFences implements FenceStore {
   /** A client may choose the path. Where it cannot be the name of a record, its digest is. */
   #nameOf(resource: string): string {
     const name = `${this.#prefix}${resource}`;
-    const isName = name.length <= LONGEST_NAME && !name.startsWith("}") && name.isWellFormed();
+    const isName =
+      name.length <= LONGEST_NAME &&
+      !name.startsWith("}") &&
+      !name.includes("}:record:") &&
+      name.isWellFormed();
     return isName ? name : `${this.#prefix}${digestOf(resource)}`;
   }
 }

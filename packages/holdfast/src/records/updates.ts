@@ -1,0 +1,217 @@
+/**
+ * Updates: read, change, write back, with every change in the value once. The updates of one record in one process queue, and each
+ * hands the state that it wrote to the next. A refused write brings the newest state along, so a retry is one request. The process whose
+ * update has failed for the longest time gets a turn, in which the server refuses the updates of all others (write.lua): so each gets
+ * through, however many there are.
+ */
+import { ClosedError, IndeterminateError } from "../errors.js";
+import type { Fenced } from "../fencing/fenced.js";
+import { publish } from "../telemetry/events.js";
+import { Pending } from "../time/pending.js";
+import { encodeValue } from "../values.js";
+import type { RecordContext, RecordStore, UpdateClaim } from "./record-store.js";
+import type { RecordTarget } from "./settings.js";
+import { decodeStored, type PutOutcome, refusalOf, type StoredRecord, versionOf } from "./state.js";
+
+export interface UpdateSettings {
+  readonly retries: number;
+  readonly fence: Fenced | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Returns the new value; undefined leaves the record as it is. */
+export type Change = (value: unknown, version: bigint) => unknown;
+
+export interface Updated {
+  readonly value: unknown;
+  readonly version: bigint;
+}
+
+/** The updates of one record in this process. */
+interface Lane {
+  readonly waiting: Set<Pending<void>>;
+  /** The state that the last update left; null: it must be read. */
+  known: StoredRecord | null;
+}
+
+interface Attempt {
+  readonly target: RecordTarget;
+  readonly stored: StoredRecord;
+  readonly text: string;
+  readonly settings: UpdateSettings;
+  /** The server's clock when this update first failed; "0" before that. */
+  readonly since: string;
+  /** What the caller's function took. */
+  readonly workMs: number;
+}
+
+type Attempted =
+  | { readonly version: string }
+  | { readonly refusal: Exclude<PutOutcome, { kind: "written" }>; readonly since: string };
+
+/** How often a write whose answer was lost is sent again. */
+const RESENDS = 2;
+const RESEND_MS = 50;
+/** A turn lasts for this many times what the last attempt took, within these bounds. */
+const TURN_FACTOR = 3;
+const SHORTEST_TURN_MS = 20;
+const LONGEST_TURN_MS = 10_000;
+/** Others should not wait for one that has lost its connection. */
+const LONGEST_ROUND_MS = 100;
+/** Part of another's turn after which an update asks again, at most. */
+const YIELD_SHARE = 0.25;
+
+export class Updates {
+  readonly #store: RecordStore;
+  readonly #context: Pick<RecordContext, "schedule" | "random">;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #pauses = new Set<Pending<void>>();
+  #closed = false;
+
+  constructor(store: RecordStore, context: Pick<RecordContext, "schedule" | "random">) {
+    this.#store = store;
+    this.#context = context;
+  }
+
+  async run(target: RecordTarget, change: Change, settings: UpdateSettings): Promise<Updated> {
+    settings.signal?.throwIfAborted();
+    const lane = await this.#enter(target.key, settings.signal);
+    const known = lane.known;
+    lane.known = null;
+    try {
+      const { updated, stored } = await this.#update(target, change, settings, known);
+      lane.known = stored;
+      return updated;
+    } finally {
+      this.#leave(target.key, lane);
+    }
+  }
+
+  /** Ends the waits. An update that is under way ends with its next request. */
+  close(): void {
+    this.#closed = true;
+    const waits = [...this.#pauses, ...[...this.#lanes.values()].flatMap(({ waiting }) => [...waiting])];
+    for (const wait of waits) wait.reject(closedError());
+  }
+
+  async #enter(key: string, signal: AbortSignal | undefined): Promise<Lane> {
+    const lane = this.#lanes.get(key);
+    if (!lane) {
+      const fresh = { waiting: new Set<Pending<void>>(), known: null };
+      this.#lanes.set(key, fresh);
+      return fresh;
+    }
+    await this.#wait(Number.POSITIVE_INFINITY, signal, lane.waiting);
+    return lane;
+  }
+
+  #leave(key: string, lane: Lane): void {
+    const [next] = lane.waiting;
+    if (!next) {
+      this.#lanes.delete(key);
+      return;
+    }
+    lane.waiting.delete(next);
+    next.resolve();
+  }
+
+  async #update(
+    target: RecordTarget,
+    change: Change,
+    settings: UpdateSettings,
+    known: StoredRecord | null,
+  ): Promise<{ updated: Updated; stored: StoredRecord }> {
+    const { signal, retries } = settings;
+    let stored = known ?? (await this.#store.read(target));
+    let since = "0";
+    for (let conflicts = 0; ; ) {
+      signal?.throwIfAborted();
+      const startMs = this.#nowMs();
+      const before = stored.text === null ? null : decodeStored(target.key, stored.text);
+      const value = await change(before, versionOf(stored));
+      if (value === undefined) return { updated: { value: before, version: versionOf(stored) }, stored };
+      const text = encodeValue("value", value);
+      const workMs = this.#nowMs() - startMs;
+      const attempt = await this.#attempt({ target, stored, text, settings, since, workMs });
+      if ("version" in attempt) {
+        const { version } = attempt;
+        return { updated: { value, version: BigInt(version) }, stored: { text, version } };
+      }
+      since = attempt.since;
+      if (attempt.refusal.kind !== "conflict")
+        throw refusalOf(attempt.refusal, this.#about(target, stored, settings));
+      conflicts += 1;
+      if (conflicts > retries) throw refusalOf(attempt.refusal, this.#about(target, stored, settings));
+      publish("holdfast:record:conflict", () => ({ record: target.name, conflicts }));
+      stored = attempt.refusal.stored;
+    }
+  }
+
+  /** Writes as soon as no other update has its turn. */
+  async #attempt(attempt: Attempt): Promise<Attempted> {
+    const { stored, settings } = attempt;
+    let { since } = attempt;
+    for (let [pauseMs, roundMs] = [0, 0]; ; ) {
+      settings.signal?.throwIfAborted();
+      const sentMs = this.#nowMs();
+      const needMs = attempt.workMs + Math.min(roundMs, LONGEST_ROUND_MS);
+      const holdMs = Math.min(Math.max(SHORTEST_TURN_MS, needMs * TURN_FACTOR), LONGEST_TURN_MS);
+      const outcome = await this.#write(attempt, { since, holdMs });
+      if (outcome.kind === "written") return { version: outcome.version };
+      if (outcome.kind !== "conflict") return { refusal: outcome, since };
+      if (since === "0") since = outcome.nowUs;
+      roundMs = this.#nowMs() - sentMs;
+      if (outcome.turnMs > 0) {
+        // It will be over soon, and its value is the one to change then.
+        pauseMs = Math.min(Math.max(roundMs, pauseMs * 2), outcome.turnMs * YIELD_SHARE);
+        await this.#wait(Math.max(1, pauseMs) * (0.5 + this.#context.random.fraction()), settings.signal);
+      }
+      if (outcome.stored.version !== stored.version) return { refusal: outcome, since };
+    }
+  }
+
+  /** A write without an answer is sent again under its number: the server knows whether it carried it out. */
+  async #write({ target, stored, text, settings }: Attempt, claim: UpdateClaim): Promise<PutOutcome> {
+    const { fence, signal } = settings;
+    const number = this.#store.nextNumber();
+    const write = { target, text, expected: stored.version, fence, keepMs: target.keepMs };
+    let lost: IndeterminateError | null = null;
+    for (let resends = 0; ; resends += 1) {
+      try {
+        return await this.#store.put(write, { number, claim });
+      } catch (error) {
+        if (error instanceof IndeterminateError) lost ??= error;
+        // An earlier copy may have been carried out, so a later refusal says nothing.
+        if (!lost || resends === RESENDS || error instanceof ClosedError) throw lost ?? error;
+      }
+      await this.#wait(RESEND_MS * (0.5 + this.#context.random.fraction()), signal).catch(() => {
+        throw lost;
+      });
+    }
+  }
+
+  #about({ name, key }: RecordTarget, stored: StoredRecord, { fence }: UpdateSettings) {
+    return { name, key, expected: versionOf(stored), token: fence?.fence ?? 0n };
+  }
+
+  async #wait(waitMs: number, signal: AbortSignal | undefined, waits = this.#pauses): Promise<void> {
+    if (this.#closed) throw closedError();
+    signal?.throwIfAborted();
+    const pending: Pending<void> = new Pending<void>(this.#context.schedule, {
+      waitMs,
+      signal,
+      onTimeout: (ended) => ended.resolve(),
+      onEnd: () => waits.delete(pending),
+    });
+    waits.add(pending);
+    await pending.promise;
+  }
+
+  #nowMs(): number {
+    return this.#context.schedule.clock.now().monoMs;
+  }
+}
+
+function closedError(): ClosedError {
+  return new ClosedError("hf.close() was called during an update of a record");
+}

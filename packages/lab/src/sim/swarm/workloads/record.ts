@@ -1,0 +1,322 @@
+/** Records: callers update one, write others on conditions and under fences, delete, and watch. */
+import type { VersionedRecord } from "holdfast";
+import { checkFence } from "../../../history/fence.js";
+import type { Operation } from "../../../history/operation.js";
+import {
+  checkConditions,
+  checkLinks,
+  checkVersions,
+  type Linked,
+  type RecordWritten,
+} from "../../../history/record-rules.js";
+import type { Caller, Rounds, Scene, Work, Workload } from "../workload.js";
+import { Watchers } from "./record/watchers.js";
+
+/** Changed by `update()` and by puts that name a version. */
+const chain = "chain";
+/** Put and deleted, with and without conditions. */
+const fleeting = "fleeting";
+/** Read and written under a fence. */
+const fenced = "fenced";
+/** By then a watcher has looked again whatever it has heard. */
+const observedMs = 8_000;
+/** The share of runs in which watchers are given that time. */
+const patientShare = 0.3;
+
+export const record: Workload = {
+  name: "record",
+  about: "callers update a record, write others on conditions and under fences, delete, and watch",
+  rules: {
+    V1: "versions rise with every write, also after a delete",
+    V2: "a write that names a version follows from it",
+    V3: "no update is lost",
+    V4: "the change of an update is made once",
+    V5: "a watcher ends with the last state",
+    L3: "an overtaken holder writes nothing",
+  },
+  canaries: [
+    {
+      rule: "V1",
+      what: "a version is the clock alone",
+      change: {
+        file: "redis/lua/_version.lua",
+        from: "if version <= last then version = last + 1 end",
+        to: "",
+      },
+    },
+    {
+      rule: "V2",
+      what: "a version that is named is not compared",
+      change: { file: "records/lua/write.lua", from: "if is_met and left == 0", to: "if left == 0" },
+    },
+    {
+      rule: "V3",
+      what: "updates name no version",
+      change: { file: "records/updates.ts", from: "expected: stored.version", to: 'expected: ""' },
+    },
+    {
+      rule: "V4",
+      what: "copies of a write are not known",
+      change: {
+        file: "records/lua/write.lua",
+        from: "if not last or last < number then",
+        to: "if true then",
+      },
+    },
+    {
+      rule: "V5",
+      what: "a watch yields the first state only",
+      change: {
+        file: "records/record-store.ts",
+        from: "(a, b) => versionOf(a) === versionOf(b)",
+        to: "() => true",
+      },
+    },
+    {
+      rule: "L3",
+      what: "a fence is not compared",
+      change: {
+        file: "records/lua/_record.lua",
+        from: "if older(token, seen) or (token == seen and record.holder ~= holder) then return seen end",
+        to: "",
+      },
+    },
+  ],
+  begin,
+};
+
+function begin(scene: Scene): Work {
+  const run: Run = {
+    scene,
+    watchers: new Watchers(scene),
+    afterOf: new Map(),
+    tries: new Map(),
+    writers: [],
+    tokens: 0n,
+    done: 0,
+    endsSlowly: scene.world.dice("ends").chance(patientShare),
+  };
+  return {
+    join(caller) {
+      const writer = new Writer(caller, run);
+      run.writers.push(writer);
+      return writer;
+    },
+    judge: () => judge(run),
+    progress: () => run.done,
+    lastMs: (observedMs + 30_000) * 2,
+    // A record without `keep` has no end.
+    mayStay: (key) => key.includes("}:record:"),
+  };
+}
+
+interface Run {
+  readonly scene: Scene;
+  readonly watchers: Watchers;
+  /** Of each value that anybody tried to write, the one from which it was made. */
+  readonly afterOf: Map<string, string | null>;
+  /** The values that each update tried to write, one after the other. */
+  readonly tries: Map<string, string[]>;
+  readonly writers: Writer[];
+  /** The last token of the fenced record that was dealt out. */
+  tokens: bigint;
+  done: number;
+  readonly endsSlowly: boolean;
+}
+
+/** How soon an update must succeed once the faults are over. */
+const settleMs = 11_000;
+const againMs = 100;
+
+class Writer implements Rounds {
+  readonly #caller: Caller;
+  readonly #run: Run;
+  readonly #chain: VersionedRecord<Linked>;
+  readonly #fleeting: VersionedRecord<string>;
+  readonly #fenced: VersionedRecord<string>;
+  #values = 0;
+  #isDone = false;
+
+  constructor(caller: Caller, run: Run) {
+    this.#caller = caller;
+    this.#run = run;
+    const { hf, process } = caller;
+    this.#chain = hf.record<Linked>(chain);
+    this.#fleeting = hf.record<string>(fleeting);
+    this.#fenced = hf.record<string>(fenced);
+    if (run.scene.world.dice(`watches ${caller.name}`).chance(0.6))
+      process.run(() => run.watchers.follow(caller, this.#chain));
+  }
+
+  async round(): Promise<void> {
+    const { dice } = this.#caller;
+    const work = dice.pick([this.#update, this.#update, this.#replace, this.#come, this.#writeFenced]);
+    await work.call(this);
+  }
+
+  async last(): Promise<void> {
+    const { scene, process } = this.#caller;
+    // A connection that a fault has broken may cost the first ones their answer.
+    const settledMs = process.nowMs + settleMs;
+    let update = await this.#updateOnce(settleMs);
+    while (update.type !== "ok" && !this.#caller.isClosing && process.nowMs < settledMs) {
+      await process.sleep(againMs);
+      update = await this.#updateOnce(settleMs);
+    }
+    if (update.type !== "ok" && !this.#caller.isClosing)
+      scene.fail("P1", `the last update of ${this.#caller.name} failed: ${update.error}`);
+    this.#isDone = true;
+    if (!this.#run.endsSlowly) return;
+    const isLeft = ({ isWorking }: Writer): boolean => isWorking;
+    const untilMs = process.nowMs + observedMs + 30_000;
+    while (this.#run.writers.some(isLeft) && process.nowMs < untilMs) await process.sleep(100);
+    if (this.#run.writers.some(isLeft) || this.#caller.isClosing) return;
+    await process.sleep(observedMs);
+    if (!this.#caller.isClosing) this.#run.watchers.judge(this.#chain.key, observedMs);
+  }
+
+  /** It lives, and is yet to do its last round. */
+  get isWorking(): boolean {
+    return !this.#isDone && !this.#caller.isClosing && this.#caller.process.state !== "dead";
+  }
+
+  async #update(): Promise<void> {
+    const { dice, plan } = this.#caller;
+    for (let left = dice.whole(1, 6); left > 0 && !this.#caller.isOver; left -= 1)
+      await this.#updateOnce(plan.callTimeoutMs * 10 + 11_000);
+  }
+
+  async #updateOnce(withinMs: number) {
+    const { dice, process } = this.#caller;
+    const tries: string[] = [];
+    let link: Linked | null = null;
+    const call = () =>
+      this.#chain.update(async (value) => {
+        if (dice.chance(0.3)) await process.sleep(dice.between(0, 30));
+        link = this.#linked(value?.id ?? null);
+        tries.push(link.id);
+        return link;
+      });
+    const attempt = await this.#caller.attempt("write", chain, call, {
+      withinMs,
+      found: ({ version }) => writtenOf(version, null, link),
+    });
+    this.#run.tries.set(`${this.#caller.name} ${attempt.operation.seq}`, tries);
+    if (attempt.type === "ok") this.#run.done += 1;
+    return attempt;
+  }
+
+  /** Reads, and writes what follows, if nobody else has written. */
+  async #replace(): Promise<void> {
+    const { dice, process } = this.#caller;
+    const read = await this.#caller.attempt("get", chain, () => this.#chain.get());
+    if (read.type !== "ok") return;
+    await process.sleep(dice.between(0, 30));
+    const version = read.value?.version ?? 0n;
+    const link = this.#linked(read.value?.value.id ?? null);
+    await this.#put(chain, () => this.#chain.put(link, { version }), version, link);
+  }
+
+  /** Something comes, and goes. */
+  async #come(): Promise<void> {
+    const { dice, process } = this.#caller;
+    const isFirst = dice.chance(0.5);
+    const put = () => this.#fleeting.put(this.#caller.name, isFirst ? { version: 0n } : {});
+    const version = await this.#put(fleeting, put, isFirst ? 0n : null, null);
+    await process.sleep(dice.between(0, 20));
+    const condition = version !== null && dice.chance(0.5) ? { version } : {};
+    if (dice.chance(0.7))
+      await this.#caller.attempt("delete", fleeting, () => this.#fleeting.delete(condition));
+  }
+
+  async #writeFenced(): Promise<void> {
+    const { dice, process, name } = this.#caller;
+    this.#run.tokens += 1n;
+    const fence = { fence: this.#run.tokens, id: name };
+    const details = { token: fence.fence, nonce: fence.id };
+    const entered = await this.#caller.attempt("enter", fenced, () => this.#fenced.get({ fence }), {
+      details,
+    });
+    await process.sleep(dice.between(0, 60));
+    if (entered.type === "fail") return;
+    const version = entered.type === "ok" && dice.chance(0.5) ? (entered.value?.version ?? 0n) : null;
+    const put = () => this.#fenced.put(name, version === null ? { fence } : { fence, version });
+    await this.#put(fenced, put, version, null, details);
+  }
+
+  async #put(
+    key: string,
+    call: () => Promise<{ readonly version: bigint }>,
+    expected: bigint | null,
+    link: Linked | null,
+    details = {},
+  ): Promise<bigint | null> {
+    const found = ({ version }: { readonly version: bigint }) => writtenOf(version, expected, link);
+    const attempt = await this.#caller.attempt("write", key, call, { details, found });
+    if (attempt.type !== "ok") return null;
+    this.#run.done += 1;
+    return attempt.value.version;
+  }
+
+  #linked(after: string | null): Linked {
+    const id = `${this.#caller.name}/${++this.#values}`;
+    this.#run.afterOf.set(id, after);
+    return { id, after };
+  }
+}
+
+function writtenOf(version: bigint, expected: bigint | null, link: Linked | null): { value: RecordWritten } {
+  return {
+    value: { version: String(version), expected: expected === null ? null : String(expected), link },
+  };
+}
+
+function judge(run: Run): void {
+  const { scene } = run;
+  for (const operations of keptTimes(scene)) {
+    const found = [checkVersions, checkConditions, checkLinks].flatMap((check) => check(operations));
+    for (const { property, message, atMs, operations: shown } of found)
+      scene.fail(property, message, atMs, shown);
+  }
+  if (scene.hasForgotten) return;
+  for (const { property, message, atMs, operations } of checkFence(
+    scene.history.operations.filter(({ key }) => key === fenced),
+  ))
+    scene.fail(property, message, atMs, operations);
+  judgeChain(run);
+}
+
+/** The operations of each time in which the node lost nothing. */
+function keptTimes(scene: Scene): Operation[][] {
+  const borders = [Number.NEGATIVE_INFINITY, ...scene.losses, Number.POSITIVE_INFINITY];
+  return borders
+    .slice(1)
+    .map((toMs, place) =>
+      scene.history.operations.filter(
+        ({ invMs, retMs }) => invMs >= (borders[place] as number) && (retMs ?? invMs) <= toMs,
+      ),
+    );
+}
+
+/** The value at the end, and all from which it was made: every update that was confirmed is among them, and none twice. */
+function judgeChain({ scene, afterOf, tries }: Run): void {
+  if (!scene.node.isUp) return;
+  const text = scene.node.peek("HGET", `holdfast:{${chain}}:record:${chain}`, "value");
+  const made = new Set<string>();
+  let id = typeof text === "string" ? (JSON.parse(text.slice(1)) as Linked).id : null;
+  while (id !== null && !made.has(id)) {
+    made.add(id);
+    id = afterOf.get(id) ?? null;
+  }
+  for (const { key, f, type, value, process } of scene.history.operations) {
+    if (key !== chain || f !== "write" || type !== "ok") continue;
+    const { link } = value as RecordWritten;
+    if (link && !made.has(link.id))
+      scene.fail("V3", `${link.id}, which ${process} wrote, is not in the last value`);
+  }
+  for (const [update, ids] of tries) {
+    const there = ids.filter((one) => made.has(one));
+    if (there.length > 1)
+      scene.fail("V4", `the update ${update} was made ${there.length} times: ${there.join(", ")}`);
+  }
+}
