@@ -1,7 +1,7 @@
 /** Who stood in line, and since when: what the library says of itself on its diagnostics channel. */
 import { channel } from "node:diagnostics_channel";
-import type { Operation } from "../../history/operation.js";
-import type { World } from "../world.js";
+import type { Operation } from "../../../../history/operation.js";
+import type { World } from "../../../world.js";
 
 interface Standing {
   readonly process: string;

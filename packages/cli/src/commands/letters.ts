@@ -1,0 +1,46 @@
+/** Dead letters and deliveries, of queues and of lanes alike. */
+import type { DeadLetter, InFlight } from "holdfast";
+import { EXIT } from "../exit-codes.js";
+import { deadTable, forJson, inFlightTable } from "../output/messages.js";
+import { jsonOf, note, printLine } from "../output/output.js";
+import { printable } from "../output/text.js";
+import type { Settings } from "../settings.js";
+
+/** A queue, or the lanes of a name. */
+interface Letterbox {
+  readonly name: string;
+  dead(options: { readonly count: number }): Promise<readonly DeadLetter[]>;
+  redrive(ids?: readonly string[]): Promise<number>;
+}
+
+interface Dispatcher {
+  readonly name: string;
+  inFlight(options: { readonly count: number }): Promise<readonly InFlight[]>;
+}
+
+export async function showInFlight(from: Dispatcher, count: number, { json }: Settings): Promise<number> {
+  const deliveries = await from.inFlight({ count });
+  if (json) printLine(jsonOf({ name: from.name, inFlight: deliveries.map(forJson) }));
+  else if (deliveries.length === 0) note(`no process has a message of '${printable(from.name)}'`);
+  else for (const line of await inFlightTable(deliveries)) printLine(line);
+  return EXIT.ok;
+}
+
+export async function showDead(box: Letterbox, count: number, { json }: Settings): Promise<number> {
+  const letters = await box.dead({ count });
+  if (json) printLine(jsonOf({ name: box.name, dead: letters.map(forJson) }));
+  else if (letters.length === 0) note(`'${printable(box.name)}' has no dead letter`);
+  else for (const line of await deadTable(letters)) printLine(line);
+  return EXIT.ok;
+}
+
+/** @param ids ids or tickets; none: all dead letters */
+export async function redriveDead(
+  box: Letterbox,
+  ids: readonly string[],
+  { json }: Settings,
+): Promise<number> {
+  const redriven = await box.redrive(ids.length > 0 ? ids : undefined);
+  printLine(json ? jsonOf({ name: box.name, redriven }) : String(redriven));
+  return EXIT.ok;
+}

@@ -1,0 +1,53 @@
+/** The options of `consume()`, checked once. */
+import { checkOptions, checkSignal } from "../arguments.js";
+import { InvalidArgumentError } from "../errors.js";
+import { type Duration, durationMs } from "../time/duration.js";
+
+export interface ConsumeOptions {
+  /** Most handlers at a time. @default 1 */
+  readonly concurrency?: number | undefined;
+  /** How long a message waits after a failed attempt. @default 1 s, doubled with each attempt, at most 1 min */
+  readonly backoff?: Duration | ((attempt: number) => Duration) | undefined;
+  /** Longest run of a handler: then its signal aborts, and the attempt has failed. @default Infinity */
+  readonly timeout?: Duration | undefined;
+  /** Stops the consumer when it aborts. @default none */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the options of a queue, or of lanes, say of its consumers. */
+export interface ConsumerTerms {
+  /** For how long a delivery is extended. */
+  readonly deadlineMs: number;
+  /** The attempt after which a failed message becomes a dead letter. Null: the options of other processes say it. */
+  readonly lastAttempt: number | null;
+}
+
+export interface ConsumerSettings extends ConsumerTerms {
+  readonly concurrency: number;
+  readonly backoff: Duration | ((attempt: number) => Duration) | undefined;
+  /** Infinity: none. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const MOST_CONCURRENT = 10_000;
+const LONGEST_MS = 10 * 365 * 86_400_000;
+
+/** @throws {InvalidArgumentError} */
+export function checkConsume(
+  options: ConsumeOptions,
+  { deadlineMs, lastAttempt }: ConsumerTerms,
+): ConsumerSettings {
+  checkOptions("options", options, ["concurrency", "backoff", "timeout", "signal"]);
+  const { concurrency = 1, backoff, timeout = Number.POSITIVE_INFINITY } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_CONCURRENT)
+    throw new InvalidArgumentError("concurrency", `must be a whole number, 1 to ${MOST_CONCURRENT}`);
+  if (backoff !== undefined && typeof backoff !== "function") checkBackoff(backoff);
+  const timeoutMs = durationMs("timeout", timeout, { minMs: 1, maxMs: Number.POSITIVE_INFINITY });
+  const signal = checkSignal(options.signal);
+  return { concurrency, backoff, timeoutMs, signal, deadlineMs, lastAttempt };
+}
+
+export function checkBackoff(backoff: Duration): number {
+  return durationMs("backoff", backoff, { minMs: 0, maxMs: LONGEST_MS });
+}

@@ -1,0 +1,364 @@
+/**
+ * Consumer: runs a handler for each message, `concurrency` at a time. It asks for a message only when it has a place for it, keeps its
+ * deliveries alive while their handlers run, and settles them by their outcome.
+ */
+import { checkOptions } from "../arguments.js";
+import type { ClosedError, HoldfastError } from "../errors.js";
+import { type Linked, LinkedList } from "../linked-list.js";
+import { publish } from "../telemetry/events.js";
+import { whenAborted } from "../time/abort.js";
+import { BatchTimer } from "../time/batch-timer.js";
+import type { Instant } from "../time/clock.js";
+import { type Duration, durationMs } from "../time/duration.js";
+import { jittered } from "../time/random.js";
+import type { Alarm } from "../time/schedule.js";
+import { encodeValue } from "../values.js";
+import { type ConsumerSettings, checkBackoff } from "./consume-options.js";
+import { type HeldDelivery, type Settling, STOPPED, type Told, UNSEEN } from "./delivery.js";
+import { reasonOf } from "./reason.js";
+import type { Taker, TakerHome } from "./taker.js";
+
+export interface StopOptions {
+  /** How long handlers may finish. Then their signals abort, and their messages go back. @default "30s" */
+  readonly grace?: Duration | undefined;
+}
+
+type Handler = (delivery: HeldDelivery) => unknown;
+
+/** One call of the handler. */
+interface Run extends Linked<Run> {
+  readonly delivery: HeldDelivery;
+  /** When its handler began. */
+  sinceMs: number;
+  hasBegun: boolean;
+  /** Its outcome is known, although its handler may still run. */
+  isOver: boolean;
+}
+
+const DEFAULT_GRACE = "30s";
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 60_000;
+const CHUNK = 100;
+/** Handlers that take less than this on average have their messages fetched ahead. */
+const QUICK_MS = 5;
+/** So that about ten quick ones come first. */
+const UNKNOWN_MS = 50;
+/** After the grace, `stop` waits for this number of requests. */
+const LAST_CALLS = 2;
+
+export class Consumer implements Taker {
+  readonly isWait = false;
+  /**
+   * Resolves when the consumer has stopped. Await it, or attach a handler: when nobody hears its error, Node ends the process.
+   * @throws {ServerError} @throws {OrderMismatchError} Redis refuses its requests, and will refuse them again
+   */
+  readonly done: Promise<void>;
+  readonly #intake: TakerHome;
+  readonly #handler: Handler;
+  readonly #settings: ConsumerSettings;
+  readonly #runs = new LinkedList<Run>();
+  #running = 0;
+  readonly #timeouts: BatchTimer<Run> | null;
+  readonly #ended: Promise<void>;
+  #end!: () => void;
+  #reject!: (error: unknown) => void;
+  #stopListening: (() => void) | null = null;
+  /** Mean time of the last handlers that were measured. */
+  #meanMs = UNKNOWN_MS;
+  /** The measured run: one after the other, because a look at the clock for each would double the cost. */
+  #sample: Run | null = null;
+  /** Settlements without an answer. */
+  #unsettled = 0;
+  #stage: "takes" | "leaves" | "left" = "takes";
+  #graceAlarm: Alarm | null = null;
+  #isGraceOver = false;
+
+  /** Made by `consume()`. */
+  constructor(intake: TakerHome, handler: Handler, settings: ConsumerSettings) {
+    this.#intake = intake;
+    this.#handler = handler;
+    this.#settings = settings;
+    this.#ended = new Promise<void>((resolve) => {
+      this.#end = () => {
+        intake.context.schedule.cancel(this.#graceAlarm);
+        intake.left(this);
+        resolve();
+      };
+    });
+    this.done = new Promise<void>((resolve, reject) => {
+      this.#reject = reject;
+      void this.#ended.then(resolve);
+    });
+    this.#timeouts = this.#makeTimeouts();
+    intake.join(this);
+    const { signal } = settings;
+    if (signal?.aborted) void this.stop();
+    else if (signal) this.#stopListening = whenAborted(signal, () => void this.stop());
+  }
+
+  /** Handlers that run now. */
+  get running(): number {
+    return this.#running;
+  }
+
+  get capacity(): number {
+    return this.#settings.concurrency;
+  }
+
+  get room(): number {
+    return this.#stage === "takes" ? this.#settings.concurrency - this.#runs.size : 0;
+  }
+
+  get demand(): number {
+    return this.room;
+  }
+
+  /**
+   * Takes no more messages, and returns those that no handler has. Resolves when the handlers have ended and their outcomes are stored,
+   * or when `grace` is over. May be repeated: the shortest grace counts.
+   * @throws {InvalidArgumentError}
+   */
+  async stop(options: StopOptions = {}): Promise<void> {
+    checkOptions("options", options, ["grace"]);
+    const { grace = DEFAULT_GRACE } = options;
+    this.#leave(durationMs("grace", grace, { minMs: 0, maxMs: Number.POSITIVE_INFINITY }));
+    await this.#ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** @internal */
+  get isQuick(): boolean {
+    if (this.#settings.concurrency === 1 || this.#meanMs >= QUICK_MS) return false;
+    const oldest = this.#runs.first;
+    return oldest === null || this.#tookMs(oldest.sinceMs) < QUICK_MS;
+  }
+
+  /** @internal */
+  take(delivery: HeldDelivery, now: Instant): void {
+    delivery.isKept = true;
+    delivery.keepMs = this.#settings.deadlineMs;
+    const run: Run = {
+      delivery,
+      sinceMs: now.monoMs,
+      hasBegun: false,
+      isOver: false,
+      previous: null,
+      next: null,
+    };
+    this.#runs.add(run);
+    if (this.#meanMs < QUICK_MS) this.#begin(run);
+    else void this.#intake.secure(delivery).then(() => this.#beginSecured(run));
+  }
+
+  /** A handler that takes long may block this process for long: its delivery has its whole deadline before. */
+  #beginSecured(run: Run): void {
+    if (run.isOver || !run.delivery.isLive) {
+      this.#over(run);
+    } else if (this.#stage === "takes") {
+      run.sinceMs = this.#intake.clock.now().monoMs;
+      this.#begin(run);
+    } else {
+      this.#settle(run, UNSEEN, false);
+      this.#over(run);
+    }
+  }
+
+  #begin(run: Run): void {
+    const { delivery } = run;
+    delivery.isGiven = true;
+    run.hasBegun = true;
+    this.#running += 1;
+    this.#sample ??= run;
+    this.#timeouts?.set(run, this.#settings.timeoutMs);
+    let outcome: unknown;
+    try {
+      outcome = this.#handler(delivery);
+    } catch (error) {
+      this.#failed(run, error);
+      return;
+    }
+    Promise.resolve(outcome).then(
+      (result) => this.#returned(run, result),
+      (error: unknown) => this.#failed(run, error),
+    );
+  }
+
+  /** @internal */
+  answered(): void {}
+
+  /** Redis is away for a while: the consumer goes on. @internal */
+  troubled(): void {}
+
+  /** @internal */
+  refused(error: HoldfastError): void {
+    this.#reject(error);
+    this.#leave(Number.POSITIVE_INFINITY);
+  }
+
+  /** @internal */
+  close(_error: ClosedError): void {
+    this.#leave(0);
+  }
+
+  #makeTimeouts(): BatchTimer<Run> | null {
+    if (this.#settings.timeoutMs === Number.POSITIVE_INFINITY) return null;
+    return new BatchTimer<Run>(this.#intake.context.schedule, {
+      visit: (runs) => {
+        for (const run of runs) this.#timedOut(run);
+      },
+      earlyMs: () => 0,
+      chunk: CHUNK,
+    });
+  }
+
+  #leave(graceMs: number): void {
+    const { schedule } = this.#intake.context;
+    if (this.#stage === "takes") {
+      this.#stage = "leaves";
+      this.#stopListening?.();
+      this.#intake.leave(this);
+      void this.#intake.settleReturns().then(() => {
+        this.#stage = "left";
+        this.#endIfOver();
+      });
+    }
+    const endMs = schedule.clock.now().monoMs + graceMs;
+    if (this.#isGraceOver || (this.#graceAlarm && this.#graceAlarm.dueMs <= endMs)) return;
+    schedule.cancel(this.#graceAlarm);
+    if (graceMs <= 0) this.#graceOver();
+    else this.#graceAlarm = schedule.at(endMs, () => this.#graceOver());
+  }
+
+  #graceOver(): void {
+    const { schedule, callTimeoutMs } = this.#intake.context;
+    this.#isGraceOver = true;
+    // Redis may be away: then it returns the messages by itself when their leases end.
+    this.#graceAlarm = schedule.after(LAST_CALLS * callTimeoutMs, () => this.#end());
+    for (const run of this.#runs.toArray()) {
+      if (run.isOver) continue;
+      run.isOver = true;
+      this.#timeouts?.delete(run);
+      this.#unsettled += 1;
+      run.delivery.giveUp("closed", run.hasBegun ? STOPPED : UNSEEN, this.#settledBy(run, false));
+    }
+    this.#endIfOver();
+  }
+
+  #endIfOver(): void {
+    if (this.#stage !== "left" || this.#unsettled > 0) return;
+    if (this.#runs.size > 0 && !this.#isGraceOver) return;
+    this.#end();
+  }
+
+  #returned(run: Run, result: unknown): void {
+    if (run.isOver) {
+      this.#over(run);
+      return;
+    }
+    let text: string | undefined;
+    try {
+      text = result === undefined ? undefined : encodeValue("result", result);
+    } catch (error) {
+      this.#failed(run, error);
+      return;
+    }
+    this.#settle(run, { kind: "ack", result: text }, true);
+    this.#over(run);
+  }
+
+  #failed(run: Run, error: unknown): void {
+    if (!run.isOver) {
+      this.#tellFailed(run, error);
+      this.#settle(run, this.#return(run, error), false);
+    }
+    this.#over(run);
+  }
+
+  #timedOut(run: Run): void {
+    if (run.isOver) return;
+    run.isOver = true;
+    const error = new Error(`the handler did not end within ${this.#settings.timeoutMs} ms`);
+    this.#tellFailed(run, error);
+    this.#unsettled += 1;
+    run.delivery.giveUp("timeout", this.#return(run, error), this.#settledBy(run, false));
+  }
+
+  /** The handler has ended. */
+  #over(run: Run): void {
+    run.isOver = true;
+    if (run.hasBegun) this.#running -= 1;
+    if (this.#sample === run) this.#measure(run);
+    this.#runs.delete(run);
+    this.#timeouts?.delete(run);
+    if (this.#stage === "takes") this.#intake.changed();
+    else this.#endIfOver();
+  }
+
+  #measure(run: Run): void {
+    this.#sample = null;
+    this.#meanMs = this.#meanMs * 0.8 + this.#tookMs(run.sinceMs) * 0.2;
+  }
+
+  /** The handler may have settled it by itself. */
+  #settle(run: Run, settling: Settling, isDone: boolean): void {
+    if (!run.delivery.isOpen) return;
+    this.#unsettled += 1;
+    run.delivery.settle(settling, this.#settledBy(run, isDone));
+  }
+
+  #settledBy(run: Run, isDone: boolean): Told {
+    return (error) => {
+      this.#unsettled -= 1;
+      if (error === null && isDone) {
+        publish("holdfast:queue:done", () => ({
+          ...this.#about(run),
+          tookMs: Math.round(this.#tookMs(run.sinceMs)),
+        }));
+      } else if (error !== null && error.code !== "DELIVERY_LOST") {
+        run.delivery.abandon();
+        publish("holdfast:queue:unsettled", () => ({ ...this.#about(run), error }));
+      }
+      if (this.#stage !== "takes") this.#endIfOver();
+    };
+  }
+
+  /** Made only where somebody listens: to take a handle apart costs no less than its settlement. */
+  #about({ delivery }: Run): { queue: string } & Pick<HeldDelivery, "lane" | "id" | "token" | "attempt"> {
+    const { lane, id, token, attempt } = delivery;
+    return { queue: this.#intake.name, lane, id, token, attempt };
+  }
+
+  #tookMs(sinceMs: number): number {
+    return this.#intake.clock.now().monoMs - sinceMs;
+  }
+
+  #tellFailed(run: Run, error: unknown): void {
+    const { lastAttempt } = this.#settings;
+    publish("holdfast:queue:failed", () => ({
+      ...this.#about(run),
+      error,
+      isLast: lastAttempt === null ? null : run.delivery.attempt >= lastAttempt,
+      tookMs: Math.round(this.#tookMs(run.sinceMs)),
+    }));
+  }
+
+  #return({ delivery }: Run, error: unknown): Settling {
+    const delayMs = this.#backoffMs(delivery.attempt);
+    return { kind: "return", delayMs, isAttempt: true, reason: reasonOf(error) };
+  }
+
+  #backoffMs(attempt: number): number {
+    const { backoff } = this.#settings;
+    try {
+      if (typeof backoff === "function") return checkBackoff(backoff(attempt));
+      if (backoff !== undefined) return checkBackoff(backoff);
+    } catch {
+      // The default serves.
+    }
+    const doubledMs = FIRST_BACKOFF_MS * 2 ** Math.min(attempt - 1, 20);
+    return Math.ceil(jittered(this.#intake.context.random, Math.min(doubledMs, LONGEST_BACKOFF_MS)));
+  }
+}

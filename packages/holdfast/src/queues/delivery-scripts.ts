@@ -1,0 +1,109 @@
+/**
+ * DeliveryScripts: how a process takes, extends, settles and returns deliveries. Queues and lanes have one implementation each.
+ */
+
+/** A message that was given to this process. */
+export interface Given {
+  readonly handle: string;
+  /** As `encodeValue` made it. */
+  readonly body: string;
+}
+
+/** A message that is done. */
+export interface Settlement {
+  readonly handle: string;
+  /** The result, as `encodeValue` made it; undefined: none is stored. */
+  readonly result?: string | undefined;
+}
+
+/** A delivery that goes back to the queue. */
+export interface Return {
+  readonly handle: string;
+  /** Delivers the message again no earlier than after this time. */
+  readonly delayMs: number;
+  /** False: no handler has seen it, so that the delivery does not count as an attempt. */
+  readonly isAttempt: boolean;
+  /** Why the attempt failed: the reason of the dead letter, where this was the last one. */
+  readonly reason?: string | undefined;
+}
+
+export interface TakeRequest {
+  /**
+   * Rises with each `take` and `back` of this process for this name. A second request with the same number is a copy: its settlements
+   * have the answer of the first, and it takes nothing.
+   */
+  readonly seq: number;
+  readonly acks: readonly Settlement[];
+  /** Messages to take. The missing ones become the free places of this process. 0: takes nothing, and the process has no free place. */
+  readonly want: number;
+}
+
+export interface Taken {
+  /** Handles of refused settlements: the delivery is over, and another process has the message, or had it. */
+  readonly late: readonly string[];
+  readonly given: readonly Given[];
+  /** The token of a gift that Redis sends afterwards is larger; that of an earlier one is not. */
+  readonly newestToken: number;
+  /** Time until a delayed message or the deadline of a delivery is due; null: there is none. */
+  readonly dueInMs: number | null;
+}
+
+export interface Look {
+  /** Messages that this call put back: overdue deliveries, those of dead processes, and delayed messages that were due. */
+  readonly returned: number;
+  /** As in `Taken`. */
+  readonly dueInMs: number | null;
+  /** The free places of this process, as Redis knows them. 0 where the process expects more: it must `take` again. */
+  readonly free: number;
+}
+
+/**
+ * Every method throws ServerError where the server refused the script, IndeterminateError where nobody knows whether it ran, and
+ * OrderMismatchError where a queue has another order. A message with the name alone means: `take` now.
+ */
+export interface DeliveryScripts {
+  readonly name: string;
+  /** Settles, and takes. A new delivery is kept for FIRST_LEASE_MS, until it is extended. */
+  take(request: TakeRequest): Promise<Taken>;
+  /** Keeps the deliveries until `leaseMs` from now. Returns the handles whose delivery is over. */
+  extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]>;
+  /** Returns the handles whose delivery was over before. `seq`: as for `take`. */
+  back(seq: number, returns: readonly Return[]): Promise<readonly string[]>;
+  /**
+   * Puts back what is due and the deliveries of dead processes. A process that has deliveries or free places calls it every 1 to 2 s,
+   * and at `dueInMs`. The call also proves that this process lives.
+   */
+  look(): Promise<Look>;
+  /** Gives up the free places of this process, and returns all its deliveries. Gifts that are under way are among them. */
+  leave(): Promise<readonly Given[]>;
+}
+
+/** Covers lost messages, lost replies and processes that stopped. The first `extend` follows after a third of it. */
+export const FIRST_LEASE_MS = 3_000;
+
+/** What a handle says. */
+export interface Handle {
+  /** Larger than that of every earlier delivery of the queue. */
+  readonly token: bigint;
+  /** The id of the message: its number; in lanes its ticket, `<number>@<lane, percent-encoded>`. */
+  readonly id: string;
+  readonly attempt: number;
+  /** The id of the process that has it. */
+  readonly process: string;
+  /** Null: the message has no lane. */
+  readonly lane: string | null;
+}
+
+/** `<token>:<id>:<attempt>:<processId>`, for lanes with `:<lane, percent-encoded>`. Null: it is no handle. */
+export function parseHandle(handle: string): Handle | null {
+  const [, token, number, attempt, process = "", lane] =
+    /^(\d{1,16}):(\d{1,16}):(\d{1,15}):([^:]+)(?::([^:]*))?$/.exec(handle) ?? [];
+  if (token === undefined || number === undefined) return null;
+  return {
+    token: BigInt(token),
+    id: lane === undefined ? number : `${number}@${lane}`,
+    attempt: Number(attempt),
+    process,
+    lane: lane === undefined ? null : decodeURIComponent(lane),
+  };
+}

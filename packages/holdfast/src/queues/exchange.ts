@@ -1,0 +1,367 @@
+/**
+ * Exchange: the requests of one process about one queue. The settlements of a turn of the event loop travel with the next `take`; at
+ * most two are under way, each for half of the places, so that the server works while handlers begin.
+ *
+ * Requests are numbered, and the server remembers the answers to the last four: one without an answer is sent again as it was. It may
+ * have been carried out, so nothing else is taken meanwhile. Afterwards `leave` returns what its lost reply brought.
+ */
+import { type HoldfastError, IndeterminateError, ServerError } from "../errors.js";
+import type { Instant } from "../time/clock.js";
+import { jittered, type Random } from "../time/random.js";
+import type { Alarm, Schedule } from "../time/schedule.js";
+import type { HeldDelivery } from "./delivery.js";
+import type { DeliveryScripts, Given } from "./delivery-scripts.js";
+import { Leaves } from "./leaves.js";
+import { isPassing, Resends } from "./resends.js";
+import { returnOf, Settlements, settlementOf } from "./settlements.js";
+import { Standing, type StandingMark } from "./standing.js";
+
+export interface ExchangeParts {
+  readonly scripts: DeliveryScripts;
+  readonly schedule: Schedule;
+  readonly random: Random;
+  /** Rises with each call, in this process, for this name. */
+  readonly nextSeq: () => number;
+  readonly demand: () => Demand;
+  /** The deliveries that this process has, also those that are being settled. */
+  readonly held: () => readonly HeldDelivery[];
+  readonly settled: (delivery: HeldDelivery) => void;
+  /** @param isCertain the lease began after `sentAt`. Otherwise it may have begun before */
+  readonly arrived: (given: readonly Given[], sentAt: Instant, isCertain: boolean) => void;
+  /** Redis has answered a `take` that was sent as request number `seq`. */
+  readonly answered: (seq: number, dueInMs: number | null) => void;
+  /** A request failed, and is sent again. */
+  readonly troubled: (error: HoldfastError) => void;
+  /** A request was refused, and will be refused again. */
+  readonly refused: (error: HoldfastError) => void;
+}
+
+export interface Demand {
+  /** Messages that are wanted now, without those that wait here: negative where more wait than are wanted. */
+  readonly open: number;
+  /** Messages that can be wanted at a time. */
+  readonly capacity: number;
+  /** Messages that may wait here while there are many, because their handlers are quick. */
+  readonly ahead: number;
+}
+
+interface Call {
+  readonly seq: number;
+  readonly want: number;
+  readonly acks: readonly HeldDelivery[];
+  readonly mark: StandingMark;
+  sentAt: Instant;
+  isDoubtful: boolean;
+}
+
+const MOST_TAKES = 2;
+/** The server keeps the answers to this number of requests of a process. */
+const ANSWERS_KEPT = 4;
+const MOST_WANTED = 250;
+const PAUSE_MS = 200;
+
+export class Exchange {
+  readonly #parts: ExchangeParts;
+  readonly #resends: Resends;
+  readonly #leaves: Leaves;
+  readonly #settlements = new Settlements();
+  /** The numbers of the requests under way. */
+  readonly #underWay = new Set<number>();
+  #takes = 0;
+  #isBacking = false;
+  /** Messages that the takes under way ask for. */
+  #requested = 0;
+  readonly #standing = new Standing();
+  /** The last take got all that it wanted. */
+  #isLoaded = false;
+  #doubts = 0;
+  #pause: Alarm | null = null;
+  #isPlanned = false;
+  #lastSeq = 0;
+  /** Somebody waits for the answer to a `take`. */
+  #isAsked = false;
+  #isClosed = false;
+  #whenSettled: (() => void) | null = null;
+  readonly #flush = (): void => {
+    this.#isPlanned = false;
+    // First, because a `take` states the free places that `leave` gives up.
+    this.#leaves.flush();
+    this.#sendBacks();
+    this.#sendTakes();
+    if (this.#isSettled) this.#whenSettled?.();
+  };
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts;
+    this.#resends = new Resends(parts.schedule, parts.random);
+    this.#leaves = new Leaves({
+      send: () => parts.scripts.leave(),
+      held: parts.held,
+      found: (given) => parts.arrived(given, parts.schedule.clock.now(), false),
+      failed: (error) => {
+        // It may not have been carried out.
+        this.#standing.doubt();
+        this.#failed(error);
+      },
+    });
+  }
+
+  /** A request that is sent from now on has a higher number. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** Free places of this process that Redis may know of. */
+  get mayStand(): boolean {
+    return this.#standing.atMost > 0 || this.#takes > 0;
+  }
+
+  /** Asks Redis, whatever it knows. */
+  ask(): void {
+    this.#isAsked = true;
+    this.plan();
+  }
+
+  settle(delivery: HeldDelivery): void {
+    this.#settlements.add(delivery);
+    this.plan();
+  }
+
+  /** Sends what there is to send at the end of this turn of the event loop. */
+  plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    process.nextTick(this.#flush);
+  }
+
+  /** A gift has come. Returns whether it is the first copy of it. */
+  gift(handle: string): boolean {
+    // The token comes first, and is below 2^53 until the year 2255.
+    this.#standing.gift(Number.parseInt(handle, 10));
+    return this.#leaves.isNew(handle);
+  }
+
+  /** Redis knows of this number of free places only. */
+  stands(free: number): void {
+    if (this.#takes > 0 || free >= this.#standing.atLeast) return;
+    this.#standing.found(free);
+    // A gift may be under way, and what the next take returns must not overtake it.
+    if (this.#parts.held().length === 0) void this.leave();
+    this.plan();
+  }
+
+  /** Takes again, although Redis knows of the free places. */
+  refresh(): void {
+    this.#standing.forgotten();
+    this.#resume();
+  }
+
+  /** Messages may have been lost: fetches what was given to this process, and takes again. */
+  recover(): void {
+    void this.leave();
+    this.#resume();
+  }
+
+  /** Nothing of this handle must come to a program of this process again. */
+  spend(handle: string): void {
+    this.#leaves.spend(handle);
+  }
+
+  /** Gives up the free places. What was given to this process, and has not come, comes before it resolves. */
+  leave(): Promise<void> {
+    this.#standing.left();
+    this.plan();
+    return this.#leaves.next();
+  }
+
+  /** Sends what pauses at once. Resolves when every settlement has an answer, or will have none. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenSettled = resolve;
+      this.#resume();
+    });
+  }
+
+  /** No request is sent again from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#resume();
+  }
+
+  get #isSettled(): boolean {
+    return this.#underWay.size === 0 && this.#settlements.isEmpty;
+  }
+
+  #resume(): void {
+    this.#parts.schedule.cancel(this.#pause);
+    this.#pause = null;
+    this.#resends.hurry();
+    this.plan();
+  }
+
+  /** Whether the server will remember the answer to the oldest request under way, when one more has arrived. */
+  #maySend(): boolean {
+    const [oldest] = this.#underWay;
+    return oldest === undefined || this.#lastSeq + 1 - oldest < ANSWERS_KEPT;
+  }
+
+  #begin(): number {
+    const seq = this.#parts.nextSeq();
+    this.#lastSeq = seq;
+    this.#underWay.add(seq);
+    return seq;
+  }
+
+  #sendTakes(): void {
+    while (this.#takes < MOST_TAKES && this.#doubts === 0 && !this.#pause && this.#maySend()) {
+      const { open, capacity, ahead } = this.#parts.demand();
+      const room = this.#isLoaded ? open + ahead : open;
+      const free = Math.max(room - this.#requested, 0);
+      const most = this.#isLoaded ? Math.max(ahead, Math.ceil(capacity / 2)) : MOST_WANTED;
+      const hasAcks = this.#settlements.hasAcks;
+      const isAsked = this.#isAsked && free > 0;
+      const isWorth =
+        this.#takes === 0
+          ? Math.min(free, MOST_WANTED) > this.#standing.atLeast
+          : this.#isLoaded && free >= Math.max(most, 1);
+      if (!hasAcks && !isAsked && !isWorth) return;
+      this.#isAsked = false;
+      const want = Math.min(free, most, MOST_WANTED);
+      const call: Call = {
+        seq: this.#begin(),
+        want,
+        acks: this.#settlements.nextAcks(),
+        mark: this.#standing.mark(),
+        sentAt: this.#parts.schedule.clock.now(),
+        isDoubtful: false,
+      };
+      this.#takes += 1;
+      this.#requested += want;
+      void this.#take(call);
+    }
+  }
+
+  async #take(call: Call): Promise<void> {
+    const { seq, want, acks } = call;
+    const { scripts, schedule } = this.#parts;
+    const settlements = acks.map(settlementOf);
+    try {
+      const taken = await this.#resends.run({
+        send: () => {
+          call.sentAt = schedule.clock.now();
+          return scripts.take({ seq, acks: settlements, want });
+        },
+        isWorth: () => this.#isWorth(acks),
+        failed: (error) => this.#doubt(call, error),
+      });
+      this.#over(call);
+      const missing = Math.max(want - taken.given.length, 0);
+      // Due at once: more waits than one script may take, or there will be more.
+      const hasMore = taken.dueInMs === 0;
+      this.#isLoaded = want > 0 && (missing === 0 || hasMore);
+      this.#standing.answered(call.mark, { missing, newestToken: taken.newestToken, isSure: !hasMore });
+      this.#settled(acks, taken.late);
+      // A first copy may have taken something, and its answer is lost.
+      if (call.isDoubtful && want > 0) void this.leave();
+      const given = taken.given.filter(({ handle }) => this.#leaves.isNew(handle));
+      if (given.length > 0) this.#parts.arrived(given, call.sentAt, true);
+      this.#parts.answered(seq, taken.dueInMs);
+    } catch (error) {
+      this.#over(call);
+      this.#unsettled(acks, error as HoldfastError);
+      this.#failed(error as HoldfastError);
+    }
+    this.plan();
+  }
+
+  #over({ seq, want, mark, isDoubtful }: Call): void {
+    this.#underWay.delete(seq);
+    this.#standing.over(mark);
+    this.#takes -= 1;
+    this.#requested -= want;
+    if (isDoubtful) this.#doubts -= 1;
+  }
+
+  #doubt(call: Call, error: HoldfastError): void {
+    if (!call.isDoubtful) this.#doubts += 1;
+    call.isDoubtful = true;
+    this.#standing.doubt();
+    this.#parts.troubled(error);
+  }
+
+  #sendBacks(): void {
+    while (this.#settlements.hasReturns && !this.#isBacking && this.#maySend()) {
+      const backs = this.#settlements.nextReturns();
+      if (backs.length > 0) void this.#back(this.#begin(), backs);
+    }
+  }
+
+  async #back(seq: number, backs: readonly HeldDelivery[]): Promise<void> {
+    this.#isBacking = true;
+    const returns = backs.map(returnOf);
+    try {
+      const late = await this.#resends.run({
+        send: () => this.#parts.scripts.back(seq, returns),
+        isWorth: () => this.#isWorth(backs),
+        failed: (error) => this.#parts.troubled(error),
+      });
+      this.#settled(backs, late);
+    } catch (error) {
+      this.#unsettled(backs, error as HoldfastError);
+      this.#failed(error as HoldfastError);
+    }
+    this.#isBacking = false;
+    this.#underWay.delete(seq);
+    this.plan();
+  }
+
+  #isWorth(settling: readonly HeldDelivery[]): boolean {
+    if (this.#isClosed) return false;
+    const now = this.#parts.schedule.clock.now();
+    return settling.some((delivery) => delivery.isSettling && delivery.leftMs(now) > 0);
+  }
+
+  #settled(deliveries: readonly HeldDelivery[], late: readonly string[]): void {
+    const refused = late.length > 0 ? new Set(late) : null;
+    for (const delivery of deliveries) {
+      this.#parts.settled(delivery);
+      if (refused?.has(delivery.handle)) delivery.late();
+      else delivery.answered(null);
+    }
+  }
+
+  #unsettled(deliveries: readonly HeldDelivery[], error: HoldfastError): void {
+    for (const delivery of deliveries) {
+      if (error instanceof IndeterminateError) this.unanswered(delivery, error);
+      // It was not carried out, so the program may settle the delivery again. It is kept until then.
+      else delivery.answered(error, true);
+    }
+  }
+
+  /** Nobody knows whether the settlement was carried out. */
+  unanswered(delivery: HeldDelivery, cause?: HoldfastError): void {
+    if (!delivery.isSettling) return;
+    this.#parts.settled(delivery);
+    this.spend(delivery.handle);
+    const { id, isSent } = delivery;
+    const what = `the settlement of message ${id} of '${this.#parts.scripts.name}' had no answer until its deadline`;
+    if (isSent) delivery.answered(new IndeterminateError(what, cause && { cause }));
+    else delivery.expire();
+  }
+
+  #failed(error: HoldfastError): void {
+    if (this.#isClosed) return;
+    if (!isPassing(error)) {
+      this.#parts.refused(error);
+      return;
+    }
+    if (!(error instanceof ServerError)) this.#standing.doubt();
+    this.#parts.troubled(error);
+    this.#pause ??= this.#parts.schedule.after(jittered(this.#parts.random, PAUSE_MS, 0.5), () => {
+      this.#pause = null;
+      // Without demand nothing hurries: what this process has comes back when its first lease ends.
+      if (this.#parts.demand().open > 0) this.recover();
+      else this.plan();
+    });
+  }
+}

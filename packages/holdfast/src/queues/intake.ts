@@ -1,0 +1,395 @@
+/**
+ * Intake: everything that one process receives from one queue, or from the lanes of one name. Its consumers, its calls of `receive`
+ * and its calls of `pop` are takers. Messages come as answers to `take`, or as gifts: messages of the inbox, which a script sends when
+ * Redis knows of a free place. Both may cross, so that more come than are wanted: those wait in order of their numbers, for a second.
+ */
+import { ClosedError, type HoldfastError, InvalidArgumentError, type QueueOrder } from "../errors.js";
+import { publish } from "../telemetry/events.js";
+import type { Clock, Instant } from "../time/clock.js";
+import { jittered } from "../time/random.js";
+import type { Alarm } from "../time/schedule.js";
+import { type ConsumeOptions, type ConsumerTerms, checkConsume } from "./consume-options.js";
+import { Consumer } from "./consumer.js";
+import { HeldDelivery, STOPPED, UNSEEN } from "./delivery.js";
+import { type DeliveryScripts, type Given, parseHandle } from "./delivery-scripts.js";
+import { type Demand, Exchange } from "./exchange.js";
+import { Keeping } from "./keeping.js";
+import { MessageWait, type MessageWaitSettings } from "./message-wait.js";
+import type { Taker, TakerContext, TakerHome } from "./taker.js";
+
+export interface IntakeSettings extends ConsumerTerms {
+  /** Absent: the messages have no order beside each other, as those of lanes. */
+  readonly order?: QueueOrder | null | undefined;
+}
+
+/** How often a process looks for what no message tells: due messages, dead processes, lost gifts. */
+const LOOK_MS = 2_000;
+const SHORTEST_LOOK_MS = 10;
+/** How often it takes while messages do not reach it. */
+const POLL_MS = 500;
+/** Messages that are fetched ahead of quick handlers, at most. */
+const MOST_AHEAD = 64;
+/** How long a message may wait here for a place, while another process may have one. */
+const UNWANTED_MS = 100;
+/** How long a silent connection is trusted. */
+const TRUST_MS = 5_000;
+
+export class Intake implements TakerHome {
+  readonly name: string;
+  readonly context: TakerContext;
+  readonly #settings: IntakeSettings;
+  readonly #scripts: DeliveryScripts;
+  readonly #exchange: Exchange;
+  readonly #keeping: Keeping;
+  readonly #waits = new Set<Taker>();
+  readonly #consumers = new Set<Taker>();
+  /** Consumers that stop, and whose handlers have not ended. */
+  readonly #leaving = new Set<Taker>();
+  /** Deliveries that nobody has begun with, in the order of the queue. */
+  readonly #buffer: HeldDelivery[] = [];
+  readonly #givingBack = new Set<Promise<void>>();
+  #lookAlarm: Alarm | null = null;
+  #isExcess = false;
+  /** The last request has failed. */
+  #isOut = false;
+  #seq = 0;
+  #closing: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(context: TakerContext, scripts: DeliveryScripts, settings: IntakeSettings) {
+    const { schedule, random } = context;
+    this.name = scripts.name;
+    this.context = context;
+    this.#scripts = scripts;
+    this.#settings = settings;
+    this.#keeping = new Keeping({
+      schedule,
+      random,
+      extend: (handles, leaseMs) => scripts.extend(handles, leaseMs),
+      unwanted: (delivery) => this.#giveBack(delivery),
+      expired: (delivery) => this.#exchange.spend(delivery.handle),
+      unanswered: (delivery) => this.#exchange.unanswered(delivery),
+      failed: (error) => this.#troubled(error),
+    });
+    this.#exchange = new Exchange({
+      scripts,
+      schedule,
+      random,
+      nextSeq: () => {
+        this.#seq += 1;
+        return this.#seq;
+      },
+      demand: () => this.#demand(),
+      held: () => this.#keeping.toArray(),
+      settled: (delivery) => this.#keeping.delete(delivery),
+      arrived: (given, sentAt, isCertain) => this.#arrived(given, sentAt, isCertain),
+      answered: (seq, dueInMs) => this.#answered(seq, dueInMs),
+      troubled: (error) => this.#troubled(error),
+      refused: (error) => this.#refused(error),
+    });
+  }
+
+  get clock(): Clock {
+    return this.context.schedule.clock;
+  }
+
+  /** Requests that are sent from now on have higher numbers. */
+  get lastSeq(): number {
+    return this.#exchange.lastSeq;
+  }
+
+  /** Waits for a delivery, which the caller settles. Its first lease is made `deadlineMs` long. Null: none came. */
+  async receive(
+    settings: MessageWaitSettings & { readonly deadlineMs: number },
+  ): Promise<HeldDelivery | null> {
+    return this.#wait(settings, settings.deadlineMs);
+  }
+
+  /** Waits for a message that is settled in Redis before the caller sees it. Null: none came. */
+  async pop(settings: MessageWaitSettings): Promise<{ readonly id: string; readonly body: unknown } | null> {
+    const delivery = await this.#wait(settings, null);
+    return delivery && { id: delivery.id, body: delivery.body };
+  }
+
+  /** @throws {InvalidArgumentError} @throws {ClosedError} */
+  consume(handler: (delivery: HeldDelivery) => unknown, options: ConsumeOptions): Consumer {
+    if (typeof handler !== "function") throw new InvalidArgumentError("handler", "must be a function");
+    const settings = checkConsume(options, this.#settings);
+    this.#assertOpen();
+    return new Consumer(this, handler, settings);
+  }
+
+  join(taker: Taker): void {
+    (taker.isWait ? this.#waits : this.#consumers).add(taker);
+    this.context.inbox.open();
+    if (!this.#lookAlarm) this.#lookIn(this.#periodMs());
+    if (taker.isWait) this.#exchange.ask();
+    this.changed();
+  }
+
+  /** The taker wants nothing any more. */
+  leave(taker: Taker): void {
+    this.#waits.delete(taker);
+    if (this.#consumers.delete(taker)) this.#leaving.add(taker);
+    this.withdrawn();
+  }
+
+  /** A consumer that wanted nothing any more has ended. */
+  left(taker: Taker): void {
+    this.#leaving.delete(taker);
+  }
+
+  /** A taker has room for more. */
+  changed(): void {
+    this.#dispatch();
+    this.#exchange.plan();
+  }
+
+  /** A taker wants less than before. */
+  withdrawn(): void {
+    if (this.#isExcess) return;
+    this.#isExcess = true;
+    process.nextTick(() => {
+      this.#isExcess = false;
+      this.#shed();
+    });
+  }
+
+  /** Resolves when what was given to this process until now has come, or nobody can tell. Somebody else's demand makes that needless. */
+  async settleDemand(): Promise<void> {
+    if (this.#demand().open <= 0 && this.#exchange.mayStand) await this.#exchange.leave();
+  }
+
+  async settleReturns(): Promise<void> {
+    // Also where Redis knows of no free place: a gift from before the last take may be late.
+    if (this.#demand().open <= 0) await this.#exchange.leave();
+    this.#shed();
+    await Promise.all(this.#givingBack);
+  }
+
+  secure(delivery: HeldDelivery): Promise<void> {
+    return this.#keeping.secure(delivery);
+  }
+
+  settle(delivery: HeldDelivery): void {
+    this.#exchange.settle(delivery);
+  }
+
+  async extend(delivery: HeldDelivery, leaseMs: number): Promise<void> {
+    const sentAt = this.clock.now();
+    // At once: an extension of the keeping may follow before the answer, and must not undo this one.
+    delivery.keepMs = leaseMs;
+    const over = await this.#scripts.extend([delivery.handle], leaseMs);
+    this.#keeping.extended(delivery, sentAt, over.length > 0 ? 0 : leaseMs);
+  }
+
+  /** A message of the inbox about this name. @param words a handle and a body, or nothing: take now */
+  message(words: readonly string[]): void {
+    const [handle, ...body] = words;
+    if (handle === undefined) this.#exchange.refresh();
+    // Another program may publish anything.
+    else if (parseHandle(handle) && this.#exchange.gift(handle))
+      this.#arrived([{ handle, body: body.join(" ") }], this.clock.now(), true);
+  }
+
+  /** The inbox is up: gifts may have been lost before. */
+  up(): void {
+    if (this.#closing) return;
+    if (this.#isNeeded) this.#exchange.recover();
+  }
+
+  /** Ends every wait and every consumer, and returns what this process has. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const error = closedError(this.name);
+    for (const taker of [...this.#waits, ...this.#consumers, ...this.#leaving]) taker.close(error);
+    await this.#exchange.leave();
+    for (const delivery of this.#keeping.toArray()) this.#surrender(delivery);
+    const { callTimeoutMs, schedule } = this.context;
+    const alarm = schedule.after(2 * callTimeoutMs, () => this.#exchange.close());
+    await this.#exchange.settled();
+    schedule.cancel(alarm);
+    this.#exchange.close();
+    this.#isClosed = true;
+    for (const delivery of this.#keeping.toArray()) {
+      this.#exchange.unanswered(delivery);
+      this.#keeping.delete(delivery);
+    }
+    this.#rest();
+  }
+
+  #surrender(delivery: HeldDelivery): void {
+    if (delivery.isSettling) return;
+    if (!delivery.isGiven) this.#giveBack(delivery);
+    else delivery.giveUp("closed", STOPPED, () => {});
+  }
+
+  async #wait(settings: MessageWaitSettings, deadlineMs: number | null): Promise<HeldDelivery | null> {
+    this.#assertOpen();
+    settings.signal?.throwIfAborted();
+    return new MessageWait(this, settings, deadlineMs).promise;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw closedError(this.name);
+  }
+
+  #demand(): Demand {
+    let open = -this.#buffer.length;
+    let capacity = 0;
+    let isQuick = this.#waits.size === 0;
+    for (const wait of this.#waits) {
+      open += wait.demand;
+      capacity += wait.capacity;
+    }
+    for (const consumer of this.#consumers) {
+      open += consumer.demand;
+      capacity += consumer.capacity;
+      isQuick &&= consumer.isQuick;
+    }
+    return { open, capacity, ahead: isQuick ? Math.min(capacity, MOST_AHEAD) : 0 };
+  }
+
+  #arrived(given: readonly Given[], sentAt: Instant, isCertain: boolean): void {
+    // They come back to the queue when their first leases end.
+    if (this.#isClosed) return;
+    const now = this.clock.now();
+    for (const one of given) {
+      const delivery = new HeldDelivery(this, one, sentAt);
+      const taker = this.#buffer.length === 0 ? this.#pick() : null;
+      if (isCertain) this.#keeping.add(delivery, now, taker ? undefined : UNWANTED_MS);
+      else this.#keeping.add(delivery, now, 0);
+      if (taker) taker.take(delivery, now);
+      else this.#keep(delivery);
+    }
+    if (this.#buffer.length > 0) this.withdrawn();
+  }
+
+  /** Nearly always it is the last. */
+  #keep(delivery: HeldDelivery): void {
+    const isBefore = (one: HeldDelivery): boolean =>
+      this.#settings.order === "lifo" ? delivery.id > one.id : delivery.id < one.id;
+    let place = this.#buffer.length;
+    while (place > 0 && isBefore(this.#buffer[place - 1] as HeldDelivery)) place -= 1;
+    this.#buffer.splice(place, 0, delivery);
+  }
+
+  #dispatch(): void {
+    if (this.#buffer.length === 0) return;
+    const now = this.clock.now();
+    while (this.#buffer.length > 0) {
+      const taker = this.#pick();
+      if (!taker) return;
+      const delivery = this.#buffer.shift() as HeldDelivery;
+      this.#keeping.begin(delivery, now);
+      taker.take(delivery, now);
+    }
+  }
+
+  /** Waits in the order of their calls, then the consumer with the most room. */
+  #pick(): Taker | null {
+    for (const wait of this.#waits) if (wait.room > 0) return wait;
+    let best: Taker | null = null;
+    for (const consumer of this.#consumers) if (consumer.room > (best?.room ?? 0)) best = consumer;
+    return best;
+  }
+
+  /** Gives back what nobody waits for, and the free places that nobody needs. */
+  #shed(): void {
+    this.#dispatch();
+    const { open, capacity } = this.#demand();
+    if (capacity === 0) for (const delivery of [...this.#buffer]) this.#giveBack(delivery);
+    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();
+    if (!this.#isNeeded) this.#rest();
+  }
+
+  /** Nobody has begun with it: it is delivered to somebody else, and that is no attempt. */
+  #giveBack(delivery: HeldDelivery): void {
+    const place = this.#buffer.indexOf(delivery);
+    if (place >= 0) this.#buffer.splice(place, 1);
+    const given = new Promise<void>((resolve) => {
+      delivery.settle(UNSEEN, () => resolve());
+    });
+    this.#givingBack.add(given);
+    void given.then(() => this.#givingBack.delete(given));
+    this.withdrawn();
+  }
+
+  #answered(seq: number, dueInMs: number | null): void {
+    this.#isOut = false;
+    for (const wait of [...this.#waits]) wait.answered(seq);
+    for (const consumer of this.#consumers) consumer.answered(seq);
+    this.#due(dueInMs);
+  }
+
+  #troubled(error: HoldfastError): void {
+    // A wait ends with the error. A consumer goes on, and says once that it gets nothing.
+    if (!this.#isOut && this.#consumers.size > 0)
+      publish("holdfast:queue:outage", () => ({ queue: this.name, error }));
+    this.#isOut = true;
+    for (const taker of [...this.#waits, ...this.#consumers]) taker.troubled(error);
+  }
+
+  #refused(error: HoldfastError): void {
+    for (const taker of [...this.#waits, ...this.#consumers]) taker.refused(error);
+  }
+
+  get #isNeeded(): boolean {
+    return this.#waits.size > 0 || this.#consumers.size > 0 || this.#keeping.size > 0;
+  }
+
+  #periodMs(): number {
+    const { inbox, random } = this.context;
+    return inbox.up ? jittered(random, LOOK_MS, 0.5) : jittered(random, POLL_MS, 0.3);
+  }
+
+  #lookIn(delayMs: number): void {
+    this.context.schedule.cancel(this.#lookAlarm);
+    this.#lookAlarm = this.context.schedule.after(delayMs, this.#ring);
+  }
+
+  #due(dueInMs: number | null): void {
+    if (dueInMs === null || !this.#lookAlarm) return;
+    const delayMs = Math.max(dueInMs, SHORTEST_LOOK_MS);
+    if (this.clock.now().monoMs + delayMs < this.#lookAlarm.dueMs) this.#lookIn(delayMs);
+  }
+
+  readonly #ring = (): void => {
+    this.#lookAlarm = null;
+    if (!this.#isNeeded) return;
+    const { inbox } = this.context;
+    inbox.open();
+    inbox.doubt(TRUST_MS);
+    // No gift comes: free places that Redis knows of are of no use.
+    if (!inbox.up) this.#exchange.refresh();
+    this.#lookIn(this.#periodMs());
+    void this.#look();
+  };
+
+  async #look(): Promise<void> {
+    try {
+      const { returned, dueInMs, free } = await this.#scripts.look();
+      if (this.#isClosed) return;
+      this.#isOut = false;
+      if (returned > 0) publish("holdfast:queue:returned", () => ({ queue: this.name, count: returned }));
+      this.#due(dueInMs);
+      this.#exchange.stands(free);
+    } catch (error) {
+      this.#troubled(error as HoldfastError);
+    }
+  }
+
+  #rest(): void {
+    this.context.schedule.cancel(this.#lookAlarm);
+    this.#lookAlarm = null;
+    if (this.#keeping.size === 0) this.#keeping.close();
+  }
+}
+
+function closedError(name: string): ClosedError {
+  return new ClosedError(`hf.close() came before the deliveries of '${name}' were over`);
+}

@@ -1,0 +1,40 @@
+/** Intakes: one for each name from which this process receives. It passes on the messages of the inbox. */
+import type { DeliveryScripts } from "./delivery-scripts.js";
+import { Intake, type IntakeSettings } from "./intake.js";
+import type { TakerContext } from "./taker.js";
+
+export class Intakes {
+  readonly #context: TakerContext;
+  readonly #byName = new Map<string, Intake>();
+
+  /** @param verb of the messages about these names */
+  constructor(context: TakerContext, verb: "queue" | "lanes") {
+    this.#context = context;
+    context.inbox.handle(verb, ([name = "", ...words]) => {
+      this.#byName.get(decoded(name))?.message(words);
+    });
+    context.inbox.onUp(() => {
+      for (const intake of this.#byName.values()) intake.up();
+    });
+  }
+
+  /** Makes the intake of a name, which has none yet. */
+  open(scripts: DeliveryScripts, settings: IntakeSettings): Intake {
+    const intake = new Intake(this.#context, scripts, settings);
+    this.#byName.set(scripts.name, intake);
+    return intake;
+  }
+
+  /** Ends every wait and every consumer, and returns what this process has. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#byName.values()].map((intake) => intake.close()));
+  }
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}

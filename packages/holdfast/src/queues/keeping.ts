@@ -1,0 +1,208 @@
+/**
+ * Keeping: the deliveries that a process has from one queue. It extends them all with one request, ends each on time by the local
+ * clock, and has one timer for all of them.
+ */
+import type { HoldfastError } from "../errors.js";
+import { LinkedList } from "../linked-list.js";
+import type { Clock, Instant } from "../time/clock.js";
+import { jittered, type Random } from "../time/random.js";
+import type { Alarm, Schedule } from "../time/schedule.js";
+import type { HeldDelivery } from "./delivery.js";
+
+export interface KeepingParts {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  /** Returns the handles whose delivery is over. */
+  readonly extend: (handles: readonly string[], leaseMs: number) => Promise<readonly string[]>;
+  /** Nobody has begun with the delivery, and its first lease has to be extended now. */
+  readonly unwanted: (delivery: HeldDelivery) => void;
+  /** The lease of a delivery that was being settled ended without an answer. */
+  readonly unanswered: (delivery: HeldDelivery) => void;
+  /** The deadline of a delivery passed by the local clock, and Redis may not know. */
+  readonly expired: (delivery: HeldDelivery) => void;
+  readonly failed: (error: HoldfastError) => void;
+}
+
+/** The first extension: it follows early, because it shows whether a gift came late. */
+const FIRST_BEAT_MS = 1_000;
+/** At least so often the clock is looked at, because timers stand still while a machine is suspended. */
+const PULSE_MS = 1_000;
+/** A delivery that is due this soon is taken along. */
+const EARLY_MS = 100;
+const SHORTEST_RETRY_MS = 100;
+/** Handles in one request. */
+const CHUNK = 500;
+
+export class Keeping {
+  readonly #parts: KeepingParts;
+  readonly #schedule: Schedule;
+  readonly #clock: Clock;
+  readonly #deliveries = new LinkedList<HeldDelivery>();
+  /** Deliveries that are secured at the end of this turn, by their deadline. */
+  readonly #insecure = new Map<
+    number,
+    { readonly deliveries: HeldDelivery[]; readonly secured: Promise<void> }
+  >();
+  #alarm: Alarm | null = null;
+
+  constructor(parts: KeepingParts) {
+    this.#parts = parts;
+    this.#schedule = parts.schedule;
+    this.#clock = parts.schedule.clock;
+  }
+
+  get size(): number {
+    return this.#deliveries.size;
+  }
+
+  /** @param inMs when it is extended first */
+  add(delivery: HeldDelivery, now: Instant, inMs = FIRST_BEAT_MS): void {
+    // The answer that brought it may have been slow.
+    delivery.beatMs = now.monoMs + Math.min(inMs, Math.max(delivery.leftMs(now) / 2, 0));
+    this.#deliveries.add(delivery);
+    // An alarm rings at least once in a pulse, so one that is set is early enough for most.
+    if (!this.#alarm || this.#alarm.dueMs > delivery.beatMs) this.#ringAt(delivery.beatMs);
+  }
+
+  /** The program has begun with a delivery that waited. */
+  begin(delivery: HeldDelivery, now: Instant): void {
+    // It came a short while ago. One that is uncertain is confirmed at once.
+    if (delivery.beatMs > now.monoMs)
+      delivery.beatMs = now.monoMs + Math.min(FIRST_BEAT_MS, delivery.leftMs(now) / 2);
+  }
+
+  delete(delivery: HeldDelivery): void {
+    this.#deliveries.delete(delivery);
+  }
+
+  has(delivery: HeldDelivery): boolean {
+    return this.#deliveries.has(delivery);
+  }
+
+  toArray(): HeldDelivery[] {
+    return this.#deliveries.toArray();
+  }
+
+  close(): void {
+    this.#schedule.cancel(this.#alarm);
+    this.#alarm = null;
+  }
+
+  #ringAt(dueMs: number): void {
+    this.#schedule.cancel(this.#alarm);
+    this.#alarm = this.#schedule.at(dueMs, this.#ring);
+  }
+
+  readonly #ring = (): void => {
+    this.#alarm = null;
+    const now = this.#clock.now();
+    const due: HeldDelivery[] = [];
+    for (const delivery of this.#deliveries.toArray()) {
+      // A listener of one that ends may settle others.
+      if (!this.has(delivery)) continue;
+      if (delivery.leftMs(now) <= 0) this.#expire(delivery);
+      else if (!delivery.isSettling && delivery.beatMs <= now.monoMs + EARLY_MS) due.push(delivery);
+    }
+    this.#extendAll(due, now);
+    this.#arm(now);
+  };
+
+  #arm(now: Instant): void {
+    if (this.#deliveries.size === 0) return;
+    let nextMs = now.monoMs + PULSE_MS;
+    for (let delivery = this.#deliveries.first; delivery; delivery = delivery.next) {
+      const endMs = now.monoMs + delivery.leftMs(now);
+      nextMs = Math.min(nextMs, endMs, delivery.isSettling ? endMs : delivery.beatMs);
+    }
+    if (!this.#alarm || this.#alarm.dueMs > nextMs) this.#ringAt(Math.max(nextMs, now.monoMs + 1));
+  }
+
+  #expire(delivery: HeldDelivery): void {
+    this.delete(delivery);
+    if (delivery.isSettling) this.#parts.unanswered(delivery);
+    else if (delivery.isGiven) {
+      this.#parts.expired(delivery);
+      delivery.lose("expired");
+    } else this.#parts.unwanted(delivery);
+  }
+
+  #extendAll(due: readonly HeldDelivery[], now: Instant): void {
+    const byLease = new Map<number, HeldDelivery[]>();
+    for (const delivery of due) {
+      if (!delivery.isGiven) {
+        this.#parts.unwanted(delivery);
+        continue;
+      }
+      const same = byLease.get(delivery.keepMs);
+      if (same) same.push(delivery);
+      else byLease.set(delivery.keepMs, [delivery]);
+    }
+    for (const [leaseMs, deliveries] of byLease) {
+      for (let start = 0; start < deliveries.length; start += CHUNK)
+        void this.#extend(deliveries.slice(start, start + CHUNK), leaseMs, now);
+    }
+  }
+
+  async #extend(deliveries: readonly HeldDelivery[], leaseMs: number, sentAt: Instant): Promise<void> {
+    // The next try does not wait for an answer, which may never come.
+    const retryMs = Math.max(Math.min(leaseMs / 3, FIRST_BEAT_MS), SHORTEST_RETRY_MS);
+    for (const delivery of deliveries) delivery.beatMs = sentAt.monoMs + retryMs;
+    let over: ReadonlySet<string>;
+    try {
+      over = new Set(
+        await this.#parts.extend(
+          deliveries.map(({ handle }) => handle),
+          leaseMs,
+        ),
+      );
+    } catch (error) {
+      this.#parts.failed(error as HoldfastError);
+      return;
+    }
+    const now = this.#clock.now();
+    for (const delivery of deliveries)
+      this.#settle(delivery, now, sentAt, over.has(delivery.handle) ? 0 : leaseMs);
+    this.#arm(now);
+  }
+
+  /** Resolves when the delivery has its whole deadline, or is over, or nobody can tell. Those of one turn travel in one request. */
+  secure(delivery: HeldDelivery): Promise<void> {
+    const { keepMs } = delivery;
+    const same = this.#insecure.get(keepMs);
+    if (same) {
+      same.deliveries.push(delivery);
+      return same.secured;
+    }
+    const deliveries = [delivery];
+    const secured = new Promise<void>((resolve) => {
+      process.nextTick(() => {
+        this.#insecure.delete(keepMs);
+        resolve(this.#extend(deliveries, keepMs, this.#clock.now()));
+      });
+    });
+    this.#insecure.set(keepMs, { deliveries, secured });
+    return secured;
+  }
+
+  /** Redis has answered an extension. @param leaseMs 0: it said that the delivery is over */
+  extended(delivery: HeldDelivery, sentAt: Instant, leaseMs: number): void {
+    const now = this.#clock.now();
+    this.#settle(delivery, now, sentAt, leaseMs);
+    this.#arm(now);
+  }
+
+  #settle(delivery: HeldDelivery, now: Instant, sentAt: Instant, leaseMs: number): void {
+    if (!this.has(delivery) || delivery.isSettling) return;
+    if (leaseMs === 0) {
+      this.delete(delivery);
+      delivery.lose("taken");
+    } else if (delivery.leftMs(now) <= 0) {
+      this.#expire(delivery);
+    } else {
+      delivery.extended(sentAt, leaseMs);
+      delivery.beatMs = delivery.isKept
+        ? sentAt.monoMs + jittered(this.#parts.random, leaseMs / 3)
+        : Number.POSITIVE_INFINITY;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+--[[
+Dealing: whatever makes something deliverable ends with deal(q), so that nobody stands idle beside it. Needs _deliveries.lua, and of
+the queue or the lanes:
+  take_next(q, count)   takes out of the line, in order: a list of {number, attempts, body, lane}; may stop before count
+  has_more(q)           whether anything deliverable waits
+  give_back(q, item, delay_ms, reason)   what recall() returned goes back, or becomes a dead letter
+  release_due(q)        moves what `later` has due, a bounded number: returns the number
+  q.away_ms, q.later_ms   the first scores of `away` and `later`, or nil
+]]
+local GIFTS = 64
+local OVERDUE = 16
+
+local function publish(q, process, words)
+  return redis.call('PUBLISH', q.inboxes .. process, q.verb .. ' ' .. q.name .. words)
+end
+
+-- Processes with free places that listen, as far as this server knows; the others leave. The one with most room is first.
+local function listening(q)
+  while true do
+    local rows, idle, names = redis.call('ZRANGE', q.idle, 0, GIFTS - 1, 'WITHSCORES'), {}, {}
+    for place = 1, #rows, 2 do
+      idle[#idle + 1] = { process = rows[place], room = -tonumber(rows[place + 1]) }
+      names[#names + 1] = q.inboxes .. rows[place]
+    end
+    if #idle == 0 or not q.is_sure then return idle end
+    local counts, live = redis.call('PUBSUB', 'NUMSUB', unpack(names)), {}
+    for place, one in ipairs(idle) do
+      if counts[2 * place] > 0 then live[#live + 1] = one else redis.call('ZREM', q.idle, one.process) end
+    end
+    if #live > 0 then return live end
+  end
+end
+
+-- Everybody idle takes for himself.
+local function tell_all(q)
+  for _, process in ipairs(redis.call('ZRANGE', q.idle, 0, -1)) do publish(q, process, '') end
+  redis.call('DEL', q.idle)
+end
+
+-- Somebody idle takes, and learns what is due.
+local function tell_one(q)
+  local idle = listening(q)
+  if idle[1] then publish(q, idle[1].process, '') end
+end
+
+local function roomiest(idle)
+  local most = idle[1]
+  for place = 2, #idle do
+    if idle[place].room > most.room then most = idle[place] end
+  end
+  return most
+end
+
+local function deal(q)
+  if q.paused or not has_more(q) then return end
+  local idle, room = listening(q), 0
+  if #idle == 0 then return end
+  for _, one in ipairs(idle) do room = room + one.room end
+  local parked, items = {}, take_next(q, math.min(room, GIFTS))
+  for _, item in ipairs(items) do
+    local one = roomiest(idle)
+    one.room, one.is_changed = one.room - 1, true
+    publish(q, one.process, ' ' .. deliver(q, parked, item, one.process) .. ' ' .. item.body)
+  end
+  park(q, parked)
+  for _, one in ipairs(idle) do
+    if one.room == 0 then
+      redis.call('ZREM', q.idle, one.process)
+    elseif one.is_changed then
+      redis.call('ZADD', q.idle, -one.room, one.process)
+    end
+  end
+  if has_more(q) and redis.call('ZCARD', q.idle) > 0 then tell_all(q) end
+end
+
+-- Deliveries whose deadline passed go back. Returns their number.
+local function return_overdue(q)
+  local rows = redis.call('ZRANGE', q.away, '-inf', string.format('%.1f', q.ms), 'BYSCORE', 'LIMIT', 0, OVERDUE, 'WITHSCORES')
+  local handles, count = {}, 0
+  for place = 1, #rows, 2 do handles[#handles + 1] = rows[place] end
+  for place, item in ipairs(recall(q, handles)) do
+    if item then
+      -- Nobody has heard of this process since the delivery: it gets nothing more before it takes.
+      if tonumber(rows[2 * place]) % 1 > 0 then redis.call('ZREM', q.idle, item.process) end
+      give_back(q, item, 0, 'its deadline passed')
+      count = count + 1
+    end
+  end
+  return count
+end
+
+-- Puts back what is due: a bounded number, the rest follows at once because it is still due. Returns the number.
+local function return_due(q)
+  local count = 0
+  if q.away_ms and q.away_ms <= q.ms then count = count + return_overdue(q) end
+  if q.later_ms and q.later_ms <= q.ms then count = count + release_due(q) end
+  if count > 0 then
+    q.away_ms = tonumber(redis.call('ZRANGE', q.away, 0, 0, 'WITHSCORES')[2])
+    q.later_ms = tonumber(redis.call('ZRANGE', q.later, 0, 0, 'WITHSCORES')[2])
+  end
+  return count
+end
+
+-- In ms from now; -1: nothing is delayed, and nobody has a delivery. q.recheck_ms: see _gone.lua.
+local function due_in(q)
+  local due_ms = math.min(q.away_ms or math.huge, q.later_ms or math.huge, q.recheck_ms or math.huge)
+  return due_ms == math.huge and -1 or math.max(0, math.ceil(due_ms - q.ms))
+end

@@ -1,0 +1,33 @@
+--[[
+dead: reads the newest dead letters. Changes nothing.
+
+KEYS[1]  dead     zset  see _deliveries.lua
+KEYS[2]  letters  hash  see _deliveries.lua
+ARGV[1]  count    integer, at most 1,000
+
+Returns  {id, body, attempts, reason, ms, ...}  the newest first
+Raises   WRONGTYPE where another program owns a key
+
+Retry    safe
+Clock    none
+Cost     O(n) with n the letters read. Stops after the first that brings the bodies to 1 MiB
+]]
+--- @include "_checked.lua"
+local dead, letters = KEYS[1], KEYS[2]
+local count = tonumber(ARGV[1])
+local MOST = 1048576
+local rows = checked(dead, redis.pcall('ZRANGE', dead, 0, count - 1, 'REV', 'WITHSCORES'))
+checked(letters, redis.pcall('HLEN', letters))
+local seen, bytes = {}, 0
+for place = 1, #rows, 2 do
+  local found = redis.call('HMGET', letters, rows[place], 'why:' .. rows[place])
+  local attempts, reason = string.match(found[2] or '', '^(%d+) (.*)$')
+  if found[1] and attempts then
+    for _, word in ipairs({ rows[place], found[1], tonumber(attempts), reason, tonumber(rows[place + 1]) }) do
+      seen[#seen + 1] = word
+    end
+    bytes = bytes + #found[1]
+    if bytes >= MOST then break end
+  end
+end
+return seen

@@ -1,0 +1,32 @@
+--[[
+in-flight: reads the deliveries that processes have, of a queue or of lanes. Changes nothing.
+
+KEYS[1..3]  about, off, away   see _deliveries.lua
+ARGV[1]     count  integer, at most 1,000
+
+Returns  {handle, body, left_ms, ...}  the nearest deadline first; left_ms at least 0: one that is overdue has not come back yet
+Raises   WRONGTYPE where another program owns a key
+
+Retry    safe
+Clock    the server's, read once
+Cost     O(n) with n the deliveries read. Stops after the first that brings the bodies to 1 MiB
+]]
+--- @include "_about.lua"
+local q = { about = KEYS[1], off = KEYS[2], away = KEYS[3] }
+local count = tonumber(ARGV[1])
+local MOST = 1048576
+open(q, '')
+checked(q.off, redis.pcall('HLEN', q.off))
+local seen, bytes = {}, 0
+local rows = checked(q.away, redis.pcall('ZRANGE', q.away, 0, count - 1, 'WITHSCORES'))
+for place = 1, #rows, 2 do
+  local body = redis.call('HGET', q.off, rows[place])
+  if body then
+    for _, word in ipairs({ rows[place], body, math.max(0, math.floor(tonumber(rows[place + 1]) - q.ms)) }) do
+      seen[#seen + 1] = word
+    end
+    bytes = bytes + #body
+    if bytes >= MOST then break end
+  end
+end
+return seen

@@ -1,0 +1,49 @@
+--[[
+look: puts back what is due, and the deliveries of processes that are gone. Nobody listened for such a process at two looks at least a
+second apart. A process that looks is not gone.
+
+KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
+ARGV[1]   name          of the queue, without blanks
+ARGV[2]   inboxes       see _deliveries.lua
+ARGV[3]   is_sure       0 or 1  see _deliveries.lua
+ARGV[4]   order         "fifo", "lifo", or '' for whatever it has
+ARGV[5]   max_attempts  integer, 0: no bound
+ARGV[6]   keep_dead     integer
+ARGV[7]   keep_results  in ms
+ARGV[8]   results       see _deliveries.lua
+ARGV[9]   process       without ":"
+ARGV[10]  listens       0 or 1  1: its inbox is up, as far as it knows
+
+Returns  {returned, due, free}  returned: the messages that were put back. due: ms until something is due, -1: nothing is. free: the
+                    free places of the process
+         {'order', order}  the queue has another order; nothing was changed
+Raises   WRONGTYPE where another program owns a key; then nothing was changed
+
+Retry    safe
+Clock    the server's, read once
+Cost     O(log m) with m the deliveries of all processes; every 700 ms also O(n) with n at most 200 of them, and the processes that
+         have those
+]]
+--- @include "_about.lua"
+--- @include "_deliveries.lua"
+--- @include "_queue.lua"
+--- @include "_deal.lua"
+--- @include "_gone.lua"
+local q = {
+  about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
+  letters = KEYS[9], verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', max_attempts = tonumber(ARGV[5]),
+  keep_dead = tonumber(ARGV[6]), keep_results = ARGV[7], results = ARGV[8],
+}
+local order, process, listens = ARGV[4], ARGV[9], ARGV[10] == '1'
+open(q, '', { 'looked', 'gone' })
+local other = other_order(q, order)
+if other then return { 'order', other } end
+check(q)
+go_on_at_maxmemory(q)
+local returned = return_due(q)
+if q.is_sure then returned = returned + look_for_gone(q, process, listens) end
+if returned > 0 then deal(q) end
+close(q)
+tidy_memory(q)
+local free = redis.call('ZSCORE', q.idle, process)
+return { returned, due_in(q), free and -tonumber(free) or 0 }

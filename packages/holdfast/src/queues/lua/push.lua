@@ -1,0 +1,180 @@
+--[[
+push: adds messages at the end of the line, or for later. Where a process has free places, the messages are handed to it at once.
+
+KEYS[1..7]  about, line, off, away, idle, later, again   see _queue.lua
+KEYS[8..n]  the dedupe keys of the messages that have one, in their order
+ARGV[1]   name       of the queue, without blanks
+ARGV[2]   inboxes    see _deliveries.lua
+ARGV[3]   is_sure    0 or 1  see _deliveries.lua
+ARGV[4]   order      "fifo", "lifo", or '' for whatever it has
+ARGV[5]   memory     of the caller, see _about.lua
+ARGV[6]   seq        integer, see _about.lua
+ARGV[7]   limit      integer: most messages that wait, are delayed or in flight; 0: no bound
+ARGV[8]   when_full  "refuse", or "drop": deletes the oldest that wait
+ARGV[9]   is_whole   0 or 1  1: where some find no room, none is pushed; else the first ones are
+ARGV[10]  kind       "plain": bodies follow; "each": of each message delay in ms, ms for which its dedupe id is kept or 0, and body
+ARGV[11..n] messages
+
+Returns  "first/pushed/dropped/length/known"  first: the number of the first new message, '' if none is new; the other new ones
+                    follow it by 1 each, in their order. pushed: the messages before the first one without room. dropped: those that
+                    were deleted. length: afterwards, where the queue has a limit, else 0. known: those of `pushed` that are not
+                    new: "<place from 0>=<number of the first with its dedupe id>", with commas
+         {'order', order}  the queue has another order; nothing was changed
+         {'forgotten'}     a copy of a request whose answer is no longer known; nothing was changed
+Raises   WRONGTYPE where another program owns a key; then nothing was changed
+
+Retry    a second copy pushes nothing, and returns the same
+Clock    the server's, read once
+Cost     O(n log m) with n the messages, and m the deliveries of all processes. 8 commands for one that is handed over, 5 for any
+         number of plain ones that wait
+]]
+--- @include "_about.lua"
+local q = {
+  about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
+  verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1',
+}
+local order, memory, seq, limit, drops = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[8] == 'drop'
+local is_whole, kind = ARGV[9] == '1', ARGV[10]
+local first_message = 11
+open(q, memory)
+local answer, is_forgotten = remembered(q, seq)
+if answer then return answer end
+if is_forgotten then return { 'forgotten' } end
+local other = other_order(q, order)
+if other then return { 'order', other } end
+local is_plain = kind == 'plain' and limit == 0
+local idle = checked(q.idle, redis.pcall('ZRANGE', q.idle, 0, 0, 'WITHSCORES'))
+
+-- Two short paths for most pushes, before the functions of the others are made: making them costs as much as pushing.
+if is_plain and (not idle[1] or q.paused) then
+  local line, at = {}, 0
+  q.last = next_number(q) - 1
+  for place = first_message, #ARGV do
+    q.last = q.last + 1
+    line[at + 1], line[at + 2], at = digits(q.last), ARGV[place], at + 2
+  end
+  checked(q.line, redis.pcall('RPUSH', q.line, unpack(line)))
+  answer = line[1] .. '/' .. #ARGV - first_message + 1 .. '/0/0/'
+  close(q, seq, answer)
+  return answer
+end
+if is_plain and #ARGV == first_message then
+  local number, token, body = digits(next_number(q)), digits(next_number(q)), ARGV[first_message]
+  local process = idle[1]
+  local handle = token .. ':' .. number .. ':1:' .. process
+  checked(q.off, redis.pcall('HSET', q.off, handle, body))
+  -- The first lease of _deliveries.lua.
+  local parked = redis.pcall('ZADD', q.away, string.format('%.1f', q.ms + 3000.5), handle)
+  if type(parked) == 'table' then
+    redis.call('HDEL', q.off, handle)
+    checked(q.away, parked)
+  end
+  if redis.call('PUBLISH', q.inboxes .. process, 'queue ' .. q.name .. ' ' .. handle .. ' ' .. body) > 0 or not q.is_sure then
+    if idle[2] == '-1' then redis.call('ZREM', q.idle, process)
+    else redis.call('ZADD', q.idle, tonumber(idle[2]) + 1, process) end
+    answer = number .. '/1/0/0/'
+    close(q, seq, answer)
+    return answer
+  end
+  -- The process is gone: the long way below finds another.
+  redis.call('HDEL', q.off, handle)
+  redis.call('ZREM', q.away, handle)
+  redis.call('ZREM', q.idle, process)
+end
+
+--- @include "_deliveries.lua"
+--- @include "_queue.lua"
+--- @include "_deal.lua"
+local messages = {}
+
+-- known: the number of an earlier message with its dedupe id.
+local function read_messages()
+  local key = 8
+  local step = kind == 'plain' and 1 or 3
+  for place = first_message, #ARGV, step do
+    local message = { body = ARGV[place + step - 1], delay_ms = 0 }
+    if step == 3 then
+      message.delay_ms = tonumber(ARGV[place])
+      if ARGV[place + 1] ~= '0' then
+        message.dedupe, message.keep_ms = KEYS[key], ARGV[place + 1]
+        message.known = checked(message.dedupe, redis.pcall('GET', message.dedupe))
+        key = key + 1
+      end
+    end
+    messages[#messages + 1] = message
+  end
+end
+
+-- Deletes what waits, the oldest first. Returns the number.
+local function drop(count)
+  local dropped, returned = 0, math.min(count, q.returned)
+  if returned > 0 then
+    local rows = redis.call('ZPOPMIN', q.again, returned)
+    for place = 1, #rows, 2 do redis.call('HDEL', q.off, rows[place]) end
+    q.returned, dropped = q.returned - returned, returned
+  end
+  local waiting = math.min(count - dropped, q.in_line)
+  if waiting > 0 then
+    redis.call('LTRIM', q.line, 2 * waiting, -1)
+    q.in_line, dropped = q.in_line - waiting, dropped + waiting
+  end
+  if dropped == count then return dropped end
+  local rows = redis.call('ZPOPMIN', q.later, count - dropped)
+  for place = 1, #rows, 2 do redis.call('HDEL', q.off, rows[place]) end
+  return dropped + #rows / 2
+end
+
+-- How many of the new ones find room. Second: how many were dropped for them.
+local function make_room(length)
+  if limit == 0 then return #messages, 0 end
+  local ids, new = {}, 0
+  for _, message in ipairs(messages) do
+    local id = message.dedupe or message
+    if not message.known and not ids[id] then new = new + 1 end
+    ids[id] = true
+  end
+  local room = limit - length
+  local most = drops and room + q.in_line + q.returned + redis.call('ZCARD', q.later) or room
+  if new > most and is_whole then return 0, 0 end
+  local accepted = math.max(0, math.min(new, most))
+  return accepted, drops and accepted > room and drop(accepted - room) or 0
+end
+
+read_messages()
+check(q)
+local room, dropped = make_room(q.in_line + q.parked)
+local first, pushed, ids, line, known = nil, 0, {}, {}, {}
+for _, message in ipairs(messages) do
+  local id = message.dedupe
+  local number = message.known or id and ids[id]
+  if number then
+    known[#known + 1] = string.format('%.0f', pushed) .. '=' .. number
+  else
+    if room < 1 then break end
+    room = room - 1
+    q.last = first and q.last + 1 or next_number(q)
+    message.number, message.attempts = digits(q.last), 0
+    first = first or message.number
+    if id then
+      ids[id] = message.number
+      redis.call('SET', id, message.number, 'PX', message.keep_ms)
+    end
+    if message.delay_ms > 0 then
+      put_later(q, message, q.ms + message.delay_ms)
+    else
+      line[#line + 1] = message.number
+      line[#line + 1] = message.body
+    end
+  end
+  pushed = pushed + 1
+end
+if #line > 0 then
+  redis.call('RPUSH', q.line, unpack(line))
+  q.in_line = q.in_line + #line / 2
+  deal(q)
+end
+if q.is_sooner then tell_one(q) end
+local length = limit == 0 and 0 or q.in_line + redis.call('HLEN', q.off)
+answer = string.format('%s/%.0f/%.0f/%.0f/%s', first or '', pushed, dropped, length, table.concat(known, ','))
+close(q, seq, answer)
+return answer

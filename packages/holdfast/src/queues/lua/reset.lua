@@ -1,0 +1,20 @@
+--[[
+reset: deletes a queue with all that it has. What is in flight is late from now on. Processes with free places take again.
+
+KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
+ARGV[1]   name     of the queue, without blanks
+ARGV[2]   inboxes  see _deliveries.lua
+
+Returns  1: there was something. 0: nothing
+Raises   nothing of its own: keys of other types are deleted as well
+
+Retry    safe
+Clock    none
+Cost     O(n) with n the processes that are idle; the rest is freed in the background
+]]
+local idle = KEYS[5]
+local name, inboxes = ARGV[1], ARGV[2]
+local processes = redis.pcall('ZRANGE', idle, 0, -1)
+local is_there = redis.call('UNLINK', unpack(KEYS)) > 0
+for _, process in ipairs(processes) do redis.call('PUBLISH', inboxes .. process, 'queue ' .. name) end
+return is_there and 1 or 0

@@ -1,0 +1,51 @@
+--[[
+state: reads the state of many queues. Changes nothing.
+
+KEYS[1..9n]  about, line, off, away, idle, later, again, dead, letters of each queue: see _queue.lua
+
+Returns  one entry per queue: {exists, order, paused, waiting, returned, delayed, in_flight, dead, free, processes, age_ms}
+           exists: 0 or 1: it has been used, and not reset. order: '' until somebody names one. paused: 0 or 1
+           free: the free places of all processes, and their number
+           age_ms: of the oldest message in line; -1: none waits
+         0 where another program owns a key
+Raises   NOPERM and the like; nothing for a foreign type
+
+Retry    safe
+Clock    the server's, read once
+Cost     O(n + m) with n the queues, and m the processes with free places
+]]
+--- @include "../../redis/lua/_clock.lua"
+local KEYS_OF_ONE = 9
+local now = tonumber(read_clock())
+
+-- The oldest is at the head, whichever end is delivered first. Its number is the time of its push in µs.
+local function age_ms(line, skew)
+  local number = tonumber(redis.call('LINDEX', line, 0) or '')
+  if not number then return -1 end
+  return math.floor(math.max(0, now + skew - number) / 1000)
+end
+
+local function state_of(first)
+  local about, line, away, idle = KEYS[first], KEYS[first + 1], KEYS[first + 3], KEYS[first + 4]
+  local later, again, dead = KEYS[first + 5], KEYS[first + 6], KEYS[first + 7]
+  local fields = redis.call('HMGET', about, 'order', 'paused', 'skew')
+  local free, rows = 0, redis.call('ZRANGE', idle, 0, -1, 'WITHSCORES')
+  for place = 2, #rows, 2 do free = free - tonumber(rows[place]) end
+  return {
+    redis.call('EXISTS', about), fields[1] or '', fields[2] and 1 or 0, redis.call('LLEN', line) / 2, redis.call('ZCARD', again), redis.call('ZCARD', later),
+    redis.call('ZCARD', away), redis.call('ZCARD', dead), free, #rows / 2, age_ms(line, tonumber(fields[3] or '0')),
+  }
+end
+
+local entries = {}
+for first = 1, #KEYS, KEYS_OF_ONE do
+  local is_read, entry = pcall(state_of, first)
+  if is_read then
+    entries[#entries + 1] = entry
+  else
+    local text = type(entry) == 'table' and entry.err or tostring(entry)
+    if not string.find(text, 'WRONGTYPE') then error(entry) end
+    entries[#entries + 1] = 0
+  end
+end
+return entries

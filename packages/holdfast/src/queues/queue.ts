@@ -1,0 +1,257 @@
+/** Queue: messages that each go to one consumer, and stay in Redis until it has acknowledged them. */
+import { checkOptions, checkWait, type WaitOptions } from "../arguments.js";
+import { fromCaller, tellCaller } from "../errors.js";
+import { decodeValue } from "../values.js";
+import type { ConsumeOptions } from "./consume-options.js";
+import type { Consumer as RunningConsumer } from "./consumer.js";
+import type { Delivery } from "./delivery.js";
+import type { QueueState } from "./inspection.js";
+import {
+  type CountOptions,
+  checkBatch,
+  checkList,
+  checkNames,
+  DEFAULT_LISTED,
+  DEFAULT_PEEK,
+} from "./lists.js";
+import type { Pushed } from "./pushes.js";
+import type { QueueCore } from "./queue-core.js";
+import type { Outcome } from "./results.js";
+
+import {
+  checkId,
+  checkPush,
+  checkPushMany,
+  checkReceive,
+  encodeBody,
+  type PushManyOptions,
+  type PushOptions,
+  type ReceiveOptions,
+} from "./settings.js";
+
+/** What `consume()` returns. It ends with `stop()`, `hf.close()`, its signal, and at the end of a scope with `await using`. */
+export type Consumer = Pick<RunningConsumer, "running" | "stop" | "done" | typeof Symbol.asyncDispose>;
+
+/** A message without a delivery: nobody has to acknowledge it. */
+export interface Message<Body = unknown> {
+  /** 16 digits, larger with each message of the queue. */
+  readonly id: string;
+  readonly body: Body;
+}
+
+/** A message that used up its attempts. */
+export interface DeadLetter<Body = unknown> extends Message<Body> {
+  /** Number of its deliveries. */
+  readonly attempts: number;
+  /** The message of the last error, or what ended the last delivery. */
+  readonly reason: string;
+  /** When it became one, in ms since 1970 by the server's clock. */
+  readonly atMs: number;
+}
+
+/** A message that a process has. */
+export interface InFlight<Body = unknown> extends Message<Body> {
+  /** Number of its deliveries, this one with them. */
+  readonly attempt: number;
+  /** The token of the delivery. */
+  readonly token: bigint;
+  /** The id of the process that has it. */
+  readonly process: string;
+  /** Until it is delivered again, unless the process extends it. A delivery is extended while its handler runs. */
+  readonly remainingMs: number;
+}
+
+export class Queue<Body = unknown, Result = unknown> {
+  readonly name: string;
+  readonly #core: QueueCore;
+
+  /** Made by `hf.queue(name, options)`. */
+  constructor(core: QueueCore) {
+    this.name = core.name;
+    this.#core = core;
+  }
+
+  /**
+   * Pushes a message. When it resolves, Redis has the message. Pushes that are awaited one after the other are delivered in
+   * this order.
+   * @param body JSON, or bytes, of at most `maxBytes` as it is stored
+   * @throws {InvalidArgumentError} @throws {QueueFullError} @throws {OrderMismatchError} @throws {ServerError} @throws {ClosedError}
+   *   nothing was pushed
+   * @throws {UnavailableError} Redis answered none of the pushes before it: nothing was pushed
+   * @throws {IndeterminateError} it may be pushed: a push with `dedupe` can be repeated
+   */
+  async push(body: Body, options?: PushOptions): Promise<Pushed> {
+    const { producer, settings } = this.#core;
+    const text = encodeBody("body", body, settings.maxBytes);
+    const extras = options === undefined ? null : checkPush(options);
+    // Not by tellCaller(), which would cost another promise for each message.
+    try {
+      return await producer.push({ body: text, extras });
+    } catch (error) {
+      throw fromCaller(error, this.push);
+    }
+  }
+
+  /**
+   * Pushes messages in this order, all or none.
+   * @param bodies at most 500, of 1 MiB together
+   * Errors as for `push`; after IndeterminateError all of them may be pushed, or none. With `dedupe` the call can be repeated.
+   */
+  async pushMany(bodies: readonly Body[], options: PushManyOptions = {}): Promise<readonly Pushed[]> {
+    const { producer, settings } = this.#core;
+    const texts = encodeBodies(bodies, settings.maxBytes);
+    const extras = checkPushMany(options, texts.length);
+    if (texts.length === 0) return [];
+    return tellCaller(
+      producer.pushMany(texts.map((body, place) => ({ body, extras: extras?.[place] ?? null }))),
+    );
+  }
+
+  /**
+   * Takes a message at most once: Redis has deleted it before the caller sees it, so a process that dies takes it along. Null: none
+   * came within `wait`.
+   * @throws {InvalidArgumentError} @throws {OrderMismatchError} @throws {ServerError} @throws {ClosedError} @throws the signal's reason
+   * @throws {IndeterminateError} the answer was lost, and a message may be lost with it
+   */
+  async pop(options: WaitOptions = {}): Promise<Message<Body> | null> {
+    checkOptions("options", options, ["wait", "signal"]);
+    return (await tellCaller(this.#core.intake.pop(checkWait(options)))) as Message<Body> | null;
+  }
+
+  /**
+   * Takes a message, which stays in Redis until the delivery is acknowledged. It is delivered again, under a larger token, when its
+   * deadline passes, when this process dies, and after `nack()`. Null: none came within `wait`.
+   * @throws {InvalidArgumentError} @throws {OrderMismatchError} @throws {ServerError} @throws {ClosedError} @throws the signal's reason
+   * @throws {IndeterminateError} Redis did not answer during the wait; no message is lost
+   */
+  async receive(options: ReceiveOptions = {}): Promise<Delivery<Body, Result> | null> {
+    const { intake, settings } = this.#core;
+    const terms = checkReceive(options, settings.deadlineMs);
+    const delivery: Delivery | null = await tellCaller(intake.receive(terms));
+    return delivery as Delivery<Body, Result> | null;
+  }
+
+  /**
+   * Calls the handler for each message, with up to `concurrency` at a time. The delivery is extended while the handler runs. Its return
+   * value is stored as the result. When it throws, the message goes back to the queue after the `backoff`, and becomes a dead
+   * letter after `maxAttempts`. Errors of Redis do not end it: it goes on when Redis answers again.
+   * @throws {InvalidArgumentError} @throws {ClosedError}
+   */
+  consume(
+    handler: (delivery: Delivery<Body, Result>) => Result | void | Promise<Result | void>,
+    options: ConsumeOptions = {},
+  ): Consumer {
+    return this.#core.intake.consume(handler as (delivery: Delivery) => unknown, options);
+  }
+
+  /**
+   * Reads what became of a message, or waits for it. Null: nothing within `wait`. An `ack()` without a result, and a handler that
+   * returns undefined, store nothing: then it is null until the wait is over. Outcomes are kept for `keepResults`.
+   * @param id of the message, as `push` returned it
+   * @throws {InvalidArgumentError} @throws {ServerError} @throws {ClosedError} @throws the signal's reason
+   * @throws {IndeterminateError} Redis did not answer during the wait
+   */
+  async result(id: string, options: WaitOptions = {}): Promise<Outcome<Result> | null> {
+    checkOptions("options", options, ["wait", "signal"]);
+    const { results, scripts } = this.#core;
+    const checked = checkId("id", id);
+    const source = { channel: scripts.resultKey(checked), read: () => scripts.result(checked) };
+    return (await tellCaller(results.wait(source, checkWait(options)))) as Outcome<Result> | null;
+  }
+
+  /**
+   * Reads the next messages, in the order in which they will be delivered, and leaves them in the queue. Those that are delayed
+   * are not among them.
+   * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError}
+   */
+  async peek(options: CountOptions = {}): Promise<readonly Message<Body>[]> {
+    const messages = await tellCaller(this.#core.scripts.peek(checkList(options, DEFAULT_PEEK)));
+    return messages.map(({ id, body }) => ({ id, body: decodeValue(body) as Body }));
+  }
+
+  /**
+   * Reads the deliveries that processes have, the nearest deadline first. What a process was given and has not begun is among them.
+   * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError}
+   */
+  async inFlight(options: CountOptions = {}): Promise<readonly InFlight<Body>[]> {
+    const held = await tellCaller(this.#core.scripts.inFlight(checkList(options, DEFAULT_LISTED)));
+    return held.map(({ id, body, attempt, token, process, remainingMs }) => {
+      return { id, body: decodeValue(body) as Body, attempt, token, process, remainingMs };
+    });
+  }
+
+  /**
+   * Cancels a message that waits, came back or is delayed: true, and it will not be delivered again. False: it is in flight, or over. May be
+   * repeated. Any process may do it. Its id for `dedupe` stays for its time.
+   * @param id of the message, as `push` returned it
+   * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} it may be cancelled: repeat it
+   */
+  async cancel(id: string): Promise<boolean> {
+    return tellCaller(this.#core.scripts.cancel(checkId("id", id)));
+  }
+
+  /** Reads the state of the queue at one moment. @throws {ServerError} @throws {IndeterminateError} */
+  async state(): Promise<QueueState> {
+    return tellCaller(this.#core.inspection.look(this.name));
+  }
+
+  /**
+   * Delivers nothing more in any process until `resume()`. Messages can be pushed, and deliveries under way go on. The queue remembers
+   * it, also while nobody uses it. May be repeated. Returns whether it was not paused before.
+   * @throws {ServerError} @throws {IndeterminateError} it may be paused: repeat it
+   */
+  async pause(): Promise<boolean> {
+    return tellCaller(this.#core.scripts.pause());
+  }
+
+  /** Ends `pause()`. May be repeated. Returns whether it was paused. Errors as for `pause`. */
+  async resume(): Promise<boolean> {
+    return tellCaller(this.#core.scripts.resume());
+  }
+
+  /**
+   * Deletes all messages that wait, came back or are delayed, and returns their number. Deliveries under way go on, and dead letters
+   * stay. It deletes in steps, and goes on while others push.
+   * @throws {ServerError} @throws {IndeterminateError} they may be deleted
+   */
+  async drain(): Promise<number> {
+    return tellCaller(this.#core.scripts.drain());
+  }
+
+  /** Reads dead letters, the newest first. @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} */
+  async dead(options: CountOptions = {}): Promise<readonly DeadLetter<Body>[]> {
+    const letters = await tellCaller(this.#core.scripts.dead(checkList(options, DEFAULT_LISTED)));
+    return letters.map((letter) => ({ ...letter, body: decodeValue(letter.body) as Body }));
+  }
+
+  /**
+   * Puts dead letters back into the queue, with their ids and all their attempts, before the messages that were not delivered yet. Returns their number.
+   * @param ids of the messages; default: all dead letters
+   * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} some may be back: repeat it
+   */
+  async redrive(ids?: readonly string[]): Promise<number> {
+    return tellCaller(this.#core.scripts.redrive(ids === undefined ? null : checkIds(ids)));
+  }
+
+  /**
+   * Deletes the queue: messages, deliveries, dead letters, its order, and its pause. Results and ids for dedupe stay for their time. Deliveries
+   * that processes have end at their next heartbeat, and their `ack` is refused. Returns whether there was anything.
+   * @throws {ServerError} @throws {IndeterminateError} it may be reset: repeat it
+   */
+  async reset(): Promise<boolean> {
+    return tellCaller(this.#core.scripts.reset());
+  }
+}
+
+function encodeBodies(bodies: readonly unknown[], maxBytes: number): string[] {
+  return checkBatch(
+    "bodies",
+    bodies,
+    (body, argument) => encodeBody(argument, body, maxBytes),
+    (text) => text,
+  );
+}
+
+function checkIds(ids: readonly string[]): readonly string[] {
+  return checkNames("ids", ids, (id, argument) => checkId(argument, id));
+}

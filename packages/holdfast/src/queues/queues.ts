@@ -1,0 +1,93 @@
+/** Queues: the queues of one Holdfast. All objects for one name share what they know and what is under way. */
+import { checkLockName } from "../arguments.js";
+import { ClosedError, InvalidArgumentError } from "../errors.js";
+import type { RedisContext } from "../redis/context.js";
+import { show } from "../time/duration.js";
+import { QueueInspection } from "./inspection.js";
+import { Intakes } from "./intakes.js";
+import { Producer } from "./producer.js";
+import { type Pushed, type QueueItem, QueuePushes } from "./pushes.js";
+import { Queue } from "./queue.js";
+import type { QueueCore } from "./queue-core.js";
+import { QueueScripts } from "./queue-scripts.js";
+import { Results } from "./results.js";
+import { checkQueue, type QueueOptions, type QueueSettings } from "./settings.js";
+
+export class Queues {
+  readonly #context: RedisContext;
+  readonly #results: Results;
+  readonly #intakes: Intakes;
+  readonly #inspection: QueueInspection;
+  readonly #cores = new Map<string, QueueCore>();
+  #closed = false;
+
+  constructor(context: RedisContext) {
+    this.#context = context;
+    this.#results = new Results(context);
+    this.#intakes = new Intakes(context, "queue");
+    this.#inspection = new QueueInspection(context);
+  }
+
+  /**
+   * @param options absent: those that this program gave before, else the defaults
+   * @throws {InvalidArgumentError} @throws {ClosedError}
+   */
+  queue<Body, Result>(name: string, options?: QueueOptions): Queue<Body, Result> {
+    if (this.#closed) throw new ClosedError("queue() was called after hf.close()");
+    const settings = checkQueue(options);
+    const known = this.#cores.get(checkLockName(name));
+    if (known && options) checkSame(name, known.settings, settings, options);
+    return new Queue<Body, Result>(known ?? this.#open(name, settings));
+  }
+
+  /** Ends all waits and consumers, and waits for pushes under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#results.close();
+    const producers = [...this.#cores.values()].map(({ producer }) => producer.close());
+    await Promise.all([this.#intakes.close(), ...producers]);
+  }
+
+  #open(name: string, settings: QueueSettings): QueueCore {
+    const context = this.#context;
+    const scripts = new QueueScripts(context, name, settings);
+    const core: QueueCore = {
+      name,
+      settings,
+      scripts,
+      producer: new Producer<QueueItem, Pushed>(new QueuePushes(scripts), context),
+      intake: this.#intakes.open(scripts, { ...settings, lastAttempt: settings.maxAttempts }),
+      results: this.#results,
+      inspection: this.#inspection,
+    };
+    this.#cores.set(name, core);
+    return core;
+  }
+}
+
+/** The option of each setting. */
+const OPTIONS: readonly (readonly [keyof QueueSettings, keyof QueueOptions])[] = [
+  ["order", "order"],
+  ["maxLength", "maxLength"],
+  ["dropsOldest", "whenFull"],
+  ["maxBytes", "maxBytes"],
+  ["deadlineMs", "deadline"],
+  ["maxAttempts", "maxAttempts"],
+  ["keepDead", "keepDead"],
+  ["keepResultsMs", "keepResults"],
+];
+
+/** Two sets of options for one name would make it a matter of chance which of them counts. */
+function checkSame(name: string, known: QueueSettings, given: QueueSettings, options: QueueOptions): void {
+  const others = OPTIONS.filter(([setting]) => known[setting] !== given[setting]);
+  const [first] = others.toSorted((a, b) => Number(b[1] in options) - Number(a[1] in options));
+  if (!first) return;
+  const [setting, option] = first;
+  const now = options[option] === undefined ? "the default" : show(options[option]);
+  const before = setting === "dropsOldest" || setting === "order" ? "another" : show(known[setting]);
+  const unit = setting.endsWith("Ms") ? " ms" : "";
+  throw new InvalidArgumentError(
+    option,
+    `of the queue '${name}' is ${now} here, and ${before}${unit} in an earlier hf.queue() of this program: make the queue once, and export it`,
+  );
+}

@@ -1,0 +1,87 @@
+/** The deliveries of dead processes: when they come back, and whose do not. */
+import { expect, test } from "vitest";
+import { keys, onEngine, open, redis } from "./queue-lab.js";
+
+onEngine();
+
+const ABOUT = 0;
+const key = (place: number): string => keys()[place] as string;
+/** The last look for dead processes, and all that it saw, was a second earlier. */
+async function second(): Promise<void> {
+  const gone = (await redis.hget(key(ABOUT), "gone")) ?? "";
+  const earlier = gone.replace(/:(\d+)/g, (_, ms) => `:${Number(ms) - 1_000}`);
+  await redis.hset(key(ABOUT), { looked: "1", gone: earlier });
+}
+
+test("the deliveries of a process that nobody listens for come back after two looks", async () => {
+  const [one, two] = [await open(), await open()];
+  await one.push("j1", "j2", "j3");
+  await one.scripts.extend((await one.take(2)).handles, 30_000);
+  await two.scripts.extend((await two.take(1)).handles, 30_000);
+  await one.deafen();
+  await second();
+  expect((await two.scripts.look()).returned).toBe(0);
+  expect((await two.scripts.look()).returned).toBe(0);
+  await redis.hset(key(ABOUT), "looked", "1");
+  // Whoever sees the first sign looks for the second one as soon as it counts.
+  const { returned, dueInMs } = await two.scripts.look();
+  expect([returned, dueInMs !== null && dueInMs <= 1_000]).toEqual([0, true]);
+  await second();
+  expect((await two.scripts.look()).returned).toBe(2);
+  expect((await two.take(9)).bodies).toEqual(["j1", "j2"]);
+});
+
+test("a process that looks is not gone, although its inbox is down", async () => {
+  const [one, two] = [await open(), await open()];
+  await one.push("j1", "j2");
+  await one.scripts.extend((await one.take(1)).handles, 30_000);
+  await one.deafen();
+  for (let round = 0; round < 4; round += 1) {
+    await second();
+    expect((await two.scripts.look()).returned).toBe(0);
+    await one.scripts.look();
+  }
+  // It has said that its inbox is down: for three seconds more it is not gone.
+  const rounds: number[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    await second();
+    rounds.push((await two.scripts.look()).returned);
+  }
+  expect([rounds.slice(0, 3), rounds.slice(3).includes(1)]).toEqual([[0, 0, 0], true]);
+  expect((await two.take(1)).bodies).toEqual(["j1"]);
+});
+
+test("of a process with many deliveries all come back, 200 with each look", async () => {
+  const [one, two] = [await open(), await open()];
+  await one.push(...Array.from({ length: 450 }, (_, place) => `j${place}`));
+  await one.scripts.extend((await one.take(450)).handles, 30_000);
+  await one.deafen();
+  await two.scripts.look();
+  await second();
+  const looks = [];
+  for (let round = 0; round < 3; round += 1) looks.push(await two.scripts.look());
+  expect(looks.map(({ returned }) => returned)).toEqual([200, 200, 50]);
+  expect(looks[0]?.dueInMs).toBe(0);
+  expect((await two.take(450)).bodies).toEqual(Array.from({ length: 450 }, (_, place) => `j${place}`));
+});
+
+test("a process does not take itself for gone", async () => {
+  const [one, two] = [await open(), await open()];
+  await one.push("j1");
+  await one.scripts.extend((await one.take(1)).handles, 30_000);
+  await one.deafen();
+  await second();
+  await two.scripts.look();
+  await second();
+  expect((await one.scripts.look()).returned).toBe(0);
+});
+
+test("where nobody knows who listens, no process is gone", async () => {
+  const one = await open({}, { listens: false, isSure: false });
+  await one.push("j1");
+  await one.take(1);
+  for (let round = 0; round < 3; round += 1) {
+    await second();
+    expect((await one.scripts.look()).returned).toBe(0);
+  }
+});

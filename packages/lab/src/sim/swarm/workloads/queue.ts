@@ -1,0 +1,94 @@
+/** A queue: callers push, receive, pop, consume and fail; nothing is lost, and nothing is done twice. */
+import { checkQueue, type QueueFacts, queueRules } from "../../../history/queue-rules.js";
+import { lifeOf } from "../scene.js";
+import type { Scene, Work, Workload } from "../workload.js";
+import { wasClockWrong } from "./clock-faults.js";
+import { drawDeliveryPlan } from "./delivery-plan.js";
+import { QueueCaller } from "./queue/caller.js";
+import { queueCanaries } from "./queue/canaries.js";
+
+import { drawRun, name, noteGiven, type Shared } from "./queue/run.js";
+
+/** How late a look may be that puts back what is due. */
+const lookedMs = 2_600;
+/** In calm nothing is lost, so messages alone must be quick. */
+const quickMs = 500;
+const settleMs = 11_000;
+
+export const queue: Workload = {
+  name: "queue",
+  about: "callers push, delay, dedupe, cancel, pop, receive, consume and fail, and wait for results",
+  rules: {
+    ...queueRules,
+    Q5: "while a process is idle, nothing deliverable waits",
+    Q9: "a process that waits for no message has no free place",
+  },
+  canaries: queueCanaries,
+  draw: (seed, kinds) => drawDeliveryPlan("queue", seed, kinds),
+  begin,
+};
+
+function begin(scene: Scene): Work {
+  const shared = drawRun(scene);
+  return {
+    join: (caller) => new QueueCaller(caller, shared),
+    look() {
+      judgeWaiting(shared);
+      noteGiven(shared);
+    },
+    judge: (endMs) => judge(shared, endMs),
+    progress: () => shared.done,
+    lastMs: 60_000,
+    // The queue itself lasts until somebody resets it.
+    mayStay: (key) => mayStay(shared, key),
+  };
+}
+
+/** Q5: scripts deal what they make deliverable, so whoever looks between two of them finds nobody idle beside it. */
+function judgeWaiting({ scene, view, terms }: Shared): void {
+  // A pause that the server forgot ends without a resume, which would deal.
+  if (view.isPaused || (terms.usesPause && scene.hasForgotten)) return;
+  const [deliverable, idle] = [view.deliverable, view.idle.length];
+  if (deliverable > 0 && idle > 0)
+    scene.fail("Q5", `${deliverable} messages wait, and ${idle} processes are idle`);
+  if (scene.world.nowMs < scene.calmFromMs || scene.isEnding) return;
+  const dueMs = view.nowMs - lookedMs;
+  const late = view.away().find(({ atMs }) => atMs < dueMs);
+  if (late) scene.fail("Q5", `${late.name} was due ${(view.nowMs - late.atMs).toFixed(0)} ms ago`);
+}
+
+function judge(shared: Shared, endMs: number): void {
+  const { scene, view } = shared;
+  const recorder = scene.history.recorder("server", () => scene.world.nowMs);
+  recorder.begin("left", name, { value: { ids: view.ids() } }).ok();
+  for (const { property, message, atMs, operations } of checkQueue(
+    scene.history.operations.filter(({ key }) => key === name),
+    factsOf(shared, endMs),
+  )) {
+    scene.fail(property, message, atMs, operations);
+  }
+}
+
+function factsOf({ scene, terms, given }: Shared, endMs: number): QueueFacts {
+  const { world, plan, calmFromMs } = scene;
+  return {
+    endMs,
+    order: terms.isSteady ? terms.order : null,
+    tokensOf: (id) => [...(given.get(id) ?? [])],
+    maxAttempts: terms.maxAttempts,
+    wasLost: (fromMs, toMs) => scene.wasLost(fromMs, toMs),
+    wasClockSet: (fromMs, toMs) => wasClockWrong(scene, fromMs, toMs),
+    dueMs(readyMs, process) {
+      if (readyMs >= calmFromMs) return readyMs + quickMs;
+      const wokenMs = world.processes.get(lifeOf(process))?.wokenMs ?? 0;
+      return Math.max(readyMs, plan.chaosMs, wokenMs) + settleMs;
+    },
+  };
+}
+
+function mayStay({ scene, view }: Shared, key: string): boolean {
+  const lasting = ["", ":dead", ":letters"].map((part) => `${view.main}${part}`);
+  // The free place of a process that died, or could not say that it leaves, goes with the next message.
+  if (scene.plan.faults.length > 0) lasting.push(`${view.main}:idle`);
+  return lasting.includes(key) || (key.startsWith(view.main) && view.ids().length > 0);
+}

@@ -1,0 +1,132 @@
+/** The library with one text replaced, which the rules of queues must find. */
+import type { Canary } from "../../workload.js";
+
+export const queueCanaries: readonly Canary[] = [
+  {
+    rule: "Q1",
+    what: "a message that comes back is not kept",
+    change: {
+      file: "queues/lua/_queue.lua",
+      from: "  redis.call('ZADD', q.again, item.number, member)\n",
+      to: "  redis.call('HDEL', q.off, member)\n",
+    },
+  },
+  {
+    rule: "Q2",
+    what: "a pop gives the message back",
+    change: {
+      file: "queues/message-wait.ts",
+      from: '{ kind: "ack", result: undefined }',
+      to: '{ kind: "return", delayMs: 0, isAttempt: false, reason: undefined }',
+    },
+  },
+  {
+    rule: "Q3",
+    what: "no ack is late",
+    change: {
+      file: "queues/lua/_deliveries.lua",
+      from: "        if not ms then\n",
+      to: "        if false then\n",
+    },
+  },
+  {
+    rule: "Q1",
+    what: "a resent ack is late",
+    change: {
+      file: "queues/lua/take.lua",
+      from: "if answer then return { answer, due_in(q), newest(q) } end",
+      to: "",
+    },
+  },
+  {
+    rule: "Q4",
+    what: "returned messages come last",
+    change: {
+      file: "queues/lua/_queue.lua",
+      from: "if q.returned > 0 then some",
+      to: "if q.in_line == 0 then some",
+    },
+  },
+  {
+    rule: "Q4",
+    what: "lifo takes the oldest",
+    change: {
+      file: "queues/lua/_queue.lua",
+      from: "local is_lifo, items = q.order == 'lifo', {}",
+      to: "local is_lifo, items = false, {}",
+    },
+  },
+  {
+    rule: "Q5",
+    what: "a nack deals nothing",
+    change: { file: "queues/lua/back.lua", from: "\ndeal(q)\n", to: "\n" },
+  },
+  {
+    rule: "Q5",
+    what: "what a dead process had stays with it",
+    change: {
+      file: "queues/lua/_deal.lua",
+      from: "local function return_overdue(q)\n",
+      to: "local function return_overdue(q)\n  if true then return 0 end\n",
+    },
+  },
+  {
+    rule: "Q6",
+    what: "a copy of a push is another push",
+    change: {
+      file: "queues/lua/push.lua",
+      from: "if answer then return answer end",
+      to: "",
+    },
+  },
+  {
+    rule: "Q6",
+    what: "a dedupe id is kept for 50 ms",
+    change: { file: "queues/lua/push.lua", from: "'PX', message.keep_ms", to: "'PX', 50" },
+  },
+  {
+    rule: "Q7",
+    what: "an outcome tells nobody",
+    change: {
+      file: "queues/lua/_deliveries.lua",
+      from: "  redis.call('PUBLISH', q.results .. number, kind)\n",
+      to: "",
+    },
+  },
+  {
+    rule: "Q7",
+    what: "a result is stored for a late ack",
+    change: {
+      file: "queues/lua/_deliveries.lua",
+      from: "and not (late and late[place / 2 - 1]) then",
+      to: "then",
+    },
+  },
+  {
+    rule: "Q8",
+    what: "one attempt too many",
+    change: {
+      file: "queues/lua/_deliveries.lua",
+      from: "attempts >= q.max_attempts",
+      to: "attempts > q.max_attempts",
+    },
+  },
+  {
+    rule: "Q10",
+    what: "a cancelled message keeps its turn",
+    change: {
+      file: "queues/lua/cancel.lua",
+      from: "  if not place then return 0 end\n",
+      to: "  if true then return place and 1 or 0 end\n",
+    },
+  },
+  {
+    rule: "Q9",
+    what: "the end of a wait gives up no place",
+    change: {
+      file: "queues/intake.ts",
+      from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",
+      to: "",
+    },
+  },
+];
