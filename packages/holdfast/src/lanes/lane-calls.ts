@@ -1,0 +1,118 @@
+/** LaneCalls: how the scripts of the lanes of one name are called. Lanes are percent-encoded in Redis. */
+import { IndeterminateError } from "../errors.js";
+import type { RedisContext } from "../redis/context.js";
+import { inboxChannel, laneKeys, laneResultKey } from "../redis/keys.js";
+import type { Reply } from "../redis/port.js";
+import type { Script } from "../redis/script.js";
+
+/** The options of lanes that the scripts know. Redis keeps the last ones that a process gave. */
+export interface LaneScriptSettings {
+  readonly inFlight: number;
+  readonly whenFailed: "park" | "skip" | "dead-letter";
+  /** Infinity: no bound. */
+  readonly maxAttempts: number;
+  /** Of each lane. Infinity: no bound. */
+  readonly maxLength: number;
+  readonly dropsOldest: boolean;
+  readonly keepDead: number;
+  readonly keepResultsMs: number;
+  /** Deliveries of each lane; null: no bound. */
+  readonly rate: { readonly max: number; readonly perMs: number } | null;
+}
+
+export type LaneContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs" | "random"> & {
+  readonly inbox: Pick<RedisContext["inbox"], "channel" | "up">;
+};
+
+const KEY_NAMES = [
+  "about",
+  "rec",
+  "ready",
+  "off",
+  "away",
+  "idle",
+  "later",
+  "again",
+  "cancelled",
+  "held",
+  "dead",
+  "letters",
+] as const;
+
+export type LaneKey = (typeof KEY_NAMES)[number];
+
+export class LaneCalls {
+  readonly name: string;
+  /** The id of this process in Redis. */
+  readonly process: string;
+  /** Under this id the server remembers the last requests. Each object has its own, because each counts its requests from 1. */
+  readonly memory: string;
+  /** As lanes/lua/_lanes.lua reads them; empty: those that the lanes have. */
+  readonly settings: string;
+  /** What a script that deals must know: the name, the inboxes, and whether a listener that is not here is gone. */
+  readonly address: readonly string[];
+  readonly #context: LaneContext;
+  readonly #keys: Readonly<Record<LaneKey, string>>;
+
+  /** @param settings null: those that the lanes have */
+  constructor(context: LaneContext, name: string, settings: LaneScriptSettings | null) {
+    const { prefix, port, inbox, random } = context;
+    const inboxes = inboxChannel(prefix, "");
+    const keys = laneKeys(prefix, name);
+    this.name = name;
+    this.#context = context;
+    this.#keys = Object.fromEntries(KEY_NAMES.map((key, place) => [key, keys[place]])) as Record<
+      LaneKey,
+      string
+    >;
+    this.settings = settings === null ? "" : settingsText(settings);
+    this.process = inbox.channel.slice(inboxes.length);
+    this.memory = random.id();
+    this.address = [encodeURIComponent(name), inboxes, port.zeroListenersMeansGone ? "1" : "0"];
+  }
+
+  /** Whether messages reach this process now, as far as it knows. */
+  get listens(): boolean {
+    return this.#context.inbox.up;
+  }
+
+  /** The channel and the key of an outcome. */
+  resultKey(ticket: string): string {
+    return laneResultKey(this.#context.prefix, this.name, ticket);
+  }
+
+  /** Calls a script with the first `keys` keys of the lanes, or with these. */
+  async run(
+    script: Script,
+    keys: number | readonly LaneKey[],
+    args: readonly string[],
+    timeoutMs = this.#context.callTimeoutMs,
+    more: readonly string[] = [],
+  ): Promise<Reply> {
+    const names = typeof keys === "number" ? KEY_NAMES.slice(0, keys) : keys;
+    const all = [...names.map((key) => this.#keys[key]), ...more];
+    const reply = await this.#context.port.script(script, all, args, timeoutMs);
+    if (reply === "forgotten" || (Array.isArray(reply) && reply[0] === "forgotten")) {
+      throw new IndeterminateError(
+        `a copy of a request to the lanes '${this.name}' came too late for its answer`,
+      );
+    }
+    return reply;
+  }
+}
+
+/** As lanes/lua/_lanes.lua reads it. */
+function settingsText(settings: LaneScriptSettings): string {
+  const { inFlight, whenFailed, maxAttempts, maxLength, dropsOldest, keepDead, keepResultsMs, rate } =
+    settings;
+  const finite = (count: number): string => (Number.isFinite(count) ? String(count) : "0");
+  const failed = { park: "p", skip: "s", "dead-letter": "d" }[whenFailed];
+  const rates = rate ? [String(rate.max), String(Math.ceil(rate.perMs * 1_000))] : ["0", "0"];
+  const rest = [
+    finite(maxLength),
+    dropsOldest ? "d" : "r",
+    String(keepDead),
+    String(Math.ceil(keepResultsMs)),
+  ];
+  return [String(inFlight), failed, finite(maxAttempts), ...rates, ...rest].join(" ");
+}

@@ -1,0 +1,46 @@
+--[[
+look: puts back what is due, and the deliveries of processes that are gone. Nobody listened for such a process at two looks at least a
+second apart. A process that looks is not gone.
+
+KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
+KEYS[11..12] dead, letters                               see _lanes.lua
+ARGV[1]      name      of the lanes, without blanks
+ARGV[2]      inboxes   see queues/lua/_deliveries.lua
+ARGV[3]      is_sure   0 or 1, see queues/lua/_deliveries.lua
+ARGV[4]      settings  see _lanes.lua
+ARGV[5]      results   see queues/lua/_deliveries.lua
+ARGV[6]      process   the caller
+ARGV[7]      listens   0 or 1  1: its inbox is up, as far as it knows
+
+Returns  {returned, due_ms, free}
+         returned  messages that were put back
+         due_ms    until something is due; -1: nothing is
+         free      free places of the caller
+Raises   WRONGTYPE where another program owns a key; then nothing was changed
+
+Retry    safe
+Clock    the server's, read once
+Cost     O(log m) with m deliveries of all processes; every 700 ms also O(n) with n at most 200 of them
+]]
+--- @include "../../queues/lua/_about.lua"
+--- @include "../../queues/lua/_deliveries.lua"
+--- @include "_lanes.lua"
+--- @include "../../queues/lua/_deal.lua"
+--- @include "../../queues/lua/_gone.lua"
+--- @include "_mend.lua"
+local q = {
+  about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
+  cancelled = KEYS[9], held = KEYS[10], dead = KEYS[11], letters = KEYS[12],
+  verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', results = ARGV[5],
+}
+local settings, process, listens = ARGV[4], ARGV[6], ARGV[7] == '1'
+open_lanes(q, '', settings)
+go_on_at_maxmemory(q)
+mend_some(q)
+local returned = return_due(q)
+if q.is_sure then returned = returned + look_for_gone(q, process, listens) end
+deal(q)
+close_lanes(q)
+tidy_memory(q)
+local free = redis.call('ZSCORE', q.idle, process)
+return { returned, due_in(q), free and -tonumber(free) or 0 }

@@ -1,0 +1,28 @@
+--[[
+reset: deletes everything of all lanes, but for outcomes, which stay for their time. Processes with free places take again.
+
+KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
+KEYS[11..12] dead, letters                               see _lanes.lua
+ARGV[1]      name      of the lanes, without blanks
+ARGV[2]      inboxes   see queues/lua/_deliveries.lua
+
+Returns  1 all is deleted; 0 the bodies of some lanes are: go on
+Raises   nothing: keys of another program under these names are deleted as well
+
+Retry    safe
+Clock    none
+Cost     O(n) with n lanes; at most about 1,000 of them in one call
+]]
+local about, rec, idle, name, inboxes = KEYS[1], KEYS[2], KEYS[6], ARGV[1], ARGV[2]
+local found = redis.pcall('HSCAN', rec, 0, 'COUNT', 1000)
+if not found.err then
+  for place = 1, #found[2], 2 do
+    redis.call('UNLINK', about .. ':lane:' .. found[2][place])
+    redis.call('HDEL', rec, found[2][place])
+  end
+  if redis.call('EXISTS', rec) == 1 then return 0 end
+end
+local processes = redis.pcall('ZRANGE', idle, 0, -1)
+redis.call('UNLINK', unpack(KEYS))
+for _, process in ipairs(processes) do redis.call('PUBLISH', inboxes .. process, 'lanes ' .. name) end
+return 1

@@ -1,0 +1,267 @@
+/**
+ * Watches: the tickets of one lanes name that this process watches, or whose outcomes it awaits. All that are due together are looked up
+ * by one script call for at most 250 of them, and those with the same period are due together. A message about an outcome causes a look
+ * at once; the next look finds what no message told.
+ */
+import { ClosedError, type HoldfastError, isLasting } from "../errors.js";
+import type { RedisContext } from "../redis/context.js";
+import type { WaitSettings } from "../redis/watched-state.js";
+import { Stream } from "../stream.js";
+import { whenAborted } from "../time/abort.js";
+import { BatchTimer } from "../time/batch-timer.js";
+import { Pending } from "../time/pending.js";
+import { isSamePlace, type Place, type PlaceFacts, placeOver, toPlace } from "./place.js";
+import { formatTicket, type Ticket } from "./ticket.js";
+
+/** Where watches read. */
+export interface PlaceSource<Outcome> {
+  /** The channel with a message for each outcome. */
+  channelOf(ticket: Ticket): string;
+  /** The places of at most 250 tickets, in their order. @throws {HoldfastError} */
+  places(tickets: readonly Ticket[]): Promise<readonly PlaceFacts[]>;
+  /** How a message ended that neither waits nor runs. @throws {HoldfastError} */
+  outcomeOf(facts: PlaceFacts): Outcome;
+}
+
+export interface WatchSettings {
+  readonly everyMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export type PlaceAndOutcome<Outcome> = Place & { readonly outcome?: Outcome };
+
+type WatchContext = Pick<RedisContext, "subscriber" | "schedule">;
+
+interface PlaceListener<Outcome> {
+  /** Called with each place that was read. */
+  place(place: Place): void;
+  /** Nothing follows. */
+  over(outcome: Outcome): void;
+  /** A look failed. The next one follows. */
+  troubled(error: HoldfastError): void;
+}
+
+interface Watching<Outcome> {
+  readonly ticket: Ticket;
+  readonly everyMs: number;
+  readonly listener: PlaceListener<Outcome>;
+  isUp: boolean;
+  /** A look has begun. */
+  hasLooked: boolean;
+  /** A look is under way. */
+  isLooking: boolean;
+  /** Another one must follow it. */
+  lookAgain: boolean;
+}
+
+/** One script of the server, which serves nobody else meanwhile: about 1 ms. */
+const CHUNK = 250;
+/** How long a silent connection is trusted. */
+const TRUST_MS = 5_000;
+/** At least so often a look finds an outcome of which no message told. */
+const LOOK_MS = 5_000;
+/** Within this time, the looks that follow new subscriptions are made together. */
+const UP_MS = 50;
+
+export class Watches<Outcome> {
+  readonly #context: WatchContext;
+  readonly #source: PlaceSource<Outcome>;
+  readonly #timer: BatchTimer<Watching<Outcome>>;
+  readonly #watching = new Set<Watching<Outcome>>();
+  /** How to end each stream and each wait. */
+  readonly #ends = new Set<(error: ClosedError) => void>();
+  #closed = false;
+
+  constructor(context: WatchContext, source: PlaceSource<Outcome>) {
+    this.#context = context;
+    this.#source = source;
+    this.#timer = new BatchTimer(context.schedule, {
+      visit: (watching) => void this.#look(watching),
+      earlyMs: () => 0,
+      chunk: CHUNK,
+    });
+  }
+
+  /** The present place, then each that differs from the one before, and last the outcome. A slow reader gets the newest only. */
+  stream(ticket: Ticket, { everyMs, signal }: WatchSettings): Stream<PlaceAndOutcome<Outcome>> {
+    let stop = (): void => {};
+    let stopListening = (): void => {};
+    const close = (error: ClosedError): void => stream.fail(error);
+    const stream = new Stream<PlaceAndOutcome<Outcome>>(1, () => {
+      stop();
+      stopListening();
+      this.#ends.delete(close);
+    });
+    if (this.#closed) stream.fail(closedError());
+    else if (signal?.aborted) stream.end();
+    else {
+      let last: Place | null = null;
+      let nextMs = 0;
+      this.#ends.add(close);
+      if (signal) stopListening = whenAborted(signal, () => stream.end());
+      stop = this.#listen(ticket, Math.min(everyMs, LOOK_MS), {
+        place: (place) => {
+          const nowMs = this.#nowMs;
+          if (last && (isSamePlace(last, place) || (last.state === place.state && nowMs < nextMs))) return;
+          last = place;
+          // The looks of a period are not exactly one period apart.
+          nextMs = nowMs + everyMs / 2;
+          stream.push(place);
+        },
+        over: (outcome) => {
+          stream.push({ ...placeOver(this.#context.schedule.clock.now().wallMs), outcome });
+          stream.end();
+        },
+        // Redis is away, or refuses for a while: the stream says nothing until it knows more.
+        troubled: (error) => {
+          if (isLasting(error)) stream.fail(error);
+        },
+      });
+    }
+    return stream;
+  }
+
+  /**
+   * Waits for the outcome. Null: the message waits or runs at the end of the wait.
+   * @throws {HoldfastError} no look succeeded in that time, or the server refuses in a way that will not pass
+   * @throws {ClosedError} @throws the signal's reason
+   */
+  wait(ticket: Ticket, { waitMs, signal }: WaitSettings): Promise<Outcome | null> {
+    if (this.#closed) return Promise.reject(closedError());
+    let stop = (): void => {};
+    let trouble: HoldfastError | null = null;
+    let isKnown = false;
+    let isLate = waitMs === 0;
+    const close = (error: ClosedError): void => pending.reject(error);
+    const pending = new Pending<Outcome | null>(this.#context.schedule, {
+      waitMs,
+      signal,
+      onTimeout: () => {
+        isLate = true;
+        if (isKnown) pending.resolve(null);
+        else if (trouble) pending.reject(trouble);
+        // Else the first look is under way, and settles it within its own time-out.
+      },
+      onEnd: () => {
+        stop();
+        this.#ends.delete(close);
+      },
+    });
+    if (pending.isOver) return pending.promise;
+    this.#ends.add(close);
+    stop = this.#listen(ticket, LOOK_MS, {
+      place: () => {
+        isKnown = true;
+        if (isLate) pending.resolve(null);
+      },
+      over: (outcome) => pending.resolve(outcome),
+      troubled: (error) => {
+        trouble = error;
+        if (isLate || isLasting(error)) pending.reject(error);
+      },
+    });
+    return pending.promise;
+  }
+
+  /** @throws {ClosedError} */
+  assertOpen(): void {
+    if (this.#closed) throw closedError();
+  }
+
+  /** Ends every stream and every wait. */
+  close(): void {
+    this.#closed = true;
+    for (const end of [...this.#ends]) end(closedError());
+  }
+
+  get #nowMs(): number {
+    return this.#context.schedule.clock.now().monoMs;
+  }
+
+  /** Returns a function that ends it. */
+  #listen(ticket: Ticket, everyMs: number, listener: PlaceListener<Outcome>): () => void {
+    const one: Watching<Outcome> = {
+      ticket,
+      everyMs,
+      listener,
+      isUp: false,
+      hasLooked: false,
+      isLooking: false,
+      lookAgain: false,
+    };
+    this.#watching.add(one);
+    this.#timer.set(one, 0);
+    const subscription = this.#context.subscriber.subscribe(this.#source.channelOf(ticket), {
+      message: () => this.#lookAt(one, this.#nowMs),
+      up: () => {
+        one.isUp = true;
+        // A message may have been lost since the last look. Thousands of subscriptions come up one after the other.
+        if (one.hasLooked) this.#lookAt(one, (Math.floor(this.#nowMs / UP_MS) + 1) * UP_MS);
+      },
+      down: () => {
+        one.isUp = false;
+      },
+    });
+    return () => {
+      this.#watching.delete(one);
+      this.#timer.delete(one);
+      subscription.close();
+    };
+  }
+
+  #lookAt(one: Watching<Outcome>, dueMs: number): void {
+    if (one.isLooking) one.lookAgain = true;
+    else if (this.#watching.has(one)) this.#timer.setAt(one, dueMs);
+  }
+
+  async #look(watching: readonly Watching<Outcome>[]): Promise<void> {
+    this.#mendSubscriptions(watching);
+    for (const one of watching) {
+      one.hasLooked = true;
+      one.isLooking = true;
+    }
+    const { wallMs } = this.#context.schedule.clock.now();
+    const tickets = new Map(watching.map(({ ticket }) => [formatTicket(ticket), ticket]));
+    try {
+      const places = await this.#source.places([...tickets.values()]);
+      const found = new Map([...tickets.keys()].map((key, at) => [key, places[at] as PlaceFacts]));
+      for (const one of watching) this.#tell(one, found.get(formatTicket(one.ticket)) as PlaceFacts, wallMs);
+    } catch (error) {
+      for (const one of watching) if (this.#watching.has(one)) one.listener.troubled(error as HoldfastError);
+    }
+    for (const one of watching) this.#lookLater(one);
+  }
+
+  #tell(one: Watching<Outcome>, facts: PlaceFacts, atMs: number): void {
+    if (!this.#watching.has(one)) return;
+    if (facts.state === "waiting" || facts.state === "running") one.listener.place(toPlace(facts, atMs));
+    else {
+      try {
+        one.listener.over(this.#source.outcomeOf(facts));
+      } catch (error) {
+        one.listener.troubled(error as HoldfastError);
+      }
+    }
+  }
+
+  /** The looks of one period fall on the same moments, whenever each began: half a period to one and a half from now. */
+  #lookLater(one: Watching<Outcome>): void {
+    one.isLooking = false;
+    if (!this.#watching.has(one)) return;
+    const nowMs = this.#nowMs;
+    const { everyMs } = one;
+    const next = (Math.floor(nowMs / everyMs + 0.5) + 1) * everyMs;
+    this.#timer.setAt(one, one.lookAgain ? nowMs : next);
+    one.lookAgain = false;
+  }
+
+  #mendSubscriptions(watching: readonly Watching<Outcome>[]): void {
+    const { subscriber } = this.#context;
+    if (watching.some(({ isUp }) => !isUp)) subscriber.revive();
+    if (watching.some(({ isUp }) => isUp)) subscriber.doubt(TRUST_MS);
+  }
+}
+
+function closedError(): ClosedError {
+  return new ClosedError("hf.close() came before the ticket was over");
+}

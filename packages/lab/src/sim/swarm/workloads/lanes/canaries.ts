@@ -1,0 +1,100 @@
+/** The library with one text replaced, which the rules of lanes must find. */
+import type { Canary } from "../../workload.js";
+
+export const laneCanaries: readonly Canary[] = [
+  {
+    rule: "N1",
+    what: "what came back is served last",
+    change: {
+      file: "lanes/lua/_lanes.lua",
+      from: "  local number, attempts, body = pop_returned(q, rec)\n",
+      to: "  local number, attempts, body\n  if length_of(q, rec) == 0 then number, attempts, body = pop_returned(q, rec) end\n",
+    },
+  },
+  {
+    rule: "N2",
+    what: "one more in flight than allowed",
+    change: {
+      file: "lanes/lua/_rec.lua",
+      from: "q.in_flight, q.when_failed, q.max_attempts = tonumber(in_flight)",
+      to: "q.in_flight, q.when_failed, q.max_attempts = tonumber(in_flight) + 1",
+    },
+  },
+  {
+    rule: "N3",
+    what: "what is in flight is not ahead",
+    change: {
+      file: "lanes/lua/places.lua",
+      from: "before + rec.out_count + rec.later",
+      to: "before",
+    },
+  },
+  {
+    rule: "N4",
+    what: "a cancelled message keeps its turn",
+    change: {
+      file: "lanes/lua/cancel.lua",
+      from: "  if redis.call('ZADD', q.cancelled, 0, name .. ' ' .. number) == 1 then",
+      to: "  if false then",
+    },
+  },
+  {
+    rule: "N5",
+    what: "a lane stays at the head",
+    change: {
+      file: "lanes/lua/_lanes.lua",
+      from: "redis.call('RPUSH', q.ready,",
+      to: "redis.call('LPUSH', q.ready,",
+    },
+  },
+  {
+    rule: "N5",
+    what: "a return deals nothing",
+    change: { file: "lanes/lua/back.lua", from: "\ndeal(q)\n", to: "\n" },
+  },
+  {
+    rule: "N6",
+    what: "a message that comes back is not kept",
+    change: {
+      file: "lanes/lua/_lanes.lua",
+      from: "  redis.call('HSET', q.off, field, item.body)\n",
+      to: "",
+    },
+  },
+  {
+    rule: "N6",
+    what: "no ack is late",
+    change: {
+      file: "queues/lua/_deliveries.lua",
+      from: "        if not ms then\n",
+      to: "        if false then\n",
+    },
+  },
+  {
+    rule: "N7",
+    what: "the record of an empty lane stays",
+    change: {
+      file: "lanes/lua/_lanes.lua",
+      from: "    if is_over(q, rec) then\n",
+      to: "    if is_over(q, rec) and q.last == 0 then\n",
+    },
+  },
+  {
+    rule: "N8",
+    what: "every gift counts for the newest places",
+    change: {
+      file: "queues/standing.ts",
+      from: "if (token > this.#newestToken) this.#atMost",
+      to: "this.#atMost",
+    },
+  },
+  {
+    rule: "N8",
+    what: "the end of a wait gives up no place",
+    change: {
+      file: "queues/intake.ts",
+      from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",
+      to: "",
+    },
+  },
+];

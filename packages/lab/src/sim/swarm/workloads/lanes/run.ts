@@ -1,0 +1,68 @@
+/** What a run of lanes draws for itself, and what its callers share. */
+import type { Lanes } from "holdfast";
+import type { WhenFailed } from "../../../../history/lane-rules.js";
+import type { Caller, Scene } from "../../workload.js";
+import { Demand } from "../demand.js";
+import { Held } from "../held.js";
+import { LanesView } from "./view.js";
+
+export const name = "orders";
+const few = ["a", "b", "c d", "%"];
+/** Most of them have one message at a time, which waits for its turn beside lanes that have more. */
+const many = [...few, ...Array.from({ length: 20 }, (_, place) => `lane:${place}`)];
+
+export interface LaneTerms {
+  readonly inFlight: number;
+  readonly whenFailed: WhenFailed;
+  readonly deadlineMs: number;
+  readonly maxAttempts: number;
+  readonly backoffMs: number;
+  readonly usesPause: boolean;
+  /** No fault, and nobody pauses or gives back what nobody has seen. */
+  readonly isSteady: boolean;
+}
+
+export interface Shared {
+  readonly scene: Scene;
+  readonly terms: LaneTerms;
+  readonly view: LanesView;
+  readonly names: readonly string[];
+  /** By lane. */
+  readonly held: Held;
+  readonly demand: Demand;
+  /** Tickets that pushes have given, the newest last. */
+  readonly tickets: string[];
+  done: number;
+  bodies: number;
+}
+
+export function drawRun(scene: Scene): Shared {
+  const dice = scene.world.dice(name);
+  const isSteady = scene.plan.faults.length === 0 && dice.chance(0.7);
+  const terms: LaneTerms = {
+    inFlight: dice.pick([1, 1, 1, 2, 3]),
+    whenFailed: dice.pick(["park", "park", "skip", "dead-letter"] as const),
+    deadlineMs: dice.pick([1_000, 1_500, 4_000]),
+    maxAttempts: dice.pick([2, 3, 5]),
+    backoffMs: dice.pick([0, 50, 300]),
+    usesPause: dice.chance(0.2) && !isSteady,
+    isSteady,
+  };
+  const view = new LanesView(scene.node, name);
+  return {
+    scene,
+    terms,
+    view,
+    names: isSteady ? many : few,
+    held: new Held(),
+    demand: new Demand(scene, { rule: "N8", idle: () => view.idle }),
+    tickets: [],
+    done: 0,
+    bodies: 0,
+  };
+}
+
+export function lanesOf({ hf }: Caller, { terms }: Shared): Lanes<string, string> {
+  const { inFlight, whenFailed, maxAttempts, deadlineMs } = terms;
+  return hf.lanes<string, string>(name, { inFlight, whenFailed, maxAttempts, deadline: deadlineMs });
+}
