@@ -1,8 +1,9 @@
 /** The way of a name from one process to the next: by message, without the message, past the dead. */
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
-import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
+import { standInLine, take } from "./rivals.js";
 
 const SHORT_TTL_MS = 400;
 
@@ -10,7 +11,7 @@ export const handoverCases: readonly LockCase[] = [
   {
     name: "a hand-over costs the next holder no request [H65]",
     covers: ["Redisson: unlock message plus another round trip"],
-    needs: ["peek", "proxy"],
+    needs: ["peek", "proxy", "single"],
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast({ through: proxy })];

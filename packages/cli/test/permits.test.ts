@@ -1,0 +1,114 @@
+/** `holdfast lock` with permits of a semaphore, and with the sides of a read-write lock; their release by force. */
+import { Holdfast } from "holdfast";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { type Ended, Program } from "./program.js";
+import { startEmbedded, type TestServer } from "./servers.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startEmbedded();
+});
+
+afterAll(() => server.stop());
+
+const start = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
+const run = (...args: string[]): Promise<Ended> => start(...args).ended();
+
+/** Holds it until the test is over, with a command that prints its fence. */
+async function held(...args: string[]): Promise<{ readonly holder: Program; readonly fence: string }> {
+  const holder = start("lock", ...args, "--", "sh", "-c", "echo fence $HOLDFAST_FENCE; exec sleep 60");
+  onTestFinished(() => holder.kill());
+  const [, fence = ""] = await holder.printed(/fence (\d+)/);
+  return { holder, fence };
+}
+
+test("--permits lets as many commands run as there are permits", async () => {
+  const [first, second] = [await held("two", "--permits", "2"), await held("two", "--permits", "2")];
+  expect(BigInt(second.fence)).toBeGreaterThan(BigInt(first.fence));
+  const third = await run("lock", "two", "--permits", "2", "--wait", "200ms", "--", "echo", "ran");
+  expect(third).toMatchObject({ exitCode: 75, stdout: "", stderr: "holdfast: no permit of 'two' is free\n" });
+  expect((await run("show", "two", "--kind", "semaphore")).stdout).toMatch(/^ +in use +2 of 2$/m);
+});
+
+test("--read runs beside readers, --write alone", async () => {
+  await held("book", "--read");
+  expect(await run("lock", "book", "--read", "--", "true")).toMatchObject({ exitCode: 0 });
+  const write = await run("lock", "book", "--write", "--wait", "200ms", "--", "echo", "ran");
+  expect(write).toMatchObject({
+    exitCode: 75,
+    stdout: "",
+    stderr: "holdfast: others read or write 'book'\n",
+  });
+  await held("page", "--write");
+  const read = await run("lock", "page", "--read", "--wait", "0", "--", "echo", "ran");
+  expect(read).toMatchObject({
+    exitCode: 75,
+    stdout: "",
+    stderr: "holdfast: a writer holds 'page', or waits for it\n",
+  });
+});
+
+test("release --force takes them from one holder, whom --fence names", async () => {
+  const [first, second] = [await held("three", "--permits", "3"), await held("three", "--permits", "3")];
+  const release = (...args: string[]): Promise<Ended> =>
+    run("release", "three", "--kind", "semaphore", "--force", "--yes", ...args);
+  expect(await release()).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("has 2 holders") });
+  const { exitCode, stdout } = await release("--fence", first.fence);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining("was taken from sh") });
+  expect(await first.holder.ended()).toMatchObject({ exitCode: 70 });
+  expect(await release("--fence", first.fence)).toMatchObject({ exitCode: 75 });
+  expect(await release()).toMatchObject({ exitCode: 0 });
+  expect(await second.holder.ended()).toMatchObject({ exitCode: 70 });
+  expect(await release()).toMatchObject({ exitCode: 0, stdout: "'three' is free\n" });
+  const writer = await held("shelf", "--write");
+  const taken = await run("release", "shelf", "--kind", "rwlock", "--force", "--yes", "--json");
+  expect(JSON.parse(taken.stdout)).toMatchObject({
+    rwlock: "shelf",
+    holder: { fence: writer.fence },
+    told: true,
+  });
+});
+
+test("permits changes their number for all: whoever waits is served", async () => {
+  await held("size", "--permits", "1");
+  const waiting = start("lock", "size", "--permits", "1", "--wait", "1m", "--", "true");
+  expect(await run("permits", "size", "2")).toMatchObject({
+    exitCode: 0,
+    stdout: "'size' has 2 permits from now on\n",
+  });
+  expect(await waiting.ended()).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse((await run("permits", "size", "default", "--json")).stdout)).toEqual({
+    semaphore: "size",
+    permits: null,
+  });
+  expect(await run("permits", "size", "many")).toMatchObject({ exitCode: 64 });
+});
+
+test("show says what a holder of permits waits for", async () => {
+  await using hf = new Holdfast(server.redis);
+  const owner = { job: 1 };
+  const other = await hf.mutex("other").acquire();
+  const permit = await hf.semaphore("jobs", { permits: 1 }).acquire({ owner });
+  const waiting = hf.mutex("other").acquire({ owner, wait: "1m" });
+  waiting.catch(() => {});
+  await vi.waitUntil(
+    async () => /which waits for lock other/.test((await run("show", "jobs", "--kind", "semaphore")).stdout),
+    { timeout: 20_000 },
+  );
+  await other.release();
+  await (await waiting).release();
+  await permit.release();
+});
+
+test("one way at a time: exit code 64", async () => {
+  for (const ways of [
+    ["--permits", "2", "--read"],
+    ["--read", "--write"],
+    ["--permits", "0"],
+  ])
+    expect(await run("lock", "a", ...ways, "--", "true")).toMatchObject({ exitCode: 64, stdout: "" });
+  expect(await run("release", "a", "--kind", "queue", "--force", "--yes")).toMatchObject({ exitCode: 64 });
+});

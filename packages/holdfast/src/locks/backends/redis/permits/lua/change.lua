@@ -1,0 +1,80 @@
+--[[
+change: ends or reduces leases, or ends waits, or changes the number of permits, of one name. Then the line is served.
+
+KEYS[1]  permits  hash     see _permits.lua
+KEYS[2]  line     zset     see _waiters.lua
+KEYS[3]  waiters  hash
+KEYS[4]  banned   zset
+ARGV[1]  elsewhere  0 or 1   as in _line.lua of a mutex
+ARGV[2..n]  id, keep, ban_ms, limit and told of each change in turn
+         id         string   the request that holds or waits; "" for none
+         keep       integer  the permits that the lease keeps; 0: it ends
+         ban_ms     integer  refuse the id for this long from now on, because a copy of its request may still be on the way; 0: no copy can be
+         limit      string   the number of permits from now on, whatever requests say; "-": what requests say; "": as it was
+         told       string   the channel that hears that the lease was taken away; "" for none
+
+Returns  one entry per change:
+         {1, told}  the lease ended, or has `keep` permits left; told: 1 where somebody heard of it
+         {2, told}  the same, and somebody else was served
+         {3}        was in line, and left it
+         {0}        neither: the lease ended before
+Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was written
+
+Retry    safe: a repeat returns {0}, or {1} where permits are kept
+Clock    the server's, read once
+Cost     O(log m) for each waiter that is served or passed over, with m the length of the line
+]]
+--- @include "../../../../../redis/lua/_clock.lua"
+--- @include "../../lua/_token.lua"
+--- @include "../../lua/_waiters.lua"
+--- @include "_permits.lua"
+--- @include "../../lua/_ban.lua"
+local p = { permits = KEYS[1], line = KEYS[2], waiters = KEYS[3], banned = KEYS[4], elsewhere = ARGV[1] == '1' }
+
+local function change(first)
+  local id, keep, ban_ms = ARGV[first], tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2])
+  local limit, told = ARGV[first + 3], ARGV[first + 4]
+  if first > 2 then look_up(p, id) end
+  -- The first write takes no memory: a server that is full refuses no script after that.
+  local lease, left = p.lease, 0
+  redis.call('HDEL', p.permits, keep == 0 and id or '')
+  if lease and keep < lease.weight then
+    p.used = p.used - (lease.weight - keep)
+    lease.weight = keep
+    if keep > 0 then write_lease(p, id, lease) end
+  elseif not lease and id ~= '' then
+    left = redis.call('HDEL', p.waiters, id) + redis.call('ZREM', p.line, id)
+    p.kept_ms = 0
+  end
+  if ban_ms > 0 then
+    ban(p, p.now, id, ban_ms)
+    p.flag = '1'
+  end
+  if limit == '-' then
+    p.pin = '0'
+  elseif limit ~= '' then
+    p.limit, p.pin = tonumber(limit), '1'
+  end
+  local heard = 0
+  if told ~= '' and lease then
+    p.top = add(p.permits, p.top, 1)
+    heard = tell(p, told, 'revoked ' .. id) and 1 or 0
+  end
+  if lease then return { 1, heard } end
+  return { left > 0 and 3 or 0 }
+end
+
+open(p, ARGV[2])
+-- Raises before anything is written where the key holds something else.
+redis.call('ZCARD', p.banned)
+local replies = {}
+for first = 2, #ARGV, 5 do replies[#replies + 1] = change(first) end
+serve(p)
+close(p)
+-- As many of those who ended a lease as there are others who were served.
+for _, reply in ipairs(replies) do
+  if reply[1] == 1 and p.granted > 0 then
+    reply[1], p.granted = 2, p.granted - 1
+  end
+end
+return replies

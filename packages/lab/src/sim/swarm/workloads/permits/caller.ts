@@ -1,0 +1,150 @@
+/** Caller: a program that takes permits of a semaphore, reads and writes under a read-write lock, and gives back. */
+import type { Lease } from "holdfast";
+import type { Dice } from "../../../../chance/dice.js";
+import type { Caller, Rounds, Scene } from "../../workload.js";
+import { allPermits, type Belief, type Beliefs, type PermitNoun } from "./beliefs.js";
+
+export interface Run {
+  readonly scene: Scene;
+  readonly beliefs: Beliefs;
+  readonly semaphore: string;
+  readonly rwLock: string;
+  /** Number of permits in the options of every process. */
+  readonly permits: number;
+  /** The number that callers set at run time, at most; null: nobody does. */
+  readonly mostPermits: number | null;
+  readonly localTurns: number;
+}
+
+const waitsMs = [5, 50, 300, 1_000, 4_000] as const;
+const longShare = 0.15;
+export const settleMs = 11_000;
+
+interface Wish {
+  readonly noun: PermitNoun;
+  readonly permits: number;
+  readonly waitMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export class PermitCaller implements Rounds {
+  readonly #caller: Caller;
+  readonly #run: Run;
+  readonly #dice: Dice;
+
+  constructor(caller: Caller, run: Run) {
+    this.#caller = caller;
+    this.#run = run;
+    this.#dice = caller.dice;
+  }
+
+  async round(): Promise<void> {
+    const { permits, mostPermits } = this.#run;
+    if (mostPermits !== null && this.#dice.chance(0.08)) {
+      await this.#resize(this.#dice.between(0, mostPermits));
+      return;
+    }
+    const isSemaphore = this.#dice.chance(0.5);
+    const most = isSemaphore ? this.#dice.pick([1, 1, permits]) : this.#dice.pick([1, 1, allPermits]);
+    const controller = new AbortController();
+    const belief = await this.#acquire({
+      noun: isSemaphore ? "semaphore" : "rwlock",
+      permits: most,
+      waitMs: this.#dice.chance(0.2) ? 0 : this.#dice.pick(waitsMs),
+      ...(this.#dice.chance(0.1) ? { signal: this.#abort(controller) } : {}),
+    });
+    if (!belief) return;
+    const { ttlMs } = this.#caller.plan;
+    await this.#hold(belief, this.#dice.between(0, this.#dice.chance(longShare) ? ttlMs * 2 : 80));
+    if (belief.permits === allPermits && this.#dice.chance(0.4)) await this.#downgrade(belief);
+    await this.#release(belief);
+  }
+
+  async last(): Promise<void> {
+    const { scene, permits } = this.#run;
+    const { hf, process } = this.#caller;
+    if (this.#run.mostPermits !== null)
+      await this.#caller.insist("set", this.#run.semaphore, () =>
+        hf.semaphore(this.#run.semaphore, { permits }).setPermits(null),
+      );
+    const waitMs = Math.round(scene.keptMs + settleMs);
+    for (const [noun, most] of [
+      ["semaphore", permits],
+      ["rwlock", allPermits],
+    ] as const) {
+      const belief = await this.#acquire({ noun, permits: most, waitMs });
+      if (belief) await this.#release(belief);
+      else if (!this.#caller.isClosing && process.state !== "dead")
+        scene.fail("M4", `${this.#caller.name} was not served within ${waitMs} ms of all faults`);
+    }
+  }
+
+  #abort(controller: AbortController): AbortSignal {
+    this.#caller.process.after(this.#dice.between(0, 400), () => controller.abort("had enough"));
+    return controller.signal;
+  }
+
+  #take({ noun, permits, waitMs, signal }: Wish): Promise<Lease | null> {
+    const { hf, plan } = this.#caller;
+    const wait = { wait: waitMs, ...(signal ? { signal } : {}) };
+    if (noun === "semaphore") {
+      const { permits: most, localTurns } = this.#run;
+      const semaphore = hf.semaphore(this.#run.semaphore, { permits: most, ttl: plan.ttlMs, localTurns });
+      return waitMs === 0 ? semaphore.tryAcquire({ permits }) : semaphore.acquire({ permits, ...wait });
+    }
+    const lock = hf.rwLock(this.#run.rwLock, { ttl: plan.ttlMs, localTurns: this.#run.localTurns });
+    const side = permits === 1 ? lock.read() : lock.write();
+    return waitMs === 0 ? side.tryAcquire() : side.acquire(wait);
+  }
+
+  async #acquire(wish: Wish): Promise<Belief | null> {
+    const { noun, permits, waitMs } = wish;
+    const name = noun === "semaphore" ? this.#run.semaphore : this.#run.rwLock;
+    const attempt = await this.#caller.attempt("acquire", name, () => this.#take(wish), {
+      withinMs: waitMs + 2 * this.#caller.plan.callTimeoutMs,
+      reason: "had enough",
+      details: { value: permits },
+      found: (lease) => (lease ? { value: permits, token: lease.fence, nonce: lease.id } : {}),
+    });
+    if (attempt.type !== "ok" || !attempt.value) return null;
+    const belief: Belief = { noun, permits, caller: this.#caller, lease: attempt.value };
+    this.#run.beliefs.begin(belief);
+    return belief;
+  }
+
+  async #hold(belief: Belief, forMs: number): Promise<void> {
+    const steps = forMs > 80 ? 5 : 2;
+    for (let step = 0; step < steps; step += 1) {
+      if (!this.#run.beliefs.look(belief) || this.#run.scene.isEnding) return;
+      await this.#caller.process.sleep(forMs / steps);
+    }
+  }
+
+  /** From the moment at which it asks for it, it only reads. */
+  async #downgrade(belief: Belief): Promise<void> {
+    const { lease } = belief;
+    if (!lease.valid) return;
+    belief.permits = 1;
+    const lock = this.#caller.hf.rwLock(lease.name).write();
+    const attempt = await this.#caller.attempt("downgrade", lease.name, () => lock.downgrade(lease));
+    if (attempt.type === "ok") await this.#hold(belief, this.#dice.between(0, 60));
+  }
+
+  async #release(belief: Belief): Promise<void> {
+    const { lease } = belief;
+    this.#run.beliefs.end(belief);
+    await this.#caller.attempt("release", lease.name, () => lease.release(), {
+      withinMs: 3 * this.#caller.plan.callTimeoutMs,
+      details: { token: lease.fence },
+      found: (value) => ({ value }),
+    });
+  }
+
+  async #resize(permits: number): Promise<void> {
+    const { semaphore } = this.#run;
+    const handle = this.#caller.hf.semaphore(semaphore, { permits: this.#run.permits });
+    await this.#caller.attempt("set", semaphore, () => handle.setPermits(permits), {
+      details: { value: permits },
+    });
+  }
+}
