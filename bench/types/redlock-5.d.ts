@@ -1,6 +1,10 @@
-/** The part of redlock 5.0.0-beta.2 that is measured; its declarations are not exported under "nodenext". */
+/** The part of redlock 5.0.0-beta.2 that is used; its declarations are not exported under "nodenext". */
 
 export interface Lock {
+  /** Wall milliseconds. */
+  readonly expiration: number;
+  /** What the servers have under the key. */
+  readonly value: string;
   release(): Promise<unknown>;
 }
 

@@ -19,3 +19,8 @@ export function createLock(options: {
   readonly key: string;
   readonly ttl?: number;
 }): Lock;
+
+export function createRedlock(options: {
+  readonly adapters: readonly IoredisAdapter[];
+  readonly key: string;
+}): Lock;

@@ -1,15 +1,15 @@
 import Redlock, { type Lock } from "redlock4";
-import { connect } from "./client.js";
+import { connectAll, disconnectAll } from "./client.js";
 import { type Contestant, TTL_MS } from "./contestant.js";
 
 /** It has no renewal. */
-export async function open(port: number): Promise<Contestant<Lock>> {
-  const client = await connect(port);
-  const redlock = new Redlock([client]);
+export async function open(...ports: readonly number[]): Promise<Contestant<Lock>> {
+  const clients = await connectAll(ports);
+  const redlock = new Redlock(clients);
   redlock.on("clientError", () => {});
   return {
     acquire: (name) => redlock.lock(name, TTL_MS),
     release: (lock) => lock.unlock(),
-    close: async () => client.disconnect(),
+    close: async () => disconnectAll(clients),
   };
 }

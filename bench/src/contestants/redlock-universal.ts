@@ -1,5 +1,5 @@
-import { createLock, IoredisAdapter, type Lock, type LockHandle } from "redlock-universal";
-import { connect } from "./client.js";
+import { createLock, createRedlock, IoredisAdapter, type Lock, type LockHandle } from "redlock-universal";
+import { connect, connectAll, disconnectAll } from "./client.js";
 import type { Contestant } from "./contestant.js";
 import { holdByUsing } from "./using.js";
 
@@ -19,5 +19,19 @@ export async function open(port: number): Promise<Contestant<Held>> {
     release: ({ lock, handle }) => lock.release(handle),
     hold: (names, ttl) => holdByUsing(names, (key, work) => createLock({ adapter, key, ttl }).using(work)),
     close: async () => client.disconnect(),
+  };
+}
+
+/** Over several servers. */
+export async function openOver(ports: readonly number[]): Promise<Contestant<Held>> {
+  const clients = await connectAll(ports);
+  const adapters = clients.map((client) => new IoredisAdapter(client));
+  return {
+    async acquire(key) {
+      const lock = createRedlock({ adapters, key });
+      return { lock, handle: await lock.acquire() };
+    },
+    release: ({ lock, handle }) => lock.release(handle),
+    close: async () => disconnectAll(clients),
   };
 }

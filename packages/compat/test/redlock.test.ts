@@ -147,6 +147,15 @@ onEachServer((place) => {
     expect(await objection(await waiting)).toBeInstanceOf(ResourceLockedError);
   });
 
+  test("a first attempt may take longer than all retries would wait", async () => {
+    const proxy = await place().proxy();
+    const slow = place().client(proxy.url);
+    await slow.ping();
+    proxy.set({ downDelayMs: 150 });
+    const lock = await new Redlock([slow]).acquire([a], DURATION, { retryCount: 3, retryDelay: 10 });
+    await lock.release();
+  });
+
   test("a retry count of -1 waits for as long as it takes", async () => {
     const lock = await redlock.acquire([a], 60_000);
     const waiting = redlock.acquire([a], DURATION, { retryCount: -1 });
@@ -168,9 +177,9 @@ onEachServer((place) => {
     const last = await redlock.acquire([third], DURATION);
     const error = await failure(redlock.acquire([third, second, first], DURATION, NO_WAIT));
     expect((await objection(error))?.message).toBe(
-      "The operation was applied to: 2 of the 3 requested resources.",
+      "The operation was applied to: 0 of the 3 requested resources.",
     );
-    await until("what was taken is given back", async () => !(await left(first, second)).includes(true));
+    expect(await left(first, second)).toEqual([false, false]);
     expect([last.signal.aborted, await left(third)]).toEqual([false, [true]]);
   });
 
@@ -256,7 +265,7 @@ onEachServer((place) => {
   test("mended: an answer that comes after the lease is over is no lock", async () => {
     const proxy = await place().proxy();
     const clocked = place().clocked(undefined, proxy.url);
-    holdfastOf(clocked.client);
+    await clocked.client.ping();
     const late = new Redlock([clocked.client]);
     proxy.set({ down: "hold" }, "commands");
     const acquiring = failure(late.acquire([a], 500, NO_WAIT));
@@ -293,7 +302,7 @@ onEachServer((place) => {
     for (const lock of [over, released, replaced]) {
       expect(await extension(lock)).toBe("Cannot extend an already-expired lock.");
     }
-    await replaced.unlock();
+    await replaced.release();
     expect(await extension(successor)).toBe("Cannot extend an already-expired lock.");
     expect(await leftMs(c)).toBeNull();
   });
@@ -310,14 +319,6 @@ onEachServer((place) => {
     const error = await failure(away.acquire([a], DURATION, { retryCount: 1, retryDelay: 50 }));
     expect(error.cause).toMatchObject({ code: "INDETERMINATE" });
     expect([await objection(error), errors]).toEqual([error.cause, [error.cause]]);
-  });
-
-  test("the names of version 4: lock, unlock, one resource as text", async () => {
-    const lock = await redlock.lock(a, DURATION);
-    expect([lock.resources, await left(a)]).toEqual([[a], [true]]);
-    await redlock.unlock(lock);
-    await (await redlock.lock([a], DURATION)).unlock();
-    expect(await left(a)).toEqual([false]);
   });
 
   test("a lock can be held by await using", async () => {
@@ -363,10 +364,8 @@ test("the class is the default export, with the original's defaults", () => {
   expect(redlock.emit("error", new Error("that nobody listens for"))).toBe(true);
 });
 
-test("no client, several clients and scripts are refused, each with a reason", () => {
+test("no client and scripts are refused, each with a reason", () => {
   expect(() => new Redlock([])).toThrow("Redlock must be instantiated with at least one redis client.");
-  expect(() => new Redlock([fakeShape(), fakeShape()])).toThrow(NotPortedError);
-  expect(() => new Redlock([fakeShape(), fakeShape()])).toThrow(/quorum/);
   expect(() => new Redlock([fakeShape()], {}, { acquireScript: "return 1" })).toThrow(NotPortedError);
   expect(() => new Redlock([{ duplicate() {}, on() {} }])).toThrow(/no known Redis client/);
 });

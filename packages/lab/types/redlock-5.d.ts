@@ -3,6 +3,8 @@
 export interface Lock {
   /** Wall milliseconds. */
   readonly expiration: number;
+  /** What the servers have under the key. */
+  readonly value: string;
   release(): Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** The errors of npm redlock, and the votes that they carry: here of one client. */
+/** The errors of npm redlock, and the votes that they carry. */
 import type { RedisClientLike } from "holdfast";
 
 export interface ExecutionStats {
@@ -31,13 +31,6 @@ export class ExecutionError extends Error {
     super(message, options);
     this.attempts = attempts;
   }
-}
-
-/** The stats of one operation on the one client: for it, or against it for a reason. */
-export function voteOf(client: RedisClientLike, against: Error | null): Promise<ExecutionStats>[] {
-  const votesFor = new Set(against ? [] : [client]);
-  const votesAgainst = new Map(against ? [[client, against]] : []);
-  return [Promise.resolve({ membershipSize: 1, quorumSize: 1, votesFor, votesAgainst })];
 }
 
 /** The number of resources, counted as the original's scripts count those that they changed. */

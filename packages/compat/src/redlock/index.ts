@@ -1,6 +1,6 @@
 /**
- * @holdfast/compat/redlock: the shape of npm redlock 5.0.0-beta.2 for one server, on holdfast.
- * docs/guides/migrating.md lists what differs.
+ * @holdfast/compat/redlock: the shape of npm redlock 5.0.0-beta.2 over one server or several, on
+ * holdfast. docs/guides/migrating.md lists what differs.
  */
 export { NotPortedError } from "../not-ported-error.js";
 export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";
@@ -8,3 +8,5 @@ export { ExecutionError, type ExecutionResult, type ExecutionStats, ResourceLock
 export { Lock } from "./lock.js";
 export { Redlock, Redlock as default, type RedlockAbortSignal } from "./redlock.js";
 export type { Settings } from "./settings.js";
+export { redlockOf } from "./shared-redlock.js";
+export { UnansweredError } from "./votes.js";

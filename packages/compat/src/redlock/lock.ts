@@ -56,11 +56,6 @@ export class Lock {
     return this.redlock.release(this);
   }
 
-  /** The name that version 4 had for `release`. */
-  async unlock(): Promise<ExecutionResult> {
-    return this.release();
-  }
-
   /** A new Lock on the same leases, which ends `duration` ms from now; this one is over. */
   async extend(duration: number): Promise<Lock> {
     return this.redlock.extend(this, duration);

@@ -1,31 +1,35 @@
 /**
- * Redlock: the class of npm redlock 5, on Holdfast's mutex over one server.
+ * Redlock: the class of npm redlock 5, on holdfast's mutex, over one server or over a quorum of several.
  *
- * Several resources are taken in the order of their names, which is the same for all, so that two callers
- * never wait for each other. When one resource stays taken, the others are released.
+ * Several resources are a multiLock: all are taken or none, and two callers never wait for each other.
  */
 import { EventEmitter } from "node:events";
-import {
-  AcquireTimeoutError,
-  elapsedMs,
-  InvalidArgumentError,
-  type Lease,
-  type RedisClientLike,
-} from "holdfast";
-import { NotPortedError } from "../not-ported-error.js";
-import { closeHoldfasts, type SharedHoldfast, sharedHoldfast } from "../shared-holdfast.js";
-import { TimedLeases, ttlFor } from "../timed-leases.js";
-import { ExecutionError, type ExecutionResult, type ExecutionStats, lockedError, voteOf } from "./errors.js";
+import { InvalidArgumentError, type Lease, type RedisClientLike } from "holdfast";
+import { closeHoldfasts } from "../shared-holdfast.js";
+import { TimedLeases } from "../timed-leases.js";
+import { ExecutionError, type ExecutionResult, type ExecutionStats, lockedError } from "./errors.js";
 import { Lock, type LockMaker } from "./lock.js";
+import { checkDuration, checkNoScripts, checkVersion, namesOf, ofVersion4 } from "./request.js";
+import { type Servers, serversOf } from "./servers.js";
 import { driftMs, type GivenSettings, type Settings, settingsFrom, waitMsOf } from "./settings.js";
+import { take } from "./take.js";
+import { statsOf, UnansweredError, unanimous, type Votes } from "./votes.js";
 
 /** Aborts when a resource is lost, before anybody else can hold it; `error` is then the reason. */
 export type RedlockAbortSignal = AbortSignal & { error?: Error };
+
+/** How the supported clients are ended. */
+interface Closable {
+  quit?(): Promise<unknown>;
+  close?(): Promise<unknown>;
+}
 
 type Routine<Value> = (signal: RedlockAbortSignal) => Promise<Value>;
 
 const NO_QUORUM = "The operation was unable to achieve a quorum during its retry window.";
 const EXPIRED = "Cannot extend an already-expired lock.";
+const UNKNOWN_RELEASE =
+  "Redis did not answer: the resources are free when it has, at the latest after the duration";
 const TOO_SHORT =
   "A lock `duration` must be at least 100ms greater than the `automaticExtensionThreshold` setting.";
 
@@ -33,11 +37,11 @@ const TOO_SHORT =
 export class Redlock extends EventEmitter implements LockMaker {
   readonly clients: Set<RedisClientLike>;
   readonly settings: Settings;
-  readonly #client: RedisClientLike;
+  readonly #released = new WeakMap<TimedLeases, Promise<Votes>>();
 
   /**
-   * @param clients Exactly one.
-   * @throws {NotPortedError} several clients, or scripts
+   * @param clients One client of one server, or one of each of several independent servers, in any order.
+   * @throws {NotPortedError} scripts, or an option of version 4
    */
   constructor(
     clients: Iterable<RedisClientLike>,
@@ -47,55 +51,45 @@ export class Redlock extends EventEmitter implements LockMaker {
     super();
     this.on("error", () => {}); // as in the original: a failure that nobody listens for must not end the process
     this.clients = new Set(clients);
-    const [client, ...others] = this.clients;
-    if (!client) throw new Error("Redlock must be instantiated with at least one redis client.");
-    if (others.length > 0) {
-      throw new NotPortedError(
-        `Redlock was given ${this.clients.size} clients, and this version has no locks over a quorum of servers: ` +
-          "pass the one client of a server with replicas, or stay with npm redlock until it has",
-      );
+    if (this.clients.size === 0) {
+      throw new Error("Redlock must be instantiated with at least one redis client.");
     }
-    if (Object.values(scripts).some((script) => script !== undefined)) {
-      throw new NotPortedError("Redlock was given scripts, and holdfast has its own: leave them out");
-    }
-    this.#client = client;
+    checkNoScripts(Object.values(scripts));
+    checkVersion(settings);
     this.settings = settingsFrom(settings);
-    this.#shared(); // a client of an unknown shape is refused here, and not by the first lock
+    this.#servers(); // a client of an unknown shape is refused here, and not by the first lock
   }
 
   /**
    * Locks all of the resources for `duration` ms, waiting in line for as long as the retries would take.
-   * @throws {ExecutionError} a resource was taken for all that time, or Redis failed; its cause says which
+   * @throws {ExecutionError} a resource was taken for all that time, or too many servers failed; its cause says which
    * @throws {InvalidArgumentError} the duration or a name is invalid
    */
   async acquire(resources: string[] | string, duration: number, settings: GivenSettings = {}): Promise<Lock> {
+    checkVersion(settings);
     checkDuration(duration);
     return this.#lock(namesOf(resources), duration, duration, settingsFrom(settings, this.settings));
   }
 
-  /** The name that version 4 had for `acquire`. */
-  async lock(resources: string[] | string, ttl: number): Promise<Lock> {
-    return this.acquire(resources, ttl);
+  /** @throws {NotPortedError} always: it is a method of version 4 */
+  lock(..._: readonly unknown[]): never {
+    throw ofVersion4("lock()");
   }
 
   /**
    * Releases the resources. Never rejects for a lock that was lost or is over: then the vote of the
    * attempt is against it, and "error" is emitted.
    */
-  async release(lock: Lock, _settings: GivenSettings = {}): Promise<ExecutionResult> {
+  async release(lock: Lock, settings: GivenSettings = {}): Promise<ExecutionResult> {
+    checkVersion(settings);
     lock.expiration = 0;
     const { leases, signal } = lock.timed;
+    const votes = this.#votesFor(lock.timed);
     const result = await lock.timed.release();
-    if (result === "released") return { attempts: voteOf(this.#client, null) };
-    if (result === "lapsed") return { attempts: this.#against(lockedError(0, leases.length, signal.reason)) };
-    const message =
-      "Redis did not answer: the resources are free when it has, at the latest after the duration";
-    return { attempts: this.#against(new Error(message)) };
-  }
-
-  /** The name that version 4 had for `release`. */
-  async unlock(lock: Lock): Promise<ExecutionResult> {
-    return this.release(lock);
+    if (result === "released") return { attempts: this.#report(votes) };
+    const why =
+      result === "lapsed" ? lockedError(0, leases.length, signal.reason) : new Error(UNKNOWN_RELEASE);
+    return { attempts: this.#report(Promise.resolve(unanimous([...this.clients], why))) };
   }
 
   /**
@@ -103,15 +97,18 @@ export class Redlock extends EventEmitter implements LockMaker {
    * @throws {ExecutionError} the lock was lost, released or over
    */
   async extend(existing: Lock, duration: number, settings: GivenSettings = {}): Promise<Lock> {
+    checkVersion(settings);
     checkDuration(duration);
     const { timed, resources } = existing;
-    const over = existing.expiration < this.#shared().clock.now().wallMs;
+    const servers = this.#servers();
+    const over = existing.expiration < servers.clock.now().wallMs;
     if (over || !timed.extend(duration)) {
       throw new ExecutionError(EXPIRED, [], { cause: timed.signal.reason });
     }
     existing.expiration = 0;
     const expiration = this.#expiration(duration, settingsFrom(settings, this.settings));
-    return new Lock(this, resources, timed, voteOf(this.#client, null), expiration);
+    const votes = servers.held(timed.leases);
+    return new Lock(this, resources, timed, [votes.then(statsOf)], expiration);
   }
 
   /**
@@ -148,77 +145,64 @@ export class Redlock extends EventEmitter implements LockMaker {
     }
   }
 
-  /** Releases every lock of the modules of this package over this client, and ends the client. */
+  /** Releases every lock of the modules of this package over these clients, and ends the clients. */
   async quit(): Promise<void> {
-    await closeHoldfasts(this.#client);
-    const client = this.#client as { quit?(): Promise<unknown>; close?(): Promise<unknown> };
-    await (client.quit?.() ?? client.close?.());
+    const clients = [...this.clients] as Closable[];
+    await closeHoldfasts(...this.clients);
+    await Promise.all(clients.map((client) => client.quit?.() ?? client.close?.()));
   }
 
   async #lock(names: string[], duration: number, lengthMs: number, settings: Settings): Promise<Lock> {
-    const shared = this.#shared();
-    const leases: Lease[] = [];
-    try {
-      await takeAll(shared, names, duration, waitMsOf(settings), leases);
-      for (const lease of leases) lease.check(); // the first may have been lost while the last was waited for
-    } catch (error) {
-      await Promise.all(leases.map((lease) => lease.release()));
-      if (error instanceof InvalidArgumentError) throw error;
-      const busy = error instanceof AcquireTimeoutError;
-      const why = busy ? lockedError(leases.length, names.length, error) : (error as Error);
-      throw new ExecutionError(NO_QUORUM, this.#against(why), { cause: error });
-    }
-    const timed = new TimedLeases(shared.clock, leases, lengthMs);
+    const servers = this.#servers();
+    const leases = await this.#take(servers, names, duration, waitMsOf(settings));
+    const timed = new TimedLeases(servers.clock, leases, lengthMs);
     const expiration = this.#expiration(lengthMs, settings);
-    return new Lock(this, names, timed, voteOf(this.#client, null), expiration);
+    return new Lock(this, names, timed, this.#report(servers.held(leases)), expiration);
   }
 
-  #shared(): SharedHoldfast {
-    return sharedHoldfast(this.#client);
+  /** @throws {ExecutionError} @throws {InvalidArgumentError} */
+  async #take(
+    servers: Servers,
+    names: readonly string[],
+    duration: number,
+    waitMs: number,
+  ): Promise<readonly Lease[]> {
+    try {
+      return (await take(servers, names, duration, waitMs)).leases;
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) throw error;
+      const votes = Promise.resolve(servers.failed(error as Error, names.length));
+      throw new ExecutionError(NO_QUORUM, this.#report(votes), { cause: error });
+    }
+  }
+
+  /** The votes before the first release, which are also those for another one. */
+  #votesFor(timed: TimedLeases): Promise<Votes> {
+    const votes = this.#released.get(timed) ?? this.#servers().held(timed.leases);
+    this.#released.set(timed, votes);
+    return votes;
+  }
+
+  #servers(): Servers {
+    return serversOf(this.clients);
   }
 
   #expiration(lengthMs: number, settings: Settings): number {
     if (lengthMs === Number.POSITIVE_INFINITY) return lengthMs;
-    return this.#shared().clock.now().wallMs + lengthMs - driftMs(settings, lengthMs);
+    return this.#servers().clock.now().wallMs + lengthMs - driftMs(settings, lengthMs);
   }
 
-  #against(error: Error): Promise<ExecutionStats>[] {
-    this.emit("error", error);
-    return voteOf(this.#client, error);
+  /**
+   * The one attempt of an operation, however long it waited. Emits each vote against it, also when it succeeded without that vote.
+   */
+  #report(votes: Promise<Votes>): ReadonlyArray<Promise<ExecutionStats>> {
+    const stats = votes.then((known) => {
+      for (const against of known.values())
+        if (against && !(against instanceof UnansweredError)) this.emit("error", against);
+      return statsOf(known);
+    });
+    return [stats];
   }
-}
-
-/** Adds each lease as it comes, so that the caller can release them when a later one fails. */
-async function takeAll(
-  { holdfast, clock }: SharedHoldfast,
-  names: readonly string[],
-  durationMs: number,
-  waitMs: number,
-  leases: Lease[],
-): Promise<void> {
-  const ttlMs = ttlFor(durationMs);
-  const since = clock.now();
-  // An invalid name is refused here, before the first lock is taken.
-  const mutexes = [...names].sort().map((name) => holdfast.mutex(name, { ttl: ttlMs }));
-  for (const mutex of mutexes) {
-    const leftMs = Math.max(Math.round(waitMs - elapsedMs(clock, since)), 0);
-    leases.push(await mutex.acquire({ wait: leftMs }));
-  }
-}
-
-function checkDuration(duration: number): void {
-  if (Math.floor(duration) !== duration) {
-    throw new InvalidArgumentError("Duration", "must be an integer value in milliseconds.");
-  }
-  if (!Number.isFinite(duration) || duration < 1) {
-    throw new InvalidArgumentError("Duration", `must be 1 ms or more, and finite, not ${duration}`);
-  }
-}
-
-function namesOf(resources: string[] | string): string[] {
-  const names = [...new Set(typeof resources === "string" ? [resources] : resources)];
-  if (names.length === 0) throw new InvalidArgumentError("resources", "must name at least one resource");
-  return names;
 }
 
 /** The original's signal has the reason as `error`, too. */

@@ -32,6 +32,12 @@ export function replay(
     attempts.set(number, attempt);
     return attempt;
   };
+  // What was the token in the model, which needs no confirmation, may be another stamp here.
+  const confirmRest = (attempt: Attempt, x: number): void => {
+    if (!scripts.skipsOwn) return;
+    for (const [node, said] of attempt.said)
+      if (nodes.confirm(scripts, node, x, said, attempt.token)) attempt.confirmed.add(node);
+  };
   for (const { action, x, y, text } of trace) {
     const attempt = attemptOf(x);
     let done = true;
@@ -44,17 +50,20 @@ export function replay(
     } else if (action === QuorumAction.compute) {
       done = attempt.said.size >= quorum;
       if (done) attempt.token = scripts.token([...attempt.said.values()]);
+      for (const [node, said] of attempt.said)
+        if (scripts.skipsOwn && said === attempt.token) attempt.confirmed.add(node);
     } else if (action === QuorumAction.confirm) {
       const said = attempt.said.get(y);
       done = said !== undefined && nodes.confirm(scripts, y, x, said, attempt.token);
       if (done) attempt.confirmed.add(y);
     } else if (action === QuorumAction.issue) {
-      if (scripts.confirm === null) attempt.token = scripts.token([...attempt.said.values()]);
+      if (attempt.token === 0) attempt.token = scripts.token([...attempt.said.values()]);
+      confirmRest(attempt, x);
       const agreed = scripts.confirm === null ? attempt.said.size : attempt.confirmed.size;
       done = agreed >= quorum;
       if (done) issued.push(attempt.token);
     } else if (action === QuorumAction.forget) {
-      nodes.forget(x);
+      nodes.forget(scripts, x);
     } else if (action === QuorumAction.restart) {
       nodes.restart(x);
       onRestart();

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { explore } from "../../src/model/explore.js";
 import { designs } from "../../src/model/quorum/designs.js";
+import { LeaseModel, type LeaseTerms } from "../../src/model/quorum/leases.js";
 import { QuorumModel } from "../../src/model/quorum/quorum.js";
 import type { QuorumTerms } from "../../src/model/quorum/terms.js";
 import { traceText } from "../../src/model/trace.js";
@@ -13,6 +14,12 @@ const usual = {
   late: 0,
   restarts: 0,
   after: "empty",
+  turns: 1,
+  named: [],
+  told: "last",
+  anew: 0,
+  counts: "no larger stamp",
+  returns: null,
   clock: null,
   symmetry: true,
 } as const;
@@ -68,5 +75,59 @@ describe("G", () => {
     expect(named.verdict).toBe(nameless.verdict);
     expect(named.depth).toBe(nameless.depth);
     expect(named.states).toBeGreaterThan(nameless.states * 4);
+  });
+
+  it("needs the confirmation up to the last token of a block", () => {
+    expect(run({ design: designs.G, turns: 2 }).verdict).toBe("holds");
+    const { verdict, trace = [] } = run({ design: designs.G, turns: 2, told: "first" });
+    expect(verdict).toBe("broken");
+    expect(traceText(trace)).toMatch(/returns tokens 3 to 4[\s\S]*returns tokens 4 to 5/);
+  });
+
+  it("holds when seats are given up and taken anew", () => {
+    expect(run({ design: designs.G, anew: 1 }).verdict).toBe("holds");
+    expect(run({ design: designs.G, anew: 1, counts: "any stamp" }).verdict).toBe("broken");
+  });
+
+  it("lets a holder return to nodes, above its last token and while it has had its quorum throughout", () => {
+    const terms = { design: designs.G, attempts: 3, leases: "honoured", restarts: 1 } as const;
+    const returns = { least: "above", when: "held" } as const;
+    expect(run({ ...terms, returns }).verdict).toBe("holds");
+    expect(run({ ...terms, returns: { ...returns, least: "none" } }).verdict).toBe("broken");
+    const always = run({ ...terms, returns: { ...returns, when: "always" } });
+    expect(traceText(always.trace ?? [])).toMatch(/client 1 gives up[\s\S]*client 1 returns to/);
+  });
+
+  it("needs more than half of the nodes", () => {
+    expect(run({ design: designs.G, nodes: 4, quorum: 3 }).verdict).toBe("holds");
+    expect(run({ design: designs.G, nodes: 4, quorum: 2 }).verdict).toBe("broken");
+  });
+});
+
+describe("leases over a quorum", () => {
+  const three = { nodes: 3, quorum: 2, attempts: 2, restarts: 1, quarantine: true } as const;
+  const leases = (terms: Partial<LeaseTerms>) =>
+    explore(new LeaseModel({ ...three, jumps: 0, heldYields: false, ...terms }));
+
+  it("exclude each other while nodes start again, if these do not vote for the longest lease", () => {
+    expect(leases({}).verdict).toBe("holds");
+    const { verdict, rule, trace = [] } = leases({ quarantine: false });
+    expect([verdict, rule]).toEqual(["broken", "two hold the lock at one time"]);
+    expect(traceText(trace)).toMatch(/restarts and has forgotten everything\n/);
+  });
+
+  it("do not where half of the nodes is taken for a quorum", () => {
+    expect(leases({ nodes: 4, quorum: 3, restarts: 0 }).verdict).toBe("holds");
+    expect(leases({ nodes: 4, quorum: 2, restarts: 0 }).verdict).toBe("broken");
+  });
+
+  it("do not where a holder yields a seat that its lease counts on", () => {
+    expect(leases({ heldYields: true }).verdict).toBe("broken");
+  });
+
+  it("do not where the clock of one node jumps, unless every two quorums share more than one node", () => {
+    expect(leases({ jumps: 1 }).verdict).toBe("broken");
+    expect(leases({ jumps: 1, nodes: 5, quorum: 3, restarts: 0 }).verdict).toBe("broken");
+    expect(leases({ jumps: 1, nodes: 4, quorum: 3, restarts: 0 }).verdict).toBe("holds");
   });
 });

@@ -12,6 +12,12 @@ const usual = {
   late: 0,
   restarts: 0,
   after: "empty",
+  turns: 1,
+  named: [],
+  told: "last",
+  anew: 0,
+  counts: "no larger stamp",
+  returns: null,
   clock: null,
   symmetry: false,
 } as const satisfies Omit<QuorumTerms, "design">;
@@ -52,6 +58,78 @@ export const quorumEntries: readonly Entry[] = [
     { design: G, attempts: 3, late: 1, symmetry },
     true,
   ),
+  holds("quorum-g-turns", "G, blocks of 2 tokens, confirmed to the last; 3 attempts, nodes without names", {
+    ...{ design: G, attempts: 3, turns: 2, symmetry },
+  }),
+  refuted("quorum-g-turns-first", "G, blocks of 2 tokens, confirmed to the first", {
+    ...{ design: G, turns: 2, told: "first" },
+  }),
+  holds("quorum-g-named", "G, 3 attempts, each may ask for token 3, nodes without names", {
+    ...{ design: G, attempts: 3, named: [3], symmetry },
+  }),
+  holds(
+    "quorum-g-named-2",
+    "G, 3 attempts, each may ask for token 2 or 4, nodes without names",
+    { design: G, attempts: 3, named: [2, 4], symmetry },
+    true,
+  ),
+  holds("quorum-g-named-anew", "G, blocks of 2, attempts may ask for token 3, a seat is taken anew", {
+    ...{ design: G, named: [3], turns: 2, anew: 1, symmetry },
+  }),
+  refuted("quorum-g-anew-any", "G, a seat is given up and taken anew, with a stamp above the token", {
+    ...{ design: G, anew: 1, counts: "any stamp" },
+  }),
+  holds("quorum-g-anew", "G, two seats are given up and taken anew", { design: G, anew: 2 }),
+  holds(
+    "quorum-g-3-anew",
+    "G, 3 attempts, one seat is given up and taken anew, nodes without names",
+    {
+      ...{ design: G, attempts: 3, anew: 1, symmetry },
+    },
+    true,
+  ),
+  holds("quorum-g-anew-late", "G, blocks of 2, a seat is given up, one late copy, nodes without names", {
+    ...{ design: G, turns: 2, anew: 1, late: 1, symmetry },
+  }),
+  holds(
+    "quorum-g-return",
+    "G, leases honoured, a holder returns to nodes; each restarts empty while it holds all",
+    {
+      ...{
+        design: G,
+        attempts: 3,
+        leases: "honoured",
+        returns: { least: "above", when: "held" },
+        restarts: 2,
+        symmetry,
+      },
+    },
+  ),
+  refuted("quorum-g-return-below", "the same, its new seats may have smaller tokens than its own", {
+    ...{
+      design: G,
+      attempts: 3,
+      leases: "honoured",
+      returns: { least: "none", when: "held" },
+      restarts: 2,
+      symmetry,
+    },
+  }),
+  refuted("quorum-g-return-late", "the same, a holder returns also after it had lost its quorum", {
+    ...{
+      design: G,
+      attempts: 3,
+      leases: "honoured",
+      returns: { least: "above", when: "always" },
+      restarts: 1,
+      symmetry,
+    },
+  }),
+  holds("quorum-g-5", "G, 3 of 5, nodes without names", { design: G, nodes: 5, quorum: 3, symmetry }),
+  refuted("quorum-g-half", "G, 2 of 4 nodes", { design: G, nodes: 4, quorum: 2 }),
+  holds("quorum-g-4-turns", "G, 3 of 4, blocks of 2, nodes without names", {
+    ...{ design: G, nodes: 4, quorum: 3, turns: 2, symmetry },
+  }),
   refuted("quorum-c-restart", "C, one empty restart", { design: C, restarts: 1 }),
   refuted("quorum-e-restart", "E, one empty restart", { design: E, restarts: 1 }),
   refuted("quorum-g-restart", "G, one empty restart", { design: G, restarts: 1 }),
@@ -121,30 +199,20 @@ export const quorumEntries: readonly Entry[] = [
     symmetry,
     clock: { aheadOf: [4, 0, 0], tokenAhead: 1, silence: 2, end: 4 },
   }),
-  refuted(
-    "quorum-g-rollback",
-    "G with clocks, a node comes back with old data and its old hold",
-    {
-      design: G,
-      restarts: 1,
-      after: "old data",
-      symmetry,
-      clock: { ...even, silence: 2, end: 3 },
-    },
-    true,
-  ),
-  holds(
-    "quorum-g-rollback-no-hold",
-    "the same, holds are dropped when it comes back",
-    {
-      design: G,
-      restarts: 1,
-      after: "old data, no hold",
-      symmetry,
-      clock: { ...even, silence: 2, end: 3 },
-    },
-    true,
-  ),
+  refuted("quorum-g-rollback", "G with clocks, a node comes back with old data and its old hold", {
+    design: G,
+    restarts: 1,
+    after: "old data",
+    symmetry,
+    clock: { ...even, silence: 2, end: 3 },
+  }),
+  holds("quorum-g-rollback-no-hold", "the same, holds are dropped when it comes back", {
+    design: G,
+    restarts: 1,
+    after: "old data, no hold",
+    symmetry,
+    clock: { ...even, silence: 2, end: 3 },
+  }),
 ];
 
 type Terms = Pick<QuorumTerms, "design"> & Partial<QuorumTerms>;

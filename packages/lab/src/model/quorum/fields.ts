@@ -24,6 +24,7 @@ export interface QuorumPlaces {
   readonly time: number;
   readonly lost: number;
   readonly late: number;
+  readonly anew: number;
 }
 
 const TOKEN_BITS = 5;
@@ -69,9 +70,10 @@ export function quorumPlaces(terms: QuorumTerms): QuorumPlaces {
   const time = clock ? fields.push({ name: "time", bits: 5 }) - 1 : -1;
   const lost = terms.restarts > 0 ? fields.push({ name: "restarts", bits: 3 }) - 1 : -1;
   const late = terms.late > 0 ? fields.push({ name: "late copies", bits: 3 }) - 1 : -1;
+  const anew = terms.anew > 0 ? fields.push({ name: "stood anew", bits: 3 }) - 1 : -1;
   const each = (width - first) / terms.attempts;
   const places = { holder, token, mark, silent, ahead, saved, said, confirmed, clockSaid };
-  return { fields, width, each, attempts, time, lost, late, ...places };
+  return { fields, width, each, attempts, time, lost, late, anew, ...places };
 }
 
 export function nodeName(node: number): string {

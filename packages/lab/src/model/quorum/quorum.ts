@@ -3,14 +3,22 @@
  *
  * Messages may be lost, delayed and repeated, clients may stop anywhere: an attempt that never takes its
  * next step is all of that, so none ever gives up. A grant and its answer are one step; an answer that is
- * lost is a late copy that nobody hears.
+ * lost is a late copy that nobody hears. All holds of one attempt at one node have one name here, which
+ * allows more than names of their own do.
  */
 import type { Emit, Model, State } from "../model.js";
 import { type QuorumPlaces, quorumPlaces } from "./fields.js";
+import { QuorumServers } from "./servers.js";
+import { sortNodes } from "./symmetry.js";
 import type { QuorumTerms } from "./terms.js";
 import { QuorumAction, quorumWords } from "./words.js";
 
-const Phase = { idle: 0, asking: 1, confirming: 2, issued: 3, over: 4 } as const;
+const Phase = { idle: 0, asking: 1, confirming: 2, issued: 3, over: 4, lost: 5 } as const;
+
+/** A token that was returned to a caller counts, also when its holds are gone. */
+function isIssued(phase: number | undefined): boolean {
+  return phase === Phase.issued || phase === Phase.lost;
+}
 
 export class QuorumModel implements Model {
   readonly name: string;
@@ -22,13 +30,15 @@ export class QuorumModel implements Model {
   readonly terms: QuorumTerms;
   readonly places: QuorumPlaces;
   canonical?: (state: State) => void;
+  readonly #servers: QuorumServers;
 
   constructor(terms: QuorumTerms) {
     this.terms = terms;
     this.places = quorumPlaces(terms);
+    this.#servers = new QuorumServers(terms, this.places);
     this.fields = this.places.fields;
     this.name = `quorum ${terms.design.letter}`;
-    if (terms.symmetry) this.canonical = (state) => this.#sortNodes(state);
+    if (terms.symmetry) this.canonical = (state) => sortNodes(state, terms.nodes, this.places.width);
   }
 
   start(to: State, emit: Emit): void {
@@ -55,11 +65,12 @@ export class QuorumModel implements Model {
   broken(state: State): number {
     const { attempts } = this.terms;
     for (let one = 0; one < attempts; one++) {
-      if (state[this.#phase(one)] !== Phase.issued) continue;
+      if (!isIssued(state[this.#phase(one)])) continue;
       const token = state[this.#phase(one) + 1] as number;
       if (token <= (state[this.#phase(one) + 2] as number)) return 2;
       for (let other = one + 1; other < attempts; other++) {
-        if (state[this.#phase(other)] === Phase.issued && state[this.#phase(other) + 1] === token) return 1;
+        if (!isIssued(state[this.#phase(other)])) continue;
+        if (Math.abs((state[this.#phase(other) + 1] as number) - token) < this.terms.turns) return 1;
       }
     }
     return 0;
@@ -79,10 +90,11 @@ export class QuorumModel implements Model {
       }
       if (phase === Phase.asking) this.#ask(attempt, now, to, emit);
       else if (phase === Phase.confirming) this.#confirmAll(attempt, now, to, emit);
+      else if (this.#mayReturn(phase)) this.#return(attempt, now, to, emit);
       if (this.terms.late > 0) this.#late(attempt, now, to, emit);
     }
     for (let node = 0; node < nodes; node++) this.#nodeSteps(node, now, to, emit);
-    this.#tick(now, to, emit);
+    this.#servers.tick(now, to, emit);
   }
 
   #phase(attempt: number): number {
@@ -96,8 +108,8 @@ export class QuorumModel implements Model {
   #start(attempt: number, to: State, emit: Emit): void {
     let issued = 0;
     for (let other = 0; other < this.terms.attempts; other++) {
-      if (to[this.#phase(other)] === Phase.issued) {
-        issued = Math.max(issued, to[this.#phase(other) + 1] as number);
+      if (isIssued(to[this.#phase(other)])) {
+        issued = Math.max(issued, (to[this.#phase(other) + 1] as number) + this.terms.turns - 1);
       }
     }
     to[this.#phase(attempt)] = Phase.asking;
@@ -109,51 +121,44 @@ export class QuorumModel implements Model {
     const { nodes, quorum, leases } = this.terms;
     let granted = 0;
     for (let node = 0; node < nodes; node++) {
-      const said = this.#of(node, attempt, this.places.said);
-      if (now[said] !== 0) {
+      if (now[this.#of(node, attempt, this.places.said)] !== 0) {
         granted += 1;
-      } else if (this.#grant(node, attempt, now, to)) {
-        to[said] = this.#answer(node, to) + 1;
-        if (this.places.clockSaid >= 0) {
-          to[this.#of(node, attempt, this.places.clockSaid)] = this.#clock(node, now);
-        }
-        emit(QuorumAction.grant, attempt, node);
+        this.#yield(node, attempt, now, to, emit);
+      } else {
+        this.#askNode(node, attempt, now, to, emit);
       }
     }
     if (granted >= quorum) this.#compute(attempt, to, emit);
     if (leases === "honoured") this.#giveUp(attempt, to, emit);
   }
 
-  /** The request of an attempt reaches a node. False: refused, and nothing has changed. */
-  #grant(node: number, attempt: number, now: State, to: State): boolean {
-    const { places, terms } = this;
-    const at = node * places.width;
-    if (places.silent >= 0 && (now[at + places.silent] as number) > 0) return false;
-    const holder = now[at + places.holder] as number;
-    if (holder === attempt + 1) return true; // asked again: the same answer
-    if (holder !== 0) return false;
-    const next = (now[at + places.token] as number) + 1;
-    if (terms.design.onGrant === "count") to[at + places.token] = next;
-    if (terms.design.onGrant === "stamp") {
-      const clock = terms.clock && terms.design.token !== "max, median" ? this.#clock(node, now) : 0;
-      const stamp = Math.max(next, clock);
-      if (terms.clock && stamp > this.#clock(node, now) + terms.clock.tokenAhead) return false;
-      to[at + places.token] = stamp;
-      to[at + places.mark] = stamp;
+  #askNode(node: number, attempt: number, now: State, to: State, emit: Emit): void {
+    for (const least of [0, ...this.terms.named]) {
+      if (!this.#servers.grant(node, attempt, now, to, least)) return;
+      to[this.#of(node, attempt, this.places.said)] = this.#servers.answer(node, to) + 1;
+      if (this.places.clockSaid >= 0)
+        to[this.#of(node, attempt, this.places.clockSaid)] = this.#servers.clock(node, now);
+      emit(QuorumAction.grant, attempt, node);
     }
-    to[at + places.holder] = attempt + 1;
-    return true;
   }
 
-  /** What a node that granted says: the stamp of the hold, else its token. */
-  #answer(node: number, to: State): number {
-    const at = node * this.places.width;
-    return to[at + (this.terms.design.onGrant === "stamp" ? this.places.mark : this.places.token)] as number;
+  /** A claim without a quorum gives a seat to another one. */
+  #yield(node: number, attempt: number, now: State, to: State, emit: Emit): void {
+    if (!this.#mayStandAnew(now)) return;
+    const said = this.#of(node, attempt, this.places.said);
+    if (this.#servers.isHeldBy(node, attempt, (now[said] as number) - 1, now)) this.#servers.drop(node, to);
+    this.#leave(node, attempt, now, to);
+    emit(QuorumAction.yield, attempt, node);
   }
 
-  #clock(node: number, now: State): number {
-    const { time, ahead, width } = this.places;
-    return (now[time] as number) + (now[node * width + ahead] as number);
+  #mayStandAnew(now: State): boolean {
+    return this.terms.anew > 0 && (now[this.places.anew] as number) < this.terms.anew;
+  }
+
+  #leave(node: number, attempt: number, now: State, to: State): void {
+    to[this.#of(node, attempt, this.places.said)] = 0;
+    to[this.#of(node, attempt, this.places.confirmed)] = 0;
+    to[this.places.anew] = (now[this.places.anew] as number) + 1;
   }
 
   /** A copy of a request, of which the client hears nothing, at any time after it was sent. */
@@ -161,7 +166,8 @@ export class QuorumModel implements Model {
     const { late, holder, width } = this.places;
     if ((now[late] as number) >= this.terms.late) return;
     for (let node = 0; node < this.terms.nodes; node++) {
-      if (now[node * width + holder] === attempt + 1 || !this.#grant(node, attempt, now, to)) continue;
+      if (now[node * width + holder] === attempt + 1 || !this.#servers.grant(node, attempt, now, to))
+        continue;
       to[late] = (now[late] as number) + 1;
       emit(QuorumAction.late, attempt, node);
     }
@@ -175,19 +181,34 @@ export class QuorumModel implements Model {
     }
     if (design.token === "max+1") token += 1;
     if (design.token === "max, median") token = Math.max(token, this.#medianClock(attempt, to));
+    const before = to[this.#phase(attempt) + 1] as number;
     to[this.#phase(attempt) + 1] = token;
     if (design.confirms === null) {
       this.#issue(attempt, to, emit);
       return;
     }
     to[this.#phase(attempt)] = Phase.confirming;
-    for (let node = 0; node < nodes; node++) {
-      const said = this.#of(node, attempt, this.places.said);
-      // From here on it matters only who granted, and by which stamp.
-      if (design.confirms !== "same hold" && to[said] !== 0) to[said] = 1;
-      if (this.places.clockSaid >= 0) to[this.#of(node, attempt, this.places.clockSaid)] = 0;
-    }
+    for (let node = 0; node < nodes; node++) this.#beginConfirm(node, attempt, token, before, to);
     emit(QuorumAction.compute, attempt, 0);
+  }
+
+  /** @param before the token that was computed and confirmed here before, of an attempt that stood anew; 0 for none */
+  #beginConfirm(node: number, attempt: number, token: number, before: number, to: State): void {
+    const said = this.#of(node, attempt, this.places.said);
+    const heard = this.#of(node, attempt, this.places.confirmed);
+    if (this.places.clockSaid >= 0) to[this.#of(node, attempt, this.places.clockSaid)] = 0;
+    if (this.terms.design.confirms !== "same hold") {
+      if (to[said] !== 0) to[said] = 1; // from here on it matters only who granted
+      return;
+    }
+    // A node whose own stamp is the token needs no confirmation, and what was confirmed up to more is confirmed.
+    if (to[said] === token + 1) this.#confirmed(node, attempt, to);
+    else if (token > before) to[heard] = 0;
+  }
+
+  #confirmed(node: number, attempt: number, to: State): void {
+    to[this.#of(node, attempt, this.places.confirmed)] = 1;
+    if (this.terms.anew === 0) to[this.#of(node, attempt, this.places.said)] = 0; // it does not matter any more
   }
 
   #medianClock(attempt: number, to: State): number {
@@ -201,49 +222,75 @@ export class QuorumModel implements Model {
   }
 
   #confirmAll(attempt: number, now: State, to: State, emit: Emit): void {
-    let confirmed = 0;
+    const { anew, leases, quorum } = this.terms;
+    let [confirmed, counting, granted] = [0, 0, 0];
     for (let node = 0; node < this.terms.nodes; node++) {
-      const said = this.#of(node, attempt, this.places.said);
-      const heard = this.#of(node, attempt, this.places.confirmed);
-      if (now[heard] !== 0) confirmed += 1;
-      else if (now[said] !== 0 && this.#confirm(node, attempt, now, to)) {
-        to[heard] = 1;
-        to[said] = 0;
-        emit(QuorumAction.confirm, attempt, node);
-      }
+      const said = now[this.#of(node, attempt, this.places.said)] as number;
+      const mayCount = said !== 0 && this.#mayCount(attempt, said - 1, now);
+      if (said !== 0) granted += 1;
+      if (mayCount) counting += 1;
+      if (now[this.#of(node, attempt, this.places.confirmed)] !== 0) confirmed += 1;
+      else if (mayCount) this.#confirmNode(node, attempt, now, to, emit);
+      else if (said === 0 && anew > 0) this.#askNode(node, attempt, now, to, emit); // an answer that came late
     }
-    if (confirmed >= this.terms.quorum) this.#issue(attempt, to, emit);
-    if (this.terms.leases === "honoured") this.#giveUp(attempt, to, emit);
+    if (anew > 0 && counting < quorum) {
+      if (granted >= quorum) this.#compute(attempt, to, emit);
+      else this.#askOn(attempt, to, emit);
+    }
+    if (confirmed >= quorum) this.#issue(attempt, to, emit);
+    if (leases === "honoured") this.#giveUp(attempt, to, emit);
   }
 
-  /** The token of an attempt reaches a node that had granted. False: refused. */
-  #confirm(node: number, attempt: number, now: State, to: State): boolean {
-    const { places, terms } = this;
-    const at = node * places.width;
-    if (places.silent >= 0 && (now[at + places.silent] as number) > 0) return false;
+  /** A node whose own grant has a larger token says nothing about this one: another attempt may have come in between. */
+  #mayCount(attempt: number, stamp: number, now: State): boolean {
+    if (this.terms.design.confirms !== "same hold" || this.terms.counts === "any stamp") return true;
+    return stamp <= (now[this.#phase(attempt) + 1] as number);
+  }
+
+  #confirmNode(node: number, attempt: number, now: State, to: State, emit: Emit): void {
+    const said = (now[this.#of(node, attempt, this.places.said)] as number) - 1;
     const token = now[this.#phase(attempt) + 1] as number;
-    const known = now[at + places.token] as number;
-    const held = now[at + places.holder] === attempt + 1;
-    const { confirms } = terms.design;
-    if (confirms === "same hold") {
-      const stamp = (now[this.#of(node, attempt, places.said)] as number) - 1;
-      if (!held || now[at + places.mark] !== stamp) return false;
-    } else {
-      if (!held && (confirms === "while held" || confirms === "newer, while held")) return false;
-      if (confirms === "newer" || confirms === "newer, while held") {
-        const mine = token === known && now[at + places.mark] === attempt + 1;
-        if (token <= known && !mine) return false;
-        to[at + places.mark] = attempt + 1;
-      }
+    if (this.#servers.confirm(node, attempt, { said, token }, now, to)) {
+      this.#confirmed(node, attempt, to);
+      emit(QuorumAction.confirm, attempt, node);
+    } else if (this.#mayStandAnew(now) && !this.#servers.isSilent(node, now)) {
+      this.#leave(node, attempt, now, to);
+      emit(QuorumAction.refuse, attempt, node);
     }
-    to[at + places.token] = Math.max(known, token);
-    return true;
+  }
+
+  /** Too few seats are left. */
+  #askOn(attempt: number, to: State, emit: Emit): void {
+    to[this.#phase(attempt)] = Phase.asking;
+    emit(QuorumAction.askOn, attempt, 0);
   }
 
   #issue(attempt: number, to: State, emit: Emit): void {
     to[this.#phase(attempt)] = Phase.issued;
     this.#settle(attempt, to);
     emit(QuorumAction.issue, attempt, 0);
+  }
+
+  #mayReturn(phase: number | undefined): boolean {
+    const { returns } = this.terms;
+    return phase === Phase.issued ? returns !== null : phase === Phase.lost && returns?.when === "always";
+  }
+
+  /** A holder takes a seat at a node where it has none; or it gives all up. */
+  #return(attempt: number, now: State, to: State, emit: Emit): void {
+    if (now[this.#phase(attempt)] === Phase.issued) {
+      to[this.#phase(attempt)] = Phase.lost;
+      emit(QuorumAction.giveUp, attempt, 0);
+    }
+    const last = (now[this.#phase(attempt) + 1] as number) + this.terms.turns - 1;
+    const least = this.terms.returns?.least === "above" ? last + 1 : 0;
+    for (let node = 0; node < this.terms.nodes; node++) {
+      const heard = this.#of(node, attempt, this.places.confirmed);
+      if (now[heard] !== 0 || now[node * this.places.width + this.places.holder] !== 0) continue;
+      if (!this.#servers.grant(node, attempt, now, to, least)) continue;
+      to[heard] = 1;
+      emit(QuorumAction.return, attempt, node);
+    }
   }
 
   #giveUp(attempt: number, to: State, emit: Emit): void {
@@ -257,94 +304,57 @@ export class QuorumModel implements Model {
   #settle(attempt: number, to: State): void {
     for (let node = 0; node < this.terms.nodes; node++) {
       to[this.#of(node, attempt, this.places.said)] = 0;
-      if (this.places.confirmed >= 0) to[this.#of(node, attempt, this.places.confirmed)] = 0;
+      if (this.places.confirmed >= 0 && this.terms.returns === null)
+        to[this.#of(node, attempt, this.places.confirmed)] = 0;
       if (this.places.clockSaid >= 0) to[this.#of(node, attempt, this.places.clockSaid)] = 0;
     }
   }
 
   #nodeSteps(node: number, now: State, to: State, emit: Emit): void {
     const { places, terms } = this;
-    const at = node * places.width;
-    const holder = now[at + places.holder] as number;
-    if (holder !== 0 && (terms.leases === "any" || this.#isOver(holder - 1, now))) {
-      this.#drop(at, to);
+    const holder = now[node * places.width + places.holder] as number;
+    if (holder !== 0 && (terms.leases === "any" || this.#isOver(holder - 1, node, now))) {
+      this.#servers.drop(node, to);
+      this.#lose(node, holder - 1, now, to);
       emit(QuorumAction.forget, node, 0);
     }
     if (places.lost < 0 || (now[places.lost] as number) >= terms.restarts) return;
-    if (places.saved >= 0) {
-      this.#save(at, to);
-      emit(QuorumAction.save, node, 0);
+    if (terms.returns !== null) {
+      if (!this.#isHeldEverywhere(now)) return;
+      this.#lose(node, holder - 1, now, to);
     }
-    to[places.lost] = (now[places.lost] as number) + 1;
-    to[at + places.holder] = 0;
-    to[at + places.token] = 0;
-    if (places.mark >= 0) to[at + places.mark] = 0;
-    if (places.saved >= 0) this.#rollBack(at, now, to);
-    if (places.silent >= 0) to[at + places.silent] = terms.clock?.silence ?? 0;
-    if (to[places.lost] === terms.restarts) this.#forgetSaved(to);
-    emit(QuorumAction.restart, node, 0);
+    this.#servers.restart(node, now, to, emit);
   }
 
-  #isOver(attempt: number, now: State): boolean {
-    const phase = now[this.#phase(attempt)] as number;
-    return phase === Phase.issued || phase === Phase.over;
+  /** A holder has a seat less. One with less than a quorum of them holds no more. */
+  #lose(node: number, attempt: number, now: State, to: State): void {
+    if (this.terms.returns === null || !isIssued(now[this.#phase(attempt)])) return;
+    to[this.#of(node, attempt, this.places.confirmed)] = 0;
+    if (this.#seats(attempt, to) < this.terms.quorum) to[this.#phase(attempt)] = Phase.lost;
   }
 
-  /** The hold is gone; a stamp belongs to it, a writer's name belongs to the token. */
-  #drop(at: number, to: State): void {
-    to[at + this.places.holder] = 0;
-    if (this.terms.design.onGrant === "stamp") to[at + this.places.mark] = 0;
-  }
-
-  #save(at: number, to: State): void {
-    const { holder, token, mark, saved } = this.places;
-    const withHold = this.terms.after === "old data";
-    to[at + saved] = withHold ? (to[at + holder] as number) : 0;
-    to[at + saved + 1] = to[at + token] as number;
-    to[at + saved + 2] = withHold && mark >= 0 ? (to[at + mark] as number) : 0;
-  }
-
-  #rollBack(at: number, now: State, to: State): void {
-    const { holder, token, mark, saved } = this.places;
-    to[at + holder] = now[at + saved] as number;
-    to[at + token] = now[at + saved + 1] as number;
-    if (mark >= 0) to[at + mark] = now[at + saved + 2] as number;
-  }
-
-  #forgetSaved(to: State): void {
-    const { saved, width } = this.places;
-    if (saved < 0) return;
-    for (let node = 0; node < this.terms.nodes; node++)
-      to.fill(0, node * width + saved, node * width + saved + 3);
-  }
-
-  #tick(now: State, to: State, emit: Emit): void {
-    const { clock, nodes } = this.terms;
-    const { time, silent, width } = this.places;
-    if (!clock || (now[time] as number) >= clock.end) return;
-    to[time] = (now[time] as number) + 1;
-    for (let node = 0; silent >= 0 && node < nodes; node++) {
-      const at = node * width + silent;
-      if ((now[at] as number) > 0) to[at] = (now[at] as number) - 1;
+  /** A holder that has a seat at every node, and each knows its token. */
+  #isHeldEverywhere(now: State): boolean {
+    for (let attempt = 0; attempt < this.terms.attempts; attempt++) {
+      if (this.#mayReturn(now[this.#phase(attempt)]) && this.#seats(attempt, now) === this.terms.nodes)
+        return true;
     }
-    emit(QuorumAction.tick, 0, 0);
+    return false;
   }
 
-  #sortNodes(state: State): void {
-    const { width } = this.places;
-    for (let last = this.terms.nodes - 1; last > 0; last--) {
-      for (let node = 0; node < last; node++) {
-        const at = node * width;
-        let place = 0;
-        while (place < width && state[at + place] === state[at + width + place]) place += 1;
-        if (place === width || (state[at + place] as number) < (state[at + width + place] as number))
-          continue;
-        for (place = 0; place < width; place++) {
-          const value = state[at + place] as number;
-          state[at + place] = state[at + width + place] as number;
-          state[at + width + place] = value;
-        }
-      }
+  #seats(attempt: number, state: State): number {
+    let seats = 0;
+    for (let node = 0; node < this.terms.nodes; node++) {
+      const isHeld = state[node * this.places.width + this.places.holder] === attempt + 1;
+      if (isHeld && state[this.#of(node, attempt, this.places.confirmed)] !== 0) seats += 1;
     }
+    return seats;
+  }
+
+  /** Whether a lease that is honoured may end here. One that returns to nodes goes on until it is given up. */
+  #isOver(attempt: number, node: number, now: State): boolean {
+    const phase = now[this.#phase(attempt)];
+    const isSeat = this.terms.returns !== null && now[this.#of(node, attempt, this.places.confirmed)] !== 0;
+    return (phase === Phase.issued && !isSeat) || phase === Phase.lost || phase === Phase.over;
   }
 }

@@ -15,6 +15,10 @@ export const QuorumAction = {
   save: 8,
   restart: 9,
   tick: 10,
+  yield: 11,
+  refuse: 12,
+  return: 13,
+  askOn: 14,
 } as const;
 
 export interface QuorumStep {
@@ -43,11 +47,19 @@ export function quorumWords(terms: QuorumTerms, places: QuorumPlaces, step: Quor
     case QuorumAction.confirm:
       return `${nodeName(y)} confirms token ${token} to ${client}`;
     case QuorumAction.issue:
-      return `${client} returns token ${token} to its caller`;
+      return `${client} returns ${tokenWords(terms, token)} to its caller`;
     case QuorumAction.giveUp:
       return `${client} gives up`;
     case QuorumAction.forget:
       return `the hold of client ${step.before[x * places.width + places.holder]} at ${nodeName(x)} is gone`;
+    case QuorumAction.yield:
+      return `${client} yields its seat at ${nodeName(y)}`;
+    case QuorumAction.refuse:
+      return `${nodeName(y)} refuses to confirm to ${client}, which has no seat there any more`;
+    case QuorumAction.askOn:
+      return `${client} has too few seats left, and asks on`;
+    case QuorumAction.return:
+      return `${client} returns to ${nodeName(y)}, which grants: ${grantWords(terms, places, step)}`;
     case QuorumAction.save:
       return `what ${nodeName(x)} knows now is what it will find again`;
     case QuorumAction.restart:
@@ -55,6 +67,10 @@ export function quorumWords(terms: QuorumTerms, places: QuorumPlaces, step: Quor
     default:
       return `a moment passes: true time is ${after[places.time]}`;
   }
+}
+
+function tokenWords({ turns }: QuorumTerms, token = 0): string {
+  return turns === 1 ? `token ${token}` : `tokens ${token} to ${token + turns - 1}`;
 }
 
 function grantWords(terms: QuorumTerms, places: QuorumPlaces, { y, after }: QuorumStep): string {

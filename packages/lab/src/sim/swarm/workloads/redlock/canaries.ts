@@ -1,0 +1,149 @@
+/** What is broken on purpose in locks over several nodes, and the rule that finds it. */
+
+import type { Canary } from "../../workload.js";
+import { unfenced } from "../mutex/caller.js";
+import { lingerCanaries } from "../mutex/canaries.js";
+
+const room = "locks/backends/redlock";
+
+export const redlockCanaries: readonly Canary[] = [
+  {
+    rule: "L1",
+    what: "a confirm raises nothing",
+    change: {
+      file: `${room}/lua/confirm.lua`,
+      from: "if last <= state.top then return 1 end",
+      to: "if last then return 1 end",
+    },
+  },
+  {
+    rule: "L2",
+    what: "the token is not written back",
+    change: {
+      file: `${room}/redlock-claim.ts`,
+      from: "grant !== null && grant.confirmedTo >= last",
+      to: "grant !== null",
+    },
+  },
+  { rule: "L3", what: unfenced, isNaive: true },
+  {
+    rule: "L4",
+    what: "half of the nodes is a majority",
+    change: { file: `${room}/votes.ts`, from: "Math.floor(nodes / 2) + 1", to: "Math.ceil(nodes / 2)" },
+  },
+  {
+    rule: "L4",
+    what: "a node votes as soon as it has started",
+    change: { file: "redlock.ts", from: "quarantine = maxTtl }", to: "quarantine = 0 }" },
+  },
+  {
+    rule: "L5",
+    what: "one node renews a lease",
+    change: {
+      file: `${room}/renewals.ts`,
+      from: 'if (renewed >= this.#quorum) return "renewed";',
+      to: 'if (renewed >= 1) return "renewed";',
+    },
+  },
+  {
+    rule: "L5",
+    what: "a lease counts from the answer",
+    change: {
+      file: `${room}/votes.ts`,
+      from: "return youngestFirst[quorumOf(nodes) - 1] ?? null;",
+      to: "return now;",
+    },
+  },
+  {
+    rule: "L5",
+    what: "a lease counts from the last of its seats",
+    change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
+  },
+  {
+    rule: "L6",
+    what: "an expiry is noticed late",
+    change: {
+      file: "lease/keeper.ts",
+      from: "this.#schedule.at(endMs, () => this.#expire(hold))",
+      to: "this.#schedule.at(endMs + 1_500, () => this.#expire(hold))",
+    },
+  },
+  {
+    rule: "L8",
+    what: "a lease that was released goes on with its hold",
+    change: {
+      file: "lease/held-lease.ts",
+      from: "if (this.#released || this.#loss) return 0;",
+      to: "if (this.#loss) return 0;",
+    },
+  },
+  {
+    rule: "L9",
+    what: "a release goes to a majority only",
+    change: {
+      file: `${room}/redlock-claim.ts`,
+      from: 'this.seats.filter(({ state }) => state === "granted");',
+      to: 'this.seats.filter(({ state }) => state === "granted").slice(0, this.#needed);',
+    },
+  },
+  {
+    rule: "W1",
+    what: "nobody yields when asked",
+    change: {
+      file: `${room}/collecting.ts`,
+      from: "else if (seat.wanted && comesBefore(seat.wanted, own)) seat.yield(ticket);",
+      to: "",
+    },
+  },
+  {
+    rule: "W2",
+    what: "a wait gives a sign of life after a fortieth of its ttl",
+    change: {
+      file: "locks/backends/redis/waits.ts",
+      from: "const HEARTBEAT_SHARE = 1 / 3;",
+      to: "const HEARTBEAT_SHARE = 1 / 40;",
+    },
+  },
+  ...lingerCanaries.filter(({ rule }) => rule === "F2").slice(0, 1),
+  {
+    rule: "F1",
+    what: "the last that comes is the first in line",
+    change: {
+      file: `${room}/votes.ts`,
+      from: "return known[(known.length - 1) >> 1] ?? own;",
+      to: "return String(9_999_999_999_999_999n - BigInt(own));",
+    },
+  },
+  {
+    rule: "K1",
+    what: "all nodes are needed",
+    change: { file: `${room}/votes.ts`, from: "Math.floor(nodes / 2) + 1", to: "nodes" },
+  },
+  {
+    rule: "K2",
+    what: "a seat is kept without a majority",
+    change: {
+      file: `${room}/collecting.ts`,
+      from: "seat.yieldAtMs = monoMs + ",
+      to: "seat.yieldAtMs = 1e12 + ",
+    },
+  },
+  {
+    rule: "K3",
+    what: "nobody returns to a node",
+    change: {
+      file: `${room}/returns.ts`,
+      from: 'if (state === "absent" && node.silence === null)',
+      to: "if (state === null)",
+    },
+  },
+  {
+    rule: "P4",
+    what: "a renewal is due after a thirtieth of the ttl",
+    change: {
+      file: "lease/keeper.ts",
+      from: "const RENEW_SHARE = 1 / 3;",
+      to: "const RENEW_SHARE = 1 / 30;",
+    },
+  },
+];
