@@ -19,18 +19,44 @@ export interface SharedHoldfast {
 
 const DEFAULT_PREFIX = "holdfast";
 const shared = new WeakMap<object, Map<string, SharedHoldfast>>();
+/** What else is to be closed with a client. */
+const endings = new WeakMap<object, Set<() => Promise<void>>>();
+const watched = new WeakSet<object>();
 
-export function sharedHoldfast(client: RedisClientLike, options: HoldfastOptions = {}): SharedHoldfast {
+export function checkClient(client: unknown): void {
   if ((typeof client !== "object" && typeof client !== "function") || client === null) {
     throw new InvalidArgumentError("client", "must be a client object, such as ioredis or node-redis make");
   }
+}
+
+export function sharedHoldfast(client: RedisClientLike, options: HoldfastOptions = {}): SharedHoldfast {
+  checkClient(client);
   const prefix = options.prefix ?? DEFAULT_PREFIX;
   const known = shared.get(client)?.get(prefix);
   if (known) return known;
   const made = { holdfast: new Holdfast(client, options), clock: options.clock ?? systemClock };
   const byPrefix = shared.get(client) ?? new Map<string, SharedHoldfast>();
   shared.set(client, byPrefix.set(prefix, made));
+  if (!watched.has(client)) {
+    watched.add(client);
+    whenEnded(client, () => void closeShared(client));
+  }
   return made;
+}
+
+/**
+ * A program of the originals ends its client, and knows of no Holdfast: its second connection would keep the process alive.
+ * GLIDE does not say that it is closed.
+ */
+function whenEnded(client: RedisClientLike, listener: () => void): void {
+  const { on } = client as { readonly on?: (event: string, listener: () => void) => unknown };
+  on?.call(client, "end", listener);
+}
+
+async function closeShared(client: RedisClientLike): Promise<void> {
+  const holdfasts = [...(shared.get(client)?.values() ?? [])];
+  shared.delete(client);
+  await Promise.all(holdfasts.map(({ holdfast }) => holdfast.close()));
 }
 
 /**
@@ -42,12 +68,30 @@ export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {
   return sharedHoldfast(client, options).holdfast;
 }
 
+/** Lets `closeHoldfasts` of any of these clients, and the end of all of them, call `close`, once. */
+export function closeWith(clients: readonly RedisClientLike[], close: () => Promise<void>): void {
+  const open = new Set(clients);
+  const ending = (): Promise<void> => {
+    for (const client of clients) endings.get(client)?.delete(ending);
+    return close();
+  };
+  for (const client of clients) {
+    endings.set(client, (endings.get(client) ?? new Set()).add(ending));
+    whenEnded(client, () => {
+      if (open.delete(client) && open.size === 0) void ending();
+    });
+  }
+}
+
 /**
- * Releases every lock that a module of this package took over this client, rejects the waiters, and closes the
- * connection for wake-ups. The client stays open; a later lock makes a new Holdfast.
+ * Releases every lock that a module of this package took over these clients, also those over several servers of which one
+ * is named here. Rejects the waiters, and closes the connections for wake-ups. The clients stay open; a later lock makes a
+ * new Holdfast.
  */
-export async function closeHoldfasts(client: RedisClientLike): Promise<void> {
-  const byPrefix = shared.get(client);
-  shared.delete(client);
-  if (byPrefix) await Promise.all([...byPrefix.values()].map(({ holdfast }) => holdfast.close()));
+export async function closeHoldfasts(...clients: readonly RedisClientLike[]): Promise<void> {
+  const closing = clients.flatMap((client) => {
+    const others = [...(endings.get(client) ?? [])];
+    return [closeShared(client), ...others.map((ending) => ending())];
+  });
+  await Promise.all(closing);
 }

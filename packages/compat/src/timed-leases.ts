@@ -86,6 +86,8 @@ export class TimedLeases {
   }
 
   #abort(reason: unknown): void {
+    // A Holdfast that is closed has given its leases back: nothing is left to be released later.
+    if (reason instanceof LeaseLostError && reason.reason === "closed") this.#cancelTimer();
     this.#forget();
     this.#controller.abort(reason);
   }

@@ -5,6 +5,7 @@ import OriginalRedlock from "redlock";
 import { describe, expect, test } from "vitest";
 import { Mutex } from "../src/redis-semaphore/index.ts";
 import { Redlock } from "../src/redlock/index.ts";
+import { endsBetween, type Failure, outcome, votes } from "./outcome.ts";
 import { onEachServer } from "./place.ts";
 
 type RedlockClass = typeof OriginalRedlock;
@@ -12,46 +13,6 @@ type MutexClass = typeof OriginalMutex;
 
 const DURATION = 10_000;
 const NO_WAIT = { retryCount: 0 };
-
-interface Failure {
-  readonly kind: string;
-  readonly message: string;
-  readonly attempts?: readonly unknown[];
-}
-
-/** What both sides must agree on: times, values and stacks are their own. */
-async function outcome(work: () => unknown): Promise<unknown> {
-  try {
-    return { value: await work() };
-  } catch (error) {
-    const { name, message, attempts } = error as Error & { attempts?: readonly Promise<Stats>[] };
-    const kind = name === "InvalidArgumentError" ? "Error" : (error as Error).constructor.name;
-    const failure: Failure = { kind, message };
-    return attempts ? { ...failure, attempts: await votes({ attempts }) } : failure;
-  }
-}
-
-interface Stats {
-  readonly membershipSize: number;
-  readonly quorumSize: number;
-  readonly votesFor: Set<unknown>;
-  readonly votesAgainst: Map<unknown, Error>;
-}
-
-async function votes({ attempts }: { readonly attempts: readonly Promise<Stats>[] }): Promise<unknown[]> {
-  return (await Promise.all(attempts)).map((stats) => ({
-    membershipSize: stats.membershipSize,
-    quorumSize: stats.quorumSize,
-    votesFor: stats.votesFor.size,
-    votesAgainst: [...stats.votesAgainst.values()].map((error) => [error.name, error.message]),
-  }));
-}
-
-/** The duration less 1 % and 2 ms, from some moment of the call. */
-function endsBetween(sinceMs: number, expiration: number, durationMs: number): boolean {
-  const usableMs = durationMs * 0.99 - 2;
-  return expiration >= sinceMs + usableMs && expiration <= Date.now() + usableMs;
-}
 
 const redlockScenarios: Record<string, (made: RedlockClass, client: Redis, key: string) => unknown> = {
   "no clients": (made) => new made([]),

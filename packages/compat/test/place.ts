@@ -1,19 +1,10 @@
 /** Where the compat suites run: the embedded engine, and a real redis-server where there is one. */
-import { EventLog, FaultProxy, ManualClock, RedisStore, ServerProcess } from "@holdfast/conformance";
-import { EmbeddedValkey } from "@holdfast/embedded";
+import { EventLog, FaultProxy, ManualClock, RedisStore } from "@holdfast/conformance";
 import type { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { closeHoldfasts, holdfastOf } from "../src/shared-holdfast.ts";
-
-const HOST = "127.0.0.1";
-const { HOLDFAST_REDIS_SERVER = "" } = process.env;
-
-interface Server {
-  readonly port: number;
-  restart(): Promise<void>;
-  stop(): Promise<void>;
-}
+import { HOST, onEachKind, type Server } from "./server.ts";
 
 /** One test's surroundings. */
 export interface Place {
@@ -34,30 +25,9 @@ export interface Place {
 
 let names = 0;
 
-async function embedded(): Promise<Server> {
-  const valkey = await EmbeddedValkey.start();
-  return { port: valkey.port, restart: () => valkey.restart(), stop: () => valkey.stop() };
-}
-
-async function redisServer(): Promise<Server> {
-  const server = await ServerProcess.start({ program: HOLDFAST_REDIS_SERVER });
-  return {
-    port: server.port,
-    async restart() {
-      await server.kill();
-      await server.launch();
-    },
-    stop: () => server.stop(),
-  };
-}
-
 /** Declares the suite once for each server. `place()` is this test's. */
 export function onEachServer(suite: (place: () => Place) => void): void {
-  describe("embedded Valkey", () => declare(embedded, suite));
-  const missing = HOLDFAST_REDIS_SERVER === "";
-  describe.skipIf(missing)(`redis-server${missing ? " (skipped: none here)" : ""}`, () =>
-    declare(redisServer, suite),
-  );
+  onEachKind((start) => declare(start, suite));
 }
 
 function declare(start: () => Promise<Server>, suite: (place: () => Place) => void): void {

@@ -1,5 +1,5 @@
 /**
- * @holdfast/compat/redis-semaphore: the Mutex of npm redis-semaphore 5 on holdfast. Its semaphores and its
+ * @holdfast/compat/redis-semaphore: the Mutex, Semaphore and MultiSemaphore of npm redis-semaphore 5 on holdfast. Its
  * Redlock classes are not part of it. docs/guides/migrating.md lists what differs.
  */
 export { NotPortedError } from "../not-ported-error.js";
@@ -7,8 +7,10 @@ export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";
 export { LostLockError, TimeoutError } from "./errors.js";
 export {
   defaultTimeoutOptions,
+  type Lock,
   type LockLostCallback,
   type LockOptions,
-  Mutex,
   type TimeoutOptions,
-} from "./mutex.js";
+} from "./lock.js";
+export { Mutex } from "./mutex.js";
+export { MultiSemaphore, Semaphore } from "./semaphore.js";

@@ -72,9 +72,11 @@ export class Gauge {
     this.#limit = limit;
     this.#kind = kind;
     this.#text = textOf(value);
-    const per = kind.type === "lifetime" ? {} : { per: Math.max(Math.ceil(inMs(period)), 1) };
+    const { type } = kind;
     // Every increment asks Redis, as in the gem: a refusal is over as soon as somebody decrements or resets.
-    this.#options = { max, type: kind.type, cache: false, ...per };
+    const common = { max, cache: false };
+    const perMs = (): number => Math.max(Math.ceil(inMs(period)), 1);
+    this.#options = type === "lifetime" ? { ...common, type } : { ...common, type, per: perMs() };
     checkText("action", action);
     checkMax(max);
   }

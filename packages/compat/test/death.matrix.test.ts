@@ -1,8 +1,8 @@
-/** A holder that dies: what the locks are leased for. In real time, because the server's decides. */
+/** A holder that dies, or ends its client: what the locks are leased for. In real time, because the server's decides. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { within } from "@holdfast/conformance";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { Backend } from "../src/master-lock/index.ts";
 import { Mutex } from "../src/redis-semaphore/index.ts";
 import { Redlock } from "../src/redlock/index.ts";
@@ -10,6 +10,7 @@ import { onEachServer } from "./place.ts";
 
 const TTL_MS = 1_000;
 const holder = new URL("./holder.mjs", import.meta.url);
+const leaver = new URL("./leaver.mjs", import.meta.url);
 
 onEachServer((place) => {
   test("a process that is killed holds its locks for one ttl more, and not longer", async () => {
@@ -33,5 +34,18 @@ onEachServer((place) => {
       new Mutex(client, key, { acquireTimeout: 30_000 }).acquire(),
     ]);
     await within(free, "the locks of the dead");
+  });
+
+  test.each([
+    ["that waited for a lock", "waited"],
+    ["that holds a lock", "held"],
+    ["that calls quit of redlock 4", "quit"],
+    ["that is done with its lock", "released"],
+  ])("a process %s ends when its client does", async (_, kind) => {
+    const client = place().client();
+    const url = `redis://${client.options.host}:${client.options.port}`;
+    const child = fork(leaver, [url, place().name(), kind], { execArgv: [] });
+    const [code] = await within(once(child, "exit"), "it ends, long before its lock would");
+    expect(code).toBe(0);
   });
 });

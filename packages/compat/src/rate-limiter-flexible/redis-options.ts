@@ -1,0 +1,46 @@
+/** The options of RateLimiterRedis, and those that holdfast cannot honour. */
+import type { RedisClientLike } from "holdfast";
+import { NotPortedError } from "../not-ported-error.js";
+import type { IRateLimiterOptions } from "./rate-limiter-abstract.js";
+import type { RateLimiterLike } from "./rate-limiter-compatible-abstract.js";
+
+export interface IRateLimiterStoreOptions extends IRateLimiterOptions {
+  /** A client of any library that holdfast supports. */
+  readonly storeClient: RedisClientLike;
+  /** The limiter that decides when Redis fails. It takes over `blockDuration` and `execEvenly`. */
+  readonly insuranceLimiter?: RateLimiterLike | undefined;
+  /** The count from which this process refuses a key without a call to Redis; at least `points`. @default 0, none */
+  readonly inMemoryBlockOnConsumed?: number | undefined;
+  /** For how many seconds. @default until the key expires */
+  readonly inMemoryBlockDuration?: number | undefined;
+  /** The count from which `blockDuration` applies; at least `points`. @default more than `points` */
+  readonly blockOnConsumed?: number | undefined;
+  /** Has no effect: there is one kind of store. */
+  readonly storeType?: string | undefined;
+}
+
+export interface IRateLimiterRedisOptions extends IRateLimiterStoreOptions {
+  /** Has no effect: a call is always rejected at once while the client is not connected. */
+  readonly rejectIfRedisNotReady?: boolean | undefined;
+  /** Has no effect: the library of the client is recognised. */
+  readonly useRedisPackage?: boolean | undefined;
+  /** Not ported: it throws. */
+  readonly useRedis3AndLowerPackage?: boolean | undefined;
+  /** Not ported: it throws. */
+  readonly customIncrTtlLuaScript?: string | undefined;
+}
+
+/** @throws {NotPortedError} */
+export function checkPorted({
+  customIncrTtlLuaScript,
+  useRedis3AndLowerPackage,
+}: IRateLimiterRedisOptions): void {
+  if (customIncrTtlLuaScript)
+    throw new NotPortedError(
+      "customIncrTtlLuaScript is not ported, because the script is holdfast's: for blocks that grow with each strike use hf.guard(name, { hits, per, penalties })",
+    );
+  if (useRedis3AndLowerPackage)
+    throw new NotPortedError(
+      "useRedis3AndLowerPackage is not ported: holdfast supports node-redis from version 4 on, and recognises it by itself",
+    );
+}

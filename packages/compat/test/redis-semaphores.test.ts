@@ -1,0 +1,148 @@
+/** What redis-semaphore's suite asserts about its Semaphore and its MultiSemaphore, in our words. */
+import type { ManualClock } from "@holdfast/conformance";
+import { until, within } from "@holdfast/conformance";
+import type { Redis } from "ioredis";
+import { beforeEach, expect, test } from "vitest";
+import {
+  type LockOptions,
+  LostLockError,
+  MultiSemaphore,
+  Mutex,
+  Semaphore,
+  TimeoutError,
+} from "../src/redis-semaphore/index.ts";
+import { holdfastOf } from "../src/shared-holdfast.ts";
+import { onEachServer } from "./place.ts";
+
+/** Just over a third of the lock timeout: one renewal falls due. */
+const RENEWAL_MS = 3_400;
+const TERMS = { lockTimeout: 10_000, acquireTimeout: 1_000, refreshInterval: 800, retryInterval: 10 };
+const ONCE = { ...TERMS, acquireTimeout: 0 };
+
+onEachServer((place) => {
+  let client: Redis;
+  let clock: ManualClock;
+  let key: string;
+
+  beforeEach(() => {
+    ({ client, clock } = place().clocked());
+    key = place().name();
+  });
+
+  const make = (limit: number, options: LockOptions = TERMS) => new Semaphore(client, key, limit, options);
+  const multi = (limit: number, permits: number, options: LockOptions = TERMS) =>
+    new MultiSemaphore(client, key, limit, permits, options);
+  const look = async () => (await holdfastOf(client).inspector()).semaphore(`semaphore:${key}`);
+  const out = async (): Promise<number> => {
+    const state = await look();
+    return state.holders.reduce((sum, { permits }) => sum + permits, 0);
+  };
+  const renewed = async (): Promise<void> => {
+    clock.advance(RENEWAL_MS);
+    await place().events.next("holdfast:lock:renewed");
+  };
+
+  test("arguments are checked, with the original's words", () => {
+    const none = undefined as unknown as number;
+    const text = "1" as unknown as number;
+    expect(() => new Semaphore(null as unknown as Redis, "key", 1)).toThrow('"client" is required');
+    expect(() => new Semaphore(client, "", 1)).toThrow('"key" is required');
+    expect(() => new Semaphore(client, 1 as unknown as string, 1)).toThrow('"key" must be a string');
+    expect(() => make(0)).toThrow('"limit" is required');
+    expect(() => make(text)).toThrow('"limit" must be a number');
+    expect(() => multi(none, 1)).toThrow('"limit" is required');
+    expect(() => multi(1, 0)).toThrow('"permits" is required');
+    expect(() => multi(1, text)).toThrow('"permits" must be a number');
+  });
+
+  test("it is acquired and released, again and again", async () => {
+    const semaphore = make(1);
+    for (let round = 0; round < 3; round += 1) {
+      expect(semaphore.isAcquired).toBe(false);
+      await semaphore.acquire();
+      expect([semaphore.isAcquired, await out()]).toEqual([true, 1]);
+      expect(semaphore.lease?.fence).toBeGreaterThan(0n);
+      await semaphore.release();
+      expect([semaphore.isAcquired, await out()]).toEqual([false, 0]);
+    }
+  });
+
+  test("no more than the limit are acquired, and a release lets the next one in", async () => {
+    const all = [make(3, ONCE), make(3, ONCE), make(3, ONCE), make(3, ONCE)] as const;
+    const acquired = [];
+    for (const semaphore of all) acquired.push(await semaphore.tryAcquire());
+    expect(acquired).toEqual([true, true, true, false]);
+    await all[0].release();
+    expect(await all[3].tryAcquire()).toBe(true);
+    expect(await out()).toBe(3);
+  });
+
+  test("weights mix with single permits on one key, and a mutex of that key is another lock", async () => {
+    const [two, one] = [multi(3, 2, ONCE), make(3, ONCE)];
+    expect([await two.tryAcquire(), await one.tryAcquire(), await make(3, ONCE).tryAcquire()]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(await new Mutex(client, key, ONCE).tryAcquire()).toBe(true);
+    await one.release();
+    expect([await multi(3, 2, ONCE).tryAcquire(), await multi(3, 1, ONCE).tryAcquire()]).toEqual([
+      false,
+      true,
+    ]);
+    await two.release();
+    expect(await out()).toBe(1);
+  });
+
+  test("acquire rejects, and tryAcquire is false, when the timeout is over", async () => {
+    await multi(2, 2).acquire();
+    const waits = [make(2).acquire(), multi(2, 1).acquire()].map((wait) =>
+      within(wait, "the timeout").catch((error: unknown) => error),
+    );
+    const refused = make(2).tryAcquire();
+    await until("all stand in line", async () => (await look()).waiting === 3);
+    clock.advance(1_000);
+    const [one, two] = await Promise.all(waits);
+    expect(one).toBeInstanceOf(TimeoutError);
+    expect(one).toMatchObject({ message: `Acquire semaphore semaphore:${key} timeout` });
+    expect(two).toMatchObject({ message: `Acquire multi-semaphore semaphore:${key} timeout` });
+    expect(await refused).toBe(false);
+  });
+
+  test("it is renewed until the release, and lapses after stopRefresh", async () => {
+    const semaphore = multi(2, 2);
+    await semaphore.acquire();
+    for (let held = 0; held < 5; held++) await renewed();
+    expect([semaphore.isAcquired, await out()]).toEqual([true, 2]);
+    semaphore.stopRefresh();
+    clock.advance(10_000);
+    expect(semaphore.isAcquired).toBe(false);
+    await until("the permits are back", async () => (await out()) === 0);
+  });
+
+  test("a loss is told, and the semaphore can be acquired anew", async () => {
+    const lost: Error[] = [];
+    const semaphore = make(1, { ...TERMS, onLockLost: (error) => void lost.push(error) });
+    await semaphore.acquire();
+    await place().admin.del(`holdfast:{semaphore:${key}}:semaphore`);
+    clock.advance(RENEWAL_MS);
+    await place().events.next("holdfast:lock:lost");
+    expect(lost).toHaveLength(1);
+    expect(lost[0]).toBeInstanceOf(LostLockError);
+    expect(lost[0]).toMatchObject({ message: `Lost semaphore for key semaphore:${key}` });
+    expect(semaphore.isAcquired).toBe(false);
+    await semaphore.acquire();
+    expect(semaphore.isAcquired).toBe(true);
+  });
+
+  test("what another object of this process acquired is taken over", async () => {
+    const scheduler = multi(3, 2, { ...TERMS, refreshInterval: 0 });
+    await scheduler.acquire();
+    const { identifier } = scheduler;
+    const handler = multi(3, 2, { ...TERMS, identifier, acquiredExternally: true });
+    await handler.acquire();
+    expect([handler.isAcquired, await out()]).toEqual([true, 2]);
+    await handler.release();
+    expect([scheduler.isAcquired, await out()]).toEqual([false, 0]);
+  });
+});
