@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { ClosedError, InvalidArgumentError, StaleTokenError } from "holdfast";
 import type { LockCase } from "../case.js";
-import { LONG_TTL_MS, rejection, take } from "./rivals.js";
+import { rejection } from "../rejection.js";
+import { LONG_TTL_MS } from "../standing.js";
+import { take } from "./rivals.js";
 
 const BEYOND_DOUBLE = 2n ** 60n;
 
@@ -29,13 +31,20 @@ export const fencingCases: readonly LockCase[] = [
       const holdfast = await lab.holdfast();
       const name = lab.name();
       const record = lab.record(holdfast, name);
-      assert.deepEqual(await record.read(), { value: null, fence: 0n });
+      assert.equal(await record.get(), null);
       const lease = await take(holdfast, name);
-      assert.equal(await record.enter(lease), null);
-      for (const value of ["1", "", "two\nlines", "\u{1f512}\0"]) {
-        await record.write(lease, value);
-        assert.equal(await record.enter(lease), value);
-        assert.deepEqual(await record.read(), { value, fence: lease.fence });
+      assert.equal(await record.get({ fence: lease }), null);
+      for (const value of [
+        "1",
+        "",
+        "two\nlines",
+        "\u{1f512}\0",
+        { a: [1, null] },
+        new Uint8Array([0, 255]),
+      ]) {
+        const { version } = await record.put(value, { fence: lease });
+        assert.deepEqual(await record.get({ fence: lease }), { value, version, fence: lease.fence });
+        assert.deepEqual(await record.get(), { value, version, fence: lease.fence });
       }
     },
   },
@@ -49,17 +58,18 @@ export const fencingCases: readonly LockCase[] = [
       const name = lab.name();
       const old = await take(paused, name, { ttl: LONG_TTL_MS });
       const record = lab.record(paused, name);
-      await record.enter(old);
-      await record.write(old, "by the first");
+      await record.get({ fence: old });
+      await record.put("by the first", { fence: old });
       await lab.tamper.forget(name); // its time at the server is over; it does not know
       assert.equal(old.valid, true);
       const newer = await take(next, name);
-      assert.equal(await lab.record(next, name).enter(newer), "by the first");
-      await assertStale(record.write(old, "too late"), name, old.fence, newer.fence);
-      await assertStale(record.enter(old), name, old.fence, newer.fence);
-      assert.deepEqual(await record.read(), { value: "by the first", fence: newer.fence });
-      await lab.record(next, name).write(newer, "by the second");
-      assert.deepEqual(await record.read(), { value: "by the second", fence: newer.fence });
+      const entered = await lab.record(next, name).get({ fence: newer });
+      assert.equal(entered?.value, "by the first");
+      await assertStale(record.put("too late", { fence: old }), name, old.fence, newer.fence);
+      await assertStale(record.get({ fence: old }), name, old.fence, newer.fence);
+      assert.deepEqual(await record.get(), entered);
+      const { version } = await lab.record(next, name).put("by the second", { fence: newer });
+      assert.deepEqual(await record.get(), { value: "by the second", version, fence: newer.fence });
     },
   },
   {
@@ -72,12 +82,13 @@ export const fencingCases: readonly LockCase[] = [
         { fence: 7n, id: "one" },
         { fence: 7n, id: "other" },
       ];
-      await record.enter(one);
-      await record.write(one, "mine");
-      await assertStale(record.enter(other), record.name, 7n, 7n);
-      await assertStale(record.write(other, "theirs"), record.name, 7n, 7n);
-      await record.write(one, "mine still");
-      assert.equal((await record.read()).value, "mine still");
+      await record.get({ fence: one });
+      await record.put("mine", { fence: one });
+      await assertStale(record.get({ fence: other }), record.name, 7n, 7n);
+      await assertStale(record.put("theirs", { fence: other }), record.name, 7n, 7n);
+      await assertStale(record.delete({ fence: other }), record.name, 7n, 7n);
+      await record.put("mine still", { fence: one });
+      assert.equal((await record.get())?.value, "mine still");
     },
   },
   {
@@ -99,11 +110,13 @@ export const fencingCases: readonly LockCase[] = [
         10n ** 30n,
       ];
       for (const [at, fence] of rising.entries()) {
-        await record.enter({ fence, id: "holder" });
-        assert.equal((await record.read()).fence, fence);
+        await record.get({ fence: { fence, id: "holder" } });
+        await record.put("v", { fence: { fence, id: "holder" } });
+        assert.equal((await record.get())?.fence, fence);
         const lower = rising[at - 1];
         if (lower !== undefined) {
-          await assertStale(record.write({ fence: lower, id: "holder" }, "x"), record.name, lower, fence);
+          const late = record.put("x", { fence: { fence: lower, id: "holder" } });
+          await assertStale(late, record.name, lower, fence);
         }
       }
     },
@@ -117,40 +130,33 @@ export const fencingCases: readonly LockCase[] = [
       const name = lab.name();
       const record = lab.record(holdfast, name);
       const seen = (await lab.redis.nowMicros()) + 3_600_000_000n;
-      await record.enter({ fence: seen, id: "from before a loss of data" });
+      await record.get({ fence: { fence: seen, id: "from before a loss of data" } });
       const lease = await take(holdfast, name);
-      const error = await rejection(record.enter(lease));
+      const error = await rejection(record.get({ fence: lease }));
       assert.ok(error instanceof StaleTokenError);
       await lease.release();
       const above = await holdfast.mutex(name).acquire({ floor: error.seen });
       assert.ok(above.fence > seen);
-      assert.equal(await record.enter(above), null);
+      assert.equal(await record.get({ fence: above }), null);
     },
   },
   {
-    name: "a record refuses what is no holder and no text, and sends nothing",
+    name: "a record refuses what is no holder and no value, and sends nothing",
     covers: [],
     needs: ["redis", "proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
       const record = lab.record(await lab.holdfast({ through: proxy }), lab.name());
       const holder = { fence: 1n, id: "x" };
-      const wrong: unknown[] = [
-        null,
-        undefined,
-        5,
-        {},
-        { fence: 1, id: "x" },
-        { fence: -1n, id: "x" },
-        { fence: 1n },
-      ];
+      const wrong: unknown[] = [null, 5, {}, { fence: 1, id: "x" }, { fence: -1n, id: "x" }, { fence: 1n }];
       proxy.forget();
       for (const each of wrong) {
-        assert.ok((await rejection(record.enter(each as never))) instanceof InvalidArgumentError);
-        assert.ok((await rejection(record.write(each as never, "x"))) instanceof InvalidArgumentError);
+        const fence = each as never;
+        assert.ok((await rejection(record.get({ fence }))) instanceof InvalidArgumentError);
+        assert.ok((await rejection(record.put("x", { fence }))) instanceof InvalidArgumentError);
       }
-      for (const value of [null, undefined, 5, Buffer.from("x")]) {
-        assert.ok((await rejection(record.write(holder, value as never))) instanceof InvalidArgumentError);
+      for (const value of [undefined, 5n, Number.NaN, new Map()]) {
+        assert.ok((await rejection(record.put(value, { fence: holder }))) instanceof InvalidArgumentError);
       }
       assert.equal(proxy.requests.length, 0);
     },
@@ -163,7 +169,7 @@ export const fencingCases: readonly LockCase[] = [
       const holdfast = await lab.holdfast();
       const record = lab.record(holdfast, lab.name());
       await holdfast.close();
-      assert.ok((await rejection(record.read())) instanceof ClosedError);
+      assert.ok((await rejection(record.get())) instanceof ClosedError);
     },
   },
 ];

@@ -49,7 +49,7 @@ export interface GuardOptions {
   /** The period of `hits`, which begins with the first of them: a duration such as `"1m"`, or milliseconds. */
   readonly per: Duration;
   /** The n-th strike receives the n-th penalty; strikes beyond receive the last. At least one. */
-  readonly penalties: readonly PenaltyRule[];
+  readonly penalties: readonly [PenaltyRule, ...PenaltyRule[]];
   /** How long after the end of the last penalty the strikes of a subject are forgotten. @default "1h" */
   readonly decay?: Duration | undefined;
   /**

@@ -1,6 +1,6 @@
 /**
  * PenaltyCache: penalties that are still in force, so that further hits are answered without Redis. Bounded: the oldest
- * entry is dropped first, and Redis is asked again.
+ * entry is dropped first, and the guard asks Redis again.
  */
 import { BoundedMap } from "../bounded-map.js";
 import { agedMs, type Clock, type Instant } from "../time/clock.js";

@@ -171,7 +171,16 @@ describe("in Valkey", () => {
   test("a resource of any length and any characters has a fence of its own", async () => {
     const store = new RecordFences(open(), "");
     const long = "/x".repeat(5_000);
-    for (const resource of [long, `${long}y`, "/\ud800", "/\ud801", "}", "x".repeat(512), "x".repeat(513)]) {
+    for (const resource of [
+      long,
+      `${long}y`,
+      "/\ud800",
+      "/\ud801",
+      "}",
+      "a}:record:b",
+      "x".repeat(512),
+      "x".repeat(513),
+    ]) {
       expect(await store.enter(resource, holder(2n))).toBeNull();
       expect(await store.enter(resource, holder(1n))).toBe(2n);
     }
@@ -355,7 +364,7 @@ describe("fetch on behalf of a holder", () => {
     expect(() => new HttpFence({ store, required: "no" as never })).toThrow(InvalidArgumentError);
     expect(() => new HttpFence({ store, ressource: () => "" } as never)).toThrow(InvalidArgumentError);
     expect(() => new RecordFences({} as never)).toThrow(InvalidArgumentError);
-    const records = { fencedRecord: () => ({ enter: async () => {} }) };
+    const records = { record: () => ({ get: async () => null }) };
     for (const prefix of ["}", "p".repeat(401), 5])
       expect(() => new RecordFences(records, prefix as string)).toThrow(InvalidArgumentError);
   });

@@ -1,10 +1,18 @@
 /** The statements as text: what a driver is given. No server is needed. */
 import { InvalidArgumentError, MissingRowError, StaleHolderError, StaleTokenError } from "holdfast";
-import { affectedRows, FencedTable, HolderFence, SqlFragment, TokenFence } from "holdfast/fencing/sql";
+import {
+  affectedRows,
+  FencedTable,
+  HolderFence,
+  onSqlite,
+  SqlFragment,
+  TokenFence,
+} from "holdfast/fencing/sql";
 import { describe, expect, test } from "vitest";
 
 const postgres = new TokenFence({ dialect: "postgres", table: "account" });
 const mysql = new TokenFence({ dialect: "mysql", table: ["bank", "account"] });
+const sqlite = new TokenFence({ dialect: "sqlite", table: "account" });
 const bare = new HolderFence({ dialect: "postgres", table: "account" });
 const lease = { fence: 7n, id: "a" };
 
@@ -27,6 +35,21 @@ describe("statements", () => {
         "(`fence` = CAST(? AS SIGNED) AND `fence_holder` = CAST(? AS BINARY)))",
     );
     expect(values).toEqual([5, "7", "a", 13, "x", "7", "7", "a"]);
+  });
+
+  test("of SQLite quote names so that none can be a text, and compare holders byte by byte", () => {
+    expect(sqlite.write({ id: 13 }, lease, { balance: null })).toMatchObject({
+      text:
+        "UPDATE `account` SET `balance` = ?, `fence` = CAST(? AS INTEGER), `fence_holder` = ? WHERE `id` = ? AND " +
+        "(`fence` < CAST(? AS INTEGER) OR (`fence` = CAST(? AS INTEGER) AND `fence_holder` = ? COLLATE BINARY))",
+      values: [null, "7", "a", 13, "7", "7", "a"],
+    });
+    expect(sqlite.read({ id: 13 }).text).toMatch(/WHERE `id` = \?$/);
+    expect(sqlite.create({ id: 13 }).text).toMatch(/ON CONFLICT DO NOTHING$/);
+    expect(sqlite.migration()).toBe(
+      "ALTER TABLE `account` ADD COLUMN `fence` INTEGER NOT NULL DEFAULT 0;\n" +
+        "ALTER TABLE `account` ADD COLUMN `fence_holder` TEXT NOT NULL DEFAULT '';",
+    );
   });
 
   test("of one's own take fragments in, and make a parameter of everything else", () => {
@@ -79,11 +102,11 @@ describe("what can never work is refused before it is sent", () => {
 
   test.each([
     ["a key that names all rows", () => postgres.enter({}, lease), "row"],
-    ["a key of NULL", () => postgres.enter({ id: null }, lease), "row"],
-    ["a key that is an object", () => mysql.enter({ id: { id: 1 } }, lease), "row"],
-    ["a key that is a list", () => postgres.enter({ id: [1, 2] }, lease), "row"],
+    ["a key of NULL", () => postgres.enter({ id: null as never }, lease), "row"],
+    ["a key that is an object", () => mysql.enter({ id: { id: 1 } as never }, lease), "row"],
+    ["a key that is a list", () => postgres.enter({ id: [1, 2] as never }, lease), "row"],
     ["an object for MySQL", () => mysql.write({ id: 1 }, lease, { a: { b: 1 } }), "values"],
-    ["a value that is missing", () => postgres.write({ id: 1 }, lease, { a: undefined }), "values"],
+    ["a value that is missing", () => postgres.write({ id: 1 }, lease, { a: undefined as never }), "values"],
     ["writing the fence's own column", () => postgres.write({ id: 1 }, lease, { fence: 9 }), "values"],
     ["the same in capitals for MySQL", () => mysql.create({ id: 1 }, { FENCE: 9 }), "values"],
     ["the same with an accent for MySQL", () => mysql.write({ id: 1 }, lease, { f\u00e9nce: 9 }), "values"],
@@ -115,6 +138,18 @@ describe("what can never work is refused before it is sent", () => {
     ["an empty id", () => postgres.admits({ fence: 1n, id: "" }), "holder"],
     ["a name that a server would cut", () => postgres.read({ ["x".repeat(64)]: 1 }), "row"],
     ["a name with a parameter in it", () => mysql.read({ "a?": 1 }), "row"],
+    ["columns returned by SQLite", () => sqlite.enter({ id: 1 }, lease, ["a"]), "columns"],
+    ["the fence's column in capitals for SQLite", () => sqlite.create({ id: 1 }, { FENCE: 9 }), "values"],
+    ["a list for SQLite", () => sqlite.write({ id: 1 }, lease, { a: [1] }), "values"],
+    ["an object for SQLite", () => sqlite.write({ id: 1 }, lease, { a: { b: 1 } }), "values"],
+    ["a date for SQLite", () => sqlite.enter({ id: new Date(0) }, lease), "values"],
+    ["a boolean for SQLite", () => sqlite.write({ id: 1 }, lease, { a: true }), "values"],
+    [
+      "numbered parameters of SQLite",
+      () => new TokenFence({ dialect: "sqlite", table: "a", placeholders: "numbered" }),
+      "placeholders",
+    ],
+    ["no database of SQLite", () => onSqlite({} as never), "database"],
     ["no options", () => new TokenFence(undefined as never), "options"],
     ["an unknown dialect", () => new TokenFence({ dialect: "oracle" as never, table: "a" }), "dialect"],
     ["a misspelt option", () => new TokenFence({ dialect: "mysql", tabel: "a" } as never), "tabel"],
@@ -167,6 +202,8 @@ test("the answers of drivers say how many rows were affected", () => {
   expect(affectedRows({ affectedRows: 0 })).toBe(0);
   expect(affectedRows({ numAffectedRows: 1n, rows: [] })).toBe(1); // kysely
   expect(affectedRows([{ numUpdatedRows: 1n }])).toBe(1);
+  expect(affectedRows({ changes: 1, lastInsertRowid: 3 })).toBe(1); // better-sqlite3, node:sqlite
+  expect(affectedRows({ rows: [], rowsAffected: 1 })).toBe(1); // @libsql/client
   expect(affectedRows(1)).toBe(1); // knex
   for (const other of [undefined, null, "1", {}, [], { rowCount: null }, [[{ id: 1 }], []]]) {
     expect(() => affectedRows(other)).toThrow(InvalidArgumentError);

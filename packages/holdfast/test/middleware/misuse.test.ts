@@ -1,12 +1,17 @@
 /** A header of proxies that nobody trusts: told on the channel, and once as a warning of the process. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { rateLimit } from "holdfast/middleware/fetch";
 import { afterAll, expect, test } from "vitest";
 
-const hf = new Holdfast("redis://127.0.0.1:1"); // nobody listens there
-const limits = hf.limit("tries", { max: 1, per: "1m", outage: "open" });
-afterAll(() => hf.close());
+const server = await EmbeddedValkey.start();
+const hf = new Holdfast(server.url);
+const limits = hf.limit("tries", { max: 100, per: "1m" });
+afterAll(async () => {
+  await hf.close();
+  await server.stop();
+});
 
 const forwarded = () => new Request("http://server/", { headers: { "x-forwarded-for": "192.0.2.1" } });
 const handlerWith = (trust?: false | number) =>

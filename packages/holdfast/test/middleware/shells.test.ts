@@ -82,7 +82,8 @@ describe("Express", () => {
     expect([response.status, await response.text()]).toEqual([200, "took too long"]);
     expect(response.headers.has("ratelimit")).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(handled).toBe(reached);
+    // On a machine with its hands full the limits are asked later than that.
+    await expect.poll(() => handled, { timeout: 10_000 }).toBe(reached);
   });
 
   test("who has hung up before the limits were asked is counted", async () => {

@@ -1,9 +1,7 @@
-/** What PostgreSQL and the MySQL family write differently, and the names in a statement. */
+/** Dialect: the names in a statement, and how one database writes it. */
 import { InvalidArgumentError } from "../../errors.js";
 import { raw, SqlFragment, type SqlStatement } from "./fragment.js";
-
-/** MariaDB is of the MySQL family. */
-export type SqlDialect = "postgres" | "mysql";
+import { type Grammar, grammars, type SqlDialect } from "./grammar.js";
 
 export interface SqlFenceOptions {
   readonly dialect: SqlDialect;
@@ -13,7 +11,7 @@ export interface SqlFenceOptions {
   readonly tokenColumn?: string | undefined;
   /** The column of who brought it. @default "fence_holder" */
   readonly holderColumn?: string | undefined;
-  /** How `text` marks its parameters: `$1` or `?`. @default "numbered" for postgres, "question" for mysql */
+  /** How `text` marks its parameters: `$1` or `?`. @default "numbered" for postgres, "question" for the others */
   readonly placeholders?: "numbered" | "question" | undefined;
 }
 
@@ -22,7 +20,7 @@ const OPTIONS = ["dialect", "table", "tokenColumn", "holderColumn", "placeholder
 const LONGEST_NAME_BYTES = 63;
 
 export class Dialect {
-  readonly name: SqlDialect;
+  readonly grammar: Grammar;
   /** As it was given, for messages. */
   readonly tableName: string;
   readonly table: SqlFragment;
@@ -40,12 +38,14 @@ export class Dialect {
         throw new InvalidArgumentError(key, `is not an option here: use ${OPTIONS.join(", ")}`);
     }
     const { dialect, table, tokenColumn = "fence", holderColumn = "fence_holder" } = options;
-    if (dialect !== "postgres" && dialect !== "mysql")
-      throw new InvalidArgumentError("dialect", 'must be "postgres" or "mysql"');
-    const { placeholders = dialect === "postgres" ? "numbered" : "question" } = options;
+    if (!Object.hasOwn(grammars, dialect))
+      throw new InvalidArgumentError("dialect", 'must be "postgres", "mysql" or "sqlite"');
+    this.grammar = grammars[dialect];
+    const { placeholders = this.grammar.placeholders } = options;
     if (placeholders !== "numbered" && placeholders !== "question")
       throw new InvalidArgumentError("placeholders", 'must be "numbered" or "question"');
-    this.name = dialect;
+    if (placeholders === "numbered" && dialect === "sqlite")
+      throw new InvalidArgumentError("placeholders", 'must be "question": SQLite takes $1 for a name');
     this.#numbered = placeholders === "numbered";
     const path = typeof table === "string" ? [table] : table;
     if (!Array.isArray(path) || path.length < 1 || path.length > 2)
@@ -54,12 +54,12 @@ export class Dialect {
     this.table = raw(path.map((part) => this.#quote("table", part)).join("."));
     this.token = this.column("tokenColumn", tokenColumn);
     this.holder = this.column("holderColumn", holderColumn);
-    this.#own = [tokenColumn, holderColumn].map((name) => this.#identity(name));
+    this.#own = [tokenColumn, holderColumn].map((name) => this.grammar.identity(name));
   }
 
   /** Whether only the fence may write this column. */
   owns(name: string): boolean {
-    return this.#own.includes(this.#identity(name));
+    return this.#own.includes(this.grammar.identity(name));
   }
 
   /** A quoted name. @param argument what to call it when it cannot be one */
@@ -72,38 +72,26 @@ export class Dialect {
    * numbers: so a token travels as text, and is a number again before it is compared.
    */
   tokenValue(token: bigint): SqlFragment<string> {
-    return new SqlFragment(
-      ["CAST(", this.name === "postgres" ? " AS bigint)" : " AS SIGNED)"],
-      [String(token)],
-    );
+    return new SqlFragment(["CAST(", ` AS ${this.grammar.integer})`], [String(token)]);
   }
 
-  /** For comparing: MySQL's usual collations hold `a` and `A` for the same. */
+  /** For comparing. */
   holderValue(id: string): SqlFragment<string> {
-    return new SqlFragment(this.name === "postgres" ? ["", ""] : ["CAST(", " AS BINARY)"], [id]);
+    return new SqlFragment(this.grammar.bytewise, [id]);
   }
 
   /** Drivers round large numbers, or not, as they are set up; text they leave alone. */
   asText(column: SqlFragment): SqlFragment {
-    const type = this.name === "postgres" ? "text" : "char";
-    return raw(`CAST(${column.strings[0]} AS ${type})`);
+    return raw(`CAST(${column.strings[0]} AS ${this.grammar.text})`);
   }
 
   statement({ strings, values }: SqlFragment): SqlStatement {
-    if (this.name === "mysql" && values.some(isPlainObject))
-      throw new InvalidArgumentError("values", "must have text for an object: mysql2 would make SQL of it");
+    for (const value of values) {
+      const reason = this.grammar.misread(value);
+      if (reason !== undefined) throw new InvalidArgumentError("values", reason);
+    }
     const text = strings.reduce((before, next, at) => `${before}${this.#numbered ? `$${at}` : "?"}${next}`);
     return { text, sql: text, values: [...values] };
-  }
-
-  /**
-   * Two names with one identity may be one column. PostgreSQL compares quoted names byte by byte. The MySQL family
-   * compares them by a collation that depends on the version: here more names are alike than in any of those.
-   */
-  #identity(name: string): string {
-    if (this.name === "postgres") return name;
-    const plain = name.normalize("NFKD").replace(/\p{M}/gu, "");
-    return plain.toUpperCase().toLowerCase();
   }
 
   #quote(argument: string, name: string): string {
@@ -114,14 +102,7 @@ export class Dialect {
         argument,
         `must be a name of at most ${LONGEST_NAME_BYTES} bytes without ?`,
       );
-    return this.name === "postgres" ? `"${name.replaceAll('"', '""')}"` : `\`${name.replaceAll("`", "``")}\``;
+    const { quote } = this.grammar;
+    return `${quote}${name.replaceAll(quote, quote + quote)}${quote}`;
   }
-}
-
-function isPlainObject(value: unknown): boolean {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    [Object.prototype, null].includes(Object.getPrototypeOf(value))
-  );
 }

@@ -5,22 +5,25 @@ import { InvalidArgumentError } from "../../errors.js";
 import type { Fenced } from "../fenced.js";
 import type { Dialect } from "./dialect.js";
 import { compose, joined, raw, type SqlFragment, type SqlStatement } from "./fragment.js";
-import { entriesOf, type RowKey, whereRow } from "./row-key.js";
+import { type ColumnValues, entriesOf, type RowKey, whereRow } from "./row-key.js";
 
 export interface SqlFence {
-  /** Whether `enter` can return columns: an UPDATE of MySQL cannot. */
+  /** Whether `enter` can return columns: only that of PostgreSQL can. */
   readonly returnsColumns: boolean;
-  /** SQL that adds the columns of the fence to the table. */
+  /** SQL that adds the columns of the fence to the table: for SQLite, two statements. */
   migration(): string;
   /** A template tag. It inserts fragments, and makes a parameter of every other value. */
   sql(strings: TemplateStringsArray, ...parts: unknown[]): SqlStatement;
   /** Inserts the row unless it is there. `values` are further columns. */
-  create(row: RowKey, values?: Readonly<Record<string, unknown>>): SqlStatement;
+  create(row: RowKey, values?: ColumnValues): SqlStatement;
   /** Makes this holder the row's. @param columns to return; none where `returnsColumns` is false, where a `read` follows */
   enter(row: RowKey, holder: Fenced, columns?: readonly string[]): SqlStatement;
   /** Sets columns, unless somebody else entered. */
-  write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): SqlStatement;
-  /** Reads the current row, not the transaction's snapshot, and locks it until the transaction ends. */
+  write(row: RowKey, holder: Fenced, values: ColumnValues): SqlStatement;
+  /**
+   * Reads the current row, not the transaction's snapshot, and locks it until the transaction ends. In SQLite it does so after a
+   * statement of this fence, or after BEGIN IMMEDIATE.
+   */
   read(row: RowKey, columns?: readonly string[]): SqlStatement;
   /**
    * What a row, read after a statement changed none, says about that statement.
@@ -34,11 +37,7 @@ export interface SqlFence {
 export const SEEN_TOKEN = "holdfast_token";
 export const SEEN_HOLDER = "holdfast_holder";
 
-export function insertUnlessThere(
-  dialect: Dialect,
-  row: RowKey,
-  values: Readonly<Record<string, unknown>>,
-): SqlStatement {
+export function insertUnlessThere(dialect: Dialect, row: RowKey, values: ColumnValues): SqlStatement {
   const columns = [...entriesOf(dialect, row), ...assignable(dialect, values)];
   const names = joined(
     columns.map(([column]) => column),
@@ -48,12 +47,8 @@ export function insertUnlessThere(
     columns.map(([, value]) => compose(["", ""], [value])),
     ", ",
   );
-  const key = columns[0]?.[0] ?? raw("");
-  // INSERT IGNORE would hide other errors as well.
-  const otherwise =
-    dialect.name === "postgres"
-      ? raw("ON CONFLICT DO NOTHING")
-      : compose(["ON DUPLICATE KEY UPDATE ", " = ", ""], [key, key]);
+  const [keyColumn = ""] = columns[0]?.[0].strings ?? [];
+  const otherwise = raw(dialect.grammar.unlessThere(keyColumn));
   return dialect.statement(
     compose(["INSERT INTO ", " (", ") VALUES (", ") ", ""], [dialect.table, names, parameters, otherwise]),
   );
@@ -72,8 +67,11 @@ export function updateIf(
   const { set, condition, returning = [] } = parts;
   checkColumns(returning);
   if (set.length === 0) throw new InvalidArgumentError("values", "must have at least one column");
-  if (returning.length > 0 && dialect.name === "mysql")
-    throw new InvalidArgumentError("columns", "cannot be returned by an UPDATE of MySQL: read them after it");
+  if (returning.length > 0 && !dialect.grammar.returns)
+    throw new InvalidArgumentError(
+      "columns",
+      "cannot be returned by enter of this dialect: read them after it",
+    );
   const where = condition ? [whereRow(dialect, row), condition] : [whereRow(dialect, row)];
   const update = compose(
     ["UPDATE ", " SET ", " WHERE ", ""],
@@ -92,11 +90,14 @@ export function selectForUpdate(
   checkColumns(columns);
   const list = joined([...shown, ...columns.map((name) => dialect.column("columns", name))], ", ");
   return dialect.statement(
-    compose(["SELECT ", " FROM ", " WHERE ", " FOR UPDATE"], [list, dialect.table, whereRow(dialect, row)]),
+    compose(
+      ["SELECT ", " FROM ", " WHERE ", dialect.grammar.forUpdate],
+      [list, dialect.table, whereRow(dialect, row)],
+    ),
   );
 }
 
-export function assignments(dialect: Dialect, values: Readonly<Record<string, unknown>>): SqlFragment[] {
+export function assignments(dialect: Dialect, values: ColumnValues): SqlFragment[] {
   return assignable(dialect, values).map(([column, value]) => compose(["", " = ", ""], [column, value]));
 }
 
@@ -104,10 +105,7 @@ export function aliased(dialect: Dialect, column: SqlFragment, name: string): Sq
   return compose(["", " AS ", ""], [column, dialect.column("columns", name)]);
 }
 
-function assignable(
-  dialect: Dialect,
-  values: Readonly<Record<string, unknown>>,
-): [column: SqlFragment, value: unknown][] {
+function assignable(dialect: Dialect, values: ColumnValues): [column: SqlFragment, value: unknown][] {
   if (typeof values !== "object" || values === null || Array.isArray(values))
     throw new InvalidArgumentError("values", "must be an object, as in { balance: 5 }");
   return Object.entries(values).map(([name, value]) => {

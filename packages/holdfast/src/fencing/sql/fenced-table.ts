@@ -9,7 +9,7 @@ import type { Fenced } from "../fenced.js";
 import { checkColumns, type SqlFence } from "./fence.js";
 import type { SqlStatement } from "./fragment.js";
 import { affectedRows, firstRow } from "./result.js";
-import type { RowKey } from "./row-key.js";
+import type { ColumnValues, RowKey, RowValue } from "./row-key.js";
 
 /**
  * Runs one statement and resolves to the driver's result: `(statement) => pool.query(statement)` for pg and mysql2,
@@ -17,7 +17,16 @@ import type { RowKey } from "./row-key.js";
  */
 export type RunStatement = (statement: SqlStatement) => PromiseLike<unknown>;
 
-export class FencedTable {
+/** The columns of a row, of which a statement names or sets some. */
+type KeyOf<Row> = string extends keyof Row
+  ? RowKey
+  : { readonly [Column in keyof Row]?: Extract<Row[Column], RowValue> };
+type ValuesOf<Row> = string extends keyof Row
+  ? ColumnValues
+  : { readonly [Column in keyof Row]?: Row[Column] };
+
+/** `FencedTable<Account>` knows the columns of a row by the type `Account`. Without it a column has any name, and an unknown value. */
+export class FencedTable<Row extends object = Record<string, unknown>> {
   readonly fence: SqlFence;
   readonly #run: RunStatement;
 
@@ -31,8 +40,8 @@ export class FencedTable {
   }
 
   /** Inserts the row unless it is there. A row that is there stays as it is. */
-  async create(row: RowKey, values: Readonly<Record<string, unknown>> = {}): Promise<void> {
-    await this.#run(this.fence.create(row, values));
+  async create(row: KeyOf<Row>, values?: ValuesOf<Row>): Promise<void> {
+    await this.#run(this.fence.create(row as RowKey, values as ColumnValues | undefined));
   }
 
   /**
@@ -41,16 +50,20 @@ export class FencedTable {
    * @throws {MissingRowError} the row does not exist: call `create` first
    * @throws the driver's errors; the outcome is then unknown, and the call may be repeated
    */
-  async enter(
-    row: RowKey,
+  async enter<Column extends keyof Row & string = never>(
+    row: KeyOf<Row>,
     holder: Fenced,
-    columns: readonly string[] = [],
-  ): Promise<Record<string, unknown>> {
+    columns: readonly Column[] = [],
+  ): Promise<Pick<Row, Column>> {
+    return (await this.#enter(row as RowKey, holder, columns)) as Pick<Row, Column>;
+  }
+
+  async #enter(row: RowKey, holder: Fenced, columns: readonly string[]): Promise<Record<string, unknown>> {
     // An UPDATE of MySQL returns no columns, so there the row is read after it.
     const returns = this.fence.returnsColumns;
     checkColumns(columns);
     const result = await this.#run(this.fence.enter(row, holder, returns ? columns : []));
-    const count = await this.confirm(result, row, holder);
+    const count = await this.#confirm(result, row, holder);
     if (columns.length === 0) return {};
     if (returns && count > 0) return { ...firstRow(result) };
     return this.#readAs(row, holder, columns);
@@ -60,8 +73,9 @@ export class FencedTable {
    * Sets columns of the row. Errors as for `enter`, and with HolderFence a StaleHolderError when somebody entered
    * since; nothing was written then.
    */
-  async write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.confirm(await this.#run(this.fence.write(row, holder, values)), row, holder);
+  async write(row: KeyOf<Row>, holder: Fenced, values: ValuesOf<Row>): Promise<void> {
+    const result = await this.#run(this.fence.write(row as RowKey, holder, values as ColumnValues));
+    await this.#confirm(result, row as RowKey, holder);
   }
 
   /**
@@ -70,7 +84,11 @@ export class FencedTable {
    * the row had these values already.
    * @param result the driver's result
    */
-  async confirm(result: unknown, row: RowKey, holder: Fenced): Promise<number> {
+  async confirm(result: unknown, row: KeyOf<Row>, holder: Fenced): Promise<number> {
+    return this.#confirm(result, row as RowKey, holder);
+  }
+
+  async #confirm(result: unknown, row: RowKey, holder: Fenced): Promise<number> {
     const count = affectedRows(result);
     if (count > 1)
       throw new InvalidArgumentError(

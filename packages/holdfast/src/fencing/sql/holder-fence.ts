@@ -18,7 +18,8 @@ import {
   updateIf,
 } from "./fence.js";
 import { compose, type SqlFragment, type SqlStatement } from "./fragment.js";
-import { type RowKey, resourceOf } from "./row-key.js";
+import { addColumns } from "./grammar.js";
+import { type ColumnValues, type RowKey, resourceOf } from "./row-key.js";
 
 export class HolderFence implements SqlFence {
   readonly #dialect: Dialect;
@@ -29,7 +30,7 @@ export class HolderFence implements SqlFence {
   }
 
   get returnsColumns(): boolean {
-    return this.#dialect.name === "postgres";
+    return this.#dialect.grammar.returns;
   }
 
   /** The condition that this holder entered last. */
@@ -39,16 +40,15 @@ export class HolderFence implements SqlFence {
   }
 
   migration(): string {
-    const { name, table, holder } = this.#dialect;
-    const text = name === "postgres" ? "varchar(250)" : "varchar(250) CHARACTER SET ascii COLLATE ascii_bin";
-    return `ALTER TABLE ${table.strings[0]}\n  ADD COLUMN ${holder.strings[0]} ${text} NOT NULL DEFAULT '';`;
+    const { grammar, table, holder } = this.#dialect;
+    return addColumns(grammar, table, [[holder, grammar.holderType(250), "''"]]);
   }
 
   sql(strings: TemplateStringsArray, ...parts: unknown[]): SqlStatement {
     return this.#dialect.statement(compose(strings, parts));
   }
 
-  create(row: RowKey, values: Readonly<Record<string, unknown>> = {}): SqlStatement {
+  create(row: RowKey, values: ColumnValues = {}): SqlStatement {
     return insertUnlessThere(this.#dialect, row, values);
   }
 
@@ -57,7 +57,7 @@ export class HolderFence implements SqlFence {
     return updateIf(this.#dialect, row, { set, returning: columns });
   }
 
-  write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): SqlStatement {
+  write(row: RowKey, holder: Fenced, values: ColumnValues): SqlStatement {
     const set = assignments(this.#dialect, values);
     return updateIf(this.#dialect, row, { set, condition: this.heldBy(holder) });
   }

@@ -1,11 +1,19 @@
 /** What drivers and query builders answer, brought to two questions: how many rows, and which. */
 import { InvalidArgumentError } from "../../errors.js";
 
-/** Where pg, postgres, mysql2, and kysely (twice) say it. */
-const COUNTS = ["rowCount", "affectedRows", "count", "numAffectedRows", "numUpdatedRows"];
+/** Where pg, postgres, mysql2, kysely (twice), the drivers of SQLite, and libSQL's client say it. */
+const COUNTS = [
+  "rowCount",
+  "affectedRows",
+  "count",
+  "numAffectedRows",
+  "numUpdatedRows",
+  "changes",
+  "rowsAffected",
+];
 
 /**
- * How many rows a statement affected, from the answer of pg, postgres, mysql2, knex, kysely or drizzle.
+ * How many rows a statement affected, from the answer of pg, postgres, mysql2, a driver of SQLite, knex, kysely or drizzle.
  *
  * In MySQL this counts the rows that were found, or only those that were changed, as the connection's FOUND_ROWS
  * flag says (mysql2 sets it); so 0 is no verdict yet. FencedTable asks the row.

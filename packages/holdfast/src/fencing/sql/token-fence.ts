@@ -18,7 +18,8 @@ import {
   updateIf,
 } from "./fence.js";
 import { compose, type SqlFragment, type SqlStatement } from "./fragment.js";
-import { type RowKey, resourceOf } from "./row-key.js";
+import { addColumns } from "./grammar.js";
+import { type ColumnValues, type RowKey, resourceOf } from "./row-key.js";
 
 export class TokenFence implements SqlFence {
   readonly #dialect: Dialect;
@@ -29,7 +30,7 @@ export class TokenFence implements SqlFence {
   }
 
   get returnsColumns(): boolean {
-    return this.#dialect.name === "postgres";
+    return this.#dialect.grammar.returns;
   }
 
   /** The condition under which the row admits this holder. Put it into the statement of `raise`, so that no pause fits in between. */
@@ -52,20 +53,18 @@ export class TokenFence implements SqlFence {
   }
 
   migration(): string {
-    const { name, table, token, holder } = this.#dialect;
-    const text = name === "postgres" ? "varchar(200)" : "varchar(200) CHARACTER SET ascii COLLATE ascii_bin";
-    return (
-      `ALTER TABLE ${table.strings[0]}\n` +
-      `  ADD COLUMN ${token.strings[0]} bigint NOT NULL DEFAULT 0,\n` +
-      `  ADD COLUMN ${holder.strings[0]} ${text} NOT NULL DEFAULT '';`
-    );
+    const { grammar, table, token, holder } = this.#dialect;
+    return addColumns(grammar, table, [
+      [token, grammar.tokenType, "0"],
+      [holder, grammar.holderType(200), "''"],
+    ]);
   }
 
   sql(strings: TemplateStringsArray, ...parts: unknown[]): SqlStatement {
     return this.#dialect.statement(compose(strings, parts));
   }
 
-  create(row: RowKey, values: Readonly<Record<string, unknown>> = {}): SqlStatement {
+  create(row: RowKey, values: ColumnValues = {}): SqlStatement {
     return insertUnlessThere(this.#dialect, row, values);
   }
 
@@ -74,7 +73,7 @@ export class TokenFence implements SqlFence {
     return updateIf(this.#dialect, row, { set, condition: this.admits(holder), returning: columns });
   }
 
-  write(row: RowKey, holder: Fenced, values: Readonly<Record<string, unknown>>): SqlStatement {
+  write(row: RowKey, holder: Fenced, values: ColumnValues): SqlStatement {
     const set = [...assignments(this.#dialect, values), this.raise(holder)];
     return updateIf(this.#dialect, row, { set, condition: this.admits(holder) });
   }
