@@ -1,5 +1,5 @@
 /** `holdfast limit NAME TARGET`: takes of a limit, looks at it, or gives back. */
-import type { Limit, LimitResult, LimitType } from "holdfast";
+import type { Limit, LimitOptions, LimitResult, LimitType } from "holdfast";
 import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";
 import { interruptible } from "../interrupt.js";
@@ -22,7 +22,8 @@ export async function limit(terms: LimitTerms, settings: Settings): Promise<numb
   const { name, target, max, perMs: per, type, burst, cost, doing } = terms;
   const session = newSession(settings);
   try {
-    const asked: Limit = session.hf.limit(name, { max, per, type, burst });
+    // Options that do not go together are refused by the library, in its own words.
+    const asked: Limit = session.hf.limit(name, { max, per, type, burst } as LimitOptions);
     const result = await interruptible(async (signal) => {
       await session.connect(signal);
       return asked[doing](target, cost);

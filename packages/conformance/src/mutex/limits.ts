@@ -1,15 +1,16 @@
 /** The caller's own limits: the longest hold, and the rest after an expiry. */
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
 import { assertLost } from "./renewal.js";
-import { assertBusy, assertFree, LONG_TTL_MS, take } from "./rivals.js";
+import { assertBusy, assertFree, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 
 export const limitCases: readonly LockCase[] = [
   {
-    name: "maxHoldMs ends a lease however healthy, renews it no more, and gives the holder the ttl to stop [H67]",
+    name: "maxHold ends a lease however healthy, renews it no more, and gives the holder the ttl to stop [H67]",
     covers: ["RedLock.net #68: orphans renewed for days", "DistributedLock: TestLockAbandonment"],
     needs: ["peek", "proxy"],
     async run(lab) {
@@ -19,6 +20,7 @@ export const limitCases: readonly LockCase[] = [
       const name = lab.name();
       const lease = await take(holder, name, { ttl: LONG_TTL_MS, maxHold: 2.5 * THIRD_MS });
       const { signal } = lease;
+      await lab.settled(holder);
       for (let round = 0; round < 2; round++) {
         clock.advance(THIRD_MS);
         await lab.events.next("holdfast:lock:renewed");
@@ -26,6 +28,7 @@ export const limitCases: readonly LockCase[] = [
       assert.ok(lease.remainingMs <= THIRD_MS / 2);
       clock.advance(THIRD_MS / 2 - 1);
       assert.equal(signal.aborted, false);
+      await lab.settled(holder);
       proxy.forget();
       clock.advance(1);
       assert.equal(signal.aborted, true);
@@ -35,7 +38,7 @@ export const limitCases: readonly LockCase[] = [
       await assertBusy(rival, name);
       clock.advance(LONG_TTL_MS);
       await lab.settled(holder);
-      assert.equal(proxy.scriptCalls.length, 0);
+      assert.deepEqual(proxy.scriptCalls, []);
       assert.equal(await lease.release(), "lapsed");
       // The holder has stopped: nobody needs to wait for the rest.
       await until("the name is free", async () => (await lab.peek.leftMs(name)) === null);

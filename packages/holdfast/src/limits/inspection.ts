@@ -4,8 +4,7 @@ import { limitKey, parseLimitKey } from "../redis/keys.js";
 import { escapePattern, matcherOf } from "../redis/pattern.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
-import { scanNames } from "../redis/scan.js";
-import { groupBySlot } from "../redis/slots.js";
+import { lookAtAll } from "../redis/scan.js";
 import { script as lookScript } from "./lua/look.lua.js";
 import { type LimitType, limitTypes, types } from "./types.js";
 
@@ -30,8 +29,6 @@ interface LimitName {
 const TOLERANCE = 0.01;
 /** The key of a bucket outlives the bucket by at least this. */
 const BEYOND_MS = 1;
-/** Limits that one script reads: short enough for the server to serve others. */
-const CHUNK = 50;
 
 type InspectionContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
 
@@ -52,13 +49,16 @@ export class LimitInspection {
     const { port, prefix, callTimeoutMs } = this.#context;
     const match = `${escapePattern(prefix)}:{${target}}:limit:*:${pattern}`;
     const [isNamed, isTarget] = [matcherOf(pattern), matcherOf(target)];
-    const parse = (key: string): LimitName | null => limitNameOf(prefix, key);
-    for await (const found of scanNames(port, match, parse, callTimeoutMs)) {
-      const meant = found.filter((limit) => isNamed(limit.name) && isTarget(limit.target));
-      for (const group of groupBySlot(meant, (limit) => port.slotOf(this.#keyOf(limit))))
-        for (let start = 0; start < group.length; start += CHUNK)
-          yield* await this.#look(group.slice(start, start + CHUNK));
-    }
+    const search = {
+      match,
+      parse: (key: string): LimitName | null => {
+        const limit = limitNameOf(prefix, key);
+        return limit && isNamed(limit.name) && isTarget(limit.target) ? limit : null;
+      },
+      keyOf: (limit: LimitName) => this.#keyOf(limit),
+      look: (limits: readonly LimitName[]) => this.#look(limits),
+    };
+    yield* lookAtAll(port, search, callTimeoutMs);
   }
 
   /** Nothing is used any more. Returns what was used before. */

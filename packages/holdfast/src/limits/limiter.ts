@@ -285,7 +285,7 @@ export class Limiter {
     const { schedule } = this.#context;
     return new Promise((resolve, reject) => {
       const alarm = schedule.after(timeoutMs, () =>
-        reject(new UnavailableError(`what another call had asked for was not there within ${timeoutMs} ms`)),
+        reject(new UnavailableError(`the answer to another call was not there within ${timeoutMs} ms`)),
       );
       void work.then(resolve, reject).finally(() => schedule.cancel(alarm));
     });

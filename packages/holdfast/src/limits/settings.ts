@@ -18,15 +18,10 @@ import { type LimitType, limitTypes, namesOfTypes, types } from "./types.js";
  */
 export type Outage = "error" | "open" | "closed" | "local";
 
-export interface LimitOptions {
+/** The options that a limit of every type has. */
+interface CommonOptions {
   /** Maximum cost admitted in each `per`. A whole number; 0 refuses everything. */
   readonly max: number;
-  /** The period of `max`, at most 366 days: a duration such as `"1m"`, or milliseconds. Not for `lifetime`. */
-  readonly per?: Duration | undefined;
-  /** How the limit counts. @default "rolling" */
-  readonly type?: LimitType | undefined;
-  /** Maximum cost admitted at once. Only for `gcra`. @default `max` */
-  readonly burst?: number | undefined;
   /** How a check is decided while Redis cannot be asked. @default "error" */
   readonly outage?: Outage | undefined;
   /** The share of `max` that each process admits in an outage, above 0 to 1. Only with `outage: "local"`. @default 0.1 */
@@ -40,6 +35,24 @@ export interface LimitOptions {
    * @default true
    */
   readonly cache?: boolean | undefined;
+}
+
+interface TypeOption<Type extends LimitType> {
+  /** How the limit counts. @default "rolling" */
+  readonly type: Type;
+}
+
+interface PerOption {
+  /** The period of `max`, at most 366 days: a duration such as `"1m"`, or milliseconds. Not for `lifetime`. */
+  readonly per: Duration;
+}
+
+interface BurstOption {
+  /** Maximum cost admitted at once. Only for `gcra`. @default `max` */
+  readonly burst?: number | undefined;
+}
+
+interface BlockOption {
   /**
    * The cost that this process takes ahead from Redis at once, and then deals out without it. That is quicker and never
    * admits more than the limit. It admits less where a process does not use what it took. A bucket's block is dealt out
@@ -49,6 +62,26 @@ export interface LimitOptions {
    */
   readonly block?: number | undefined;
 }
+
+interface NoBlockOption {
+  /** The charges of this type cannot be dealt out ahead. */
+  readonly block?: 0 | undefined;
+}
+
+type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined };
+/** Options that the type would refuse. */
+type Without<Options> = { readonly [Name in keyof Options]?: undefined };
+
+type Row<Type extends LimitType> = (typeof types)[Type];
+
+type OptionsOf<Type extends LimitType> = CommonOptions &
+  (Type extends typeof DEFAULT_TYPE ? Optional<TypeOption<Type>> : TypeOption<Type>) &
+  (Row<Type>["frees"] extends "never" ? Without<PerOption> : PerOption) &
+  (Row<Type>["hasBurst"] extends true ? BurstOption : Without<BurstOption>) &
+  (Row<Type>["frees"] extends "singly" ? NoBlockOption : BlockOption);
+
+/** The options of a limit: `max`, `per` unless it is a `lifetime`, and those of its type. */
+export type LimitOptions = { [Type in LimitType]: OptionsOf<Type> }[LimitType];
 
 /** The name of a limit and its bounds, as results have them. */
 export interface LimitPolicy {
@@ -78,6 +111,7 @@ export interface LimitSettings {
 const outages: readonly Outage[] = ["error", "open", "closed", "local"];
 const MOST = 1_000_000_000;
 const MOST_SPAN_MS = 366 * 86_400_000;
+const DEFAULT_TYPE = "rolling";
 const DEFAULT_LOCAL_SHARE = 0.1;
 /** The largest number up to which Lua counts exactly, with a bit to spare. */
 const EXACT = 2 ** 52;
@@ -86,7 +120,7 @@ const known = ["max", "per", "type", "burst", "outage", "localShare", "timeout",
 /** @throws {InvalidArgumentError} */
 export function parseLimitOptions(name: string, options: LimitOptions): LimitSettings {
   checkOptions("options", options, known);
-  const { max, type = "rolling", burst = max, outage = "error", cache = true, block = 0 } = options;
+  const { max, type = DEFAULT_TYPE, burst = max, outage = "error", cache = true, block = 0 } = options;
   oneOf("type", type, limitTypes);
   oneOf("outage", outage, outages);
   whole("max", max, 0);

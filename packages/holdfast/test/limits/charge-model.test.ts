@@ -24,7 +24,7 @@ function optionsOf(type: LimitType, dice: Dice): LimitOptions {
   if (type === "lifetime") return { type, max };
   const per = dice.pick([1, 10, 1_000, 1_001, 60_000, 3_600_000, 86_400_000]);
   const burst = dice.pick([1, max, 2 * Math.min(max, 1_000), 7]);
-  return { type, max, per, ...(type === "gcra" ? { burst } : {}) };
+  return type === "gcra" ? { type, max, per, burst } : { type, max, per };
 }
 
 function termsFrom(type: LimitType, dice: Dice): LimitSettings {

@@ -49,7 +49,11 @@ async function play(options: LimitOptions, seed: number): Promise<Admission[]> {
     virtual.rate = rate;
     return virtual.limit("n", { ...options, cache: false });
   });
-  const plain = new VirtualLimits(engine, seed * 10 + 5).limit("n", { ...options, block: 0, cache: false });
+  const plain = new VirtualLimits(engine, seed * 10 + 5).limit("n", {
+    ...options,
+    block: 0 as const,
+    cache: false,
+  });
   for (let round = 0; round < 4; round++) {
     // Idle for a while, or not.
     engine.trueUs += dice.pick([0, PER_MS * 1_000, PER_MS * 3_000]);

@@ -125,8 +125,8 @@ describe("options that would be ignored", () => {
   });
 
   test.each(limitTypes)("a moment of a charge, where %s does not heed it", async (type) => {
-    const options: LimitOptions = { type, max: 3, ...(types[type].frees === "never" ? {} : { per: "1h" }) };
-    const late = virtual.limit("late", options);
+    const options = { type, max: 3, ...(types[type].frees === "never" ? {} : { per: "1h" }) };
+    const late = virtual.limit("late", options as LimitOptions);
     const atMs = engine.nowUs / 1_000 - 1_000;
     const calls = [
       () => late.take("ann", 1, { atMs }),

@@ -54,7 +54,7 @@ test("a group gives back in one script, each part its own", async () => {
 test.each(["rolling", "gcra", "window", "sliding", "lifetime"] as const)(
   "a %s limit whose key holds something else says so, and writes nothing",
   async (type) => {
-    const limit = hf.limit("odd", { max: 3, type, ...(type === "lifetime" ? {} : { per: "1h" }) });
+    const limit = hf.limit("odd", { max: 3, ...(type === "lifetime" ? { type } : { type, per: "1h" }) });
     const key = `holdfast:{ann}:limit:${type}:odd`;
     for (const write of [() => client.set(key, "-5"), () => client.hset(key, "a", "b")]) {
       await client.del(key);

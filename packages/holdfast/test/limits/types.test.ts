@@ -22,7 +22,8 @@ beforeEach(() => {
 const PLAIN = { cache: false };
 
 function optionsOf(type: LimitType, max: number, more: Partial<LimitOptions> = {}): LimitOptions {
-  return { type, max, ...(types[type].frees === "never" ? {} : { per: 3_000 }), ...PLAIN, ...more };
+  const per = types[type].frees === "never" ? {} : { per: 3_000 };
+  return { type, max, ...per, ...PLAIN, ...more } as LimitOptions;
 }
 
 const stateOf = (type: LimitType, name = "n") => {

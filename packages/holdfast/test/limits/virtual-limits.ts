@@ -1,5 +1,5 @@
 /** A limiter in virtual time: its Redis is the real engine, asked without a network, and it counts what is asked. */
-import { ServerError } from "../../src/errors.ts";
+import { ServerError, UnavailableError } from "../../src/errors.ts";
 import { Limit } from "../../src/limits/limit.ts";
 import type { LimitGroup, LimitGroupPart } from "../../src/limits/limit-group.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
@@ -81,6 +81,7 @@ interface Held {
 
 class EnginePort implements RedisPort {
   trouble: string | null = null;
+  readonly writes = 0;
   readonly disruptions = 0;
   /** Calls so far: the script's first argument, or the command. */
   readonly calls: string[] = [];
@@ -112,6 +113,11 @@ class EnginePort implements RedisPort {
   }
 
   readonly zeroListenersMeansGone = true;
+  readonly reportsBreaks = true;
+
+  unavailable(): UnavailableError | null {
+    return this.trouble === null ? null : new UnavailableError(this.trouble);
+  }
 
   slotOf(): number {
     return 0;

@@ -27,7 +27,6 @@ const exhibits: readonly Exhibit[] = [
     title: "lifetime, 10",
     perS: 2 * END_S,
     within: ["admitted", "so far"],
-    options: { type: "lifetime", max: MAX },
   },
 ];
 
@@ -44,8 +43,14 @@ function exhibit(type: LimitType, bound: number, promise: string, boundText: str
     room: isGcra ? BURST : MAX,
     perS: PER_S,
     within: ["admitted in", "the last minute"],
-    options: { type, max: MAX, per: PER_S * 1_000, ...(isGcra ? { burst: BURST } : {}) },
+    options: optionsOf(type),
   };
+}
+
+function optionsOf(type: LimitType): LimitOptions {
+  if (type === "lifetime") return { type, max: MAX };
+  const timed = { max: MAX, per: PER_S * 1_000 };
+  return type === "gcra" ? { ...timed, type, burst: BURST } : { ...timed, type };
 }
 
 export interface Shown {

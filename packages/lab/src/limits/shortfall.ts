@@ -1,5 +1,4 @@
 /** What blocks cost: how much several processes admit that take ahead. The unchanged library in virtual time. */
-import type { LimitOptions } from "holdfast";
 import { diceFor } from "../chance/dice.js";
 import { holdfastOn } from "../sim/holdfast-on.js";
 import { World } from "../sim/world.js";
@@ -15,11 +14,15 @@ export interface Demand {
 const BEFORE = 2;
 const SEED = 1;
 
+interface Terms {
+  readonly type: "rolling" | "window";
+  readonly max: number;
+  readonly per: number;
+  readonly block: number;
+}
+
 /** What was admitted in one `per`, as a share of `max`. */
-async function admittedShare(
-  options: LimitOptions & { readonly max: number; readonly per: number },
-  { processes, share }: Demand,
-): Promise<number> {
+async function admittedShare(options: Terms, { processes, share }: Demand): Promise<number> {
   const { max, per } = options;
   const world = await World.create({ seed: SEED });
   const node = world.node("redis");

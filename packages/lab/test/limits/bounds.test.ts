@@ -21,14 +21,14 @@ function planOf(type: (typeof types)[number], seed: number): Plan {
   const max = dice.pick([3, 10, 40]);
   const per = dice.pick([500, 1_000, 3_000]);
   const block = type !== "sliding" && dice.chance(0.5) ? dice.pick([2, 5, 20]) : undefined;
-  const options: LimitOptions = {
+  const options = {
     type,
     max: type === "lifetime" ? max * 10 : max,
     cache: dice.chance(0.5),
     ...(type === "lifetime" ? {} : { per }),
     ...(type === "gcra" ? { burst: dice.pick([1, max, max * 3]) } : {}),
     ...(block === undefined ? {} : { block }),
-  };
+  } as LimitOptions;
   return { seed, options, processes: 3, forMs: 8_000, faults: seed % 4 !== 0, gapMs: 60 };
 }
 
