@@ -1,0 +1,54 @@
+/** Random schedules of students under faults, in virtual time, both ways of deciding: the data keeps its rules. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Click, type Fault, play, STUDENTS, WEB_SERVERS } from "./world.js";
+
+const isMatrix = process.env["HOLDFAST_TEST_MATRIX"] === "1";
+const SCHEDULES = isMatrix ? 150 : 4;
+/** Most come at the same second. */
+const SPAN_MS = 2_000;
+
+const click: fc.Arbitrary<Click> = fc.record({
+  atMs: fc.nat(SPAN_MS),
+  student: fc.nat(STUDENTS - 1),
+  action: fc.oneof({ weight: 6, arbitrary: fc.constant("grab") }, fc.constant("pick"), fc.constant("regret")),
+  room: fc.nat(20),
+  webServer: fc.nat(WEB_SERVERS - 1),
+});
+
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("kill web server", "kill worker"),
+    atMs: fc.nat(SPAN_MS + 2_000),
+    which: fc.nat(4),
+  }),
+  fc.record({
+    kind: fc.constantFrom("pause web server", "pause worker"),
+    atMs: fc.nat(SPAN_MS),
+    which: fc.nat(4),
+    forMs: fc.nat(12_000),
+  }),
+  fc.record({ kind: fc.constantFrom("cut", "lose answer"), atMs: fc.nat(SPAN_MS), which: fc.nat(4) }),
+);
+
+describe.each(["locks", "lanes"] as const)("%s", (way) => {
+  test("keep every rule of the data under any schedule", { timeout: 1_200_000 }, async () => {
+    const schedule = fc.record({
+      seed: fc.nat(1_000_000),
+      way: fc.constant(way),
+      clicks: fc.array(click, { minLength: 12, maxLength: 30 }),
+      faults: fc.array(fault, { maxLength: 4 }),
+    });
+    let answers = 0;
+    await fc.assert(
+      fc.asyncProperty(schedule, async (given) => {
+        const judged = await play(given);
+        answers += judged.answers;
+        expect(judged).toMatchObject({ differences: [], unanswered: 0, errors: [] });
+      }),
+      { numRuns: SCHEDULES, endOnFailure: true },
+    );
+    // A crowd that is given nothing keeps every rule.
+    expect(answers).toBeGreaterThan(SCHEDULES);
+  });
+});
