@@ -1,7 +1,9 @@
 /** The Redis that the sale runs on: the embedded Valkey, or a server of the user's that is left as it was found. */
 import { randomBytes } from "node:crypto";
 import { Redis } from "ioredis";
-import { firstLineOf, toldOf, Unavailable } from "./failure.js";
+import { startEmbedded } from "./embedded.js";
+import { firstLineOf, Unavailable } from "./failure.js";
+import { type LockServers, startLockServers } from "./lock-servers.js";
 
 export interface Engine {
   readonly url: string;
@@ -12,15 +14,18 @@ export interface Engine {
   /** Starts every key of this run. */
   readonly prefix: string;
   readonly redis: Redis;
+  /** The servers of the locks, if these are not on the server of the stock. */
+  readonly lockServers: LockServers;
   /** Aborted, with the reason, when the server goes away before `stop`. */
   readonly gone: AbortSignal;
-  /** Deletes the keys of this run and lets go of the server; stops it if it is ours. */
+  /** Deletes the keys of this run and lets go of the servers; stops those that are ours. */
   stop(): Promise<void>;
 }
 
 const SCAN_COUNT = 500;
 
-export async function startEngine(redisUrl: string | null): Promise<Engine> {
+/** @param lockServerCount 0: the locks are on the server of the stock. @throws {Unavailable} */
+export async function startEngine(redisUrl: string | null, lockServerCount: number): Promise<Engine> {
   const embedded = redisUrl === null ? await startEmbedded() : null;
   const url = redisUrl ?? embedded?.url ?? "";
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
@@ -30,12 +35,15 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
   });
   const shownUrl = withoutPassword(url);
   let server: Engine["server"];
+  let lockServers: LockServers;
   try {
     await redis.connect();
     server = await serverOf(redis);
+    lockServers = await startLockServers(lockServerCount);
   } catch (error) {
     letGo(redis);
     await embedded?.stop();
+    if (error instanceof Unavailable) throw error;
     throw new Unavailable(complaintOf(shownUrl, reason || firstLineOf(error)));
   }
   const gone = new AbortController();
@@ -49,22 +57,14 @@ export async function startEngine(redisUrl: string | null): Promise<Engine> {
     address: embedded ? null : shownUrl,
     prefix,
     redis,
+    lockServers,
     gone: gone.signal,
     stop: async () => {
       if (!embedded) await deleteKeys(redis, prefix).catch(() => {}); // Gone already: its keys end by themselves.
       letGo(redis);
-      await embedded?.stop();
+      await Promise.all([embedded?.stop(), lockServers.stop()]);
     },
   };
-}
-
-async function startEmbedded(): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const { EmbeddedValkey } = await import("@holdfast/embedded");
-  try {
-    return await EmbeddedValkey.start();
-  } catch (error) {
-    throw new Unavailable(`the embedded Valkey does not start: ${toldOf(error)}`);
-  }
 }
 
 async function serverOf(redis: Redis): Promise<Engine["server"]> {
@@ -77,8 +77,10 @@ async function serverOf(redis: Redis): Promise<Engine["server"]> {
 }
 
 /** For people: what the sale ran on. */
-export function titleOf({ server, address }: Engine): string {
-  return `${server.name} ${server.version}, ${address === null ? "embedded" : `at ${address}`}`;
+export function titleOf({ server, address, lockServers }: Engine): string {
+  const title = `${server.name} ${server.version}, ${address === null ? "embedded" : `at ${address}`}`;
+  const lockServerCount = lockServers.urls.length;
+  return lockServerCount > 0 ? `${title}, and ${lockServerCount} more for the locks` : title;
 }
 
 /** The server's errors address programmers of clients. This names the part of the URL that the user must change. */

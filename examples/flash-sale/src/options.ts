@@ -1,8 +1,8 @@
 /** The command line, and nothing else: from the arguments to one checked object. */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { isVariantName, VARIANT_NAMES, type VariantName, variantOf } from "./variants.js";
+import { Command, InvalidArgumentError } from "commander";
+import { isVariantName, VARIANT_NAMES, type VariantName, variantOf, variantsFor } from "./variants.js";
 
 export interface SaleOptions {
   readonly stock: number;
@@ -16,6 +16,8 @@ export interface SaleOptions {
   /** Null: boot the embedded engine. */
   readonly redisUrl: string | null;
   readonly nginx: boolean;
+  /** Put the locks on several servers, and the stock on one of its own. */
+  readonly redlock: boolean;
   readonly json: boolean;
   /** Null: no report. */
   readonly reportFile: string | null;
@@ -40,6 +42,10 @@ Variants:
   fenced  under the mutex, into a fenced record, which refuses a holder that a
           later one has followed
   script  one atomic script, the yardstick for what a lock costs
+With --redlock, the lock is on five embedded servers and the stock on a sixth:
+  none         read, check, write without any lock
+  redlock      under holdfast's Redlock, into a fenced record
+  npm-redlock  read, check, write under npm redlock
 
 Examples:
   npm start
@@ -48,6 +54,7 @@ Examples:
   npm start -- --once --json
   npm start -- --redis redis://127.0.0.1:6379
   npm start -- --nginx
+  npm start -- --redlock
   npm start -- --serve --port 8080
 
 With --redis, every key starts with flash-sale: and a random id, and is deleted in
@@ -96,15 +103,12 @@ function build(): Command {
     .option("--requests <count>", "buyers in all", wholeNumber(1, 10_000_000), 1_600)
     .option("--concurrency <count>", "buyers at a time", wholeNumber(1, 10_000), 16)
     .option("--servers <count>", "web server processes", wholeNumber(1, 64), 4)
-    .addOption(
-      new Option("--variants <names>", "ways of selling, with commas between")
-        .argParser(variantList)
-        .default(VARIANT_NAMES, VARIANT_NAMES.join(",")),
-    )
+    .option("--variants <names>", "ways of selling, with commas between (default: all)", variantList)
     .option("--kill", "kill a server with SIGKILL while it holds the lock")
     .option("--ttl <ms>", "life of a lease that is not renewed", wholeNumber(200, 60_000), 2_000)
     .option("--redis <url>", "use this Redis or Valkey instead of the embedded one", redisUrl)
     .option("--nginx", "put nginx in front, the servers on ports of their own")
+    .option("--redlock", "lock over five embedded servers, beside npm redlock")
     .option("--once", "run once and exit: what happens anyway without --serve")
     .option("--json", "print one line of JSON instead of the table")
     .option("--report <file>", "where to write the report", reportPath, "reports/flash-sale.html")
@@ -121,14 +125,24 @@ export function parseOptions(args: readonly string[]): SaleOptions {
   const command = build().exitOverride();
   const given = command.parse(args, { from: "user" }).opts();
   const wrong = (message: string): never => command.error(`error: ${message}`);
-  const variants = given["variants"] as readonly VariantName[];
+  const redlock = given["redlock"] === true;
+  const offered = variantsFor(redlock);
+  const variants: readonly VariantName[] = given["variants"] ?? offered;
+  const foreign = variants.find((name) => !offered.includes(name));
+  if (foreign)
+    wrong(
+      `--variants ${foreign} is for a sale ${redlock ? "without" : "with"} --redlock: choose from ${offered.join(", ")}`,
+    );
+  if (redlock && given["redis"]) wrong("--redlock starts servers of its own: it cannot go with --redis");
   if (given["concurrency"] > given["requests"]) wrong("--concurrency cannot be more than --requests");
   if (given["serve"] && (given["once"] || given["json"]))
     wrong("--serve stays: it cannot go with --once or --json");
   if (given["kill"] && given["servers"] < 2)
     wrong("--kill needs a second server to go on: --servers 2 or more");
   if (given["kill"] && !variants.some((name) => variantOf(name).locked))
-    wrong("--kill needs mutex or fenced in --variants");
+    wrong(
+      `--kill needs a lock in --variants: ${offered.filter((name) => variantOf(name).locked).join(" or ")}`,
+    );
   return {
     stock: given["stock"],
     requests: given["requests"],
@@ -139,6 +153,7 @@ export function parseOptions(args: readonly string[]): SaleOptions {
     ttlMs: given["ttl"],
     redisUrl: given["redis"] ?? null,
     nginx: given["nginx"] === true,
+    redlock,
     json: given["json"] === true,
     reportFile: given["report"] || null,
     serve: given["serve"] === true,

@@ -1,5 +1,5 @@
 /**
- * The sale that this example rebuilds: a tutorial-style flash sale in Java with Redis, 1600 requests on 200 items,
+ * The sale that this example rebuilds: a flash sale in C# behind nginx, with Redis, 1600 requests on 200 items,
  * measured by its author with JMeter. It shows the scale of things. Another machine: no yardstick for this one.
  */
 import type { SaleOptions } from "./options.js";
@@ -13,7 +13,7 @@ export const REFERENCE_RUN = {
   meanMs: 77,
   worstMs: 8_921,
   note:
-    "the tutorial-style Java/Redis flash sale that this example rebuilds: 1600 requests on 200 items, " +
+    "the C# flash sale behind nginx that this example rebuilds: 1600 requests on 200 items, " +
     "measured by its author with JMeter on another machine; not compared",
 } as const;
 

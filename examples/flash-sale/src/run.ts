@@ -4,6 +4,7 @@ import { EXIT } from "./exit-codes.js";
 import { toldOf } from "./failure.js";
 import { requireNginx } from "./front/nginx.js";
 import { requirePort } from "./front/ports.js";
+import { LOCK_SERVER_COUNT } from "./lock-servers.js";
 import type { SaleOptions } from "./options.js";
 import { jsonOf } from "./output/json.js";
 import { notesOf } from "./output/notes.js";
@@ -17,7 +18,7 @@ import { variantOf } from "./variants.js";
 export async function run(options: SaleOptions, signal: AbortSignal): Promise<number> {
   const nginxProgram = options.nginx ? requireNginx() : null;
   if (options.port !== null) await requirePort(options.port);
-  const engine = await startEngine(options.redisUrl);
+  const engine = await startEngine(options.redisUrl, options.redlock ? LOCK_SERVER_COUNT : 0);
   try {
     const ending = AbortSignal.any([signal, engine.gone]);
     const context = { options, engine, nginxProgram, signal: ending };

@@ -56,10 +56,19 @@ async function openStorefront(
   onFailure: (message: string) => void,
 ): Promise<Storefront> {
   const apart = nginxProgram !== null;
-  const { prefix, url: redisUrl } = engine;
+  const { prefix, url: redisUrl, lockServers } = engine;
   const port = apart ? 0 : (options.port ?? 0);
   const servers = new WebServers(
-    { redisUrl, variant, prefix, ttlMs: options.ttlMs, port, apart, saleOn: null },
+    {
+      redisUrl,
+      lockUrls: lockServers.urls,
+      variant,
+      prefix,
+      ttlMs: options.ttlMs,
+      port,
+      apart,
+      saleOn: null,
+    },
     onFailure,
   );
   try {
@@ -143,8 +152,9 @@ async function withStock<T>(
   { engine, options }: SaleContext,
   work: (left: () => Promise<number>) => Promise<T>,
 ): Promise<T> {
-  const { redis, prefix } = engine;
-  const store = await openStore(variant, { redis, prefix, stockName, ttlMs: options.ttlMs });
+  const { redis, prefix, lockServers } = engine;
+  const lockClients = lockServers.clients;
+  const store = await openStore(variant, { redis, lockClients, prefix, stockName, ttlMs: options.ttlMs });
   try {
     await store.stockUp(units);
     return await work(() => store.left());
@@ -153,13 +163,14 @@ async function withStock<T>(
   }
 }
 
-/** Keeps a stock for sale under the mutex until the signal ends it. */
+/** Keeps a stock for sale under a lock until the signal ends it. */
 export async function keepOpen(context: SaleContext, opened: (url: string) => void): Promise<void> {
   const failure = new AbortController();
   const signal = AbortSignal.any([context.signal, failure.signal]);
-  const front = await openStorefront("mutex", context, (message) => failure.abort(new Error(message)));
+  const variant = context.options.redlock ? "redlock" : "mutex";
+  const front = await openStorefront(variant, context, (message) => failure.abort(new Error(message)));
   try {
-    await withStock("mutex", "open", context.options.stock, context, async () => {
+    await withStock(variant, "open", context.options.stock, context, async () => {
       await front.servers.open("open", null);
       opened(`${front.url}/WebStore`);
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

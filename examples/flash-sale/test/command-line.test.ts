@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Program, run } from "./store-program.js";
 
 const LONG = ["--no-report", "--requests", "1000000", "--variants", "mutex"];
+const LONG_REDLOCK = ["--no-report", "--requests", "1000000", "--redlock", "--variants", "redlock"];
 
 // Whole processes: a few seconds each, several times that on a machine with its hands full.
 vi.setConfig({ testTimeout: 60_000 });
@@ -24,6 +25,10 @@ describe("the command line", () => {
     { args: ["--kill", "--variants", "none,script"] },
     { args: ["--kill", "--servers", "1"] },
     { args: ["--serve", "--once"] },
+    { args: ["--redlock", "--redis", "redis://127.0.0.1:6379"] },
+    { args: ["--redlock", "--variants", "none,mutex"] },
+    { args: ["--variants", "none,redlock"] },
+    { args: ["--redlock", "--kill", "--variants", "none"] },
     { args: ["--unknown"] },
     { args: ["surplus"] },
   ])("refuses $args with exit code 64", async ({ args }) => {
@@ -37,6 +42,7 @@ describe("the command line", () => {
     const { exitCode, stdout } = await run(["--help"]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("npm start -- --once --json");
+    expect(stdout).toContain("npm start -- --redlock");
     expect(stdout).toContain("oversold");
   });
 });
@@ -106,10 +112,11 @@ async function complaintOf(args: readonly string[], environment: NodeJS.ProcessE
 
 describe("an end before time", () => {
   test.each([
-    { signal: "SIGINT", exitCode: 130 },
-    { signal: "SIGTERM", exitCode: 143 },
-  ] as const)("$signal stops servers and engine in order", async ({ signal, exitCode }) => {
-    const program = new Program(LONG);
+    { signal: "SIGINT", exitCode: 130, args: LONG },
+    { signal: "SIGINT", exitCode: 130, args: LONG_REDLOCK },
+    { signal: "SIGTERM", exitCode: 143, args: LONG },
+  ] as const)("$signal stops servers and engines of $args in order", async ({ signal, exitCode, args }) => {
+    const program = new Program(args);
     await expect.poll(() => serversOf(program), { timeout: 10_000 }).toBe(4);
     if (signal === "SIGINT") program.signalAll(signal);
     else program.child.kill(signal);

@@ -20,7 +20,7 @@ function tableAt(width: number, options = sale): string {
 describe("the table", () => {
   test("puts the reference run beside a sale of its size, and no other", () => {
     expect(tableAt(80)).toMatch(/reference \* +200 +0 +126\.8 +77\.0 +8,921/);
-    expect(notesOf(results, sale)[0]).toMatch(/^\* .+Java.+1600 requests on 200 items.+its author/);
+    expect(notesOf(results, sale)[0]).toMatch(/^\* .+C#.+nginx.+1600 requests on 200 items.+its author/);
     for (const other of [
       { ...sale, stock: 100 },
       { ...sale, requests: 400 },

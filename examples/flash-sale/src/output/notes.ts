@@ -17,10 +17,11 @@ export function notesOf(results: readonly VariantResult[], options: SaleOptions)
 
 function findings(result: VariantResult, stock: number): string[] {
   const { sold, oversold, unheardSales, staleRefusals, failures } = result;
-  const found: string[] = [];
+  const { title, remark } = variantOf(result.name);
+  const found: string[] = remark === undefined ? [] : [remark];
   if (oversold > 0) found.push(`${count(stock)} pieces were sold to ${count(sold)} buyers`);
   if (unheardSales !== 0) found.push(`${count(unheardSales)} sales whose buyers never heard of it`);
   if (staleRefusals > 0)
     found.push(`the fenced record refused ${count(staleRefusals)} holders that came too late`);
-  return [...found, ...failures].map((finding) => `${variantOf(result.name).title}: ${finding}`);
+  return [...found, ...failures].map((finding) => `${title}: ${finding}`);
 }

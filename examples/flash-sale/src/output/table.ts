@@ -1,4 +1,4 @@
-/** The table on the terminal: 80 columns wide, or as much of it as the terminal has room for. */
+/** The table on the terminal: 80 columns wide, or cut to the width of the terminal. */
 import { stripVTControlCharacters } from "node:util";
 import Table from "cli-table3";
 import colors from "picocolors";

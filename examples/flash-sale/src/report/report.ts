@@ -38,6 +38,9 @@ const HEADS = [
   "worst ms",
 ];
 
+const SCRIPT_REMARK = `
+The script sells in that order too; its line trembles because the servers hear of their sales in any order.`;
+
 const KILL_REMARK = `
 Where a server was killed the line stands still until its lease is over; the sales that it made before are not drawn, as
 it took its records with it.`;
@@ -86,9 +89,8 @@ ${tableOf(outcomes, options)}
 ${legend}
 ${figure((screen) => soldOverTime(screen, outcomes, options.stock))}
 <h2>Stock over time</h2>
-<p>What every sale left behind. Without a lock the stock falls far too slowly for what is sold. Under the mutex it falls
-by one with every sale. The script sells in that order too; its line trembles because the servers hear of their sales in
-any order.${killed ? KILL_REMARK : ""}</p>
+<p>What every sale left behind. Without a lock the stock falls far too slowly for what is sold. Under a lock it falls
+by one with every sale.${outcomes.some(({ result }) => result.name === "script") ? SCRIPT_REMARK : ""}${killed ? KILL_REMARK : ""}</p>
 ${figure((screen) => stockOverTime(screen, outcomes, options.stock))}
 ${firstSalesOf(outcomes)}
 <h2>Latency</h2>

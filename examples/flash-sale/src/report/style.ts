@@ -51,4 +51,7 @@ export const VARIANT_COLORS: Readonly<
   mutex: { light: "#0072b2", dark: "#5cb8f0" },
   fenced: { light: "#00795a", dark: "#3fd0a2" },
   script: { light: "#8e4585", dark: "#e29ad8" },
+  // No page shows these beside mutex, fenced or script.
+  redlock: { light: "#0072b2", dark: "#5cb8f0" },
+  "npm-redlock": { light: "#8e4585", dark: "#e29ad8" },
 };

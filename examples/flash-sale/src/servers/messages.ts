@@ -4,6 +4,8 @@ import type { VariantName } from "../variants.js";
 /** Given to a web server at its start, as JSON in the environment. */
 export interface ServerSetup {
   readonly redisUrl: string;
+  /** The servers of the locks, if these are not on the server of the stock. */
+  readonly lockUrls: readonly string[];
   readonly variant: VariantName;
   readonly prefix: string;
   readonly ttlMs: number;

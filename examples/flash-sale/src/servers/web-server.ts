@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { Redis } from "ioredis";
 import { toldOf } from "../failure.js";
+import { lockClient } from "../lock-servers.js";
 import { openStore } from "../store/open.js";
 import { Counter } from "./counter.js";
 import {
@@ -22,6 +23,7 @@ const setup = JSON.parse(process.env[SETUP_VARIABLE] ?? "{}") as ServerSetup;
 const host = hostname();
 // Sales must not be sent twice because an answer was lost: a sale that may have happened is an error, not a second sale.
 const redis = new Redis(setup.redisUrl, { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 });
+const lockClients = setup.lockUrls.map(lockClient);
 let counter: Counter | null = null;
 
 function say(message: FromServer): void {
@@ -70,7 +72,8 @@ function dieHolding(dieAtLeft: number): (left: number) => Promise<void> {
 async function open(stockName: string, dieAtLeft: number | null): Promise<void> {
   const { prefix, ttlMs, variant } = setup;
   const whileHeld = dieAtLeft === null ? {} : { whileHeld: dieHolding(dieAtLeft) };
-  counter = new Counter(await openStore(variant, { redis, prefix, stockName, ttlMs, ...whileHeld }));
+  const store = await openStore(variant, { redis, lockClients, prefix, stockName, ttlMs, ...whileHeld });
+  counter = new Counter(store);
 }
 
 async function obey(order: ToServer): Promise<void> {

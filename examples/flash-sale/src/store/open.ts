@@ -1,7 +1,7 @@
 import type { VariantName } from "../variants.js";
 import type { Store, StoreOptions } from "./store.js";
 
-/** Loads a variant only when it is asked for: the servers start quicker, and fail only for what they use. */
+/** Loads a variant when a server needs it: the servers start quicker, and fail only for what they use. */
 export async function openStore(variant: VariantName, options: StoreOptions): Promise<Store> {
   switch (variant) {
     case "none":
@@ -12,5 +12,9 @@ export async function openStore(variant: VariantName, options: StoreOptions): Pr
       return (await import("./fenced.js")).openFencedStore(options);
     case "script":
       return (await import("./script.js")).openScriptStore(options);
+    case "redlock":
+      return (await import("./redlock.js")).openRedlockStore(options);
+    case "npm-redlock":
+      return (await import("./npm-redlock.js")).openNpmRedlockStore(options);
   }
 }

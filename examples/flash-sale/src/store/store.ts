@@ -14,12 +14,15 @@ export interface Store {
   /** Sells one piece, or says that there is none. */
   sell(): Promise<Sale>;
   left(): Promise<number>;
-  /** Gives back what it holds. The Redis client stays its owner's. */
+  /** Gives back what it holds. The Redis clients stay their owner's. */
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
+  /** The server of the stock. */
   readonly redis: Redis;
+  /** The servers of the locks, for a variant whose locks are on several; else none. */
+  readonly lockClients: readonly Redis[];
   /** Starts every key of the store. */
   readonly prefix: string;
   /** Which stock: the warm-up has one of its own. */
