@@ -3,39 +3,38 @@
  * cause and the remedy. docs/errors.md lists the same codes; a test compares the two.
  */
 
-/** Registered, so that every copy of the library marks its errors with the same symbol. */
-const MARK = Symbol.for("holdfast.error");
+import { HoldfastError } from "./errors/holdfast-error.js";
+import type { Owner } from "./errors/owner.js";
+import type { NodeVote } from "./errors/redlock-errors.js";
+import { ServerError } from "./errors/server-error.js";
+import { UnavailableError } from "./errors/unavailable-error.js";
 
-export abstract class HoldfastError extends Error {
-  static {
-    Object.defineProperty(HoldfastError.prototype, MARK, { value: true });
-  }
-
-  /** Stable across versions: branch on this, never on the message. */
-  abstract readonly code: string;
-
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-
-  /** The errors of another copy of the library are recognised as well. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: the class beside `instanceof` may be a subclass.
-    return isInstance(this, value);
-  }
-}
-
-/**
- * A process may have several copies of these classes: one that was imported, one that was required, one in a bundle.
- * An error of another copy is recognised by its code, so a class without a code of its own recognises none of them.
- */
-function isInstance(asked: object, value: unknown): boolean {
-  if (Function.prototype[Symbol.hasInstance].call(asked, value)) return true;
-  if (typeof value !== "object" || value === null || !(MARK in value)) return false;
-  if (asked === HoldfastError) return true;
-  return Object.hasOwn(asked, "code") && "code" in asked && "code" in value && value.code === asked.code;
-}
+export { type CircleStep, DeadlockError } from "./errors/deadlock-error.js";
+export { HoldfastError } from "./errors/holdfast-error.js";
+export {
+  type Failure,
+  type NotStoredReason,
+  OnceFailedError,
+  ResultNotStoredError,
+} from "./errors/once-errors.js";
+export type { Owner } from "./errors/owner.js";
+export {
+  type DeliveryLossReason,
+  DeliveryLostError,
+  OrderMismatchError,
+  QueueFullError,
+  type QueueOrder,
+} from "./errors/queue-errors.js";
+export {
+  type NodeFailure,
+  type NodeMembership,
+  type NodeVote,
+  NoQuorumError,
+  NotOverQuorumError,
+  NotVotingError,
+} from "./errors/redlock-errors.js";
+export { type KnownServerCode, ServerError } from "./errors/server-error.js";
+export { UnavailableError } from "./errors/unavailable-error.js";
 
 /** A caller passed an invalid argument. No request was sent. */
 export class InvalidArgumentError extends HoldfastError {
@@ -67,19 +66,15 @@ export class ClosedError extends HoldfastError {
   readonly code = ClosedError.code;
 
   constructor(what: string) {
-    super(`${what}: make a new Holdfast, or close later`);
+    super(`${what}: make a new Holdfast or Redlock, or close later`);
   }
 }
 
-/** The holder of a lock, as its process described itself. */
-export interface Owner {
-  readonly host: string;
-  readonly pid: number;
-  /** The `label` option of the process; empty by default. */
-  readonly label: string;
-  /** Time of the grant in ms since 1970: by the server's clock, or by this process's clock for a holder in this process. */
-  readonly sinceMs: number;
-  readonly fence: bigint;
+interface AboutTimeout {
+  readonly isOwn?: boolean;
+  readonly key?: string;
+  readonly votes?: readonly NodeVote[] | null;
+  readonly permits?: number;
 }
 
 /** The wait ended before the name was free, because another caller holds it. This is not a failure of the store. */
@@ -90,18 +85,39 @@ export class AcquireTimeoutError extends HoldfastError {
   readonly waitMs: number;
   /** The holder that the wait saw last; null if it saw none. */
   readonly owner: Owner | null;
+  /** Whether the holder is a caller of this process, maybe the very one that waited. */
+  readonly isOwn: boolean;
+  /** Over several servers: what each said last. Null over one server, and when this process itself holds the name. */
+  readonly votes: readonly NodeVote[] | null;
 
-  /** @param isOwn whether the owner is a caller of this process, maybe the very one that waited */
-  constructor(lock: string, waitMs: number, owner: Owner | null, isOwn = false) {
+  /**
+   * @param about `key`: the wait was for the work of this key of `hf.once`. `votes`: of several servers. `permits`: it was for so many
+   *   permits of a semaphore
+   */
+  constructor(
+    lock: string,
+    waitMs: number,
+    owner: Owner | null,
+    { isOwn = false, key, votes = null, permits }: AboutTimeout = {},
+  ) {
+    const who = owner && `${owner.label && `${owner.label}, `}pid ${owner.pid} on ${owner.host}`;
     const holder = isOwn
       ? "held by this process: a mutex is not reentrant"
-      : owner
-        ? `held by ${owner.label && `${owner.label}, `}pid ${owner.pid} on ${owner.host}`
-        : "held by another caller";
-    super(`'${lock}' was not free within ${waitMs} ms (${holder}): wait longer, or treat it as busy`);
+      : `held by ${who ?? "another caller"}`;
+    let problem = `'${lock}' was not free within ${waitMs} ms (${holder})`;
+    if (key !== undefined) {
+      const runner = isOwn ? "this process" : `another caller${who ? ` (${who})` : ""}`;
+      const itself = isOwn ? " (a call from inside the work of its key waits for itself)" : "";
+      problem = `${runner} still runs '${key}' after ${waitMs} ms${itself}`;
+    }
+    if (permits !== undefined)
+      problem = `'${lock}' did not have ${permits} ${permits === 1 ? "permit" : "permits"} free within ${waitMs} ms (the last was granted to ${who ?? "another caller"})`;
+    super(`${problem}: wait longer, or treat it as busy`);
+    this.isOwn = isOwn;
     this.lock = lock;
     this.waitMs = waitMs;
     this.owner = owner;
+    this.votes = votes;
   }
 }
 
@@ -115,8 +131,16 @@ export class AcquireTimeoutError extends HoldfastError {
  * - `revoked`: a message said that the lock was released by force
  * - `max-hold`: `maxHold` passed
  * - `closed`: `hf.close()` was called during the hold
+ * - `transferred`: its holder handed it over
  */
-export type LossReason = "expired" | "taken" | "forgotten" | "revoked" | "max-hold" | "closed";
+export type LossReason =
+  | "expired"
+  | "taken"
+  | "forgotten"
+  | "revoked"
+  | "max-hold"
+  | "closed"
+  | "transferred";
 
 /** The lease is over, or may be over: the work that it protects must stop. */
 export class LeaseLostError extends HoldfastError {
@@ -128,9 +152,15 @@ export class LeaseLostError extends HoldfastError {
   /** Milliseconds from the end of the lease until the process noticed it. A large number means that the process was paused. */
   readonly lateMs: number;
 
-  constructor(lock: string, fence: bigint, reason: LossReason, lateMs = 0) {
+  /** @param election the name of the election whose leader it was */
+  constructor(lock: string, fence: bigint, reason: LossReason, lateMs = 0, election?: string) {
     const since = lateMs > 0 ? `${reason} ${lateMs} ms ago` : reason;
-    super(`the lease on '${lock}' (fence ${fence}) is over (${since}): stop, and acquire again`);
+    const remedy = reason === "transferred" ? "only its adopter may go on" : "stop, and acquire again";
+    super(
+      election === undefined
+        ? `the lease on '${lock}' (fence ${fence}) is over (${since}): ${remedy}`
+        : `the leadership of '${election}' (term ${fence}) is over (${since}): stop, and campaign again`,
+    );
     this.lock = lock;
     this.fence = fence;
     this.reason = reason;
@@ -145,10 +175,82 @@ export class LeaseReleasedError extends HoldfastError {
   readonly lock: string;
   readonly fence: bigint;
 
-  constructor(lock: string, fence: bigint) {
-    super(`the lease on '${lock}' (fence ${fence}) was released: do protected work before the release`);
+  /** @param election the name of the election whose leader it was */
+  constructor(lock: string, fence: bigint, election?: string) {
+    super(
+      election === undefined
+        ? `the lease on '${lock}' (fence ${fence}) was released: do protected work before the release`
+        : `the leadership of '${election}' (term ${fence}) was given up: do a leader's work before resign() and transfer()`,
+    );
     this.lock = lock;
     this.fence = fence;
+  }
+}
+
+/**
+ * Code that reads under a lock asks to write under it. Two readers that both wait to write would wait for each other, so that the
+ * request is refused at once. No request was sent.
+ */
+export class UpgradeRefusedError extends HoldfastError {
+  static readonly code = "UPGRADE_REFUSED";
+  readonly code = UpgradeRefusedError.code;
+  readonly lock: string;
+  /** The token of the read lease. */
+  readonly fence: bigint;
+
+  constructor(lock: string, fence: bigint) {
+    super(
+      `the code that asks to write '${lock}' reads under it (fence ${fence}), and two readers that both wait to write would wait for ` +
+        "each other: release the read lease first, or acquire to write and downgrade",
+    );
+    this.lock = lock;
+    this.fence = fence;
+  }
+}
+
+/** A latch or a barrier is in use with another count. The first use gives it its count, and every process must give the same. */
+export class CountMismatchError extends HoldfastError {
+  static readonly code = "COUNT_MISMATCH";
+  readonly code = CountMismatchError.code;
+  readonly noun: "latch" | "barrier";
+  readonly resource: string;
+  /** The count that this caller gave. */
+  readonly given: number;
+  /** The count that it has. */
+  readonly actual: number;
+
+  constructor(noun: "latch" | "barrier", resource: string, given: number, actual: number) {
+    const size =
+      noun === "latch" ? `a count of ${actual}` : `${actual} ${actual === 1 ? "party" : "parties"}`;
+    super(
+      `the ${noun} '${resource}' is in use with ${size}, not ${given}: ` +
+        "give the same count in every process, or delete() it first",
+    );
+    this.noun = noun;
+    this.resource = resource;
+    this.given = given;
+    this.actual = actual;
+  }
+}
+
+/**
+ * The lease of an arrival at a barrier expired, because its process was paused or could not reach Redis, and the generation
+ * is over. The party did not take part in it, as far as the server remembers.
+ */
+export class ArrivalLapsedError extends HoldfastError {
+  static readonly code = "ARRIVAL_LAPSED";
+  readonly code = ArrivalLapsedError.code;
+  readonly barrier: string;
+  /** The generation that went on without this party. */
+  readonly generation: bigint;
+
+  constructor(barrier: string, generation: bigint) {
+    super(
+      `the arrival at '${barrier}' expired, and generation ${generation} is over without it: ` +
+        "call wait() again to take part in the next one",
+    );
+    this.barrier = barrier;
+    this.generation = generation;
   }
 }
 
@@ -166,16 +268,6 @@ export class IndeterminateError extends HoldfastError {
 export class ClientOverloadedError extends HoldfastError {
   static readonly code = "CLIENT_OVERLOADED";
   readonly code = ClientOverloadedError.code;
-}
-
-/** The store did not answer the last calls, or the client is not connected. No request was sent. */
-export class UnavailableError extends HoldfastError {
-  static readonly code = "UNAVAILABLE";
-  readonly code = UnavailableError.code;
-
-  constructor(why: string, options?: { cause?: unknown }) {
-    super(`the store is unreachable (${why}): nothing was sent, try again later`, options);
-  }
 }
 
 /** A resource has already served a newer holder, and refused this write. Nothing changed. */
@@ -196,6 +288,34 @@ export class StaleTokenError extends HoldfastError {
     this.resource = resource;
     this.token = token;
     this.seen = seen;
+  }
+}
+
+/** The record has another version than the write expected. Nothing was written. */
+export class ConflictError extends HoldfastError {
+  static readonly code = "CONFLICT";
+  readonly code = ConflictError.code;
+  readonly record: string;
+  /** The version that the write expected; 0n: no value. */
+  readonly expected: bigint;
+  /** The version that the record has; 0n: it has no value. */
+  readonly version: bigint;
+  /** The value of that version; null when there is none. */
+  readonly value: unknown;
+
+  constructor(
+    record: string,
+    there: { readonly expected: bigint; readonly version: bigint; readonly value: unknown },
+  ) {
+    const { expected, version, value } = there;
+    const words = (one: bigint): string => (one === 0n ? "no value" : `version ${one}`);
+    super(
+      `'${record}' has ${words(version)}, and the write expected ${words(expected)}: decide again from its value, or use update()`,
+    );
+    this.record = record;
+    this.expected = expected;
+    this.version = version;
+    this.value = value;
   }
 }
 
@@ -232,106 +352,6 @@ export class MissingRowError extends HoldfastError {
   }
 }
 
-/** The error codes of a server for which holdfast has a remedy. */
-export type KnownServerCode =
-  | "NOPERM"
-  | "NOAUTH"
-  | "WRONGPASS"
-  | "DENIED"
-  | "WRONGTYPE"
-  | "READONLY"
-  | "MASTERDOWN"
-  | "NOREPLICAS"
-  | "OOM"
-  | "MISCONF"
-  | "LOADING"
-  | "BUSY"
-  | "CLUSTERDOWN"
-  | "TRYAGAIN"
-  | "MOVED"
-  | "ASK"
-  | "CROSSSLOT";
-
-interface Cause {
-  readonly remedy: string;
-  /** Whether the cause can disappear without anybody's action. */
-  readonly passing: boolean;
-}
-
-const lasting = (remedy: string): Cause => ({ remedy, passing: false });
-const passing = (remedy: string): Cause => ({ remedy, passing: true });
-const ONE_OF_CLUSTER = lasting("use a server that is no part of a cluster");
-
-const CAUSES: Readonly<Record<KnownServerCode, Cause>> = {
-  NOPERM: lasting("give this user the commands, keys and channels that the guide to Redis lists"),
-  NOAUTH: lasting("give the client a user and password"),
-  WRONGPASS: lasting("correct the client's user or password"),
-  DENIED: lasting("give the server a password, or connect over the loopback"),
-  WRONGTYPE: lasting("another program uses this key: choose another `prefix`"),
-  READONLY: passing("connect to the primary; during a failover this passes"),
-  MASTERDOWN: passing("connect to the primary; during a failover this passes"),
-  NOREPLICAS: passing("bring back the replicas that min-replicas-to-write asks for"),
-  OOM: lasting("raise maxmemory or remove data; no maxmemory-policy but noeviction is safe for locks"),
-  MISCONF: lasting("the server cannot save its data: free its disk, or look into its log"),
-  LOADING: passing("the server is starting: wait"),
-  BUSY: passing("another program's script blocks the server: wait, or end it with SCRIPT KILL"),
-  CLUSTERDOWN: passing("wait, or look at the nodes of the cluster"),
-  TRYAGAIN: passing("wait: the slot is moving"),
-  MOVED: ONE_OF_CLUSTER,
-  ASK: ONE_OF_CLUSTER,
-  CROSSSLOT: ONE_OF_CLUSTER,
-};
-
-/** Replies whose first word is only ERR. Their text shows the cause. */
-const TEXTS: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
-  [/^ERR max number of clients/, passing("raise maxclients, or close connections")],
-  [/^ERR (DB index|invalid DB index)/i, lasting("name a database that the server has: 0 to 15 by default")],
-  [/^ERR SELECT is not allowed in cluster/i, ONE_OF_CLUSTER],
-  [/^ERR unknown (sub)?command/i, lasting("use Redis 7.0, Valkey 8.0 or newer, with no command renamed")],
-];
-
-/** Inside a script a missing permission is an ERR, and Redis 6 makes an ERR of every error. */
-const DENIED_IN_SCRIPT = /^ERR .*(ACL failure in script|The user executing the script can't)/;
-const ERROR_IN_SCRIPT =
-  /^ERR Error running script .*?: -?(NOPERM|WRONGTYPE|READONLY|NOREPLICAS|OOM|MISCONF) /;
-
-/** The server's note about the place in the script, which is of no use to callers. */
-const WHERE_IN_SCRIPT = / script: [0-9a-f]{40}, on @user_script:\d+\.?\s*$/;
-
-/**
- * The server answered with an error, and did not carry out the call. If an acquire may have left something behind, for
- * instance because the user may run only half of a script, holdfast releases it in the background.
- */
-export class ServerError extends HoldfastError {
-  static readonly code = "SERVER_ERROR";
-  readonly code = ServerError.code;
-  /** The server's name of the cause: NOPERM, WRONGTYPE, OOM… or ERR when it has none. */
-  readonly serverCode: KnownServerCode | (string & {});
-  /** Whether the same call may succeed later without anybody's action. An acquire that waits goes on then. */
-  readonly passing: boolean;
-  /** The remedy, which the message has as well; null for an unknown error. */
-  readonly remedy: string | null;
-
-  constructor(reply: string, options?: { cause?: unknown }) {
-    const serverCode = serverCodeOf(reply);
-    const cause =
-      (CAUSES as Readonly<Record<string, Cause>>)[serverCode] ??
-      TEXTS.find(([pattern]) => pattern.test(reply))?.[1];
-    super(
-      `the server refused: ${reply.replace(WHERE_IN_SCRIPT, "").trim()}${cause ? ` (${cause.remedy})` : ""}`,
-      options,
-    );
-    this.serverCode = serverCode;
-    this.passing = cause?.passing ?? false;
-    this.remedy = cause?.remedy ?? null;
-  }
-}
-
-function serverCodeOf(reply: string): string {
-  if (DENIED_IN_SCRIPT.test(reply)) return "NOPERM";
-  return ERROR_IN_SCRIPT.exec(reply)?.[1] ?? reply.split(" ", 1)[0] ?? "ERR";
-}
-
 /**
  * An error is made where a reply or a timer arrives, far from the caller. This gives it the stack of the caller that awaits
  * `method`. It costs nothing unless the call fails.
@@ -348,4 +368,20 @@ export async function tellCaller<Value>(promise: Promise<Value>): Promise<Value>
   } catch (error) {
     throw fromCaller(error, tellCaller);
   }
+}
+
+/** Whether the same request may have an answer later, without anybody mending anything. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ServerError || error instanceof UnavailableError) return error.passing;
+  return error instanceof IndeterminateError || error instanceof ClientOverloadedError;
+}
+
+/** Whether the error says that the same request fails until somebody acts. */
+export function isLasting(error: unknown): error is ServerError | UnavailableError {
+  return (error instanceof ServerError || error instanceof UnavailableError) && !error.passing;
+}
+
+/** Whether the error proves that the request was not carried out, and will not be. */
+export function isRefusal(error: unknown): error is ServerError | UnavailableError {
+  return error instanceof ServerError || error instanceof UnavailableError;
 }

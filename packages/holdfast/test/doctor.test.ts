@@ -75,6 +75,8 @@ describe.each(programs)("%s", (kind, program) => {
         kind,
         mode: "standalone",
         role: "primary",
+        uptimeSeconds: expect.any(Number),
+        persistence: "always",
         replicas: 0,
         maxMemoryBytes: 0,
         evictionPolicy: "noeviction",
@@ -94,6 +96,16 @@ describe.each(programs)("%s", (kind, program) => {
       ["leaves the disk to chance", ["--appendfsync", "no"], "warning persistence"],
       ["may lose a second", ["--appendfsync", "everysec"], "info persistence"],
       ["never says that it is busy", ["--busy-reply-threshold", "0"], "warning busy-threshold"],
+      [
+        "has little room for messages",
+        ["--client-output-buffer-limit", "pubsub 1mb 512kb 60"],
+        "warning message-buffer",
+      ],
+      [
+        "keeps messages without a limit",
+        ["--client-output-buffer-limit", "pubsub 0 0 0"],
+        "warning message-buffer",
+      ],
       ["has little room for connections", ["--maxclients", "1"], "warning connections"],
     ])("one that %s [H47]", async (_what, options, diagnosis) => {
       const server = await start({ program, options });
@@ -120,7 +132,7 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
       const answer = await client.ping().catch((error: Error) => error.message);
       return answer.startsWith("BUSY");
     });
-    const busy = await examined(client, { callTimeout: 200 });
+    const busy = await examined(client, { callTimeout: 2_000 });
     expect(diagnoses(busy)).toContain("error refused");
     expect(busy.findings[0]).toMatchObject({ remedy: expect.stringContaining("SCRIPT KILL") });
     await client.script("KILL");
@@ -159,7 +171,7 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
 
   test("one that is almost full", async () => {
     const client = clientOf(await start({ program }));
-    await client.setrange("filler", 20_000_000, "x");
+    await client.setrange("filler", 100_000_000, "x");
     const used = Number(/used_memory:(\d+)/.exec(await client.info("memory"))?.[1]);
     await client.config("SET", "maxmemory", Math.ceil(used / 0.95));
     expect(diagnoses(await examined(client))).toEqual(["warning memory"]);
@@ -192,6 +204,8 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     expect(await foundBy("resetkeys", "~other:*")).toContain("the keys holdfast:*");
     expect(await foundBy("resetchannels")).toMatch(/the channels holdfast:\*.*; .*SUBSCRIBE/);
     expect(await foundBy("-subscribe")).toContain("SUBSCRIBE");
+    const withoutNouns = await foundBy("resetchannels", "&holdfast:inbox:*");
+    expect(withoutNouns).toMatch(/SUBSCRIBE to holdfast:signal:\S+, holdfast:\{\S+\}:event/);
     const blind = await as("-info");
     expect(diagnoses(blind)).toEqual(["unknown info-unknown", "unknown config-unknown"]);
     expect(blind.healthy).toBe(true);
@@ -214,11 +228,11 @@ describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server
     endings.push(() => proxy.close());
     const client = clientOf({ port: proxy.port });
     await client.ping();
-    proxy.set({ downDelayMs: 30 });
-    expect(diagnoses(await examined(client, { callTimeout: 100 }))).toContain("warning latency");
+    proxy.set({ downDelayMs: 300 });
+    expect(diagnoses(await examined(client, { callTimeout: 1_000 }))).toContain("warning latency");
     proxy.set({ downDelayMs: 0 });
     await client.config("SET", "maxclients", "1");
-    expect(diagnoses(await examined(client, { callTimeout: 200 }))).toContain("warning wake-ups");
+    expect(diagnoses(await examined(client, { callTimeout: 1_000 }))).toContain("warning wake-ups");
   });
 
   test("one that is frozen, and one that is not there: within the time limit of a call", async () => {
@@ -311,7 +325,9 @@ function diagnosesOf(info: Map<string, string>): string[] {
 
 test("docs/guides/doctor.md lists every code, and no other", () => {
   const folder = new URL("../src/doctor/", import.meta.url);
-  const source = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8"));
+  const ofNodes = new URL("../../cli/src/commands/nodes-doctor.ts", import.meta.url);
+  const files = [...readdirSync(folder).map((file) => new URL(file, folder)), ofNodes];
+  const source = files.map((file) => readFileSync(file, "utf8"));
   const codes = new Set(
     source.flatMap((text) => [...text.matchAll(/code: "([a-z-]+)"/g)].map(([, code]) => code)),
   );

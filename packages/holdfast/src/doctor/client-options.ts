@@ -119,7 +119,7 @@ function queues(option: string): Finding {
     severity: "info",
     found: "the client keeps commands while it is not connected, and sends them later (offline queue)",
     consequence:
-      "What holdfast has given up by then is undone by its id. Calls of your own are carried out although their caller may have given up.",
+      "Calls of holdfast do not wait there. Calls of your own are carried out although their caller may have given up.",
     remedy: `Set ${option}, if your own calls must not be carried out late.`,
   };
 }

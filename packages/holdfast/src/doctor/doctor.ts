@@ -2,12 +2,12 @@
  * The examination behind `hf.doctor()`: looks at the server, the network and the client, and reports what
  * puts locks at risk. It makes a few harmless calls, on keys of a name that nobody else has, and changes nothing.
  */
-import { type HoldfastError, ServerError } from "../errors.js";
+import { type HoldfastError, ServerError, UnavailableError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
-import { inboxChannel } from "../redis/keys.js";
 import { checkClient } from "./client-options.js";
 import { type ClockReading, checkClock, readClock } from "./clock-offset.js";
-import { checkPermissions } from "./permissions.js";
+import { channelsOf, checkPermissions } from "./permissions.js";
+import { checkReplica } from "./replica.js";
 import { type DoctorReport, type Finding, reportOf } from "./report.js";
 import { checkServer, factsOf } from "./server-checks.js";
 import { readServer } from "./server-state.js";
@@ -17,7 +17,10 @@ import { checkWakeUps } from "./wake-ups.js";
 export interface DoctorTarget {
   /** What was given to `new Holdfast()`. */
   readonly client: unknown;
-  readonly context: Pick<RedisContext, "port" | "prefix" | "callTimeoutMs" | "schedule" | "random">;
+  readonly context: Pick<
+    RedisContext,
+    "port" | "replica" | "prefix" | "callTimeoutMs" | "schedule" | "random"
+  >;
 }
 
 /** Never rejects for what it finds, an unreachable server included. */
@@ -36,8 +39,11 @@ export async function examine({ client, context }: DoctorTarget): Promise<Doctor
   const [state, permissions, wakeUps] = await Promise.all([
     readServer(port, callTimeoutMs),
     checkPermissions(port, prefix, name, callTimeoutMs),
-    checkWakeUps(port, clock, inboxChannel(prefix, name), callTimeoutMs),
+    checkWakeUps(port, clock, channelsOf(prefix, name), callTimeoutMs),
   ]);
+  const ofReplica = context.replica
+    ? await checkReplica(state.info, context.replica.port, callTimeoutMs)
+    : [];
   const facts = factsOf(state, clockwork(read));
   return reportOf(facts, [
     ...checkServer(state, facts),
@@ -47,14 +53,16 @@ export async function examine({ client, context }: DoctorTarget): Promise<Doctor
       ({ code, found }) => facts.role !== "replica" || code !== "refused" || !/READONLY/.test(found),
     ),
     ...wakeUps,
+    ...ofReplica,
     ...(read ? checkClock(read, callTimeoutMs) : []),
     ...ofClient,
   ]);
 }
 
 function clockwork(reading: ClockReading | null) {
+  // Never -0, which JSON does not know.
   const rounded = (ms: number | undefined): number | null =>
-    ms === undefined ? null : Math.round(ms * 100) / 100;
+    ms === undefined ? null : Math.round(ms * 100) / 100 + 0;
   return {
     roundTripMs: rounded(reading?.roundTripMs),
     clockOffsetMs: rounded(reading?.offsetMs),
@@ -66,7 +74,7 @@ function unreachable(error: HoldfastError): Finding {
   return {
     code: "unreachable",
     severity: "error",
-    found: `the server does not answer: ${error.message}`,
+    found: error instanceof UnavailableError ? error.message : `the server does not answer: ${error.message}`,
     consequence: "No lock can be taken, and those that are held end with their leases.",
     remedy: "Look at the address, the network and the server. Nothing else could be looked at.",
   };

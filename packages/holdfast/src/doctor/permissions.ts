@@ -3,6 +3,7 @@
  * checks permissions before anything else, so any other answer shows that the user has the permission.
  */
 import { ServerError } from "../errors.js";
+import { inboxChannel, signalChannel, synchronizerKey } from "../redis/keys.js";
 import type { RedisPort } from "../redis/port.js";
 import type { Finding } from "./report.js";
 import { outcomeOf } from "./server-state.js";
@@ -14,7 +15,7 @@ const SCRIPT_SHA1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
 
 /** One call for each command, in an order in which every key has the type that its command needs. */
 export function probes(stem: string): string[][] {
-  const [text, hash, zset, list] = [`${stem}:text`, `${stem}:hash`, `${stem}:zset`, `${stem}:list`];
+  const [text, hash, zset, set] = [`${stem}:text`, `${stem}:hash`, `${stem}:zset`, `${stem}:set`];
   return [
     ["TIME"],
     ["EVAL", SCRIPT, "1", text],
@@ -26,31 +27,64 @@ export function probes(stem: string): string[][] {
     ["PTTL", text],
     ["PEXPIRE", text, KEEP_MS],
     ["HSET", hash, "field", "value"],
+    ["PERSIST", hash],
     ["PEXPIRE", hash, KEEP_MS],
     ["HGET", hash, "field"],
     ["HMGET", hash, "field"],
+    ["HGETALL", hash],
+    ["HRANDFIELD", hash, "1"],
     ["HEXISTS", hash, "field"],
+    ["HLEN", hash],
+    ["HSCAN", hash, "0"],
     ["HDEL", hash, "field"],
     ["ZADD", zset, "1", "member"],
     ["PEXPIRE", zset, KEEP_MS],
     ["ZCARD", zset],
+    ["ZCOUNT", zset, "-inf", "+inf"],
+    ["ZLEXCOUNT", zset, "-", "+"],
     ["ZRANGE", zset, "0", "0"],
+    ["ZRANGEBYLEX", zset, "-", "+"],
     ["ZRANK", zset, "member"],
     ["ZSCORE", zset, "member"],
     ["ZREMRANGEBYSCORE", zset, "-inf", "0"],
+    ["ZREMRANGEBYLEX", zset, "[a", "[a"],
+    ["ZMSCORE", zset, "member"],
     ["ZREM", zset, "member"],
+    ["ZPOPMIN", zset],
+    ["ZPOPMAX", zset],
+    ...listProbes(`${stem}:list`),
+    ["SADD", set, "member"],
+    ["PEXPIRE", set, KEEP_MS],
+    ["SCARD", set],
+    ["SREM", set, "member"],
+    ["PUBLISH", `${stem}:channel`, "x"],
+    ["PUBSUB", "NUMSUB"],
+    ["PEXPIRE", text, "0"],
+  ];
+}
+
+function listProbes(list: string): string[][] {
+  return [
     ["RPUSH", list, "one"],
     ["PEXPIRE", list, KEEP_MS],
     ["LINDEX", list, "0"],
+    ["LPOS", list, "one"],
+    ["LSET", list, "0", "one"],
+    ["LLEN", list],
     ["LRANGE", list, "0", "0"],
     ["LTRIM", list, "0", "0"],
+    ["LREM", list, "0", "two"],
     ["RPOP", list],
     ["LPUSH", list, "one"],
     ["LPOP", list],
     ["DEL", list],
-    ["PUBLISH", `${stem}:channel`, "x"],
-    ["PEXPIRE", text, "0"],
+    ["UNLINK", list],
   ];
+}
+
+/** One channel of each kind: an inbox, which comes first; a signal; the state of an event, as those of records and others. */
+export function channelsOf(prefix: string, name: string): string[] {
+  return [inboxChannel(prefix, name), signalChannel(prefix, name), synchronizerKey(prefix, "event", name)];
 }
 
 export async function checkPermissions(
@@ -59,9 +93,8 @@ export async function checkPermissions(
   name: string,
   timeoutMs: number,
 ): Promise<Finding[]> {
-  // A channel is an inbox, and inboxes have no hash tag.
-  const calls = probes(`${prefix}:{${name}}`).map((call) =>
-    call[0] === "PUBLISH" ? ["PUBLISH", `${prefix}:inbox:${name}`, "x"] : call,
+  const calls = probes(`${prefix}:{${name}}`).flatMap((call) =>
+    call[0] === "PUBLISH" ? channelsOf(prefix, name).map((channel) => ["PUBLISH", channel, "x"]) : [call],
   );
   const outcomes = await Promise.all(
     calls.map(async (call) => ({
@@ -104,7 +137,7 @@ export function permissionFinding(missing: string): Finding {
     severity: "error",
     found: `this user may not use ${missing}`,
     consequence:
-      "Calls that need it are refused with NOPERM: locks cannot be taken, waited for, or given back.",
+      "Calls that need it are refused with NOPERM: locks cannot be taken, waited for, or given back, waits for signals, events and records fail, and messages of queues and lanes cannot be pushed or taken.",
     remedy: "Give the user the ACL line of the guide to Redis, with your own prefix.",
   };
 }

@@ -27,6 +27,13 @@ export interface ServerFacts {
   readonly version: string | null;
   readonly mode: "standalone" | "sentinel" | "cluster" | null;
   readonly role: "primary" | "replica" | null;
+  /** Seconds since it started. */
+  readonly uptimeSeconds: number | null;
+  /**
+   * What it writes to its disk: each command (`always`), the commands of each second (`everysec`), commands when the operating system
+   * likes (`unsynced`), snapshots alone, or nothing.
+   */
+  readonly persistence: "always" | "everysec" | "unsynced" | "snapshots" | "none" | null;
   /** Replicas that are connected to it. */
   readonly replicas: number | null;
   /** Bytes; 0 for no limit. */

@@ -11,8 +11,10 @@ const TESTED_MAJOR = 7;
 /** In older versions a script that has read the clock may not write. */
 const OLDEST_MAJOR = 5;
 const CROWDED_SHARE = 0.9;
+/** Room for a few messages of the largest size, 1 MiB. */
+const LEAST_BUFFER_BYTES = 4_194_304;
 
-export function factsOf({ info }: ServerState, clockwork: Clockwork): ServerFacts {
+export function factsOf({ info, config }: ServerState, clockwork: Clockwork): ServerFacts {
   const text = (name: string): string | null => info?.get(name) ?? null;
   const kind = info ? kindOf(info) : null;
   const role = text("role");
@@ -21,6 +23,8 @@ export function factsOf({ info }: ServerState, clockwork: Clockwork): ServerFact
     version: kind === "valkey" ? text("valkey_version") : text("redis_version"),
     mode: modeOf(text("server_mode") ?? text("redis_mode")),
     role: role === null ? null : role === "slave" || role === "replica" ? "replica" : "primary",
+    uptimeSeconds: numberOf(info, "uptime_in_seconds"),
+    persistence: persistenceOf(text("aof_enabled"), config),
     replicas: numberOf(info, "connected_slaves"),
     maxMemoryBytes: numberOf(info, "maxmemory"),
     evictionPolicy: text("maxmemory_policy"),
@@ -38,6 +42,19 @@ function kindOf(info: Fields): string | null {
   return info.get("server_name") ?? (info.has("redis_version") ? "redis" : null);
 }
 
+const SYNCED: Readonly<Record<string, ServerFacts["persistence"]>> = {
+  always: "always",
+  everysec: "everysec",
+  no: "unsynced",
+};
+
+function persistenceOf(appends: string | null, config: Fields | null): ServerFacts["persistence"] {
+  if (appends === "1") return SYNCED[config?.get("appendfsync") ?? ""] ?? null;
+  const save = config?.get("save");
+  if (appends !== "0" || save === undefined) return null;
+  return save === "" ? "none" : "snapshots";
+}
+
 function modeOf(mode: string | null): ServerFacts["mode"] {
   return mode === "standalone" || mode === "sentinel" || mode === "cluster" ? mode : null;
 }
@@ -51,6 +68,7 @@ export function checkServer(state: ServerState, facts: ServerFacts): Finding[] {
     checkReplication(state, facts),
     checkConnections(state),
     checkBusyThreshold(state),
+    checkMessageBuffer(state),
   ].flat();
 }
 
@@ -74,7 +92,7 @@ function checkVisible({ infoError, configError }: ServerState): Finding[] {
       severity: "unknown",
       found: `CONFIG GET ${refused}: ${configError.message}`,
       consequence:
-        "save, appendfsync, stop-writes-on-bgsave-error, min-replicas-to-write and busy-reply-threshold are unknown.",
+        "save, appendfsync, stop-writes-on-bgsave-error, min-replicas-to-write, busy-reply-threshold and client-output-buffer-limit are unknown.",
       remedy:
         "Look at them yourself, or run doctor() once as a user with +config|get. A service may not allow it to anybody.",
     });
@@ -199,6 +217,28 @@ function checkBusyThreshold({ config }: ServerState): Finding[] {
       consequence:
         "A script that does not end blocks the server without a word: calls end as unknown, and SCRIPT KILL is not heard.",
       remedy: "Set busy-reply-threshold to its default, 5000.",
+    },
+  ];
+}
+
+/** Messages that wait for a process which does not read them: too little room loses its subscription, no limit fills the server. */
+function checkMessageBuffer({ config }: ServerState): Finding[] {
+  const limits = config?.get("client-output-buffer-limit") ?? "";
+  const [, hard, soft] = /\bpubsub (\d+) (\d+) \d+/.exec(limits) ?? [];
+  if (hard === undefined || soft === undefined) return [];
+  const set = [hard, soft].map(Number).filter((bytes) => bytes > 0);
+  if (set.length > 0 && Math.min(...set) >= LEAST_BUFFER_BYTES) return [];
+  const least = set.length > 0 ? `${Math.min(...set)} bytes` : "not limited";
+  return [
+    {
+      code: "message-buffer",
+      severity: "warning",
+      found: `the messages that a process has not read are ${set.length > 0 ? `limited to ${least}` : least} (client-output-buffer-limit pubsub)`,
+      consequence:
+        set.length > 0
+          ? "A process that is slow to read a few large messages loses its subscription: signals are lost until it has subscribed again, and its waits learn of changes later."
+          : "A process that is stopped while its connection is open fills the memory of the server with messages.",
+      remedy: 'Set client-output-buffer-limit "pubsub 32mb 8mb 60", which is the default.',
     },
   ];
 }

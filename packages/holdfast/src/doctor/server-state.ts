@@ -21,6 +21,7 @@ const SETTINGS = [
   "min-replicas-to-write",
   "min-replicas-max-lag",
   "busy-reply-threshold",
+  "client-output-buffer-limit",
 ] as const;
 
 /** Never rejects. */

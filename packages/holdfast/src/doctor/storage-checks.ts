@@ -30,14 +30,20 @@ export function checkStorage(state: ServerState, facts: ServerFacts): Finding[] 
 function checkEviction({ evictionPolicy, maxMemoryBytes }: ServerFacts): Finding[] {
   if (evictionPolicy === null || evictionPolicy === "noeviction") return [];
   const limited = maxMemoryBytes !== 0;
+  const [gone, ofQueues] = evictionPolicy.startsWith("volatile")
+    ? [
+        "keys with a ttl, and all keys of locks have one",
+        "Queues and lanes forget their results, and which ids for dedupe they have seen",
+      ]
+    : ["any key", "Queues and lanes lose messages, or all of them at once"];
   return [
     {
       code: "eviction",
       severity: limited ? "error" : "info",
       found: `maxmemory-policy is ${evictionPolicy}, maxmemory is ${limited ? `${maxMemoryBytes} bytes` : "not set"}`,
       consequence: limited
-        ? "A server that is full throws away keys with a ttl, and all keys of locks have one: a lock that is held vanishes, and the next caller gets it as well. The holder learns of it at its next renewal."
-        : "Nothing is evicted as long as there is no limit. With one, locks that are held may be.",
+        ? `A server that is full throws away ${gone}: a lock that is held vanishes, and the next caller gets it as well. The holder learns of it at its next renewal. Records lose their values and their fences, and results of once are forgotten. ${ofQueues}.`
+        : "Nothing is evicted as long as there is no limit. With one, locks that are held, records and messages may be.",
       remedy: "Set maxmemory-policy noeviction, and keep a cache that needs eviction on another server.",
     },
   ];
@@ -53,7 +59,7 @@ function checkMemory({ info }: ServerState, { evictionPolicy, maxMemoryBytes }: 
       found: `${used} of ${maxMemoryBytes} bytes are in use (maxmemory)`,
       consequence:
         evictionPolicy === "noeviction"
-          ? "Once it is full, locks are refused with OOM."
+          ? "Once it is full, locks and pushes are refused with OOM."
           : "Once it is full, keys are evicted.",
       remedy: "Raise maxmemory, or remove data.",
     },
@@ -96,8 +102,8 @@ function checkPersistence({ info, config }: ServerState): Finding[] {
       severity: "warning",
       found: `the server keeps no append-only file (appendonly no), ${nothing ? "and takes no snapshots" : `and ${snapshots}`}`,
       consequence: nothing
-        ? "After a restart every name is free: another process can take a lock whose holder goes on until its next renewal, about a third of its ttl later. Fenced records forget which tokens they have seen."
-        : "After a crash it comes back with its last snapshot: locks taken since then are free, and another process can take them while their holders go on until their next renewal. Fenced records lose the tokens of that time, too.",
+        ? "After a restart every name is free: another process can take a lock whose holder goes on until its next renewal, about a third of its ttl later. Records lose their values and forget which tokens they have seen, and events, latches and barriers begin anew. Queues and lanes are empty."
+        : "After a crash it comes back with its last snapshot: locks taken since then are free, and another process can take them while their holders go on until their next renewal. Records lose the writes and the tokens of that time, too. Queues and lanes lose the messages that were pushed since then, and deliver again what was acknowledged.",
       remedy:
         "Set appendonly yes with appendfsync everysec, and fence what the locks protect. Locks that only avoid double work do not need it.",
     },
@@ -112,7 +118,7 @@ function checkFsync(fsync: string | undefined): Finding[] {
       code: "persistence",
       severity: fsync === "no" ? "warning" : "info",
       found: `the append-only file is written to the disk with appendfsync ${fsync}`,
-      consequence: `A machine that loses power may forget the grants of ${lost}; a server that is only killed forgets none.`,
+      consequence: `A machine that loses power may forget the grants and the messages of ${lost}; a server that is only killed forgets none.`,
       remedy:
         fsync === "no"
           ? "Set appendfsync everysec, or always."

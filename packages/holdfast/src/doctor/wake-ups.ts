@@ -12,14 +12,20 @@ type Hearing = "heard" | "deaf" | Error;
 export async function checkWakeUps(
   port: RedisPort,
   clock: Clock,
-  channel: string,
+  channels: readonly string[],
   timeoutMs: number,
 ): Promise<Finding[]> {
-  const hearing = await listen(port, clock, channel, timeoutMs);
-  if (hearing === "heard") return [];
-  if (hearing instanceof ServerError && hearing.serverCode === "NOPERM") {
-    return [permissionFinding(`SUBSCRIBE to the channel ${channel}`)];
-  }
+  // The check opens a connection: one that is open already does not show that another can be opened.
+  const subscriber = new Subscriber(port, clock, timeoutMs);
+  const hearings = await Promise.all(
+    channels.map((channel) => listen(port, clock, { subscriber, channel, timeoutMs })),
+  );
+  // Some clients fail at the next message when they are closed inside one of their callbacks.
+  subscriber.close();
+  const refused = channels.filter((_, place) => isDenied(hearings[place]));
+  if (refused.length > 0) return [permissionFinding(`SUBSCRIBE to ${refused.join(", ")}`)];
+  const hearing = hearings.find((each) => each !== "heard");
+  if (hearing === undefined) return [];
   return [
     {
       code: "wake-ups",
@@ -29,7 +35,7 @@ export async function checkWakeUps(
           ? `a message to this process did not arrive within ${timeoutMs} ms`
           : `the second connection, for messages, cannot be used: ${hearing.message}`,
       consequence:
-        "Waiting callers have no place in line: they poll several times a second, and the first one that polls a free lock gets it.",
+        "Waiting callers have no place in line: they poll several times a second, and the first one that polls a free lock gets it. Signals are not heard, and waits for events and records poll.",
       remedy:
         "Let the client open a second connection (maxclients, proxies, firewalls) and let it SUBSCRIBE.",
     },
@@ -37,11 +43,17 @@ export async function checkWakeUps(
 }
 
 /** Subscribes, sends itself a message, and waits for it. */
-async function listen(port: RedisPort, clock: Clock, channel: string, timeoutMs: number): Promise<Hearing> {
+async function listen(
+  port: RedisPort,
+  clock: Clock,
+  {
+    subscriber,
+    channel,
+    timeoutMs,
+  }: { readonly subscriber: Subscriber; readonly channel: string; readonly timeoutMs: number },
+): Promise<Hearing> {
   const { promise, settle } = openEnded<Hearing>();
   const cancel = clock.setTimer(() => settle("deaf"), timeoutMs);
-  // The check opens a connection: one that is open already does not show that another can be opened.
-  const subscriber = new Subscriber(port, clock, timeoutMs);
   subscriber.subscribe(channel, {
     message: () => settle("heard"),
     up: () => {
@@ -55,10 +67,12 @@ async function listen(port: RedisPort, clock: Clock, channel: string, timeoutMs:
     },
   });
   const hearing = await promise;
-  // Some clients fail at the next message when they are closed inside one of their callbacks.
   cancel();
-  subscriber.close();
   return hearing;
+}
+
+function isDenied(hearing: Hearing | undefined): boolean {
+  return hearing instanceof ServerError && hearing.serverCode === "NOPERM";
 }
 
 function openEnded<Value>(): { promise: Promise<Value>; settle: (value: Value) => void } {
