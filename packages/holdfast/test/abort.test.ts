@@ -1,7 +1,7 @@
 /** Many waits under one signal. */
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { whenAborted } from "../src/locks/abort.js";
+import { whenAborted } from "../src/time/abort.js";
 
 test("one listener serves all, each is called once, and the last to leave takes it down", () => {
   const controller = new AbortController();

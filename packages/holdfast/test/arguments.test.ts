@@ -1,5 +1,5 @@
 /** Arguments: everything that can never work is refused at once, by a typed error that names it. No server is involved. */
-import { Holdfast, InvalidArgumentError, UnsupportedClientError } from "holdfast";
+import { CountMismatchError, Holdfast, InvalidArgumentError, UnsupportedClientError } from "holdfast";
 import { expect, test } from "vitest";
 
 type Bag = Record<string, unknown>;
@@ -29,6 +29,11 @@ const WRONG_TERMS: readonly [argument: string, options: Bag][] = [
     "lockDelay",
     { lockDelay },
   ]),
+  ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 10_001, "11s", "x", null].map(
+    (linger): [string, Bag] => ["linger", { linger }],
+  ),
+  ["linger", { ttl: 300, linger: 101 }],
+  ["linger", { linger: 1, localTurns: 1 }],
   ["ttlMs", { ttlMs: 5_000 }],
   ["wait", { wait: 5_000 }],
 ];
@@ -36,7 +41,7 @@ const WRONG_TERMS: readonly [argument: string, options: Bag][] = [
 const WRONG_WAITS: readonly [argument: string, options: Bag][] = [
   ...[-1, 1.5, Number.NaN, "soon", null].map((wait): [string, Bag] => ["wait", { wait }]),
   ...[{}, 5, null, new AbortController()].map((signal): [string, Bag] => ["signal", { signal }]),
-  ...[5, "5", null, -1n, -5n, 2n ** 53n].map((floor): [string, Bag] => ["floor", { floor }]),
+  ...[5, "5", null, -1n, -5n, 10n ** 16n].map((floor): [string, Bag] => ["floor", { floor }]),
   ["timeout", { timeout: 5_000 }],
 ];
 
@@ -106,7 +111,7 @@ test("names that cannot be kept apart are refused [H33]", () => {
       name,
     );
     expectNamed(
-      thrown(() => holdfast.fencedRecord(name as never)),
+      thrown(() => holdfast.record(name as never)),
       "name",
       name,
     );
@@ -133,6 +138,9 @@ test("a mutex refuses options that can never work, and options that it does not 
   );
   holdfast.mutex("name", { ttl: "500ms", maxHold: "1h", lockDelay: "0ms", localTurns: 1_000 });
   holdfast.mutex("name", { ttl: 100, maxHold: Number.POSITIVE_INFINITY });
+  holdfast.mutex("name", { linger: "10s" });
+  holdfast.mutex("name", { ttl: 300, linger: 100, localTurns: 2 });
+  holdfast.mutex("name", { linger: 0, localTurns: 1 });
 });
 
 test("acquire, tryAcquire and run refuse what can never work, and send nothing", async () => {
@@ -141,7 +149,7 @@ test("acquire, tryAcquire and run refuse what can never work, and send nothing",
     expectNamed(await rejection(mutex.acquire(options as never)), argument, options[argument]);
     expectNamed(await rejection(mutex.run(() => {}, options as never)), argument, options[argument]);
   }
-  for (const floor of [5, "5", null, -1n, 2n ** 53n])
+  for (const floor of [5, "5", null, -1n, 10n ** 16n])
     expectNamed(await rejection(mutex.tryAcquire({ floor } as never)), "floor", floor);
   for (const work of [undefined, null, 5, {}])
     expectNamed(await rejection(mutex.run(work as never)), "work", work);
@@ -184,4 +192,26 @@ test("a missing or wrong client fails at construction, by an error that says wha
       "url",
       url,
     );
+});
+
+test("a wrong argument is told with what came, and what belongs there", async () => {
+  const hf = new Holdfast("redis://127.0.0.1:1");
+  const once = hf.once as unknown as (...args: unknown[]) => Promise<unknown>;
+  await expect(once("k", 5)).rejects.toThrow("work must be a function: hf.once(key, work, { keep })");
+  await expect(once("k", { keep: 1 }, () => 1)).rejects.toThrow("work must be a function");
+  await expect(once("k", () => 1)).rejects.toThrow("keep must say how long the result counts");
+  await expect(once("k", () => 1, 500)).rejects.toThrow(
+    "options must be an object, such as { wait: 500 }, not number",
+  );
+  const put = (version: unknown): Promise<unknown> => hf.record("r").put(1, { version: version as bigint });
+  const says = "version must be a bigint, such as 0n or the version of get(), not the";
+  await expect(put(0)).rejects.toThrow(`${says} number 0`);
+  await expect(put("5")).rejects.toThrow(`${says} string 5`);
+  await expect(put(-1n)).rejects.toThrow("version must not be negative");
+  await hf.close();
+});
+
+test("a size that differs is told as a count of a latch, and as parties of a barrier", () => {
+  expect(new CountMismatchError("latch", "l", 4, 5).message).toContain("with a count of 5, not 4");
+  expect(new CountMismatchError("barrier", "b", 4, 5).message).toContain("with 5 parties, not 4");
 });

@@ -44,7 +44,7 @@ describe("take", () => {
     const before = await redis.mget(mine, others);
     const locks = [mine, others, missing, foreign, "t:{never}:lock"];
     const ids = locks.map((_, place) => `id${place}`);
-    const args = [`${DAY_MS} 2000 {}`, 16, DAY_MS + 2_000, ...ids];
+    const args = [`${DAY_MS} 2000 {}`, 16, DAY_MS + 2_000, "0", ...ids];
     const seen = (await redis.eval(take.source, 5, ...locks, ...args)) as string[];
     const now = seen.at(-1) as string;
     const held = [0, 1].map((place) => [
@@ -63,7 +63,7 @@ describe("take", () => {
     await write(mine, "a", "+", 10_000);
     await redis.set(ahead, "9000000000000000 ");
     const before = await redis.mget(mine, ahead);
-    const args = [`${DAY_MS} 2000 {}`, 1, DAY_MS + 2_000, "x", "y"];
+    const args = [`${DAY_MS} 2000 {}`, 1, DAY_MS + 2_000, "0", "x", "y"];
     const seen = (await redis.eval(take.source, 2, mine, ahead, ...args)) as [string, number][];
     expect(seen.slice(0, 2).map(([state]) => state)).toEqual(before);
     expect(seen[0]?.[1]).toBeLessThanOrEqual(-9_000);
@@ -71,10 +71,56 @@ describe("take", () => {
   });
 
   test("the token alone, where only one was asked for", async () => {
-    const reply = await redis.eval(take.source, 1, all[2], `${DAY_MS} 2000 {}`, 1, DAY_MS + 2_000, "x");
+    const reply = await redis.eval(take.source, 1, all[2], `${DAY_MS} 2000 {}`, 1, DAY_MS + 2_000, "0", "x");
     expect(reply).toMatch(/^\d{16}x$/);
     const token = String(reply).slice(0, 16);
     expect(await redis.get(all[2])).toBe(`${token} x ${token} ${token} ${DAY_MS} 2000 {}`);
+  });
+});
+
+describe("take with a token that several servers are to give", () => {
+  const DAY = `${DAY_MS} 2000 {}`;
+
+  /** Milliseconds decide: the script itself reads the clock from which they count, so that no pause of the machine comes between. */
+  const PRELUDE = `local asked_time = redis.call('TIME')
+local asked_us = asked_time[1] * 1000000 + asked_time[2]
+redis.call('SET', KEYS[1] .. ':asked', string.format('%.0f', asked_us))
+if ARGV[6] then redis.call('SET', KEYS[1], string.format('%016.0f ', asked_us + ARGV[6])) end
+ARGV[4] = string.format('%016.0f', asked_us + ARGV[4])
+`;
+
+  async function takeWith(aheadUs: bigint, last: bigint | null = null): Promise<Record<string, bigint>> {
+    const [lock] = [all[2]];
+    const more = last === null ? [] : [String(last)];
+    const args = [DAY, 4, DAY_MS + 2_000, String(aheadUs), "x", ...more];
+    const reply = await redis.eval(PRELUDE + take.source, 1, lock, ...args);
+    const us = BigInt((await redis.getdel(`${lock}:asked`)) as string);
+    const [seen, now] = reply as [string, string];
+    const state = (await redis.get(lock)) as string;
+    const [, id = "", token = "0", since = "0"] = /^\d{16} (\S+) (\d{16}) (\d{16}) /.exec(state) ?? [];
+    if (id) expect(seen).toBe(`${token}x`);
+    const numbers = { top: BigInt(state.slice(0, 16)), token: BigInt(token), since: BigInt(since) };
+    return { ...numbers, now: BigInt(now), asked: us + aheadUs, last: us + (last ?? 0n) };
+  }
+
+  test("it is given by a clock that is a little behind it, and the reply tells the clock", async () => {
+    const { token, top, since, now, asked } = await takeWith(8_000n);
+    expect([token, top, since]).toEqual([asked, (asked as bigint) + 3n, now]);
+    expect(now).toBeLessThan(asked as bigint);
+  });
+
+  test("a clock that has passed it, or is far behind it, gives its own time", async () => {
+    for (const aheadUs of [-1n, 1_000_000n]) {
+      const { token, now } = await takeWith(aheadUs);
+      expect(token).toBe(now);
+      await redis.del(all[2]);
+    }
+  });
+
+  test("where the last token is a little ahead, the next one is given; far ahead, it is left to acquire", async () => {
+    const { token, top, last } = await takeWith(-1n, 8_000n);
+    expect([token, top]).toEqual([(last as bigint) + 1n, (last as bigint) + 4n]);
+    expect((await takeWith(500n, 1_000_000n)).token).toBe(0n);
   });
 });
 

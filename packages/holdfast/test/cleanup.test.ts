@@ -22,7 +22,7 @@ const sent = (id = "i"): SentClaim => ({
   key: "holdfast:{n}:lock",
   disruptions: 0,
   unanswered: 1,
-  left: true,
+  writes: 0,
 });
 
 function cleanupBy(

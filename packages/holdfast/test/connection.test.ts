@@ -25,17 +25,16 @@ let client: RedisClient;
 let connection: Connection;
 let reporting: MessageListener | undefined;
 let closed: boolean;
-let trouble: { text: string; cause: Error | null } | null;
 
 beforeEach(() => {
   clock = new ManualClock();
   writes = [];
   closed = false;
-  trouble = null;
   reporting = undefined;
   client = {
     ...oneServer,
     library: "ioredis",
+    address: null,
     send(commands) {
       const batch: Sent[] = [];
       writes.push(batch);
@@ -51,7 +50,7 @@ beforeEach(() => {
       return { subscribe, unsubscribe: subscribe, ping: async () => {}, close() {} };
     },
     onDisruption: () => () => {},
-    trouble: () => trouble,
+    trouble: () => null,
     close() {
       closed = true;
     },
@@ -98,16 +97,6 @@ describe("a connection", () => {
     expect(writes[0]?.map((sent) => sent.command[0])).toEqual(["EVAL", "EVALSHA", "EVALSHA"]);
     for (const sent of writes[0] as Sent[]) sent.reply(1);
     await Promise.all(calls);
-  });
-
-  test("says why when the client is not connected", async () => {
-    const cause = new Error("connect ECONNREFUSED 127.0.0.1:1");
-    trouble = { text: "ioredis is not connected (reconnecting)", cause };
-    const call = connection.command(["GET", "k"], 100);
-    await tick();
-    clock.advance(100);
-    await expect(call).rejects.toThrow(/not connected \(reconnecting\): connect ECONNREFUSED/);
-    await expect(call).rejects.toMatchObject({ cause });
   });
 
   test("tells the server's refusals from the client's trouble [H50]", async () => {

@@ -1,11 +1,13 @@
 /** What force-release does with a line, on the engine itself. The tests of hf.inspector() have the rest. */
 import { expect, test } from "vitest";
 import { script } from "../src/locks/backends/redis/lua/force-release.lua.js";
-import { ask, holder, keys, redis } from "./lock-lab.js";
+import { ask, holder, keys, onEngine, redis, state } from "./lock-lab.js";
+
+onEngine();
 
 /** Takes the lock from whoever holds it. Returns whether it did. */
-async function force(): Promise<boolean> {
-  const [done] = (await redis.eval(script.source, 4, ...keys, 0, "inbox:", 0)) as unknown[];
+async function force(fence = 0n): Promise<boolean> {
+  const [done] = (await redis.eval(script.source, 4, ...keys, String(fence), "inbox:", 0)) as unknown[];
   return done === 1;
 }
 
@@ -20,4 +22,13 @@ test("a holder whose place in line outlived the state of the lock does not get i
     expect(await force()).toBe(true);
     expect([await holder(), await redis.zcard(keys[1] as string)]).toEqual([next, 0]);
   }
+});
+
+test("the token of the holder is compared exactly, also beyond 2^53", async () => {
+  const top = 2n ** 53n;
+  await redis.set(keys[0] as string, `${top} `);
+  expect((await ask("a"))[1]).toBe(String(top + 1n));
+  expect(await force(top)).toBe(false);
+  expect(await force(top + 1n)).toBe(true);
+  expect((await state())?.top).toBe(String(top + 2n));
 });

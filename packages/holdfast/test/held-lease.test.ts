@@ -21,7 +21,10 @@ describe("a lease whose process stalls whenever it looks at the clock", () => {
       { name: "account:13", id: "a" },
       { token: 1n, turns: 1, ttlMs, sentAt: { monoMs: 0, wallMs: 0 } },
     );
-    const turn = new HeldLease(clock, hold, Number.POSITIVE_INFINITY, () => {});
+    const turn = new HeldLease(clock, hold, Number.POSITIVE_INFINITY, {
+      giveBack: () => {},
+      handOver: () => Promise.reject(new Error("nobody hands this lease over")),
+    });
     const told: string[] = [];
     for (let look = 0; look < 4; look++) {
       try {

@@ -34,13 +34,14 @@ async function all(options?: LimitsOptions): Promise<LimitState[]> {
 
 describe("what is used of a limit", () => {
   test.each([
-    { type: "rolling", options: { max: 10, per: "1h" }, resetMs: 1_080_000 },
-    { type: "gcra", options: { max: 10, per: "1h", burst: 3 }, resetMs: 1_080_000 },
-    { type: "window", options: { max: 10, per: "1h" }, resetMs: 3_600_000 },
-    { type: "sliding", options: { max: 10, per: "1h" }, resetMs: 3_600_000 },
-    { type: "lifetime", options: { max: 10 }, resetMs: null },
-  ] as const)("$type", async ({ type, options, resetMs }) => {
-    const limit = hf.limit("sms", { type, ...options });
+    { options: { type: "rolling", max: 10, per: "1h" }, resetMs: 1_080_000 },
+    { options: { type: "gcra", max: 10, per: "1h", burst: 3 }, resetMs: 1_080_000 },
+    { options: { type: "window", max: 10, per: "1h" }, resetMs: 3_600_000 },
+    { options: { type: "sliding", max: 10, per: "1h" }, resetMs: 3_600_000 },
+    { options: { type: "lifetime", max: 10 }, resetMs: null },
+  ] as const)("$options.type", async ({ options, resetMs }) => {
+    const { type } = options;
+    const limit = hf.limit("sms", options);
     for (let taken = 0; taken < 3; taken += 1) await limit.take("user:7");
     const [state, ...others] = await inspector.limit("sms", "user:7");
     expect(others).toEqual([]);

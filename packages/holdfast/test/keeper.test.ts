@@ -276,8 +276,11 @@ describe("many holds without an answer", () => {
 });
 
 describe("a lease", () => {
+  const never = (): never => {
+    throw new Error("nobody hands this lease over");
+  };
   const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): HeldLease =>
-    new HeldLease(clock, held, maxHoldMs, (told) => told("released"));
+    new HeldLease(clock, held, maxHoldMs, { giveBack: (told) => told("released"), handOver: never });
 
   test("knows its end by the clock before any timer has fired [H03]", () => {
     const held = hold("a");
@@ -316,10 +319,11 @@ describe("a lease", () => {
 
   test("ends once, even when a listener of its signal releases it again from within the release", async () => {
     let ends = 0;
-    const turn = new HeldLease(clock, hold("a"), 500, (told) => {
+    const giveBack = (told: (result: "released") => void): void => {
       ends += 1;
       told("released");
-    });
+    };
+    const turn = new HeldLease(clock, hold("a"), 500, { giveBack, handOver: never });
     const inner: Promise<string>[] = [];
     turn.signal.addEventListener("abort", () => inner.push(turn.release()));
     clock.stall(600);

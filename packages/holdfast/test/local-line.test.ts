@@ -9,6 +9,7 @@ import type { Lease } from "../src/lease/lease.js";
 import type { Busy, Claim, ClaimObserver, Freed, LockBackend, StoreClaim } from "../src/locks/backend.js";
 import { Lines } from "../src/locks/lines.js";
 import { Mutex } from "../src/locks/mutex.js";
+import { Ownership } from "../src/locks/ownership.js";
 import { Schedule } from "../src/time/schedule.js";
 
 let clock: ManualClock;
@@ -18,6 +19,7 @@ let released: string[];
 let abandoned: string[];
 let renewals: RenewOutcome[];
 let freedAs: Freed;
+const ownership = new Ownership({ fraction: () => 0, id: () => "" });
 let lines: Lines;
 let mutex: Mutex;
 
@@ -84,7 +86,7 @@ beforeEach(() => {
   const renew: Renew = (holds, timeoutMs) => backend.renew(holds, timeoutMs);
   const keeper = new Keeper({ schedule, random, renew });
   const self = { host: "here", pid: 7, label: "me" };
-  lines = new Lines({ backend, keeper, schedule, random, self });
+  lines = new Lines({ backend, keeper, schedule, random, self }, ownership);
   mutex = new Mutex(lines, "name", { ttl: 3_000, localTurns: 2 });
 });
 
@@ -194,7 +196,7 @@ test("a token that is not above the last one is given to nobody, and the next is
 
 test("tokens that were used up may begin anew", async () => {
   const first = mutex.tryAcquire();
-  attempts[0]?.resolve(grant(9_007_199_254_000_000n));
+  attempts[0]?.resolve(grant(9_999_999_999_999_999n));
   await (await first)?.release();
   const next = mutex.tryAcquire();
   attempts[1]?.resolve(grant(1_800_000_000_000_000n));

@@ -1,38 +1,21 @@
 /** One lock per test on the engine itself, and its scripts as functions. */
-import { EmbeddedValkey } from "@holdfast/embedded";
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, beforeEach } from "vitest";
 import { script as acquire } from "../src/locks/backends/redis/lua/acquire.lua.js";
 import { script as heartbeat } from "../src/locks/backends/redis/lua/heartbeat.lua.js";
 import { script as release } from "../src/locks/backends/redis/lua/release.lua.js";
 import { lockKeys } from "../src/redis/keys.js";
+import { onEngine as begin, redis } from "./engine.js";
 
-let server: EmbeddedValkey;
-export let redis: Redis;
-let inbox: Redis;
-let messages: string[];
+export { heard, redis } from "./engine.js";
+
 /** lock, line, waiters, gone */
 export let keys: string[];
-let count = 0;
 
-beforeAll(async () => {
-  server = await EmbeddedValkey.start();
-  redis = new Redis(server.url);
-  inbox = redis.duplicate();
-  await inbox.subscribe("inbox");
-  inbox.on("message", (_channel, text) => messages.push(text));
-});
-
-afterAll(async () => {
-  redis.disconnect();
-  inbox.disconnect();
-  await server.stop();
-});
-
-beforeEach(() => {
-  messages = [];
-  keys = lockKeys("t", `name-${count++}`);
-});
+/** Called by each file of tests. */
+export function onEngine(): void {
+  begin((name) => {
+    keys = lockKeys("t", name);
+  });
+}
 
 interface Ask {
   ttlMs?: number;
@@ -66,12 +49,6 @@ export async function sign(id: string, number = 2): Promise<unknown[]> {
   return replies[0] as unknown[];
 }
 
-/** Messages travel on another connection than replies: what was published before a PING came before its PONG. */
-export async function heard(): Promise<string[]> {
-  await inbox.ping();
-  return messages;
-}
-
 /** The state of the lock, taken apart. */
 interface State {
   top: string;
@@ -94,9 +71,14 @@ export async function holder(): Promise<string | null> {
   return (await state())?.id ?? null;
 }
 
-/** Moves the end of the lease, as if the server's clock had run on (negative) or been set back (positive). */
+/** Moves the lease, as if the server's clock had run on (negative) or been set back (positive). */
 export async function shift(ms: number): Promise<void> {
-  await redis.pexpire(keys[0] as string, (await redis.pttl(keys[0] as string)) + ms);
+  const [lock = ""] = keys;
+  const value = String(await redis.get(lock));
+  const moved = value.replace(/^(.{17}\S+ \d+ )(\d+)/, (_, before: string, since: string) => {
+    return before + String(BigInt(since) + BigInt(ms) * 1_000n).padStart(16, "0");
+  });
+  await redis.set(lock, moved, "PX", (await redis.pttl(lock)) + ms);
 }
 
 /** How long the lease has still to run, as its key says. */

@@ -1,6 +1,8 @@
 /** Every `Returns` and `Raises` line of the headers of acquire and beat, on the engine itself. */
 import { describe, expect, test } from "vitest";
-import { ask, free, heard, holder, keys, leftMs, redis, shift, sign, state } from "./lock-lab.js";
+import { ask, free, heard, holder, keys, leftMs, onEngine, redis, shift, sign, state } from "./lock-lab.js";
+
+onEngine();
 
 describe("acquire", () => {
   test("{1, token} when free: the token is the server's µs, and is kept a day", async () => {
@@ -80,6 +82,38 @@ describe("acquire", () => {
     expect(third).toBe(String(floor));
     await free("c");
     expect((await ask("d"))[1]).toBe(String(floor + 1n));
+  });
+
+  test("tokens beyond 2^53 rise by one, exactly, by grant, hand-over and force", async () => {
+    const top = 2n ** 53n + 1n;
+    await redis.set(keys[0] as string, `${top} `);
+    const [, first] = await ask("a", { turns: 3 });
+    expect(first).toBe(String(top + 1n));
+    expect((await state())?.top).toBe(String(top + 3n));
+    await ask("b", { wait: true });
+    await ask("c", { wait: true, floor: String(top + 1_000_000n) });
+    expect(await free("a")).toEqual([2, "b"]);
+    expect((await state())?.token).toBe(String(top + 4n));
+    expect(await free("b")).toEqual([2, "c"]);
+    expect((await state())?.token).toBe(String(top + 1_000_000n));
+    await free("c");
+    // The carry of the lower half, up to the last of the upper one.
+    for (const [before, after] of [
+      ["9299999999999999", "9300000000000000"],
+      ["9999999899999999", "9999999900000000"],
+    ]) {
+      await redis.set(keys[0] as string, `${before} `);
+      expect((await ask("d"))[1]).toBe(after);
+    }
+  });
+
+  test("a floor that was handed out before is not handed out again, and one below the clock changes nothing", async () => {
+    const top = 2n ** 53n;
+    await redis.set(keys[0] as string, `${top} `);
+    expect((await ask("a", { floor: String(top) }))[1]).toBe(String(top + 1n));
+    await redis.del(...keys);
+    const [, token] = await ask("b", { floor: "5" });
+    expect(BigInt(token as string)).toBeGreaterThan(10n ** 15n);
   });
 
   test("a lease that a clock set back would prolong is cut back to its ttl [H07]", async () => {

@@ -89,6 +89,15 @@ test("close() gives back what is held, and ends what waits", async () => {
   await expect(one?.mutex("it").acquire()).rejects.toBeInstanceOf(ClosedError);
 });
 
+test("close() gives back a lease that ended early, however many names were used after it", async () => {
+  const lease = await one?.mutex("limited", { ttl: "10m", maxHold: "1s" }).acquire();
+  clock.advance(1_000);
+  for (let n = 0; n < 1_001; n++) await one?.mutex(`other${n}`).run(() => {});
+  expect([lease?.valid, store.leftMs("limited") > 0]).toEqual([false, true]);
+  await one?.close();
+  expect(store.leftMs("limited")).toBe(0);
+});
+
 describe("a store that breaks its contract", () => {
   type Naughty = Partial<Pick<StoreClaim, "stand" | "release">>;
   let naughty: (claim: StoreClaim, observer: ClaimObserver) => Naughty;

@@ -43,18 +43,44 @@ describe("node-redis", () => {
   afterEach(() => proxy.close());
   afterAll(() => server.stop());
 
-  test("a command that is written at once has no timer of the library's, one that has to wait has", async () => {
+  test("a break is reported once, also by a client that its user connects again", async () => {
+    let breaks = 0;
+    const follow = (client: ReturnType<typeof open>) =>
+      nodeRedisClient(like(client)).onDisruption(() => {
+        breaks += 1;
+      });
+    const own = open();
+    const ends = follow(own);
+    await own.connect();
+    expect(breaks).toBe(0);
+    proxy.cut();
+    await vi.waitFor(() => expect(own.isReady && breaks).toBe(1));
+    ends();
+    own.destroy();
+
+    breaks = 0;
+    const manual = createClient({ url: proxy.url, socket: { reconnectStrategy: false } });
+    manual.on("error", () => {});
+    await manual.connect();
+    follow(manual);
+    proxy.cut();
+    await vi.waitFor(() => expect(manual.isOpen).toBe(false));
+    await manual.connect();
+    expect(breaks).toBe(1);
+    manual.destroy();
+  });
+
+  test("a command has no timer of the library's, whether it is written at once or waits", async () => {
     const timers = vi.spyOn(AbortSignal, "timeout");
     onTestFinished(() => timers.mockRestore());
     const client = open();
     const adapter = nodeRedisClient(like(client));
     const connected = client.connect();
     const waiting = adapter.send([["PING"]]);
-    expect(timers).toHaveBeenCalledTimes(1);
     await connected;
     await Promise.all(waiting);
     expect(await Promise.all(adapter.send([["PING"], ["ECHO", "text"]]))).toEqual(["PONG", "text"]);
-    expect(timers).toHaveBeenCalledTimes(1);
+    expect(timers).not.toHaveBeenCalled();
     client.destroy();
   });
 

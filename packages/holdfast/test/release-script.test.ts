@@ -1,6 +1,8 @@
 /** Every `Returns` and `Raises` line of the header of release, on the engine itself. */
 import { describe, expect, test } from "vitest";
-import { ask, free, heard, holder, keys, redis, shift, state } from "./lock-lab.js";
+import { ask, free, heard, holder, keys, onEngine, redis, shift, state } from "./lock-lab.js";
+
+onEngine();
 
 describe("release", () => {
   test("{1} for the holder; {0} for a repeat, for another, and for a free lock", async () => {
@@ -125,13 +127,19 @@ describe("release", () => {
     const [seconds] = await redis.time();
     await ask("a", { floor: String((BigInt(seconds as number) + 259_200n) * 1_000_000n) });
     expect(await redis.ttl(keys[0] as string)).toBeGreaterThan(86_400 + 259_000);
+    expect(await redis.ttl(keys[0] as string)).toBeLessThan(86_400 + 259_300);
     await free("a");
     expect(await redis.ttl(keys[0] as string)).toBeGreaterThan(86_400 + 259_000);
   });
 
   test("tokens that are used up, or a fence that is none, refuse to grant", async () => {
-    await redis.set(keys[0] as string, "9007199254740000 ");
+    await redis.set(keys[0] as string, "9999999999999999 ");
     await expect(ask("a")).rejects.toThrow(/used up/);
+    await redis.set(keys[0] as string, "9999999999999990 ");
+    await expect(ask("a", { turns: 1_000 })).rejects.toThrow(/used up/);
+    await redis.del(keys[0] as string);
+    await expect(ask("a", { floor: "1".padEnd(17, "0") })).rejects.toThrow(/at most 16 digits/);
+    await expect(ask("a", { floor: "many" })).rejects.toThrow(/at most 16 digits/);
     await redis.set(keys[0] as string, "sixteen letters! ");
     await expect(ask("a")).rejects.toThrow(/holds something else/);
     expect(await redis.get(keys[0] as string)).toBe("sixteen letters! ");

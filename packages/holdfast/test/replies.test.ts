@@ -1,8 +1,14 @@
 /** Answers of another shape, and answers to another call, are no answers. */
 import { describe, expect, test } from "vitest";
-import { FencedRecord } from "../src/fencing/redis/fenced-record.js";
 import { parseAcquireMany, parseVerdict } from "../src/locks/backends/redis/lock-scripts.js";
+import type { VersionedRecord } from "../src/records/record.js";
+import { RecordStore } from "../src/records/record-store.js";
+import { Records } from "../src/records/records.js";
 import type { RedisPort, Reply } from "../src/redis/port.js";
+import type { Watcher } from "../src/redis/watcher.js";
+import { systemClock } from "../src/time/clock.js";
+import { systemRandom } from "../src/time/random.js";
+import { Schedule } from "../src/time/schedule.js";
 
 const TOKEN = "1795262297451817";
 const HELD = `${TOKEN} b ${TOKEN} ${TOKEN} 86400000 1000 {"host":"h","pid":1,"label":""}`;
@@ -38,25 +44,49 @@ test("a grant of acquire or heartbeat is believed only for the id that it names"
   expect(() => parseVerdict([1, TOKEN], "a")).toThrow(indeterminate);
 });
 
-describe("an answer to a holder at a fenced record", () => {
-  const record = (reply: Reply): FencedRecord => {
+describe("an answer to a holder at a record", () => {
+  const record = (reply: Reply): VersionedRecord => {
     const port = { script: async () => reply } as unknown as RedisPort;
-    return new FencedRecord({ port, prefix: "holdfast", callTimeoutMs: 1_000 }, "it");
+    const watcher = {} as Watcher;
+    const schedule = new Schedule(systemClock);
+    const context = {
+      port,
+      prefix: "holdfast",
+      callTimeoutMs: 1_000,
+      random: systemRandom,
+      schedule,
+      watcher,
+    };
+    return new Records(new RecordStore(context), context).record("it");
   };
-  const holder = { fence: 5n, id: "a" };
+  const fence = { fence: 5n, id: "a" };
 
   test("of another shape is no answer, and a write that it follows is not taken for done", async () => {
-    for (const reply of [[], ["QUEUED"], [2], [0, "x"], [0], [1, 2, 3], [null], ["OK", 1]]) {
-      await expect(record(reply).enter(holder)).rejects.toEqual(indeterminate);
-      await expect(record(reply).write(holder, "v")).rejects.toEqual(indeterminate);
+    for (const reply of [
+      [],
+      ["QUEUED"],
+      [2],
+      [0, "x"],
+      [0],
+      [1, 2, 3, 4],
+      [null],
+      ["OK", 1],
+      "OK",
+      null,
+      1,
+    ]) {
+      await expect(record(reply).get({ fence })).rejects.toEqual(indeterminate);
+      for (const row of [reply, [reply]])
+        await expect(record(row).put("v", { fence })).rejects.toEqual(indeterminate);
     }
-    await expect(record([1, "v"]).write(holder, "v")).rejects.toEqual(indeterminate); // one to enter()
-    await expect(record([1]).enter(holder)).rejects.toEqual(indeterminate);
+    await expect(record([[1]]).put("v", { fence })).rejects.toEqual(indeterminate);
+    await expect(record([[3]]).put("v", { fence })).rejects.toEqual(indeterminate); // one to delete()
   });
 
   test("counts also with its numbers as text", async () => {
-    expect(await record(["1", null]).enter(holder)).toBeNull();
-    expect(await record(["1"]).write(holder, "v")).toBeUndefined();
-    await expect(record(["0", "7"]).enter(holder)).rejects.toMatchObject({ code: "STALE_TOKEN", seen: 7n });
+    expect(await record(["1", null]).get({ fence })).toBeNull();
+    expect(await record([["1", TOKEN]]).put("v", { fence })).toEqual({ version: BigInt(TOKEN) });
+    for (const refused of [record(["0", "7"]).get({ fence }), record([["0", "7"]]).put("v", { fence })])
+      await expect(refused).rejects.toMatchObject({ code: "STALE_TOKEN", seen: 7n });
   });
 });

@@ -67,3 +67,22 @@ test("a token is ahead when the server's clock, as last read, has not come that 
   granted(15_000);
   expect(told).toEqual([{ lock: "name", fence: BigInt(START_US + 15_000_000), aheadMs: 5_000 }]);
 });
+
+test("the clock at the arrival of a request is that of the fastest one of late", () => {
+  const clock = new ManualClock();
+  const server = new ServerClock(clock, 1_000);
+  expect(server.arrivalUs(clock.now())).toBe(null);
+  const sentAt = clock.now();
+  // One that travelled for 40 ms, and one for 1 ms, to a server that is 5 s ahead.
+  server.read(String((sentAt.monoMs + 5_040) * 1_000), sentAt);
+  server.read(String((sentAt.monoMs + 5_001) * 1_000), sentAt);
+  clock.advance(100);
+  expect(server.arrivalUs(clock.now())).toBe((sentAt.monoMs + 5_101) * 1_000);
+  // A measurement of long ago is given up, because clocks drift.
+  for (let second = 0; second < 11; second++) {
+    clock.advance(1_000);
+    const now = clock.now();
+    server.read(String((now.monoMs + 5_003) * 1_000), now);
+  }
+  expect(server.arrivalUs(clock.now())).toBe((clock.now().monoMs + 5_003) * 1_000);
+});

@@ -45,7 +45,7 @@ test("a refusal to listen ends the waits that began before it was asked for, and
     };
     const waiting: Waiting = {
       claim,
-      sent: { claim, key: "holdfast:{n}:lock", disruptions: 0, unanswered: 0, left: false },
+      sent: { claim, key: "holdfast:{n}:lock", disruptions: 0, unanswered: 0, writes: 0 },
       granted() {},
       waiting() {},
       troubled() {},

@@ -1,12 +1,22 @@
 /**
  * HeldLease: the implementation of a lease, one caller's turn on a hold. lease.ts has the promises to the caller.
  */
-import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason } from "../errors.js";
+import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason, tellCaller } from "../errors.js";
+import { INSPECT, type InspectArguments } from "../shown.js";
 import { publish } from "../telemetry/events.js";
 import { agedMs, type Clock, elapsedMs, type Instant } from "../time/clock.js";
 import { leaseLeftMs } from "./deadline.js";
+import type { LeaseHandle } from "./handle.js";
 import type { Hold } from "./hold.js";
-import type { Lease, ReleaseResult } from "./lease.js";
+import { type Lease, type LeaseJson, leaseJson, type ReleaseResult, showLease } from "./lease.js";
+
+/** The two ends of a lease by its holder. */
+export interface LeaseEnds {
+  /** Called once, by the release. It reports the result to its argument, at once or later. */
+  giveBack(told: (result: ReleaseResult) => void, now: Instant): void;
+  /** Ends the lease with the reason `transferred`, unless it rejects. */
+  handOver(lease: HeldLease): Promise<LeaseHandle>;
+}
 
 export class HeldLease implements Lease {
   readonly name: string;
@@ -16,19 +26,12 @@ export class HeldLease implements Lease {
   readonly #clock: Clock;
   readonly since: Instant;
   readonly #maxHoldMs: number;
-  readonly #giveBack: (told: (result: ReleaseResult) => void, now: Instant) => void;
+  readonly #ends: LeaseEnds;
   #controller: AbortController | null = null;
   #loss: LeaseLostError | null = null;
   #released: Promise<ReleaseResult> | null = null;
 
-  /** @param giveBack called once, by the release; it reports the result to its argument, at once or later */
-  constructor(
-    clock: Clock,
-    hold: Hold,
-    maxHoldMs: number,
-    giveBack: (told: (result: ReleaseResult) => void, now: Instant) => void,
-    since = clock.now(),
-  ) {
+  constructor(clock: Clock, hold: Hold, maxHoldMs: number, ends: LeaseEnds, since = clock.now()) {
     this.name = hold.name;
     this.fence = hold.takeToken();
     this.id = hold.id;
@@ -36,7 +39,7 @@ export class HeldLease implements Lease {
     this.#clock = clock;
     this.since = since;
     this.#maxHoldMs = maxHoldMs;
-    this.#giveBack = giveBack;
+    this.#ends = ends;
   }
 
   get signal(): AbortSignal {
@@ -76,9 +79,22 @@ export class HeldLease implements Lease {
       this.#released = new Promise((resolve) => {
         settle = resolve;
       });
-      this.#giveBack((result) => this.#ended(result, settle), now);
+      this.#ends.giveBack((result) => this.#ended(result, settle), now);
     }
     return this.#released;
+  }
+
+  async handOver(): Promise<LeaseHandle> {
+    this.check();
+    return tellCaller(this.#ends.handOver(this));
+  }
+
+  toJSON(): LeaseJson {
+    return leaseJson(this);
+  }
+
+  [INSPECT](...inspecting: InspectArguments): string {
+    return showLease(this, inspecting);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -92,13 +108,11 @@ export class HeldLease implements Lease {
     // mutation: people, because only `lateMs` in the error differs
     const lateMs = reason === "expired" ? this.#lateMs : 0;
     this.#loss = withoutStack(() => new LeaseLostError(this.name, this.fence, reason, lateMs));
-    publish("holdfast:lock:lost", () => ({
-      lock: this.name,
-      fence: this.fence,
-      reason,
-      lateMs,
-      heldMs: this.#heldMs,
-    }));
+    const { name: lock, fence } = this;
+    const { noun } = this.#hold;
+    if (reason === "transferred")
+      publish("holdfast:lock:handed-out", () => ({ lock, noun, fence, heldMs: Math.round(this.#heldMs) }));
+    else publish("holdfast:lock:lost", () => ({ lock, noun, fence, reason, lateMs, heldMs: this.#heldMs }));
     this.#controller?.abort(this.#loss);
   }
 
@@ -127,6 +141,7 @@ export class HeldLease implements Lease {
     if (result === "released") {
       publish("holdfast:lock:released", () => ({
         lock: this.name,
+        noun: this.#hold.noun,
         fence: this.fence,
         heldMs: Math.round(this.#heldMs),
       }));

@@ -4,6 +4,7 @@
  */
 import type { LossReason } from "../errors.js";
 import type { Linked } from "../linked-list.js";
+import type { LockNoun } from "../telemetry/events.js";
 import type { Clock, Instant } from "../time/clock.js";
 import type { Alarm } from "../time/schedule.js";
 import { leaseLeftMs } from "./deadline.js";
@@ -24,6 +25,7 @@ export class Hold implements Linked<Hold> {
   readonly name: string;
   /** The id of the claim, by which the store identifies the holder. */
   readonly id: string;
+  readonly noun: LockNoun;
   readonly ttlMs: number;
   /** Called once, when the hold ends other than by `end()`. */
   onLost: (reason: LossReason) => void = () => {};
@@ -40,9 +42,15 @@ export class Hold implements Linked<Hold> {
   #turnsLeft: number;
   #over = false;
 
-  constructor(clock: Clock, { name, id }: { readonly name: string; readonly id: string }, grant: Grant) {
+  constructor(
+    clock: Clock,
+    { name, id }: { readonly name: string; readonly id: string },
+    grant: Grant,
+    noun: LockNoun = "mutex",
+  ) {
     this.name = name;
     this.id = id;
+    this.noun = noun;
     this.ttlMs = grant.ttlMs;
     this.#clock = clock;
     this.#sentAt = grant.sentAt;

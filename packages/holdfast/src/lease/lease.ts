@@ -1,4 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { type InspectArguments, shown } from "../shown.js";
+import type { LeaseHandle } from "./handle.js";
+
 /**
  * Lease: one caller's turn at a name.
  *
@@ -11,6 +14,16 @@
  * - `unknown`: no reply came; holdfast retries, and the lease expires within its ttl at the latest
  */
 export type ReleaseResult = "released" | "lapsed" | "unknown";
+
+/** A lease as `JSON.stringify` writes it. */
+export interface LeaseJson {
+  readonly name: string;
+  /** In decimal digits, because JSON has no bigint, and a number would lose digits. */
+  readonly fence: string;
+  readonly id: string;
+  readonly valid: boolean;
+  readonly remainingMs: number;
+}
 
 export interface Lease {
   /** The name of the lock. */
@@ -43,5 +56,24 @@ export interface Lease {
    * result of the first one.
    */
   release(): Promise<ReleaseResult>;
+  /**
+   * Gives the lease to the process that adopts the handle: `hf.adopt(handle)`, in any process. The lease is renewed once, and ends here with the
+   * reason `transferred`; a later release sends nothing. The lock stays held until the adoption, or until the ttl of the handle is over.
+   * @throws {LeaseLostError} the lease is over @throws {LeaseReleasedError} it was released
+   * @throws {IndeterminateError} the store did not answer: the lease goes on here, and nothing was given away
+   * @throws {NotOverQuorumError} it is a lease of a Redlock
+   */
+  handOver(): Promise<LeaseHandle>;
+  /** For logs. A lease is passed on by `handOver()`. */
+  toJSON(): LeaseJson;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export function leaseJson({ name, fence, id, valid, remainingMs }: Lease): LeaseJson {
+  return { name, fence: String(fence), id, valid, remainingMs };
+}
+
+export function showLease(lease: Lease, inspecting: InspectArguments): string {
+  const { name, fence, id, valid, remainingMs } = lease;
+  return shown("Lease", { name, fence, id, valid, remainingMs }, inspecting);
 }

@@ -2,9 +2,9 @@
 import type { HoldfastError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { type Linked, LinkedList } from "../linked-list.js";
+import { whenAborted } from "../time/abort.js";
 import type { Instant } from "../time/clock.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
-import { whenAborted } from "./abort.js";
 
 export interface Caller extends Linked<Caller> {
   readonly since: Instant;
@@ -20,17 +20,17 @@ export interface Caller extends Linked<Caller> {
 export class CallerQueue {
   readonly #schedule: Schedule;
   readonly #whyNot: (caller: Caller) => HoldfastError;
-  readonly #onEmpty: () => void;
+  readonly #onLeft: () => void;
   readonly #callers = new LinkedList<Caller>();
 
   /**
    * @param whyNot makes the error for a caller whose wait is over
-   * @param onEmpty called when the last caller has left without a turn
+   * @param onLeft called when a caller has left without a turn
    */
-  constructor(schedule: Schedule, whyNot: (caller: Caller) => HoldfastError, onEmpty: () => void) {
+  constructor(schedule: Schedule, whyNot: (caller: Caller) => HoldfastError, onLeft: () => void) {
     this.#schedule = schedule;
     this.#whyNot = whyNot;
-    this.#onEmpty = onEmpty;
+    this.#onLeft = onLeft;
   }
 
   get size(): number {
@@ -88,6 +88,6 @@ export class CallerQueue {
   #leave(caller: Caller, reason: unknown): void {
     this.take(caller);
     caller.reject(reason);
-    if (this.#callers.size === 0) this.#onEmpty();
+    this.#onLeft();
   }
 }

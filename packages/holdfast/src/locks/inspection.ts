@@ -1,14 +1,9 @@
 /** LockInspection: the part of a lock store that reads the state of locks. Every store returns these types. */
-
-/** A process that holds or waits, as it described itself at the store. */
-export interface ProcessRecord {
-  readonly host: string;
-  readonly pid: number;
-  /** The `label` option of the process; empty by default. */
-  readonly label: string;
-}
+import type { ProcessRecord } from "../process-record.js";
 
 export interface LockHolder {
+  /** The id of the claim that got the lock: that of the lease. */
+  readonly id: string;
   /** Null when another program wrote the record. */
   readonly process: ProcessRecord | null;
   /** The first token of this grant. Turns inside the process have the tokens after it. */
@@ -25,6 +20,8 @@ export interface LockHolder {
 
 /** A process in line. The callers inside it that want the lock count as one. */
 export interface LockWaiter {
+  /** The id of the claim that waits, and of the lease that it gets. */
+  readonly id: string;
   /** Null when another program wrote the record. */
   readonly process: ProcessRecord | null;
   /** Milliseconds since its last request. A hand-over skips the waiter once this reaches `ttlMs`. */
@@ -67,8 +64,11 @@ export interface ForceReleaseResult {
 }
 
 export interface LockInspection {
-  /** Reads the state of one lock at one moment. A name that was never used is free. */
-  look(name: string): Promise<LockState>;
+  /**
+   * Reads the state of one lock at one moment. A name that was never used is free.
+   * @param most maximum number of waiters that are listed, where the store lists many
+   */
+  look(name: string, most?: number): Promise<LockState>;
   /** Yields the locks whose names match, in no order. With `free`, it yields free locks as well. */
   list(pattern: string, free: boolean): AsyncGenerator<LockState, void, undefined>;
   /** Takes the lock from its holder. @param fence the token of the holder that may lose it; 0n for any holder */

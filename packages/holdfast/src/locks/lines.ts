@@ -1,12 +1,17 @@
-/** Lines: the lines of a process, one for each name and the settings under which it is asked for. */
+/** Lines: the lines of a process, one for each pair of a name and its settings. */
 import { ClosedError } from "../errors.js";
 import { LinkedList } from "../linked-list.js";
-import { type LineParts, type LineSettings, LocalLine } from "./local-line.js";
+import type { LockBackend } from "./backend.js";
+import type { LineParts, LineSettings } from "./line-terms.js";
+import { LocalLine } from "./local-line.js";
+import type { LockKind, Ownership } from "./ownership.js";
 
-/** Lines that nobody uses cost less to use again than to make anew. */
+/** To use an idle line again costs less than to make a new one. */
 const MOST_IDLE = 1_000;
 
-export class Lines {
+export class Lines implements LockKind {
+  readonly noun = "mutex";
+  readonly ownership: Ownership;
   readonly #parts: LineParts;
   readonly #byKey = new Map<string, LocalLine>();
   /** Those that nobody uses, in the order in which they were left. */
@@ -16,14 +21,18 @@ export class Lines {
     // A listener may have used the line, and left it, while its last turn was ending.
     if (this.#idle.has(line) || this.#byKey.get(line.key) !== line) return;
     this.#idle.add(line);
-    const { first, size } = this.#idle;
-    if (!first || size <= MOST_IDLE) return;
-    this.#idle.delete(first);
-    this.#byKey.delete(first.key);
+    // Two for each that comes, so that lines that had to be kept are forgotten in the end.
+    for (let tries = 2; tries > 0; tries -= 1) this.#forgetOne();
   };
 
-  constructor(parts: LineParts) {
+  constructor(parts: LineParts, ownership: Ownership) {
+    this.ownership = ownership;
     this.#parts = parts;
+  }
+
+  /** The store's longest ttl with `lockDelay`, if it has such a limit. */
+  get longestTtl(): LockBackend["longestTtl"] {
+    return this.#parts.backend.longestTtl;
   }
 
   /** How many lines are in use. */
@@ -46,6 +55,20 @@ export class Lines {
     const line = new LocalLine(key, settings, this.#parts, this.#onIdle);
     this.#byKey.set(key, line);
     return line;
+  }
+
+  /** The same, for a look: a line that is idle stays so, and one that is unknown stays unknown. */
+  look(key: string, settings: LineSettings): Pick<LocalLine, "busyError"> {
+    return this.#byKey.get(key) ?? new LocalLine(key, settings, this.#parts, this.#onIdle);
+  }
+
+  /** A line with a lease that ended early is kept: `close()` gives that back. */
+  #forgetOne(): void {
+    const { first, size } = this.#idle;
+    if (!first || size <= MOST_IDLE) return;
+    this.#idle.delete(first);
+    if (first.isOwed) this.#idle.add(first);
+    else this.#byKey.delete(first.key);
   }
 
   /** Ends what waits, and gives back what is held. */

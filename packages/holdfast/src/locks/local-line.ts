@@ -6,42 +6,38 @@
  */
 import {
   AcquireTimeoutError,
-  ClosedError,
-  HoldfastError,
+  type HoldfastError,
   IndeterminateError,
+  type LossReason,
   type Owner,
 } from "../errors.js";
 import { type Grant, Hold } from "../lease/hold.js";
-import type { Keeper } from "../lease/keeper.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
 import type { Linked } from "../linked-list.js";
 import { publish } from "../telemetry/events.js";
-import { elapsedMs, type Instant } from "../time/clock.js";
-import type { Random } from "../time/random.js";
-import type { Schedule } from "../time/schedule.js";
-import type { Busy, Claim, ClaimObserver, LockBackend, StoreClaim } from "./backend.js";
+import type { Instant } from "../time/clock.js";
+import type { Busy, ClaimObserver, StoreClaim } from "./backend.js";
 import { type Caller, CallerQueue } from "./caller-queue.js";
+import {
+  type Attempt,
+  BY_ITSELF,
+  claimOf,
+  closedError,
+  errorOf,
+  type LineParts,
+  type LineSettings,
+  noAnswer,
+  type Share,
+  tellAcquired,
+  WHOLE,
+} from "./line-terms.js";
 import { Possession } from "./possession.js";
 
-export interface LineSettings {
-  readonly name: string;
-  readonly ttlMs: number;
-  readonly lockDelayMs: number;
-  readonly localTurns: number;
-  readonly maxHoldMs: number;
-}
+/** Above this token, in the year 2283, a smaller one counts as a new start: somebody deleted the key because tokens ran out. */
+const LAST_TOKEN = 99n * 10n ** 14n;
 
-export interface LineParts {
-  readonly backend: LockBackend;
-  readonly keeper: Keeper;
-  readonly schedule: Schedule;
-  readonly random: Random;
-  /** This process, as the owner that errors name when callers here wait for a holder in the same process. */
-  readonly self: Pick<Owner, "host" | "pid" | "label">;
-}
-
-/** Above this token, in the year 2112, a smaller one counts as a new start: somebody deleted the key because tokens ran out. */
-const LAST_TOKEN = 2n ** 52n;
+/** For how long a name counts as contended after a claim of this process stood in line for it. */
+const CONTENDED_MS = 1_000;
 
 export class LocalLine implements Linked<LocalLine> {
   readonly key: string;
@@ -55,24 +51,13 @@ export class LocalLine implements Linked<LocalLine> {
   #possession: Possession | null = null;
   /** A possession whose lease ended, and which its holder has not released yet: the store may still hold the name for it. */
   #overdue: Possession | null = null;
-  /** The claim that stands in line. */
+  /** The claim that stands in line. It keeps its place beside a possession that was adopted. */
   #standing: StoreClaim | null = null;
   readonly #observer: ClaimObserver = {
-    granted: (claim, grant) => {
-      if (this.#standing === claim) this.#standing = null;
-      if (this.#possession) {
-        // A store that tells of a grant twice must not make two leases of it.
-        if (this.#possession.claim !== claim) claim.abandon();
-        return;
-      }
-      this.#busy = null;
-      const now = this.#parts.schedule.clock.now();
-      if (this.#possess(claim, grant, now)) this.#serve(false, now);
-      else this.#stand();
-    },
+    granted: (claim, grant) => this.#granted(claim, grant),
     waiting: (_, busy) => this.#wait(busy),
     troubled: (_, error) => {
-      this.#trouble = this.#errorOf(error);
+      this.#trouble = errorOf(this.#settings.name, error);
     },
     refused: (claim, error) => {
       if (this.#standing === claim) this.#refuse(error);
@@ -82,6 +67,7 @@ export class LocalLine implements Linked<LocalLine> {
     },
   };
   #attempt: Promise<unknown> | null = null;
+  readonly #adoptions = new Set<Promise<unknown>>();
   #closed = false;
   /** The last token that a caller of this process got. */
   #highest = 0n;
@@ -94,6 +80,8 @@ export class LocalLine implements Linked<LocalLine> {
   #trouble: HoldfastError | null = null;
   /** The time, on the monotonic clock, at which somebody was last known to hold the name. */
   #heardMs = Number.NEGATIVE_INFINITY;
+  /** The time, on the monotonic clock, at which a claim was last known to stand in line. */
+  #inLineMs = Number.NEGATIVE_INFINITY;
 
   constructor(key: string, settings: LineSettings, parts: LineParts, onIdle: (line: LocalLine) => void) {
     this.key = key;
@@ -103,41 +91,64 @@ export class LocalLine implements Linked<LocalLine> {
     this.#callers = new CallerQueue(
       parts.schedule,
       (caller) => this.#whyNot(caller),
-      () => this.#abandoned(),
+      () => {
+        if (this.#callers.size === 0) this.#abandoned();
+      },
     );
+  }
+
+  /** Whether the store may still hold the name for a lease that ended early and was not released yet. */
+  get isOwed(): boolean {
+    return this.#overdue?.isOwed ?? false;
   }
 
   /** Waits for a turn. Rejects with AcquireTimeoutError, the last error of the store, or the signal's reason. */
   enter(waitMs: number, signal: AbortSignal | undefined, minFence: bigint): Promise<Lease> {
     const lease = this.#callers.add(waitMs, signal, minFence);
     if (!this.#possession) this.#stand();
+    else if (this.#possession.isLingering) this.#endLinger();
     return lease;
   }
 
-  /** One attempt. Null when the name is held, here or elsewhere. */
-  tryEnter(minFence: bigint): Promise<Lease | null> {
-    if (this.#possession || this.#standing) return Promise.resolve(null);
+  /** One attempt. Null when the name is held, here or elsewhere. A hold that lingers here needs no attempt, its own or a joint one. */
+  tryEnter(minFence: bigint, attempt: Attempt = BY_ITSELF): Promise<Lease | null> {
+    const lingering = this.#possession?.isLingering ? this.#possession : null;
+    if (lingering) {
+      const now = this.#parts.schedule.clock.now();
+      if (lingering.mayPassOn(minFence, now)) return Promise.resolve(this.#nextTurn(now, true, now));
+    } else if (this.#possession || this.#standing) return Promise.resolve(null);
     // Another attempt is under way. Whether it gets the name or finds it taken, this attempt cannot get the name.
     if (this.#attempt) return this.#attempt.then(() => null);
-    const attempt = this.#tryOnce(minFence).finally(() => {
+    // By itself the second time: the claims of other lines are not asked for twice.
+    const tried = lingering
+      ? this.#free(lingering).then(() => this.#tryOnce(minFence, BY_ITSELF, BY_ITSELF))
+      : this.#tryOnce(minFence, attempt, BY_ITSELF);
+    const lease = tried.finally(() => {
       this.#attempt = null;
       if (!this.#possession) this.#stand();
     });
-    this.#attempt = attempt;
-    return attempt;
+    this.#attempt = lease;
+    return lease;
   }
 
-  async #tryOnce(minFence: bigint): Promise<Lease | null> {
+  /** Gives back a hold that lingers, for a request of the line that follows: so the line does not become idle. */
+  #free(lingering: Possession): Promise<ReleaseResult> {
+    this.#possession = null;
+    return new Promise((resolve) => lingering.giveBack(resolve, this.#parts.schedule.clock.now()));
+  }
+
+  /** @param again makes the attempt that follows a token that is not above an earlier one */
+  async #tryOnce(minFence: bigint, attempt: Attempt, again: Attempt): Promise<Lease | null> {
     const { schedule } = this.#parts;
     const since = schedule.clock.now();
     let claim: StoreClaim | null = null;
     let outcome: Grant | Busy;
     try {
       claim = this.#claim(minFence);
-      outcome = await claim.attempt();
+      outcome = await attempt(claim);
     } catch (error) {
       claim?.abandon();
-      throw this.#errorOf(error);
+      throw errorOf(this.#settings.name, error);
     }
     if (!("token" in outcome)) {
       this.#busy = outcome;
@@ -145,28 +156,49 @@ export class LocalLine implements Linked<LocalLine> {
     }
     if (this.#closed) {
       claim.abandon();
-      throw this.#closedError();
+      throw closedError(this.#settings.name);
     }
     const now = schedule.clock.now();
     if (this.#possess(claim, outcome, now)) return this.#nextTurn(since, false, now);
     if (this.#regressed) {
       await this.#regressed;
-      return this.#tryOnce(minFence);
+      return this.#tryOnce(minFence, again, again);
     }
     throw new IndeterminateError(
       `'${this.#settings.name}' was granted, but the answer came after the lease had run out`,
     );
   }
 
+  /** Goes on with a lease that was handed over with the token `fence`, before all who wait here. @param attempt adopts it */
+  adopt(fence: bigint, attempt: Attempt): Promise<Lease | null> {
+    if (this.#possession?.isLingering) void this.#free(this.#possession);
+    const least = fence > this.#highest ? fence : this.#highest;
+    const adoption = this.#tryOnce(least + 1n, attempt, attempt).finally(() => {
+      this.#adoptions.delete(adoption);
+      if (!this.#possession) this.#stand();
+    });
+    this.#adoptions.add(adoption);
+    return adoption;
+  }
+
   /** The error, with the last known owner, for a caller that does not wait. */
   busyError(waitMs: number): AcquireTimeoutError {
     const own = this.#ownOwner();
-    return new AcquireTimeoutError(
-      this.#settings.name,
-      waitMs,
-      own ?? this.#busy?.owner ?? null,
-      own !== null,
-    );
+    const { noun, weight } = this.#share;
+    return new AcquireTimeoutError(this.#settings.name, waitMs, own ?? this.#busy?.owner ?? null, {
+      isOwn: own !== null,
+      votes: own ? null : (this.#busy?.votes ?? null),
+      ...(noun === "semaphore" ? { permits: weight } : {}),
+    });
+  }
+
+  get #share(): Share {
+    return this.#settings.share ?? WHOLE;
+  }
+
+  /** Ends the lease that is held here: the store has said that it is over. */
+  lose(reason: LossReason): void {
+    this.#possession?.lose(reason);
   }
 
   #ownOwner(): Owner | null {
@@ -176,9 +208,9 @@ export class LocalLine implements Linked<LocalLine> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#callers.refuse(this.#closedError());
+    this.#callers.refuse(closedError(this.#settings.name));
     this.#withdraw();
-    await this.#attempt?.catch(() => {}); // its caller hears of it
+    await Promise.allSettled([this.#attempt, ...this.#adoptions]); // their callers hear of them
     if (this.#overdue) this.#letGo(this.#overdue); // a release after this could not be sent
     const possession = this.#possession;
     if (possession) {
@@ -188,37 +220,25 @@ export class LocalLine implements Linked<LocalLine> {
     }
   }
 
-  #closedError(): ClosedError {
-    return new ClosedError(`the wait for '${this.#settings.name}' was ended by close()`);
-  }
-
   #claim(minFence: bigint): StoreClaim {
-    const { name, ttlMs, lockDelayMs, localTurns: turns } = this.#settings;
+    const least = this.#regressed && minFence <= this.#highest ? this.#highest + 1n : minFence;
     const { backend, random } = this.#parts;
-    const claim: Claim = {
-      name,
-      id: random.id(),
-      mode: "exclusive",
-      weight: 1,
-      ttlMs,
-      storeTtlMs: ttlMs + lockDelayMs,
-      turns,
-      minFence: this.#regressed && minFence <= this.#highest ? this.#highest + 1n : minFence,
-    };
-    return backend.claim(claim, this.#observer);
+    return backend.claim(claimOf(this.#settings, this.#share, random, least), this.#observer);
   }
 
   /** Takes a place in the line between processes, unless nobody here wants the name. */
   #stand(): void {
     if (this.#callers.size === 0) {
-      if (!this.#standing && !this.#attempt) this.#onIdle(this);
+      const isWanted = this.#possession || this.#standing || this.#attempt || this.#adoptions.size > 0;
+      if (!isWanted) this.#onIdle(this);
       return;
     }
     if (this.#standing || this.#attempt) return;
     this.#trouble = null;
     try {
       this.#standing = this.#claim(this.#callers.highestMinFence);
-      this.#standing.stand();
+      const nowMs = this.#parts.schedule.clock.now().monoMs;
+      this.#standing.stand(nowMs - this.#inLineMs < CONTENDED_MS);
     } catch (error) {
       // Nobody may be listening to a caller yet, so that its time-out would end the process.
       this.#standing?.abandon();
@@ -229,14 +249,26 @@ export class LocalLine implements Linked<LocalLine> {
   #refuse(error: unknown): void {
     this.#standing = null;
     this.#busy = null;
-    this.#callers.refuse(this.#errorOf(error));
+    this.#callers.refuse(errorOf(this.#settings.name, error));
     this.#stand();
   }
 
-  /** What an error of another author says of the store's work is not known here. */
-  #errorOf(error: unknown): HoldfastError {
-    if (error instanceof HoldfastError) return error;
-    return new IndeterminateError(`'${this.#settings.name}': the store failed: ${error}`, { cause: error });
+  #granted(claim: StoreClaim, grant: Grant): void {
+    if (this.#possession && this.#standing !== claim) {
+      // A store that tells of a grant twice must not make two leases of it.
+      if (this.#possession.claim !== claim) claim.abandon();
+      return;
+    }
+    // The name was adopted, and the end of that lease has not been heard of yet. Its holder may end the waits here when it hears.
+    if (this.#possession) {
+      this.#possession.lose("taken");
+      if (this.#standing !== claim) return;
+    }
+    if (this.#standing === claim) this.#standing = null;
+    this.#busy = null;
+    const now = this.#parts.schedule.clock.now();
+    if (this.#possess(claim, grant, now)) this.#serve(false, now);
+    else this.#stand();
   }
 
   #wait(busy: Busy): void {
@@ -245,24 +277,27 @@ export class LocalLine implements Linked<LocalLine> {
     this.#busy = busy;
     this.#trouble = null;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
-    if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#settings.name, ahead }));
+    if (ahead !== null) this.#inLineMs = this.#heardMs;
+    const { noun } = this.#share;
+    if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#settings.name, noun, ahead }));
   }
 
   /** Returns false when the grant came too late, or its token is not above an earlier one. The grant is then released. */
   #possess(claim: StoreClaim, grant: Grant, now: Instant): boolean {
-    const hold = new Hold(this.#parts.schedule.clock, claim.claim, grant);
+    const hold = new Hold(this.#parts.schedule.clock, claim.claim, grant, this.#share.noun);
     this.#regressed = null;
+    if (hold.leftMs(now) <= 0) {
+      claim.abandon();
+      return false;
+    }
     if (grant.token <= this.#highest && this.#highest < LAST_TOKEN) {
       const { name: lock } = hold;
       publish("holdfast:lock:token-regression", () => ({ lock, fence: grant.token, seen: this.#highest }));
       this.#regressed = claim.release(hold.leftMs(now)).catch(() => {}); // which is tried on
       return false;
     }
-    if (hold.leftMs(now) <= 0) {
-      claim.abandon();
-      return false;
-    }
-    this.#busy = null;
+    // Only an adoption finds a lease here whose end has not been heard of yet.
+    this.#possession?.lose("taken");
     this.#trouble = null;
     const won = { claim, hold, now };
     const possession = new Possession(this.#parts, this.#settings, won, (tellCaller) =>
@@ -281,20 +316,15 @@ export class LocalLine implements Linked<LocalLine> {
       return;
     }
     this.#callers.take(caller);
+    if (this.#callers.size === 0) this.#withdraw(); // the place that was kept beside an adopted lease
     caller.resolve(this.#nextTurn(caller.since, local, now));
   }
 
   #nextTurn(since: Instant, local: boolean, now: Instant): Lease {
-    const { name } = this.#settings;
     const possession = this.#possession as Possession;
     const turn = possession.nextTurn(now, (told, endedAt) => this.#turnEnded(possession, told, endedAt));
     this.#highest = turn.fence;
-    publish("holdfast:lock:acquired", () => ({
-      lock: name,
-      fence: turn.fence,
-      waitedMs: Math.round(elapsedMs(this.#parts.schedule.clock, since)),
-      local,
-    }));
+    tellAcquired(this.#parts.schedule.clock, turn, this.#share.noun, since, local);
     return turn;
   }
 
@@ -307,10 +337,21 @@ export class LocalLine implements Linked<LocalLine> {
     } else if (next && possession.mayPassOn(next.minFence, now)) {
       this.#serve(true, now);
       told("released");
+    } else if (!next && possession.linger(now, this.#endLinger)) {
+      told("released");
     } else {
       this.#giveBack(possession, told, now);
     }
   }
+
+  /** Serves the caller that came while the hold lingered. Gives the hold back if none came, or if it has no turn for that caller. */
+  readonly #endLinger = (): void => {
+    const now = this.#parts.schedule.clock.now();
+    const possession = this.#possession as Possession;
+    const next = this.#callers.first;
+    if (next && possession.mayPassOn(next.minFence, now)) this.#serve(true, now);
+    else this.#giveBack(possession, () => {}, now);
+  };
 
   #letGo(possession: Possession): void {
     if (this.#overdue === possession) this.#overdue = null;
@@ -327,7 +368,9 @@ export class LocalLine implements Linked<LocalLine> {
 
   #lost(possession: Possession, tellCaller: () => void): void {
     this.#possession = null;
-    this.#overdue = possession;
+    if (possession.isLingering)
+      possession.letGo(); // nobody has a lease whose release could follow
+    else this.#overdue = possession;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     tellCaller();
     this.#stand();
@@ -346,10 +389,11 @@ export class LocalLine implements Linked<LocalLine> {
   }
 
   #whyNot({ since, waitMs }: Caller): HoldfastError {
-    if (this.#trouble) return this.#trouble;
+    const { name } = this.#settings;
+    if (this.#trouble) return noAnswer(name, waitMs, this.#standing, this.#trouble);
     // In line, the process asks once in a while, and not for each of its callers.
     const isInLine = (this.#busy?.ahead ?? null) !== null;
     if (this.#possession || isInLine || this.#heardMs >= since.monoMs) return this.busyError(waitMs);
-    return new IndeterminateError(`'${this.#settings.name}': no answer from the store within ${waitMs} ms`);
+    return noAnswer(name, waitMs, this.#standing);
   }
 }

@@ -2,60 +2,67 @@
  * Mutex: at most one live lease per name, across processes.
  *
  * Fairness  first come, first served between processes, and between the callers of one process; a
- *           process passes the name on among its callers for at most `localTurns` turns.
+ *           process passes the name on among its callers for at most `localTurns` turns. With `linger`
+ *           it keeps the name for a moment after a release, within the same bounds.
  * Time      a lease is renewed until it is released, lost or `maxHold` old; see lease/lease.ts.
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
 
 import { checkLockName, checkOptions } from "../arguments.js";
-import { fromCaller, InvalidArgumentError } from "../errors.js";
+import { fromCaller, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { type Duration, durationMs } from "../time/duration.js";
+import { unlessDone } from "./double-check.js";
+import { enter, tryEnter } from "./enter.js";
+import { reenter } from "./inner-lease.js";
+import type { Attempt, LineSettings } from "./line-terms.js";
 import type { Lines } from "./lines.js";
-import type { LineSettings, LocalLine } from "./local-line.js";
+import type { LocalLine } from "./local-line.js";
+import {
+  type AcquireOptions,
+  type AcquireSettings,
+  type AttemptOptions,
+  type AttemptSettings,
+  checkAcquire,
+  checkAttempt,
+  checkLease,
+  checkLinger,
+  checkLocalTurns,
+  DEFAULT_LOCAL_TURNS,
+  DEFAULT_TTL_MS,
+  type LeaseOptions,
+  type LingerOptions,
+  LONGEST_MS,
+  type LocalTurnsOptions,
+  NO_OPTIONS,
+  type UnlessOptions,
+} from "./lock-options.js";
+import type { LockPart } from "./lock-part.js";
+import { runUnder, type Work } from "./run-under.js";
 
-export interface MutexOptions {
-  /** Life of a lease that is not renewed; at least 100 ms. holdfast renews a lease after a third of it. @default "30s" */
-  readonly ttl?: Duration | undefined;
-  /** Maximum number of turns inside this process while other processes wait: 1 to 1000. @default 16 */
-  readonly localTurns?: number | undefined;
-  /** Ends a lease that is held for longer than this, even if it can be renewed. @default Infinity */
-  readonly maxHold?: Duration | undefined;
+export interface MutexOptions extends LeaseOptions, LocalTurnsOptions, LingerOptions {
+  /**
+   * Whether an owner that holds the name gets it again at once, without a request, with the same fence. The outermost release ends the
+   * lease. @default false
+   */
+  readonly reentrant?: boolean | undefined;
   /** Keeps the name from others for this long after a lease expired, but not after a release. @default 0 */
   readonly lockDelay?: Duration | undefined;
 }
-
-export interface AcquireOptions {
-  /** Longest wait. 0 makes one attempt; Infinity waits without end. @default "10s" */
-  readonly wait?: Duration | undefined;
-  /** Ends the wait when it aborts. It does not end a lease that was already granted. @default none */
-  readonly signal?: AbortSignal | undefined;
-  /** The lease gets a fence larger than this. Pass `StaleTokenError.seen` after a resource refused. @default none */
-  readonly floor?: bigint | undefined;
-}
-
-const DEFAULT_TTL_MS = 30_000;
-const DEFAULT_LOCAL_TURNS = 16;
-const DEFAULT_WAIT_MS = 10_000;
-/** Below this, a lease is mostly network delay and drift allowance. */
-const SHORTEST_TTL_MS = 100;
-const LONGEST_MS = 2 ** 31 - 1;
-const MOST_LOCAL_TURNS = 1_000;
-/** Tokens must stay exact where the store counts in doubles. */
-const HIGHEST_FLOOR = 2n ** 52n;
 
 const DEFAULT_SETTINGS: Omit<LineSettings, "name"> = {
   ttlMs: DEFAULT_TTL_MS,
   lockDelayMs: 0,
   localTurns: DEFAULT_LOCAL_TURNS,
   maxHoldMs: Number.POSITIVE_INFINITY,
+  lingerMs: 0,
 };
 
 const DEFAULT_KEY = keyOf(DEFAULT_SETTINGS);
 
 /** The settings as the beginning of a key. The name follows, so that no two pairs of settings and name read alike. */
-function keyOf({ ttlMs, lockDelayMs, localTurns, maxHoldMs }: Omit<LineSettings, "name">): string {
-  return `${ttlMs} ${lockDelayMs} ${localTurns} ${maxHoldMs} `;
+function keyOf({ ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs }: Omit<LineSettings, "name">): string {
+  return `${ttlMs} ${lockDelayMs} ${localTurns} ${maxHoldMs} ${lingerMs} `;
 }
 
 export class Mutex {
@@ -63,33 +70,36 @@ export class Mutex {
   readonly #lines: Lines;
   readonly #settings: LineSettings;
   readonly #key: string;
+  readonly #isReentrant: boolean;
 
   /** Made by `hf.mutex(name, options)`. @throws {InvalidArgumentError} */
   constructor(lines: Lines, name: string, options?: MutexOptions) {
     this.name = checkLockName(name);
     this.#lines = lines;
     this.#settings = checkSettings(name, options);
+    checkLongest(this.#settings, lines.longestTtl);
     this.#key = (options === undefined ? DEFAULT_KEY : keyOf(this.#settings)) + name;
+    this.#isReentrant = options?.reentrant ?? false;
   }
 
   /**
    * Waits for the name and returns a live lease.
    * @throws {AcquireTimeoutError} `wait` passed and somebody else held the name
    * @throws {IndeterminateError} `wait` passed and the store did not answer; holdfast cleans up the request
+   * @throws {InvalidArgumentError} also for a re-entry with a `floor` that the fence of the lease does not exceed
    * @throws {ServerError} the store refused in a way that will not pass
    * @throws {ClosedError} `hf.close()` was called
    * @throws the signal's reason, when the signal aborted first
    */
-  async acquire(options: AcquireOptions = NO_OPTIONS): Promise<Lease> {
-    const { waitMs, signal, minFence } = checkAcquire(options);
+  acquire(options?: AcquireOptions): Promise<Lease>;
+  acquire(options: UnlessOptions): Promise<Lease | null>;
+  async acquire(options: UnlessOptions = NO_OPTIONS): Promise<Lease | null> {
+    const settings = checkAcquire(options);
     this.#lines.assertOpen("acquire");
-    signal?.throwIfAborted();
-    const line = this.#line();
+    settings.signal?.throwIfAborted();
+    if (settings.unless) return unlessDone(this.#lines, settings, () => tellCaller(this.#acquire(settings)));
     try {
-      if (waitMs > 0) return await line.enter(waitMs, signal, minFence);
-      const lease = await line.tryEnter(minFence);
-      if (!lease) throw line.busyError(waitMs);
-      return lease;
+      return await this.#acquire(settings);
     } catch (error) {
       throw fromCaller(error, this.acquire);
     }
@@ -99,12 +109,11 @@ export class Mutex {
    * Makes one attempt. Resolves to null when another caller holds the name, which is a result and not an error.
    * @throws as `acquire`, except AcquireTimeoutError
    */
-  async tryAcquire(options: Pick<AcquireOptions, "floor"> = {}): Promise<Lease | null> {
-    checkOptions("options", options, ["floor"]);
-    const minFence = toMinFence(options);
+  async tryAcquire(options: AttemptOptions = {}): Promise<Lease | null> {
+    const settings = checkAttempt(options);
     this.#lines.assertOpen("tryAcquire");
     try {
-      return await this.#line().tryEnter(minFence);
+      return await this.#tryAcquire(settings);
     } catch (error) {
       throw fromCaller(error, this.tryAcquire);
     }
@@ -116,17 +125,33 @@ export class Mutex {
    * count after a loss.
    * @throws as `acquire`, and the error of `work`
    */
-  async run<Value>(
-    work: (lease: Lease) => Promise<Value> | Value,
-    options: AcquireOptions = {},
-  ): Promise<Value> {
-    if (typeof work !== "function") throw new InvalidArgumentError("work", "must be a function");
-    const lease = await this.acquire(options);
-    try {
-      return await work(lease);
-    } finally {
-      await lease.release(); // never rejects
-    }
+  run<Value>(work: Work<Value>, options?: AcquireOptions): Promise<Value>;
+  run<Value>(work: Work<Value>, options: UnlessOptions): Promise<Value | null>;
+  run<Value>(work: Work<Value>, options: UnlessOptions = {}): Promise<Value | null> {
+    return runUnder(this.#lines, options, () => this.acquire(options), work);
+  }
+
+  #acquire(settings: AcquireSettings): Promise<Lease> {
+    const { ownership } = this.#lines;
+    const inner = this.#isReentrant ? reenter(ownership, this.name, settings) : null;
+    return inner ? Promise.resolve(inner) : enter(this.#line(), this.#settings, ownership, settings);
+  }
+
+  async #tryAcquire(settings: AttemptSettings, attempt?: Attempt): Promise<Lease | null> {
+    const { ownership } = this.#lines;
+    const inner = this.#isReentrant ? reenter(ownership, this.name, settings) : null;
+    return inner ?? tryEnter(this.#line(), this.#settings, ownership, settings, attempt);
+  }
+
+  /** The mutex in a multiLock. @internal */
+  get part(): LockPart {
+    return {
+      kind: this.#lines,
+      name: this.name,
+      acquire: (settings) => this.#acquire(settings),
+      tryAcquire: (settings, attempt) => this.#tryAcquire(settings, attempt),
+      busyError: (waitMs) => this.#lines.look(this.#key, this.#settings).busyError(waitMs),
+    };
   }
 
   #line(): LocalLine {
@@ -134,49 +159,30 @@ export class Mutex {
   }
 }
 
+/** The line of this process in which a lease with these options goes on. @throws {InvalidArgumentError} */
+export function lineFor(lines: Lines, name: string, options: MutexOptions): LocalLine {
+  const settings = checkSettings(name, options);
+  checkLongest(settings, lines.longestTtl);
+  return lines.find(keyOf(settings) + name, settings);
+}
+
 function checkSettings(name: string, options: MutexOptions | undefined): LineSettings {
   if (options === undefined) return { name, ...DEFAULT_SETTINGS };
-  checkOptions("options", options, ["ttl", "localTurns", "maxHold", "lockDelay"]);
-  const { ttl = DEFAULT_TTL_MS, localTurns = DEFAULT_LOCAL_TURNS } = options;
-  const { maxHold = Number.POSITIVE_INFINITY, lockDelay = 0 } = options;
-  if (!Number.isInteger(localTurns) || localTurns < 1 || localTurns > MOST_LOCAL_TURNS) {
-    throw new InvalidArgumentError("localTurns", `must be a whole number from 1 to ${MOST_LOCAL_TURNS}`);
-  }
-  const ttlMs = durationMs("ttl", ttl, { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS });
-  return {
-    name,
-    ttlMs,
-    lockDelayMs: durationMs("lockDelay", lockDelay, { minMs: 0, maxMs: LONGEST_MS - ttlMs }),
-    localTurns,
-    maxHoldMs: durationMs("maxHold", maxHold, { minMs: 1, maxMs: Number.POSITIVE_INFINITY }),
-  };
+  checkOptions("options", options, ["ttl", "localTurns", "maxHold", "lockDelay", "linger", "reentrant"]);
+  const { lockDelay = 0, reentrant = false } = options;
+  const { ttlMs, maxHoldMs } = checkLease(options);
+  const localTurns = checkLocalTurns(options);
+  if (typeof reentrant !== "boolean") throw new InvalidArgumentError("reentrant", "must be true or false");
+  const lockDelayMs = durationMs("lockDelay", lockDelay, { minMs: 0, maxMs: LONGEST_MS - ttlMs });
+  const lingerMs = checkLinger(options, ttlMs, localTurns);
+  return { name, ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs };
 }
 
-interface AcquireSettings {
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
-  readonly minFence: bigint;
-}
-
-const NO_OPTIONS: AcquireOptions = {};
-const DEFAULT_ACQUIRE: AcquireSettings = { waitMs: DEFAULT_WAIT_MS, signal: undefined, minFence: 0n };
-
-function checkAcquire(options: AcquireOptions): AcquireSettings {
-  if (options === NO_OPTIONS) return DEFAULT_ACQUIRE;
-  checkOptions("options", options, ["wait", "signal", "floor"]);
-  const { wait = DEFAULT_WAIT_MS, signal } = options;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new InvalidArgumentError("signal", "must be an AbortSignal");
-  }
-  const bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY };
-  return { waitMs: durationMs("wait", wait, bounds), signal, minFence: toMinFence(options) };
-}
-
-/** The smallest acceptable token: one above the floor. */
-function toMinFence({ floor }: Pick<AcquireOptions, "floor">): bigint {
-  if (floor === undefined) return 0n;
-  if (typeof floor !== "bigint" || floor < 0n || floor > HIGHEST_FLOOR) {
-    throw new InvalidArgumentError("floor", `must be a bigint from 0n to ${HIGHEST_FLOOR}n`);
-  }
-  return floor + 1n;
+function checkLongest({ ttlMs, lockDelayMs }: LineSettings, longest: Lines["longestTtl"]): void {
+  if (!longest || ttlMs + lockDelayMs <= longest.ms) return;
+  throw new InvalidArgumentError(
+    "ttl",
+    `with lockDelay is ${ttlMs + lockDelayMs} ms, and ${longest.option} is ${longest.ms} ms: ` +
+      `give a shorter one, or raise ${longest.option} in all processes`,
+  );
 }

@@ -1,5 +1,6 @@
 /** Possession: the hold of this process on one name, the claim that won it, and the caller whose turn it is. */
-import type { LossReason } from "../errors.js";
+import { IndeterminateError, InvalidArgumentError, type LossReason } from "../errors.js";
+import type { LeaseHandle } from "../lease/handle.js";
 import { HeldLease } from "../lease/held-lease.js";
 import type { Hold } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
@@ -11,10 +12,15 @@ import type { StoreClaim } from "./backend.js";
 export interface PossessionSettings {
   readonly lockDelayMs: number;
   readonly maxHoldMs: number;
+  /** How long the hold stays after a release for which no caller of this process waits. 0: it goes back at once. */
+  readonly lingerMs: number;
 }
 
-/** Local turns end after this share of the ttl if other processes may be waiting. */
-const LOCAL_SHARE = 1 / 3;
+/** For how many lives of a lease that is over the store may still hold the name: a renewal may have been under way. */
+const OWED_LIVES = 2;
+
+/** Local turns, and the time for which a hold lingers, end after this share of the ttl: other processes may be waiting. */
+export const LOCAL_SHARE = 1 / 3;
 
 export class Possession {
   readonly claim: StoreClaim;
@@ -27,8 +33,13 @@ export class Possession {
   #turn: HeldLease | null = null;
   /** Ends the turn that lasts too long. */
   #limit: Alarm | null = null;
+  /** Set while the hold lingers: nobody has a turn, and the hold is kept for the next caller. */
+  #lingering: Alarm | null = null;
+  #isLast = false;
   /** Why it ended before its release. */
   #over: LossReason | null = null;
+  /** When it ended before its release, on the monotonic clock. */
+  #overMs = 0;
 
   /** @param onLost called when the lease ends before its release. Its argument is a function that tells the caller. */
   constructor(
@@ -45,8 +56,10 @@ export class Possession {
     this.#sinceMs = won.now.monoMs;
     won.hold.onLost = (reason) => {
       this.#over = reason;
+      this.#overMs = this.#schedule.clock.now().monoMs;
       this.claim.forget();
       this.#schedule.cancel(this.#limit);
+      this.#schedule.cancel(this.#lingering);
       onLost(() => this.#turn?.lose(reason));
     };
     this.#keeper.keep(won.hold, won.now);
@@ -54,6 +67,11 @@ export class Possession {
 
   get isOver(): boolean {
     return this.#over !== null;
+  }
+
+  /** Whether nobody has a turn, and the hold is kept for the next caller. True as well when it was lost meanwhile. */
+  get isLingering(): boolean {
+    return this.#lingering !== null;
   }
 
   /** The lease of the caller whose turn it is. */
@@ -64,15 +82,36 @@ export class Possession {
   /** @param ended called once, by the release of the lease. Its argument is a function that reports the result to the caller. */
   nextTurn(now: Instant, ended: (told: (result: ReleaseResult) => void, now: Instant) => void): HeldLease {
     const { maxHoldMs } = this.#settings;
-    const end = (told: (result: ReleaseResult) => void, endedAt: Instant): void => {
-      this.#endTurn(endedAt);
-      ended(told, endedAt);
+    this.#endLinger();
+    const ends = {
+      giveBack: (told: (result: ReleaseResult) => void, endedAt: Instant): void => {
+        this.#endTurn(endedAt);
+        ended(told, endedAt);
+      },
+      handOver: (turn: HeldLease): Promise<LeaseHandle> => this.#handOver(turn),
     };
-    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, end, now);
+    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, ends, now);
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       this.#limit = this.#schedule.after(maxHoldMs, () => this.lose("max-hold"));
     }
     return this.#turn;
+  }
+
+  /**
+   * Renews the lease and ends it here. The store keeps the name for the process that adopts the handle. When the outcome of the renewal is
+   * unknown, nobody has the handle, and the lease goes on.
+   */
+  async #handOver(turn: HeldLease): Promise<LeaseHandle> {
+    const { claim, hold } = this;
+    if (!claim.handOver) throw new InvalidArgumentError("backend", "cannot hand a lease over");
+    const outcome = await claim.handOver(hold.remainingMs);
+    turn.check();
+    const { name, id, noun, ttlMs } = hold;
+    if (outcome === "unknown") throw new IndeterminateError(`no answer came when '${name}' was handed over`);
+    this.lose(outcome === "renewed" ? "transferred" : outcome === "lost" ? "taken" : outcome);
+    if (outcome !== "renewed") turn.check();
+    const permits = noun === "semaphore" ? { permits: claim.claim.weight } : {};
+    return { version: 1, noun, name, id, fence: String(turn.fence), ttlMs, ...permits };
   }
 
   #endTurn(now: Instant): void {
@@ -82,12 +121,41 @@ export class Possession {
     if (!this.#over && this.hold.leftMs(now) <= 0) this.lose("expired");
   }
 
+  /**
+   * Keeps the hold after a release, for the next caller. Returns false if it may not linger, or has no further turn. Renewals go on as
+   * during a turn. That is bounded: the hold goes back a third of the ttl after its grant at the latest, so that the keeper sends at
+   * most one renewal while nobody has a turn.
+   * @param ended called when no caller came in time
+   */
+  linger(now: Instant, ended: () => void): boolean {
+    const { lingerMs } = this.#settings;
+    if (lingerMs === 0 || !this.mayPassOn(0n, now)) return false;
+    const forMs = Math.min(lingerMs, this.#passableMs(now));
+    this.#lingering = this.#schedule.at(now.monoMs + forMs, ended);
+    return true;
+  }
+
+  #endLinger(): void {
+    this.#schedule.cancel(this.#lingering);
+    this.#lingering = null;
+  }
+
+  /** The turn is the last one: its release goes to the store. */
+  stopPassingOn(): void {
+    this.#isLast = true;
+  }
+
   /** Whether the next caller of this process, who asks for at least `minFence`, may have a turn now. */
   mayPassOn(minFence: bigint, now: Instant): boolean {
     const { hold } = this;
-    if (hold.turnsLeft === 0 || minFence > hold.nextToken) return false;
-    const spentMs = now.monoMs - this.#sinceMs;
-    return spentMs < hold.ttlMs * LOCAL_SHARE && hold.leftMs(now) > hold.ttlMs * LOCAL_SHARE;
+    if (this.#isLast || hold.turnsLeft === 0 || minFence > hold.nextToken) return false;
+    return this.#passableMs(now) > 0;
+  }
+
+  /** For how long another turn may begin, unless a renewal makes it longer. */
+  #passableMs(now: Instant): number {
+    const shareMs = this.hold.ttlMs * LOCAL_SHARE;
+    return Math.min(this.#sinceMs + shareMs - now.monoMs, this.hold.leftMs(now) - shareMs);
   }
 
   /**
@@ -104,21 +172,34 @@ export class Possession {
    * it, and a copy of the claim may still be under way. Other processes need not wait for either.
    */
   letGo(): void {
-    const isDelayed = this.#over === "expired" && this.#settings.lockDelayMs > 0;
-    const isKnown = this.#over === "revoked" || this.#over === "closed";
-    if (!isDelayed && !isKnown) this.claim.abandon();
+    if (this.#mayBeKept) this.claim.abandon();
+  }
+
+  /** Whether the store may still keep the name for this lease, which is over and was not released yet. */
+  get isOwed(): boolean {
+    const overForMs = this.#schedule.clock.now().monoMs - this.#overMs;
+    return this.#mayBeKept && overForMs < OWED_LIVES * this.claim.claim.storeTtlMs;
+  }
+
+  /** Whether the store may still keep the name for this lease, and need not. A hold that lingered has no holder who needs a delay. */
+  get #mayBeKept(): boolean {
+    const isDelayed = this.#over === "expired" && this.#settings.lockDelayMs > 0 && !this.isLingering;
+    const isKnown = this.#over === "revoked" || this.#over === "closed" || this.#over === "transferred";
+    return !isDelayed && !isKnown;
   }
 
   /** Ends the turn of a caller because `close()` was called. The release of the hold follows. */
   close(): void {
     this.#over = "closed";
     this.#schedule.cancel(this.#limit);
+    this.#endLinger();
     this.#turn?.lose("closed");
   }
 
   /** Releases the hold at the store. */
   giveBack(told: (result: ReleaseResult) => void, now: Instant): void {
     const leaseLeftMs = this.hold.leftMs(now);
+    this.#endLinger();
     this.#keeper.drop(this.hold);
     this.hold.giveUp();
     try {

@@ -60,11 +60,12 @@ export class CircuitBreaker {
    * own. A promise: the call has to wait for a PING, at most `timeoutMs`, because it is not known whether Redis is there.
    */
   check(timeoutMs: number): HoldfastError | Promise<HoldfastError | null> | null {
-    const { trouble } = this.#port;
+    const { trouble, rejectsCalls } = this.#port;
     const state = this.#state;
+    if (trouble !== null && rejectsCalls) return this.#refuseUnconnected(trouble);
     if (state.name === "closed") {
       if (trouble === null) return null;
-      // A client that connects when it is first used, or is about to be connected, may have one PING to do so.
+      // A client that connects when it is first used, or is being connected, may have one PING to do so.
       if (!state.hasAnswered) return this.#afterProbe(timeoutMs, null);
     } else {
       const { outage } = state;
@@ -140,7 +141,7 @@ export class CircuitBreaker {
     const outage = this.#state.name === "closed" ? null : this.#state.outage;
     const { why = "no answer", cause } = outage ?? {};
     if (cause instanceof ClosedError) return new ClosedError("a call to Redis came");
-    return new UnavailableError(this.#port.trouble ?? why, { cause });
+    return this.#port.unavailable() ?? new UnavailableError(`Redis does not answer (${why})`, { cause });
   }
 
   /** Whether a PING was sent: there is one at a time, and at most ten in a second. */
@@ -162,12 +163,15 @@ export class CircuitBreaker {
   }
 
   #open(error: Error, known: Outage | null): void {
-    const silentAtMs = this.#nowMs;
+    const isConnected = this.#port.trouble === null;
+    // A PING that a client refused because it was not connected says nothing of Redis once it is.
+    if (!isConnected) this.#nextProbeMs = Number.NEGATIVE_INFINITY;
+    const silentAtMs = isConnected ? this.#nowMs : Number.NEGATIVE_INFINITY;
     const { why, cause, withinMs } = known ?? { why: error.message, cause: error, withinMs: this.#timeoutMs };
     const outage = { why, cause, withinMs, silentAtMs };
     this.#state = { name: "open", outage };
     // While calls keep coming a PING is always under way, so that the next call finds out at once that Redis is back.
-    if (this.#isWanted && this.#port.trouble === null) this.#probe(outage);
+    if (this.#isWanted && isConnected) this.#probe(outage);
   }
 }
 
@@ -217,7 +221,7 @@ export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slot
       return reply;
     } catch (error) {
       if (error instanceof ServerError) this.breaker.answered(); // a refusal is an answer
-      if (error instanceof IndeterminateError) this.breaker.failed(error, timeoutMs);
+      if (error instanceof IndeterminateError) this.breaker.failed(error, leftMs);
       throw error;
     }
   }

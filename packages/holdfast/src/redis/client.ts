@@ -11,7 +11,19 @@ export interface ClientMessages {
   close(): void;
 }
 
-export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMeansGone"> {
+export interface ClientTrouble {
+  /** The state of the client. */
+  readonly text: string;
+  readonly cause: Error | null;
+  /** Whether it rejects every call at once, because nobody has connected it, or because it was closed. */
+  readonly rejects: boolean;
+  /** What the caller can do. @default by `rejects` */
+  readonly remedy?: string;
+}
+
+export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMeansGone" | "reportsBreaks"> {
+  /** Host and port of the server; null: the client does not tell, or follows a Sentinel. */
+  readonly address: string | null;
   readonly library: "ioredis" | "node-redis" | "valkey-glide";
   /** Sends commands of one slot in one write where the client can; one promise per command, in order. */
   send(commands: readonly (readonly string[])[]): Promise<unknown>[];
@@ -19,13 +31,14 @@ export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMe
   /** Reports every break of the connection that carries the commands. Returns a function that ends this. */
   onDisruption(listener: () => void): () => void;
   /** Why it cannot be reached just now, as far as it knows; null when it is connected. */
-  trouble(): { readonly text: string; readonly cause: Error | null } | null;
+  trouble(): ClientTrouble | null;
   /** Ends the connection at once. Only called on a client that holdfast made itself. */
   close(): void;
 }
 
 /** A client that sends everything to one server. */
-export const oneServer: Pick<RedisClient, "slotOf" | "zeroListenersMeansGone"> = {
+export const oneServer: Pick<RedisClient, "slotOf" | "zeroListenersMeansGone" | "reportsBreaks"> = {
   slotOf: () => 0,
   zeroListenersMeansGone: true,
+  reportsBreaks: true,
 };

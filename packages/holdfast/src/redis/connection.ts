@@ -1,15 +1,18 @@
 /**
  * Connection: the port over one client. Calls that are made in one turn of the event loop are sent in one batch. Each
- * call has its own time-out. A script that the server does not know yet is sent as source.
+ * call has its own time-out. A script that the server does not know yet is sent as source. While the client is not connected,
+ * nothing is sent.
  */
-import { ClosedError, HoldfastError, IndeterminateError, ServerError } from "../errors.js";
+import { ClosedError, HoldfastError, IndeterminateError, ServerError, UnavailableError } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { Batcher } from "../time/batcher.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
+import { Backlog } from "./backlog.js";
 import type { ClientMessages, RedisClient } from "./client.js";
 import type { MessageConnection, MessageListener, RedisPort, Reply } from "./port.js";
 import type { Script } from "./script.js";
 import { groupBySlot } from "./slots.js";
+import { unreachable, warnOnce } from "./unreachable.js";
 
 interface Call {
   /** The words of a command; of a script those behind its hash. */
@@ -28,6 +31,8 @@ interface Call {
 
 /** The reply of a server that does not know a script, as the client's error or as ours. */
 const NO_SCRIPT = /(^|: )NOSCRIPT /;
+/** For how long a client may connect before the process is warned. */
+const WARN_AFTER_MS = 500;
 /** An alarm that rings later than this shows that the process was stalled. */
 const STALL_MS = 20;
 
@@ -38,25 +43,59 @@ export class Connection implements RedisPort {
   readonly #known = new Set<string>();
   readonly #messages = new Set<ClientMessages>();
   readonly #batch = new Batcher<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
+  readonly #onUnanswered = new Set<() => void>();
+  readonly #backlog: Backlog<Call>;
   #closed = false;
   #disruptions = 0;
+  #writes = 0;
+  /** Warns the process of a client that never connected. */
+  #warning: Alarm | null = null;
   readonly #stopCounting: () => void;
 
   constructor(client: RedisClient, ownsClient: boolean, schedule: Schedule) {
     this.#client = client;
     this.#ownsClient = ownsClient;
     this.#schedule = schedule;
+    this.#backlog = new Backlog({
+      client,
+      send: (calls) => this.#transmit(calls),
+      refuse: (calls, error) => {
+        for (const call of calls) this.#refuse(call, error);
+      },
+    });
     this.#stopCounting = client.onDisruption(() => {
       this.#disruptions += 1;
     });
+  }
+
+  /** Host and port of the server; null: the client does not tell. */
+  get address(): string | null {
+    return this.#client.address;
   }
 
   get trouble(): string | null {
     return this.#client.trouble()?.text ?? null;
   }
 
+  get rejectsCalls(): boolean {
+    return this.#client.trouble()?.rejects ?? false;
+  }
+
+  unavailable(): UnavailableError | null {
+    const trouble = this.#client.trouble();
+    return trouble && unreachable(this.#client, trouble, this.#backlog.failure);
+  }
+
+  get writes(): number {
+    return this.#writes;
+  }
+
   get zeroListenersMeansGone(): boolean {
     return this.#client.zeroListenersMeansGone;
+  }
+
+  get reportsBreaks(): boolean {
+    return this.#client.reportsBreaks;
   }
 
   slotOf(key: string): number {
@@ -78,6 +117,10 @@ export class Connection implements RedisPort {
 
   command(args: readonly string[], timeoutMs: number): Promise<Reply> {
     return this.#call(null, args, timeoutMs);
+  }
+
+  onUnanswered(listener: () => void): void {
+    this.#onUnanswered.add(listener);
   }
 
   openMessages(listener: MessageListener): MessageConnection {
@@ -108,6 +151,9 @@ export class Connection implements RedisPort {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopCounting();
+    this.#schedule.cancel(this.#warning);
+    for (const call of this.#backlog.takeAll())
+      this.#end(call, new ClosedError("hf.close() came before the client was connected"));
     for (const messages of this.#messages) messages.close();
     this.#messages.clear();
     if (this.#ownsClient) this.#client.close();
@@ -144,17 +190,46 @@ export class Connection implements RedisPort {
   }
 
   #send(calls: readonly Call[]): void {
+    const trouble = this.#client.trouble();
+    if (trouble === null) {
+      this.#backlog.flush();
+      this.#transmit(calls);
+      return;
+    }
+    if (trouble.rejects) {
+      warnOnce(this.#client, trouble, null);
+      for (const call of calls) this.#refuse(call, null);
+      return;
+    }
     for (const call of calls) call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+    if (this.#writes === 0) this.#warning ??= this.#schedule.after(WARN_AFTER_MS, () => this.#warn());
+    this.#backlog.add(calls);
+  }
+
+  #warn(): void {
+    const trouble = this.#client.trouble();
+    if (trouble && this.#writes === 0) warnOnce(this.#client, trouble, this.#backlog.failure);
+  }
+
+  #transmit(calls: readonly Call[]): void {
+    if (this.#writes === 0) this.#schedule.cancel(this.#warning); // its timer would keep a process that is done
+    this.#writes += 1;
     // One write reaches one server.
     for (const batch of groupBySlot(calls, (call) => this.slotOf(keyOf(call)))) this.#write(batch);
   }
 
   #write(calls: readonly Call[]): void {
-    let replies: Promise<unknown>[];
+    let replies: Promise<unknown>[] = [];
+    let refusal: { readonly error: unknown } | null = null;
     try {
       replies = this.#client.send(calls.map((call) => this.#words(call)));
     } catch (error) {
-      for (const call of calls) this.#fail(call, error);
+      refusal = { error };
+    }
+    // After the write, so that the server works meanwhile.
+    for (const call of calls) call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+    if (refusal) {
+      for (const call of calls) this.#fail(call, refusal.error);
       return;
     }
     for (const [place, reply] of replies.entries()) {
@@ -189,9 +264,23 @@ export class Connection implements RedisPort {
       return;
     }
     this.#forget(call);
+    this.#end(call, asHoldfastError(error, nameOf(call)));
+  }
+
+  /** @param error by which the client rejected a command in place of the call; null: it rejects whatever is sent */
+  #refuse(call: Call, error: unknown): void {
+    const answer = error === null ? null : asHoldfastError(error, nameOf(call));
+    this.#end(call, answer instanceof ServerError ? answer : this.#notSent());
+  }
+
+  #notSent(): UnavailableError {
+    return this.unavailable() ?? new UnavailableError("the client was connected too late for this call");
+  }
+
+  #end(call: Call, error: HoldfastError): void {
     this.#schedule.cancel(call.alarm);
     call.alarm = null;
-    call.reject(asHoldfastError(error, nameOf(call)));
+    call.reject(error);
   }
 
   /** A source without a reply, or with a refusal, may never have been loaded. */
@@ -207,9 +296,13 @@ export class Connection implements RedisPort {
   }
 
   #giveUp(call: Call): void {
+    if (this.#backlog.delete(call)) {
+      this.#end(call, this.#notSent());
+      return;
+    }
     this.#forget(call);
-    call.alarm = null;
-    call.reject(this.#outOfTime(call));
+    this.#end(call, this.#outOfTime(call));
+    for (const listener of this.#onUnanswered) listener();
   }
 
   #outOfTime(call: Call): IndeterminateError {

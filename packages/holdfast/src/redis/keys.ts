@@ -2,6 +2,7 @@
  * Every key and channel that holdfast uses. The keys of one object share a hash tag, so that a cluster
  * keeps them in one slot.
  */
+import { escapePattern } from "./pattern.js";
 
 /** The state of a lock: its lease and its last token. */
 export function lockKey(prefix: string, name: string): string {
@@ -21,6 +22,17 @@ export function lockNameOf(prefix: string, key: string): string | null {
   const start = key.indexOf(before);
   if (start < 0 || !key.endsWith(after)) return null;
   return key.slice(start + before.length, -after.length);
+}
+
+/** The four keys of a semaphore or a read-write lock, in the order in which their scripts take them. */
+export function permitKeys(prefix: string, noun: "semaphore" | "rwlock", name: string): string[] {
+  const stem = `${prefix}:{${name}}:${noun}`;
+  return [stem, `${stem}:line`, `${stem}:waiters`, `${stem}:banned`];
+}
+
+/** The record of what the holder of a lease waits for. */
+export function waitsKey(prefix: string, leaseId: string): string {
+  return `${prefix}:{${leaseId}}:waits`;
 }
 
 /** The state of a limit for a target. All limits of one target are in one slot of a cluster. */
@@ -56,14 +68,119 @@ export function guardKeys(prefix: string, name: string, subject: string, route: 
   return [`${prefix}:strikes:${of}`, `${prefix}:hits:${name.length}:${of}:${route}`];
 }
 
+/** The state of an event, a latch or a barrier. Its channel has the same text. */
+export function synchronizerKey(prefix: string, noun: "event" | "latch" | "barrier", name: string): string {
+  return `${prefix}:{${name}}:${noun}`;
+}
+
+/** The five keys of a barrier, in the order in which its scripts take them. */
+export function barrierKeys(prefix: string, name: string): string[] {
+  const stem = synchronizerKey(prefix, "barrier", name);
+  return [stem, `${stem}:leases`, `${stem}:arrivals`, `${stem}:tripped`, `${stem}:data`];
+}
+
+/** The key that marks a request as carried out, so that a copy of it changes nothing. */
+export function requestKey(prefix: string, name: string, id: string): string {
+  return `${prefix}:{${name}}:request:${id}`;
+}
+
+/** Returns the name in the key of a synchronizer, null for any other key. The client may have put a prefix of its own before it. */
+export function synchronizerNameOf(prefix: string, noun: string, key: string): string | null {
+  const before = `${prefix}:{`;
+  const after = `}:${noun}`;
+  const start = key.indexOf(before);
+  if (start < 0 || !key.endsWith(after)) return null;
+  return key.slice(start + before.length, -after.length);
+}
+
 /** The list of limits of which something may be used: see limits/limit-index.ts. */
 export function limitIndexKey(prefix: string, name: string): string {
   return `${prefix}:{${name}}:limits`;
 }
 
-/** The key of a fenced record. */
-export function fencedKey(prefix: string, name: string): string {
-  return `${prefix}:{${name}}:fenced`;
+/** The key of a record. It is the channel of its changes as well. Records of one tag are in one slot of a cluster. */
+export function recordKey(prefix: string, tag: string, name: string): string {
+  return `${prefix}:{${tag}}:record:${name}`;
+}
+
+/**
+ * The nine keys of a queue, in the order in which its scripts take them; some take the first few only. queues/lua/_queue.lua says what
+ * they hold.
+ */
+export function queueKeys(prefix: string, name: string): string[] {
+  const stem = `${prefix}:{${name}}:queue`;
+  const parts = ["line", "off", "away", "idle", "later", "again", "dead", "letters"];
+  return [stem, ...parts.map((part) => `${stem}:${part}`)];
+}
+
+/** The key that keeps the dedupe id of a push. */
+export function dedupeKey(prefix: string, name: string, id: string): string {
+  return `${prefix}:{${name}}:queue:dedupe:${id}`;
+}
+
+/** The outcome of a message, and the channel that tells it. */
+export function resultKey(prefix: string, name: string, id: string): string {
+  return `${prefix}:{${name}}:queue:result:${id}`;
+}
+
+/**
+ * The twelve keys of the lanes of a name, in the order in which their scripts take them; some take the first few only.
+ * lanes/lua/_lanes.lua says what they hold.
+ */
+export function laneKeys(prefix: string, name: string): string[] {
+  const stem = `${prefix}:{${name}}:lanes`;
+  const parts = [
+    "rec",
+    "ready",
+    "off",
+    "away",
+    "idle",
+    "later",
+    "again",
+    "cancelled",
+    "held",
+    "dead",
+    "letters",
+  ];
+  return [stem, ...parts.map((part) => `${stem}:${part}`)];
+}
+
+/** The outcome of a message of a lane, and the channel that tells it. */
+export function laneResultKey(prefix: string, name: string, ticket: string): string {
+  return `${prefix}:{${name}}:lanes:result:${ticket}`;
+}
+
+/** The seats of a signal and the mail of its `emitOne`, in the order in which its scripts take them. */
+export function signalKeys(prefix: string, name: string): [string, string] {
+  return [`${prefix}:{${name}}:signal`, `${prefix}:{${name}}:mail`];
+}
+
+/** The key that keeps the outcome of one request of `emitOne`, so that a copy of it reaches nobody else. */
+export function emittedKey(prefix: string, name: string, id: string): string {
+  return `${prefix}:{${name}}:emitted:${id}`;
+}
+
+/** The channel of a signal. */
+export function signalChannel(prefix: string, name: string): string {
+  return `${prefix}:signal:${name}`;
+}
+
+/** The pattern for the channels of all signals whose names match `pattern`. */
+export function signalPattern(prefix: string, pattern: string): string {
+  return `${escapePattern(prefix)}:signal:${pattern}`;
+}
+
+/** Returns what the key of a record names, null for any other key. The client may have put a prefix of its own before it. */
+export function parseRecordKey(
+  prefix: string,
+  key: string,
+): { readonly tag: string; readonly name: string } | null {
+  const before = `${prefix}:{`;
+  const start = key.indexOf(before);
+  if (start < 0) return null;
+  // No name of a record has the separator.
+  const [, tag, name] = /^(.+)\}:record:(.+)$/s.exec(key.slice(start + before.length)) ?? [];
+  return tag && name ? { tag, name } : null;
 }
 
 /** The channel that carries grants and other messages to one process. */

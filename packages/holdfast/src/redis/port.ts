@@ -3,11 +3,13 @@
  *
  * Every call settles within its own time-out, whatever the client does: some clients never settle, some
  * resend, some run a call from an offline queue after its caller gave up. So every script must allow
- * to be run twice, and a call that timed out rejects with IndeterminateError.
+ * to be run twice, and a call that timed out rejects with IndeterminateError. While the client is not connected, calls
+ * wait here and not in the client, so that a call that was not sent rejects with UnavailableError.
  *
  * A port remembers which scripts the server knows. One that reaches several servers (a cluster) will have to
  * remember it for each of them, because NOSCRIPT of one says nothing about the others.
  */
+import type { UnavailableError } from "../errors.js";
 import type { Script } from "./script.js";
 
 /** A value that Lua can return, the same in RESP2 and RESP3. */
@@ -45,8 +47,16 @@ export interface MessageConnection {
 export interface RedisPort {
   /** Why Redis cannot be reached just now, as far as the client knows; null: it is connected, or does not say. */
   readonly trouble: string | null;
+  /** Whether the client rejects every call at once, because nobody has connected it, or because it was closed. */
+  readonly rejectsCalls?: boolean;
+  /** The error for a call that ends now and was not sent; null: the client is connected, or does not say. */
+  unavailable(): UnavailableError | null;
+  /** How often calls were handed to the client. No call that was made since a number was read was sent while it is the same. */
+  readonly writes: number;
   /** Number of breaks of the connection. A call under way during a break may have been carried out twice. */
   readonly disruptions: number;
+  /** Whether `disruptions` counts every break. A client that does not report them never sends a call again. */
+  readonly reportsBreaks: boolean;
   /**
    * Whether a PUBLISH that reached nobody proves that nobody listens. True on a single server. In a cluster the server
    * that runs a script counts its own listeners only.
@@ -54,12 +64,25 @@ export interface RedisPort {
   readonly zeroListenersMeansGone: boolean;
   /** The slot of a key: 0 on a single server. All keys of one call must have the same. */
   slotOf(key: string): number;
-  /** Runs a script atomically. @throws {ServerError} not carried out. @throws {IndeterminateError} unknown. */
+  /**
+   * Runs a script atomically.
+   * @throws {ServerError} not carried out. @throws {UnavailableError} not sent. @throws {IndeterminateError} unknown.
+   */
   script(script: Script, keys: readonly string[], args: readonly string[], timeoutMs: number): Promise<Reply>;
   /** One raw command. Its first key, where it has one, is its second word. Errors as for `script`. */
   command(args: readonly string[], timeoutMs: number): Promise<Reply>;
+  /** Calls back whenever a call had no answer within its time-out. */
+  onUnanswered?(listener: () => void): void;
   /** Opens a connection for messages. Never throws; reports to `listener`. */
   openMessages(listener: MessageListener): MessageConnection;
   /** Ends what the port itself opened; a client that the user passed in stays open. */
   close(): Promise<void>;
+}
+
+/** The error for a wait that ends now, if nothing was sent since `writes` was read; null: something was, or nobody can tell. */
+export function nothingSentSince(
+  port: Pick<RedisPort, "writes" | "unavailable">,
+  writes: number,
+): UnavailableError | null {
+  return port.writes === writes ? port.unavailable() : null;
 }

@@ -1,15 +1,68 @@
 /** Finds names by the keys that carry them, in small steps, so that the server serves others between two of them. */
+import type { RedisContext } from "./context.js";
+import { synchronizerNameOf } from "./keys.js";
+import { escapePattern, matcherOf } from "./pattern.js";
 import type { RedisPort } from "./port.js";
 import { replyRow } from "./reply.js";
+import { groupBySlot } from "./slots.js";
 
 /** Keys that one SCAN looks at. */
 const SCAN_COUNT = 1_000;
+/** Objects that one script reads: few enough for the server to serve others in between. */
+const CHUNK = 50;
+
+export interface Search<Name, State> {
+  /** Pattern of the keys, without what a client puts before every key. */
+  readonly match: string;
+  /** The name in a key; null for a key of another program, or one that is not meant. */
+  readonly parse: (key: string) => Name | null;
+  readonly keyOf: (name: Name) => string;
+  /** Reads some, all in one slot. */
+  readonly look: (names: readonly Name[]) => Promise<readonly State[]>;
+}
+
+/** Yields the state of everything that the search finds, in no order, each as it is when it is read. */
+export async function* lookAtAll<Name, State>(
+  port: RedisPort,
+  { match, parse, keyOf, look }: Search<Name, State>,
+  timeoutMs: number,
+): AsyncGenerator<State, void, undefined> {
+  for await (const names of scanNames(port, match, parse, timeoutMs)) {
+    for (const group of groupBySlot(names, (name) => port.slotOf(keyOf(name)))) {
+      for (let start = 0; start < group.length; start += CHUNK)
+        yield* await look(group.slice(start, start + CHUNK));
+    }
+  }
+}
+
+/**
+ * Yields the state of each name that matches and has the key of this noun, in no order.
+ * @param look null: another program owns a key of it, and it is left out
+ */
+export async function* lookAtNames<State>(
+  { port, prefix, callTimeoutMs }: Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">,
+  noun: string,
+  pattern: string,
+  look: (names: readonly string[]) => Promise<readonly (State | null)[]>,
+): AsyncGenerator<State, void, undefined> {
+  const isMeant = matcherOf(pattern);
+  const search: Search<string, State | null> = {
+    match: `${escapePattern(prefix)}:{${pattern}}:${noun}`,
+    parse: (key) => {
+      const name = synchronizerNameOf(prefix, noun, key);
+      return name !== null && isMeant(name) ? name : null;
+    },
+    keyOf: (name) => `${prefix}:{${name}}:${noun}`,
+    look,
+  };
+  for await (const state of lookAtAll(port, search, callTimeoutMs)) if (state !== null) yield state;
+}
 
 /**
  * Yields the names of the keys that match, each key once.
  * @param parse the name in a key; null for a key of another program
  */
-export async function* scanNames<Name>(
+async function* scanNames<Name>(
   port: RedisPort,
   match: string,
   parse: (key: string) => Name | null,

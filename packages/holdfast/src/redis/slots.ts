@@ -30,6 +30,7 @@ export function groupBySlot<Item>(
 ): (readonly Item[])[] {
   const first = items[0];
   if (first === undefined) return [];
+  if (items.length === 1) return [items];
   const its = slotOf(first);
   // On a single server this is all.
   if (items.every((item) => slotOf(item) === its)) return [items];

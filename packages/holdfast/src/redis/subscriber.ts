@@ -42,6 +42,12 @@ export class Subscriber {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #entries = new Map<string, Entry>();
+  /** Number of entries with listeners. A process may have ten thousand, so that no step may visit each. */
+  #used = 0;
+  /** The entries that the server refused. */
+  readonly #refused = new Set<Entry>();
+  /** No entry can be stuck before, on the monotonic clock. */
+  #notStuckUntilMs = 0;
   #connection: MessageConnection | null = null;
   /** Whether the connection takes subscriptions. */
   #connected = false;
@@ -74,7 +80,7 @@ export class Subscriber {
       this.#open();
       return;
     }
-    for (const entry of this.#entries.values()) if (entry.state === "refused") this.#ask(entry);
+    for (const entry of [...this.#refused]) this.#ask(entry);
   }
 
   /**
@@ -98,7 +104,7 @@ export class Subscriber {
   close(): void {
     this.#closed = true;
     this.#end();
-    this.#entries.clear();
+    this.#clear();
   }
 
   get #nowMs(): number {
@@ -112,6 +118,7 @@ export class Subscriber {
   #add(topic: Topic, listener: TopicListener): Subscription {
     const own: TopicListener = { ...bound(listener) }; // one listener may subscribe twice
     const entry = this.#entries.get(keyOf(topic)) ?? this.#newEntry(topic);
+    if (entry.listeners.size === 0) this.#used += 1;
     entry.listeners.add(own);
     if (entry.state === "up") {
       void Promise.resolve().then(() => {
@@ -120,7 +127,7 @@ export class Subscriber {
     } else this.revive();
     return {
       close: () => {
-        if (entry.listeners.delete(own) && entry.listeners.size === 0) this.#leave(entry);
+        if (entry.listeners.delete(own) && entry.listeners.size === 0 && !this.#closed) this.#leave(entry);
       },
     };
   }
@@ -136,16 +143,21 @@ export class Subscriber {
   /** Whether the server answers other calls, and for long has not confirmed a topic. */
   get #isStuck(): boolean {
     if (this.#port.trouble !== null) return false;
-    const longestMs = Math.max(this.#timeoutMs, STUCK_MS);
-    return [...this.#entries.values()].some(
-      ({ state, downMs }) => state !== "up" && state !== "refused" && this.#nowMs - downMs > longestMs,
-    );
+    const nowMs = this.#nowMs;
+    if (nowMs <= this.#notStuckUntilMs) return false;
+    let oldestMs = nowMs;
+    for (const { state, downMs } of this.#entries.values())
+      if (state !== "up" && state !== "refused") oldestMs = Math.min(oldestMs, downMs);
+    const stuckMs = oldestMs + Math.max(this.#timeoutMs, STUCK_MS);
+    if (nowMs > stuckMs) return true;
+    this.#notStuckUntilMs = stuckMs;
+    return false;
   }
 
   #open(): void {
     this.#end();
     for (const entry of this.#entries.values()) {
-      entry.state = "asking";
+      this.#move(entry, "asking");
       entry.downMs = this.#nowMs;
     }
     this.#connection = this.#port.openMessages({
@@ -186,19 +198,19 @@ export class Subscriber {
 
   /** An unsubscription that was under way ends with the connection. */
   #forgetLeft(): void {
-    for (const [key, { listeners }] of this.#entries) if (listeners.size === 0) this.#entries.delete(key);
+    for (const entry of this.#entries.values()) if (entry.listeners.size === 0) this.#forget(entry);
   }
 
   #ask(entry: Entry): void {
     if (entry.state === "refused") entry.downMs = this.#nowMs;
-    if (entry.state !== "up") entry.state = "asking";
+    if (entry.state !== "up") this.#move(entry, "asking");
     const epoch = this.#epoch;
     const isCurrent = (): boolean => this.#epoch === epoch && entry.state !== "leaving";
     this.#connection?.subscribe(entry.topic).then(
       () => {
         if (!isCurrent()) return;
         this.#heard();
-        entry.state = "up";
+        this.#move(entry, "up");
         for (const listener of [...entry.listeners]) listener.up();
       },
       (error: HoldfastError) => {
@@ -211,35 +223,55 @@ export class Subscriber {
   #failed(entry: Entry, error: HoldfastError): void {
     if (error instanceof ServerError) this.#down(entry, "refused", error);
     else this.#lost(error);
-    if ([...this.#entries.values()].every(({ state }) => state === "refused")) this.#end();
+    if (this.#refused.size === this.#entries.size) this.#end();
   }
 
   #down(entry: Entry, state: "asking" | "refused", error: Error | null): void {
     if (entry.state === "up") entry.downMs = this.#nowMs;
-    entry.state = state;
+    // The oldest entry that somebody wants may have been refused long ago.
+    if (entry.state === "refused") this.#notStuckUntilMs = 0;
+    this.#move(entry, state);
     for (const listener of [...entry.listeners]) listener.down(error, entry.downMs);
   }
 
   #leave(entry: Entry): void {
-    if ([...this.#entries.values()].every(({ listeners }) => listeners.size === 0)) {
+    this.#used -= 1;
+    if (this.#used === 0) {
       this.#end();
-      this.#entries.clear();
+      this.#clear();
       return;
     }
     if (!this.#connected || entry.state === "refused") {
-      this.#entries.delete(keyOf(entry.topic));
+      this.#forget(entry);
       return;
     }
-    entry.state = "leaving";
+    this.#move(entry, "leaving");
     entry.downMs = this.#nowMs;
     const epoch = this.#epoch;
     const left = (): void => {
       if (this.#epoch !== epoch) return;
       // Somebody may want it again by now. Only now may it be asked for: a client may mix up the two.
       if (entry.listeners.size > 0) this.#ask(entry);
-      else this.#entries.delete(keyOf(entry.topic));
+      else this.#forget(entry);
     };
     this.#connection?.unsubscribe(entry.topic).then(left, left);
+  }
+
+  #move(entry: Entry, state: Entry["state"]): void {
+    entry.state = state;
+    if (state === "refused") this.#refused.add(entry);
+    else this.#refused.delete(entry);
+  }
+
+  #forget(entry: Entry): void {
+    this.#entries.delete(keyOf(entry.topic));
+    this.#refused.delete(entry);
+  }
+
+  #clear(): void {
+    this.#entries.clear();
+    this.#refused.clear();
+    this.#used = 0;
   }
 }
 

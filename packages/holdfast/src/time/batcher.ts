@@ -38,3 +38,8 @@ export class Batcher<Item> {
     if (this.#items.push(item) === 1) process.nextTick(this.#flush);
   }
 }
+
+/** Resolves when the batches of this turn of the event loop are sent. */
+export function batchesSent(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,6 +1,4 @@
 /** The scripts of holdfast, each with keys and arguments as the library sends them. */
-import { script as enter } from "../../src/fencing/redis/enter.lua.js";
-import { script as write } from "../../src/fencing/redis/write.lua.js";
 import { script as acquire } from "../../src/locks/backends/redis/lua/acquire.lua.js";
 import { script as take } from "../../src/locks/backends/redis/lua/acquire-many.lua.js";
 import { script as forceRelease } from "../../src/locks/backends/redis/lua/force-release.lua.js";
@@ -9,7 +7,9 @@ import { script as look } from "../../src/locks/backends/redis/lua/look.lua.js";
 import { script as release } from "../../src/locks/backends/redis/lua/release.lua.js";
 import { script as give } from "../../src/locks/backends/redis/lua/release-many.lua.js";
 import { script as renew } from "../../src/locks/backends/redis/lua/renew.lua.js";
-import { fencedKey, lockKeys } from "../../src/redis/keys.js";
+import { script as enter } from "../../src/records/lua/enter.lua.js";
+import { script as write } from "../../src/records/lua/write.lua.js";
+import { lockKeys, recordKey } from "../../src/redis/keys.js";
 
 export interface ScriptCall {
   readonly title: string;
@@ -22,7 +22,7 @@ export interface ScriptCall {
 
 export const LOCK = lockKeys("holdfast", "it");
 const [LOCK_KEY = ""] = LOCK;
-const RECORD = fencedKey("holdfast", "it");
+const RECORD = recordKey("holdfast", "it", "it");
 
 /** What `holder` sends, or `waiter`, or a newcomer. */
 export function callsOf(who: string): ScriptCall[] {
@@ -38,7 +38,7 @@ export function callsOf(who: string): ScriptCall[] {
       title: "take",
       source: take.source,
       keys: [LOCK_KEY],
-      args: [`86400000 1000 ${owner}`, "2", "86401000", who],
+      args: [`86400000 1000 ${owner}`, "2", "86401000", "0", who],
       numbers: [1, 2],
     },
     { title: "acquire", source: acquire.source, keys: LOCK, args: ask("0"), numbers },
@@ -50,8 +50,14 @@ export function callsOf(who: string): ScriptCall[] {
     { title: "release and ban", source: release.source, keys: LOCK, args: [who, "1000", "0"], numbers: [1] },
     { title: "force-release", source: forceRelease.source, ...ofLock, args: ["0", "holdfast:inbox:", "0"] },
     { title: "look", source: look.source, ...ofLock, args: ["10"] },
-    { title: "enter", source: enter.source, keys: [RECORD], args: ["7", who], numbers: [] },
-    { title: "write", source: write.source, keys: [RECORD], args: ["7", who, "value"], numbers: [] },
+    { title: "enter", source: enter.source, keys: [RECORD], args: ["7", who, ""], numbers: [] },
+    {
+      title: "write",
+      source: write.source,
+      keys: [RECORD],
+      args: [who, "1", "", "0", "1", 'j"value"', "", "7", who, "", RECORD],
+      numbers: [1],
+    },
   ];
 }
 

@@ -1,7 +1,7 @@
 /** The circuit breaker in virtual time, over a port that answers, refuses or is silent as the test says. */
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, describe, expect, test } from "vitest";
-import { ClosedError, IndeterminateError, ServerError } from "../../src/errors.ts";
+import { ClosedError, IndeterminateError, ServerError, UnavailableError } from "../../src/errors.ts";
 import { BreakerPort } from "../../src/redis/breaker.ts";
 import type { Reply } from "../../src/redis/port.ts";
 import { Schedule } from "../../src/time/schedule.ts";
@@ -17,6 +17,8 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 /** Answers after no time, or ends every call after its time-out, as the real port does. */
 class ScriptedPort {
   trouble: string | null = null;
+  rejectsCalls = false;
+  readonly writes = 0;
   readonly disruptions = 0;
   answer: "PONG" | "silence" | Error = "PONG";
   readonly sent: string[] = [];
@@ -43,6 +45,11 @@ class ScriptedPort {
   }
 
   readonly zeroListenersMeansGone = true;
+  readonly reportsBreaks = true;
+
+  unavailable(): UnavailableError | null {
+    return this.trouble === null ? null : new UnavailableError(this.trouble);
+  }
 
   slotOf(): number {
     return 0;
@@ -173,12 +180,28 @@ describe("a Redis that is silent", () => {
 });
 
 describe("a client that is not connected", () => {
+  test("a client that refuses calls while it connects is asked at once when it is connected", async () => {
+    server.trouble = "connecting";
+    server.answer = new Error("not connected, and no offline queue");
+    expect((await call()).told).toBe("UNAVAILABLE");
+    server.trouble = null;
+    server.answer = "PONG";
+    expect(await call()).toEqual({ told: "PONG", tookMs: 0 });
+  });
+
   test("at first may have one PING to connect, for which all calls wait", async () => {
     server.trouble = "connecting";
     const calls = [port.command(["GET"], TIMEOUT_MS), port.command(["GET"], TIMEOUT_MS)];
     server.trouble = null;
     expect(await Promise.all(calls)).toEqual(["PONG", "PONG"]);
     expect(server.sent).toEqual(["PING", "GET", "GET"]);
+  });
+
+  test("is refused at once where it was closed, or nobody connects it", async () => {
+    server.trouble = "nobody has connected the client";
+    server.rejectsCalls = true;
+    expect(await call()).toEqual({ told: "UNAVAILABLE", tookMs: 0 });
+    expect(server.sent).toEqual([]);
   });
 
   test("later is sent nothing; the first call after it connected waits for a PING", async () => {

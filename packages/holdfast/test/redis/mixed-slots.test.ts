@@ -5,19 +5,28 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { ElectionInspection } from "../../src/election/inspection.js";
 import { Inspector } from "../../src/inspect/inspector.js";
+import { LanesInspection } from "../../src/lanes/inspection.js";
 import { LimitInspection } from "../../src/limits/inspection.js";
 import { Limit } from "../../src/limits/limit.js";
 import { Limiter } from "../../src/limits/limiter.js";
 import { Limits } from "../../src/limits/limits.js";
 import { RedisInspection } from "../../src/locks/backends/redis/inspection.js";
+import { RedisPermits } from "../../src/locks/backends/redis/permits/redis-permits.js";
 import { RedisLocks } from "../../src/locks/backends/redis/redis-locks.js";
+import { RedisWaits } from "../../src/locks/backends/redis/redis-waits.js";
 import { Locks } from "../../src/locks/locks.js";
+import { OnceInspection } from "../../src/once/inspection.js";
+import { QueueInspection } from "../../src/queues/inspection.js";
+import { RecordInspection } from "../../src/records/inspection.js";
 import type { RedisClient } from "../../src/redis/client.js";
 import { detectClient } from "../../src/redis/clients/detect.js";
 import { Connection } from "../../src/redis/connection.js";
 import { RedisContext } from "../../src/redis/context.js";
 import { slotOfKey } from "../../src/redis/slots.js";
+import { SignalInspection } from "../../src/signals/inspection.js";
+import { SynchronizerInspection } from "../../src/synchronizers/inspection.js";
 import { systemClock } from "../../src/time/clock.js";
 import { systemRandom } from "../../src/time/random.js";
 import { Schedule } from "../../src/time/schedule.js";
@@ -39,7 +48,13 @@ beforeAll(async () => {
     send: (commands) =>
       commands.flatMap((command) => (isMixed(command) ? [crossSlot()] : plain.send([command]))),
   };
-  const settings = { prefix: "holdfast", label: "", callTimeoutMs: 1_000, random: systemRandom };
+  const settings = {
+    prefix: "holdfast",
+    label: "",
+    callTimeoutMs: 1_000,
+    listenAfterMs: 1_000,
+    random: systemRandom,
+  };
   const schedule = new Schedule(systemClock);
   context = new RedisContext(new Connection(client, false, schedule), { ...settings, schedule });
 });
@@ -87,6 +102,27 @@ test("locks that are acquired, waited for, renewed and given back at one moment 
   await other.close();
 });
 
+test("several locks in several slots are taken one by one, in the order of their names, and all or none", async () => {
+  const locks = new Locks(new RedisLocks(context), {}, context.schedule);
+  const other = new Holdfast(redis);
+  const names = TARGETS.map((name) => `several ${name}`);
+  const multi = locks.multiLock(names.toReversed().map((name) => locks.mutex(name)));
+  const held = await other.mutex(names[2] as string).acquire();
+  expect(await multi.tryAcquire()).toBeNull();
+  expect(await redis.exists(`holdfast:{${names[3]}}:lock`)).toBe(0);
+  const waiting = multi.acquire();
+  await held.release();
+  const lease = await waiting;
+  expect(await lease.release()).toBe("released");
+  const near = ["one", "two"].map((name) => locks.mutex(`{slot} ${name}`));
+  expect(await (await locks.multiLock(near).tryAcquire())?.release()).toBe("released");
+  const again = await multi.tryAcquire();
+  expect(again?.valid).toBe(true);
+  await again?.release();
+  await locks.close();
+  await other.close();
+});
+
 test("charges of one moment, the index and the inspector send keys of one slot at a time", async () => {
   const limiter = new Limiter(context);
   const limits = new Limits(limiter);
@@ -96,7 +132,24 @@ test("charges of one moment, the index and the inspector send keys of one slot a
   const results = await Promise.all(TARGETS.map((target) => limit.take(target)));
   expect(results.map(({ remaining }) => remaining)).toEqual([2, 2, 2, 2]);
 
-  const inspector = new Inspector(new RedisInspection(context), new LimitInspection(context));
+  const records = new RecordInspection(context);
+  const locks = new RedisInspection(context);
+  const semaphores = new RedisPermits("semaphore", context).inspection;
+  const rwLocks = new RedisPermits("rwlock", context).inspection;
+  const inspector = new Inspector({
+    locks,
+    semaphores,
+    rwLocks,
+    waits: new RedisWaits(context, { mutex: locks, semaphore: semaphores, rwlock: rwLocks }),
+    limits: new LimitInspection(context),
+    synchronizers: new SynchronizerInspection(context),
+    records,
+    elections: new ElectionInspection(locks, async () => null),
+    signals: new SignalInspection(context),
+    once: new OnceInspection(locks, records),
+    queues: new QueueInspection(context),
+    lanes: new LanesInspection(context),
+  });
   const used: string[] = [];
   for await (const { target } of inspector.limits()) used.push(target);
   expect(used.sort()).toEqual(TARGETS);
@@ -109,6 +162,10 @@ test("charges of one moment, the index and the inspector send keys of one slot a
   const held: string[] = [];
   for await (const { name } of inspector.locks()) held.push(name);
   expect(held.sort()).toEqual(TARGETS);
+  await Promise.all(TARGETS.map((name) => hf.record(name).put(name)));
+  const written: unknown[] = [];
+  for await (const { value } of inspector.records()) written.push(value);
+  expect(written.sort()).toEqual(TARGETS);
   await Promise.all(leases.map((lease) => lease.release()));
   await hf.close();
 });

@@ -315,3 +315,12 @@ test("an inbox reads a message as a verb and words; a verb that nobody knows is 
   for (const text of ["grant a 1 2", "nonsense", ""]) latest().listener.message(topic, text, "inbox");
   expect(heard).toEqual([["a", "1", "2"]]);
 });
+
+test("thirty thousand topics of one turn cost time in proportion to their number", async () => {
+  // Where each of them visits all others, this takes minutes.
+  const topics = Array.from({ length: 30_000 }, (_, at) => subscriber.subscribe(`c${at}`, ears()));
+  latest().listener.connected();
+  await confirmAll();
+  for (const topic of topics) topic.close();
+  expect(latest().closed).toBe(true);
+}, 30_000);

@@ -3,6 +3,7 @@ import { UnsupportedClientError } from "../../errors.js";
 import type { RedisClient } from "../client.js";
 import { type GlideLike, glideClient } from "./glide.js";
 import { type IoredisLike, ioredisClient } from "./ioredis.js";
+import { ioredisMockRefused, isIoredisMock } from "./ioredis-mock.js";
 import { type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 
 const USE_ONE =
@@ -30,6 +31,7 @@ export function detectClient(client: unknown): RedisClient {
 
 function adapterOf(client: object): RedisClient {
   const has = (name: string): boolean => typeof (client as Record<string, unknown>)[name] === "function";
+  if (isIoredisMock(client)) throw ioredisMockRefused();
   // A pipeline or a transaction has the commands of its client, but no connection of its own to copy.
   const connects = has("duplicate") && has("on");
   if (connects && has("defineCommand") && has("call")) {

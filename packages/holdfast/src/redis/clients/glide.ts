@@ -21,6 +21,10 @@ export interface GlideLike {
   readonly config: Config;
   readonly inflightRequestsLimit?: number;
   readonly isClosed?: boolean;
+  /** Only a client of our own, which exists before GLIDE's is connected. */
+  readonly isConnecting?: boolean;
+  /** Only of our own: why it could not connect last. */
+  readonly lastError?: Error | null;
   readonly socket?: { destroy(): void };
   customCommand(args: readonly string[], options?: { decoder: number }): Promise<unknown>;
   close(): void;
@@ -68,21 +72,38 @@ const SUBSCRIBE_TRIES = 2;
 
 export function glideClient(client: GlideLike): RedisClient {
   const { config, constructor: maker } = client;
-  const send = sender(client);
+  // A lazy client connects with its first command, and does not say when it has.
+  let isConnecting = config.lazyConnect === true;
+  const send = sender(client, () => {
+    isConnecting = false;
+  });
   return {
     ...oneServer,
     library: "valkey-glide",
+    address: addressOf(config),
     send: (commands) => commands.map((command) => send(command)),
     openMessages: (listener) => openMessages(config, maker, listener),
-    // A break needs no report: GLIDE rejects the calls under way, and does not send them again.
+    reportsBreaks: false,
+    // A break needs no report for the sake of repeated calls: GLIDE rejects the calls under way, and does not send them again.
     onDisruption: () => () => {},
-    trouble: () => (client.isClosed ? { text: "the valkey-glide client is closed", cause: null } : null),
+    trouble() {
+      if (client.isClosed) return { text: "the valkey-glide client is closed", cause: null, rejects: true };
+      if (!(client.isConnecting ?? isConnecting)) return null;
+      return { text: "valkey-glide is not connected", cause: client.lastError ?? null, rejects: false };
+    },
     close: () => client.close(),
   };
 }
 
+function addressOf({ addresses }: Config): string | null {
+  const [first, ...others] = Array.isArray(addresses) ? addresses : [];
+  return typeof first?.host === "string" && others.length === 0
+    ? `${first.host}:${first.port ?? 6379}`
+    : null;
+}
+
 /** Sends calls in their order, with no more in flight than GLIDE takes. */
-function sender(client: GlideLike): (command: readonly string[]) => Promise<unknown> {
+function sender(client: GlideLike, answered: () => void): (command: readonly string[]) => Promise<unknown> {
   const window = Math.max(1, Math.floor((client.inflightRequestsLimit ?? DEFAULT_INFLIGHT) * OUR_SHARE));
   const waiting: (() => void)[] = [];
   let inFlight = 0;
@@ -90,9 +111,13 @@ function sender(client: GlideLike): (command: readonly string[]) => Promise<unkn
     if (inFlight < window) inFlight += 1;
     else await new Promise<void>((resolve) => waiting.push(resolve)); // takes over the place of one that is done
     try {
-      return await client.customCommand(command, TEXT_REPLIES);
+      const reply = await client.customCommand(command, TEXT_REPLIES);
+      answered();
+      return reply;
     } catch (error) {
-      throw translated(error);
+      const told = translated(error);
+      if (told instanceof ServerError) answered();
+      throw told;
     } finally {
       const next = waiting.shift();
       if (next) next();
@@ -169,7 +194,8 @@ function openMessages(config: Config, maker: GlideMaker, listener: MessageListen
     ping: async () => (await opened).customCommand(["PING"]),
     close() {
       closed = true;
-      if (connection) endGlide(connection);
+      if (connection) void leaveAll(connection, confirmed).then(endGlide);
+      connection = null;
     },
   };
 }
@@ -220,7 +246,19 @@ async function leave(connection: Subscriber, { kind, name }: Topic): Promise<voi
   else await connection.unsubscribe([name], SUBSCRIBE_TIMEOUT_MS);
 }
 
-/** After a reconnect GLIDE subscribes anew, and reads the confirmation as a notification without a message. */
+/** GLIDE keeps the connection of a closed client for seconds. Without this, the server would count it as a listener until then. */
+async function leaveAll(connection: Subscriber, confirmed: ReadonlySet<string>): Promise<Subscriber> {
+  const named = (kind: Topic["kind"]): string[] =>
+    [...confirmed].filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length + 1));
+  const [channels, patterns] = [named("channel"), named("pattern")];
+  await Promise.allSettled([
+    channels.length > 0 && connection.unsubscribe(channels, SUBSCRIBE_TIMEOUT_MS),
+    patterns.length > 0 && connection.punsubscribe(patterns, SUBSCRIBE_TIMEOUT_MS),
+  ]);
+  return connection;
+}
+
+/** After a reconnect GLIDE subscribes again, and reads the confirmation as a notification without a message. */
 function tellOfReconnects(connection: Subscriber, tell: () => void): void {
   const { notificationToPubSubMessageSafe: read } = connection;
   if (!read) return; // a message that was lost is found out by the next sign of life

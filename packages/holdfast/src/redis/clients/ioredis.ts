@@ -1,8 +1,8 @@
 /**
  * ioredis 5 and 6, and iovalkey, which comes from ioredis 5: standalone or behind Sentinel.
  *
- * By default they send a command again when the connection broke before its reply, and keep commands in an
- * offline queue. Both are harmless here: scripts may be repeated, and each call has its own time-out.
+ * By default they send a command again when the connection broke before its reply, which is harmless here: scripts may be
+ * repeated, and each call has its own time-out.
  */
 import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
 import type { MessageListener, Topic } from "../port.js";
@@ -15,6 +15,9 @@ interface Pipeline {
 /** The part of an ioredis client that holdfast uses. */
 export interface IoredisLike {
   readonly status?: string;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** Remembers why it could not connect, also where nobody listens to errors. */
+  readonly connector?: { readonly firstError?: unknown };
   call(command: string, ...args: string[]): Promise<unknown>;
   pipeline(commands: unknown[][]): Pipeline;
   defineCommand(name: string, definition: { lua: string }): void;
@@ -47,9 +50,15 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
     client.on("close", tell);
     return () => void client.off("close", tell);
   });
+  let oldError: unknown;
+  const errorOfConnect = (): Error | null => {
+    const error = client.connector?.firstError;
+    return error instanceof Error && error !== oldError ? error : null;
+  };
   return {
     ...oneServer,
     library: "ioredis",
+    address: addressOf(client.options),
     send(commands) {
       // A pipeline resolves when its last reply is there. A few single calls cost less, and each resolves by itself.
       if (commands.length > FEW) return sendPipeline(client, commands);
@@ -58,11 +67,23 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
     openMessages: (listener) => openMessages(client.duplicate(SUBSCRIBER_OPTIONS), listener),
     onDisruption: (listener) => disruptions.add(listener),
     trouble() {
-      if (client.status === undefined || client.status === "ready") return null;
-      return { text: `ioredis is not connected (${client.status})`, cause: lastError() };
+      const { status } = client;
+      if (status === undefined || status === "ready") {
+        oldError = client.connector?.firstError;
+        return null;
+      }
+      const rejects = status === "end";
+      const text = rejects ? "the ioredis client is closed" : `ioredis is not connected: ${status}`;
+      return { text, cause: lastError() ?? errorOfConnect(), rejects };
     },
     close: () => client.disconnect(),
   };
+}
+
+function addressOf(options: IoredisLike["options"]): string | null {
+  const { host, port, path, sentinels } = options ?? {};
+  if (path || sentinels || typeof host !== "string") return null;
+  return `${host}:${port}`;
 }
 
 function sendPipeline(client: IoredisLike, commands: readonly (readonly string[])[]): Promise<unknown>[] {

@@ -4,8 +4,10 @@
  * It never sends a command again, and batches the commands of one tick by itself. Its `timeout` option does not
  * reject a command that was already written, so the port counts the time-out of each call.
  */
+import { errorMonitor } from "node:events";
 import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
 import type { MessageListener, Topic } from "../port.js";
+import { BrokenTurn } from "./broken-turn.js";
 import { Disruptions } from "./disruptions.js";
 
 type Send = (args: readonly string[], options?: Readonly<Record<string, unknown>>) => Promise<unknown>;
@@ -28,8 +30,8 @@ export interface NodeRedisLike {
   unsubscribe(channel: string, listener: Hear): Promise<unknown>;
   pUnsubscribe(pattern: string, listener: Hear): Promise<unknown>;
   ping(): Promise<unknown>;
-  on(event: string, listener: (...args: never[]) => void): unknown;
-  off(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: string | symbol, listener: (...args: never[]) => void): unknown;
+  off(event: string | symbol, listener: (...args: never[]) => void): unknown;
   /** Since version 5. */
   destroy?(): void;
   /** Before version 5. */
@@ -44,7 +46,7 @@ const PLAIN_REPLIES = { typeMapping: {} };
 /**
  * Version 6 gives each command a timer of 5 s (`commandOptions.timeout`), which lives on when the reply is there. It ends
  * commands that are not yet written, and a client that is ready writes at once: the timers would only cost two thirds of
- * the throughput. While the client is not ready, they keep its queue short.
+ * the throughput.
  */
 const PLAIN_REPLIES_UNTIMED = { ...PLAIN_REPLIES, timeout: undefined };
 
@@ -60,32 +62,91 @@ function subscriberOf(client: NodeRedisLike): NodeRedisLike {
   });
 }
 
-export function nodeRedisClient(
-  client: NodeRedisLike,
-  lastError: () => Error | null = () => null,
-): RedisClient {
+export function nodeRedisClient(client: NodeRedisLike): RedisClient {
+  let lastError: Error | null = null;
+  const brokenTurn = isVersion5(client) ? new BrokenTurn() : null;
   const disruptions = new Disruptions((tell) => {
-    client.on("reconnecting", tell);
-    return () => void client.off("reconnecting", tell);
+    const broken = (): void => {
+      brokenTurn?.begin();
+      tell();
+    };
+    return onBreak(client, broken, (error) => {
+      lastError = error;
+    });
   });
+  let wasOpen = client.isOpen;
   const sender = (client.options?.legacyMode && client.v4) || client;
   return {
     ...oneServer,
     library: "node-redis",
-    send(commands) {
-      const options = client.isReady ? PLAIN_REPLIES_UNTIMED : PLAIN_REPLIES;
-      return commands.map((command) => sender.sendCommand(command, options));
-    },
+    address: addressOf(client.options?.socket),
+    send: (commands) =>
+      commands.map((command) =>
+        brokenTurn
+          ? brokenTurn.send((more) => sender.sendCommand(command, { ...PLAIN_REPLIES_UNTIMED, ...more }))
+          : sender.sendCommand(command, PLAIN_REPLIES_UNTIMED),
+      ),
     openMessages: (listener) => openMessages(subscriberOf(client), listener),
     onDisruption: (listener) => disruptions.add(listener),
     trouble() {
+      wasOpen ||= client.isOpen;
       if (client.isReady !== false) return null;
-      const text = client.isOpen
-        ? "node-redis is not connected"
-        : "node-redis is closed: call connect() first";
-      return { text, cause: lastError() };
+      const cause = lastError;
+      if (client.isOpen) return { text: "node-redis is not connected", cause, rejects: false };
+      if (wasOpen) return { text: "the node-redis client is closed", cause, rejects: true };
+      const remedy = "await client.connect() before the first call";
+      return { text: "nobody has connected the node-redis client", cause, rejects: true, remedy };
     },
     close() {}, // the user closes it; the opener closes one that holdfast has opened
+  };
+}
+
+/** Version 4 cannot be destroyed, and version 6 knows CLIENT UNBLOCK. */
+function isVersion5(client: NodeRedisLike): boolean {
+  return client.destroy !== undefined && !("clientUnblock" in client);
+}
+
+function addressOf(socket: object | undefined): string | null {
+  const { host, port } = (socket ?? {}) as { readonly host?: unknown; readonly port?: unknown };
+  return typeof host === "string" ? `${host}:${port}` : null;
+}
+
+/**
+ * A client that does not reconnect by itself says nothing of a break, but its user may connect it again. Its errors are read without
+ * a listener for them: a client whose user listens to none must end the process.
+ */
+function onBreak(
+  client: NodeRedisLike,
+  tell: () => void,
+  remember: (error: Error | null) => void,
+): () => void {
+  let wasReady = client.isReady !== false;
+  const listeners: readonly (readonly [event: string | symbol, listener: (error: Error) => void])[] = [
+    [errorMonitor, remember],
+    [
+      "reconnecting",
+      () => {
+        wasReady = false;
+        tell();
+      },
+    ],
+    [
+      "connect",
+      () => {
+        if (wasReady) tell();
+      },
+    ],
+    [
+      "ready",
+      () => {
+        wasReady = true;
+        remember(null);
+      },
+    ],
+  ];
+  for (const [event, listener] of listeners) client.on(event, listener);
+  return () => {
+    for (const [event, listener] of listeners) client.off(event, listener);
   };
 }
 
@@ -138,7 +199,8 @@ export function endOf(connection: NodeRedisLike): () => void {
   const end = (): void => {
     if (!over || connecting || !connection.isOpen) return;
     if (connection.destroy) connection.destroy();
-    else void connection.disconnect?.().catch(() => {}); // it was closed meanwhile
+    // Version 4 forgets what it waits for at once, and then trips over replies behind the message that it is just telling.
+    else process.nextTick(() => void connection.disconnect?.().catch(() => {})); // it was closed meanwhile
   };
   const when = (event: string, isConnecting: boolean): void => {
     connection.on(event, () => {

@@ -3,6 +3,7 @@ import type { RedisClient } from "../client.js";
 import type { RedisAddress } from "./address.js";
 import { endGlide, type GlideLike, type GlideMaker, glideClient } from "./glide.js";
 import { type IoredisLike, ioredisClient } from "./ioredis.js";
+import { ioredisMockRefused } from "./ioredis-mock.js";
 import { endOf, type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 import { sendOnceSelected } from "./selected.js";
 
@@ -20,9 +21,11 @@ export function open(name: Library, library: never, address: RedisAddress): Redi
 }
 
 function openIoredis(
-  library: { Redis: new (options: Record<string, unknown>) => IoredisLike },
+  library: { Redis?: new (options: Record<string, unknown>) => IoredisLike },
   { host, port, username, password, database, tls }: RedisAddress,
 ): RedisClient {
+  // A test runner has put ioredis-mock in place of ioredis: it exports no such name.
+  if (library.Redis === undefined) throw ioredisMockRefused();
   const client = new library.Redis({
     host,
     port,
@@ -52,8 +55,8 @@ function openNodeRedis(
     // A command that waits while the connection breaks would be sent behind the next SELECT.
     disableOfflineQueue: database !== 0,
   });
-  const lastError = rememberError(client);
-  const opened = { ...nodeRedisClient(client, lastError), close: endOf(client) };
+  client.on("error", () => {}); // it must not end the process: the calls tell of it
+  const opened = { ...nodeRedisClient(client), close: endOf(client) };
   const selected = {
     on: client.on.bind(client),
     isReady: () => client.isReady === true,
@@ -67,14 +70,19 @@ function openNodeRedis(
 function openGlide(library: { GlideClient: GlideMaker }, address: RedisAddress): RedisClient {
   const maker = library.GlideClient;
   const config = glideConfig(address);
+  let isConnected = false;
+  let lastError: Error | null = null;
   const connect = async (): Promise<GlideLike> => {
     if (address.database !== 0) await trySelect(maker, address);
-    return maker.createClient(config);
+    const client = await maker.createClient(config);
+    isConnected = true;
+    return client;
   };
   let connecting: Promise<GlideLike> | null = null;
   const connected = (): Promise<GlideLike> => {
     connecting ??= connect().catch((error: unknown) => {
       connecting = null;
+      if (error instanceof Error) lastError = error;
       throw error;
     });
     return connecting;
@@ -82,6 +90,12 @@ function openGlide(library: { GlideClient: GlideMaker }, address: RedisAddress):
   return glideClient({
     constructor: maker,
     config,
+    get isConnecting() {
+      return !isConnected;
+    },
+    get lastError() {
+      return lastError;
+    },
     customCommand: async (args, options) => (await connected()).customCommand(args, options),
     close() {
       connecting?.then(endGlide, () => {});

@@ -11,9 +11,7 @@ const LIBRARIES: readonly Library[] = ["ioredis", "redis", "iovalkey", "@valkey/
 /** @throws {InvalidArgumentError} @throws {ClientNotInstalledError} */
 export function openClient(url: string): RedisClient {
   const address = parseRedisUrl(url);
-  // Loaded at run time from the user's installation, so that no library is a dependency and a bundler
-  // does not try to follow it. A bundle in CommonJS has no URL of its own, and so no place to look from.
-  const load = import.meta.url ? createRequire(import.meta.url) : null;
+  const load = loader();
   for (const name of LIBRARIES) {
     const library = load && tryLoad(load, name);
     if (library) return open(name, library as never, address);
@@ -22,6 +20,18 @@ export function openClient(url: string): RedisClient {
     "a URL needs a client library, and none was found: npm install ioredis (or redis, iovalkey, @valkey/valkey-glide); " +
       "in a bundle, pass a client instead of a URL",
   );
+}
+
+/**
+ * A library is loaded at run time from the user's installation, so that none is a dependency and no bundler follows it. Null: a bundle
+ * may have no file name or no URL of a file, and then there is no place to look from.
+ */
+function loader(): NodeJS.Require | null {
+  try {
+    return import.meta.url ? createRequire(import.meta.url) : null;
+  } catch {
+    return null;
+  }
 }
 
 function tryLoad(load: NodeJS.Require, name: string): unknown {

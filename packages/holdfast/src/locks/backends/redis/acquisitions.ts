@@ -45,9 +45,11 @@ export class Acquisitions {
   }
 
   #send(acquisitions: readonly Acquisition[]): void {
-    const { storeTtlMs, turns } = (acquisitions[0] as Acquisition).sent.claim;
+    const { claim, common } = (acquisitions[0] as Acquisition).sent;
     const isAlike = ({ sent }: Acquisition): boolean =>
-      sent.claim.storeTtlMs === storeTtlMs && sent.claim.turns === turns;
+      sent.claim.storeTtlMs === claim.storeTtlMs &&
+      sent.claim.turns === claim.turns &&
+      sent.common === common;
     if (!acquisitions.every(isAlike)) {
       this.#send(acquisitions.filter(isAlike));
       this.#send(acquisitions.filter((acquisition) => !isAlike(acquisition)));

@@ -6,7 +6,8 @@
  */
 import { jittered, type Random } from "../../../time/random.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
-import type { LockScripts, SentClaim } from "./lock-scripts.js";
+import type { ClaimScripts } from "./claim-scripts.js";
+import type { SentClaim } from "./lock-scripts.js";
 
 interface Leftover {
   readonly sent: SentClaim;
@@ -31,13 +32,13 @@ const MOST_PROLONGED = 1_000;
 export class Cleanup {
   readonly #schedule: Schedule;
   readonly #random: Random;
-  readonly #scripts: LockScripts;
+  readonly #scripts: ClaimScripts;
   #prolonged = 0;
   readonly #byId = new Map<string, Leftover>();
   #onEmpty: (() => void) | null = null;
   #closing = false;
 
-  constructor(schedule: Schedule, random: Random, scripts: LockScripts) {
+  constructor(schedule: Schedule, random: Random, scripts: ClaimScripts) {
     this.#schedule = schedule;
     this.#random = random;
     this.#scripts = scripts;

@@ -5,8 +5,7 @@ import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys
 import { escapePattern } from "../../../redis/pattern.js";
 import type { Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
-import { scanNames } from "../../../redis/scan.js";
-import { groupBySlot } from "../../../redis/slots.js";
+import { lookAtAll } from "../../../redis/scan.js";
 import type { ForceReleaseResult, LockInspection, LockState } from "../../inspection.js";
 import { listensElsewhere } from "./lock-scripts.js";
 import { parseLock, toHolder, toWaiter } from "./lock-state.js";
@@ -16,8 +15,6 @@ import { script as lookScript } from "./lua/look.lua.js";
 /** Maximum number of waiters that are listed, for a single lock and for each lock of a list. */
 const MOST_WAITERS = 1_000;
 const MOST_WAITERS_IN_LIST = 100;
-/** Maximum number of locks that one script reads, so that the server can answer others in between. */
-const CHUNK = 50;
 
 type InspectionContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
 
@@ -28,26 +25,22 @@ export class RedisInspection implements LockInspection {
     this.#context = context;
   }
 
-  async look(name: string): Promise<LockState> {
-    const [state] = await this.#look([name], MOST_WAITERS);
+  async look(name: string, most = MOST_WAITERS): Promise<LockState> {
+    const [state] = await this.lookAll([name], most);
     if (state) return state;
     throw new ServerError(`WRONGTYPE the keys of the lock '${name}' hold something else`);
   }
 
   async *list(pattern: string, free: boolean): AsyncGenerator<LockState, void, undefined> {
     const { port, prefix, callTimeoutMs } = this.#context;
-    const match = `${escapePattern(prefix)}:{${pattern}}:lock`;
-    const parse = (key: string): string | null => lockNameOf(prefix, key);
-    for await (const names of scanNames(port, match, parse, callTimeoutMs)) {
-      for (const group of groupBySlot(names, (name) => port.slotOf(lockKey(prefix, name)))) {
-        for (let start = 0; start < group.length; start += CHUNK) {
-          const states = await this.#look(group.slice(start, start + CHUNK), MOST_WAITERS_IN_LIST);
-          for (const state of states) {
-            if (state && (state.holder || state.waiting > 0 || (free && state.lastFence > 0n))) yield state;
-          }
-        }
-      }
-    }
+    const search = {
+      match: `${escapePattern(prefix)}:{${pattern}}:lock`,
+      parse: (key: string) => lockNameOf(prefix, key),
+      keyOf: (name: string) => lockKey(prefix, name),
+      look: (names: readonly string[]) => this.lookAll(names, MOST_WAITERS_IN_LIST),
+    };
+    for await (const state of lookAtAll(port, search, callTimeoutMs))
+      if (state && (state.holder || state.waiting > 0 || (free && state.lastFence > 0n))) yield state;
   }
 
   async forceRelease(name: string, fence: bigint): Promise<ForceReleaseResult> {
@@ -77,7 +70,8 @@ export class RedisInspection implements LockInspection {
     };
   }
 
-  async #look(names: readonly string[], most: number): Promise<(LockState | null)[]> {
+  /** The states of many locks, each with at most `most` waiters; null: a key of that lock holds something else. */
+  async lookAll(names: readonly string[], most: number): Promise<(LockState | null)[]> {
     const keys = names.flatMap((name) => lockKeys(this.#context.prefix, name));
     const reply = await this.#context.port.script(
       lookScript,
@@ -97,7 +91,10 @@ function toState(name: string, row: Reply | undefined, nowUs: number): LockState
   const record = parseLock(String(held));
   if (!record && held !== "") return null;
   // An entry is the waiter's id, a blank, and its value in the hash.
-  const read = entries.map((entry) => toWaiter(String(entry).replace(/^\S+ /, ""), nowUs));
+  const read = entries.map((entry) => {
+    const [id = "", ...value] = String(entry).split(" ");
+    return toWaiter(id, value.join(" "), nowUs);
+  });
   const waiters = read.filter((waiter) => waiter !== null);
   return {
     name,

@@ -3,6 +3,7 @@
  * holds something for longer than a moment opens its inbox, to hear at once of a lease that is taken away by hand.
  */
 import { type Linked, LinkedList } from "../../../linked-list.js";
+import type { RedisContext } from "../../../redis/context.js";
 import type { Inbox } from "../../../redis/inbox.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
 import type { Claim } from "../../backend.js";
@@ -15,12 +16,17 @@ export interface LiveClaim extends Linked<LiveClaim> {
   revoke(): void;
 }
 
+type LiveClaimsParts = Pick<RedisContext, "schedule" | "listenAfterMs"> & {
+  readonly inbox: Pick<Inbox, "open">;
+};
+
 /** How often a process that holds something sees to it that its inbox is open. */
 const PULSE_MS = 1_000;
 
 export class LiveClaims {
   readonly #schedule: Schedule;
-  readonly #inbox: Inbox;
+  readonly #inbox: Pick<Inbox, "open">;
+  readonly #listenAfterMs: number;
   readonly #claims = new LinkedList<LiveClaim>();
   #held = 0;
   #pulse: Alarm | null = null;
@@ -29,9 +35,10 @@ export class LiveClaims {
     this.#inbox.open();
   };
 
-  constructor(schedule: Schedule, inbox: Inbox) {
+  constructor({ schedule, inbox, listenAfterMs }: LiveClaimsParts) {
     this.#schedule = schedule;
     this.#inbox = inbox;
+    this.#listenAfterMs = listenAfterMs;
   }
 
   add(claim: LiveClaim): void {
@@ -48,7 +55,7 @@ export class LiveClaims {
   /** A claim was granted. */
   hold(): void {
     this.#held += 1;
-    this.#pulse ??= this.#schedule.after(PULSE_MS, this.#listen);
+    this.#pulse ??= this.#schedule.after(this.#listenAfterMs, this.#listen);
   }
 
   /** A claim is over. */

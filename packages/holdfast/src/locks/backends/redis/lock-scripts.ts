@@ -5,23 +5,25 @@
  * A claim may still reach the server after its caller gave up. So every copy that is sent is counted until it is
  * answered, and a claim with an unanswered copy is banned when it is released.
  */
-import { type Owner, ServerError } from "../../../errors.js";
+import { IndeterminateError, isRefusal, type Owner, type UnavailableError } from "../../../errors.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { lockKey, lockKeys } from "../../../redis/keys.js";
-import type { RedisPort, Reply } from "../../../redis/port.js";
+import { nothingSentSince, type RedisPort, type Reply } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import { groupBySlot } from "../../../redis/slots.js";
-import { publish } from "../../../telemetry/events.js";
 import type { Instant } from "../../../time/clock.js";
-import type { Claim, Holder } from "../../backend.js";
-import { parseLock, toOwner } from "./lock-state.js";
+import type { Adoption, Claim, HandedOver, Holder, Transfer } from "../../backend.js";
+import { type HolderRecord, parseLock, toOwner } from "./lock-state.js";
 import { script as acquireScript } from "./lua/acquire.lua.js";
 import { script as acquireManyScript } from "./lua/acquire-many.lua.js";
+import { script as adoptScript } from "./lua/adopt.lua.js";
 import { script as heartbeatScript } from "./lua/heartbeat.lua.js";
 import { script as releaseScript } from "./lua/release.lua.js";
 import { script as releaseManyScript } from "./lua/release-many.lua.js";
 import { script as renewScript } from "./lua/renew.lua.js";
+import { script as transferScript } from "./lua/transfer.lua.js";
+import { Renewals } from "./renewals.js";
 
 export type LockScriptsContext = Pick<
   RedisContext,
@@ -33,26 +35,47 @@ export interface SentClaim {
   readonly claim: Claim;
   /** The key of the lock's state. */
   readonly key: string;
+  /** The token that the first question asks for, in 16 digits: one for several servers. */
+  readonly common?: string | undefined;
   /** How often the connection had broken before the claim was first sent. */
   readonly disruptions: number;
   /** Copies that have no answer, yet or for ever. */
   unanswered: number;
-  /** Sent at least once by a client that was connected: it may be on its way, or in the client's hands. */
-  left: boolean;
+  /** The port's `writes` before the claim was first sent: while it is the same, no copy has left this process. */
+  writes: number;
+}
+
+/** A holder, and the highest token that the server has handed out or reserved. */
+export interface SeenHolder extends HolderRecord {
+  readonly top: bigint;
+}
+
+/** Who holds the name, as the server told it. */
+interface Held {
+  readonly leftMs: number;
+  readonly owner: Owner | null;
+  /** The record itself, for a lock that has one holder at most. */
+  readonly holder?: SeenHolder | null;
 }
 
 export type Verdict =
   | { readonly kind: "granted"; readonly token: bigint }
-  | { readonly kind: "busy"; readonly leftMs: number; readonly owner: Owner | null }
-  | {
-      readonly kind: "in-line";
-      readonly leftMs: number;
-      readonly owner: Owner | null;
-      readonly ahead: number;
-      readonly ticket: string;
-    }
+  | ({ readonly kind: "busy" } & Held)
+  | ({ readonly kind: "in-line" } & Required<Held> & {
+        readonly ahead: number;
+        readonly ticket: string;
+      })
   /** The server has no record of the claim: it was given up, or the server lost it. */
   | { readonly kind: "unknown-id" };
+
+/** A claim as a part of a request that takes several names at once. */
+export interface ClaimPart {
+  readonly keys: readonly string[];
+  /** See several/lua/take-all.lua. */
+  readonly terms: string;
+  /** Parses the holder that the reply names. */
+  toHeld(holder: Reply | undefined): { readonly owner: Owner | null; readonly holder?: SeenHolder | null };
+}
 
 /** What `acquireMany` did for one claim. */
 export interface ManyAnswer {
@@ -75,24 +98,34 @@ export interface AcquireSettings {
   readonly timeoutMs: number;
 }
 
+/** What became of an adoption, as the server told it. */
+export type AdoptAnswer =
+  | { readonly outcome: "adopted"; readonly token: bigint; readonly permits: number | undefined }
+  | Exclude<Adoption, { readonly outcome: "adopted" }>;
+
 /** `left`: the claim held nothing, stood in line, and left it. */
 export type ReleaseOutcome = "released" | "handed-over" | "left" | "absent";
 
 /** For how long the last token outlives the lease. */
 const KEEP_MS = 86_400_000;
 const TOKEN_LENGTH = 16;
+const SHORTEST_CALL_MS = 10;
 const RELEASED = 1;
 const RELEASES: readonly (ReleaseOutcome | undefined)[] = ["absent", "released", "handed-over", "left"];
-const RENEWED = 1;
-const UNKNOWN_LOCK = -1;
 
 export class LockScripts {
   readonly #port: RedisPort;
   readonly #context: LockScriptsContext;
+  readonly #renewals: Renewals;
 
-  constructor(context: LockScriptsContext) {
+  readonly #callShare: number;
+
+  /** @param callShare the share of its ttl that one request for a claim may take */
+  constructor(context: LockScriptsContext, callShare = 1) {
     this.#port = context.port;
     this.#context = context;
+    this.#callShare = callShare;
+    this.#renewals = new Renewals(context, renewScript, (name) => lockKey(context.prefix, name));
   }
 
   /** An argument of the scripts that grant: whether a process may listen at a server that the script does not see. */
@@ -102,6 +135,11 @@ export class LockScripts {
 
   get callTimeoutMs(): number {
     return this.#context.callTimeoutMs;
+  }
+
+  /** The time-out of one request for a claim: an answer that takes longer than its share of the ttl would be of no use. */
+  limitMs(ttlMs: number): number {
+    return Math.min(this.#context.callTimeoutMs, Math.max(ttlMs * this.#callShare, SHORTEST_CALL_MS));
   }
 
   /** How often the connection broke: a call under way at that moment may have been carried out twice. */
@@ -115,15 +153,35 @@ export class LockScripts {
   }
 
   /** Begins the account of a claim. */
-  account(claim: Claim): SentClaim {
+  account(claim: Claim, common?: string): SentClaim {
     const key = lockKey(this.#context.prefix, claim.name);
-    return { claim, key, disruptions: this.#port.disruptions, unanswered: 0, left: false };
+    const { disruptions, writes } = this.#port;
+    return { claim, key, common, disruptions, unanswered: 0, writes };
+  }
+
+  partOf({ name, storeTtlMs, turns, minFence }: Claim): ClaimPart {
+    const keys = lockKeys(this.#context.prefix, name);
+    return { keys, terms: `mutex ${storeTtlMs} ${turns} ${minFence}`, toHeld: holderIn };
   }
 
   /** Counts a copy. The caller of `acquireMany` does this for its claims, because one may be given up before it is sent. */
   count(sent: SentClaim): void {
     sent.unanswered += 1;
-    sent.left ||= this.#port.trouble === null;
+  }
+
+  /** Discounts a copy that the server has refused, or that was not sent. */
+  discount(sent: readonly SentClaim[], error: unknown): void {
+    if (isRefusal(error)) for (const each of sent) each.unanswered -= 1;
+  }
+
+  /** The error for a wait that is over, if no copy of the claim has left this process; null: one may have. */
+  unsent({ writes }: SentClaim): UnavailableError | null {
+    return nothingSentSince(this.#port, writes);
+  }
+
+  /** Whether a copy of the claim may have left this process. */
+  hasLeft({ writes }: SentClaim): boolean {
+    return this.#port.writes !== writes;
   }
 
   /** For how long a claim that ends must be banned, because a copy of it may still be on the way. */
@@ -132,18 +190,28 @@ export class LockScripts {
   }
 
   /** Whether a client that is not connected now may send the claim again when it is. */
-  mayBeResent({ left, unanswered }: SentClaim): boolean {
-    return this.#port.trouble !== null && left && unanswered > 0;
+  mayBeResent(sent: SentClaim): boolean {
+    return this.#port.trouble !== null && this.hasLeft(sent) && sent.unanswered > 0;
   }
 
-  /** Takes the locks that are free and have no line. All must have one slot, one ttl, and one number of tokens to reserve. */
+  /** Takes the locks that are free and have no line. All must have one slot, one ttl, one number of tokens, and one `common`. */
   async acquireMany(sent: readonly SentClaim[]): Promise<ManyAnswer[]> {
-    const { storeTtlMs, turns } = (sent[0] as SentClaim).claim;
-    const { owner, callTimeoutMs } = this.#context;
+    const [
+      {
+        claim: { storeTtlMs, turns },
+        common,
+      },
+    ] = sent as readonly [SentClaim];
+    const { owner } = this.#context;
     const keys = sent.map(({ key }) => key);
-    const args = [`${KEEP_MS} ${storeTtlMs} ${owner}`, String(turns), String(KEEP_MS + storeTtlMs)];
+    const args = [
+      `${KEEP_MS} ${storeTtlMs} ${owner}`,
+      String(turns),
+      String(KEEP_MS + storeTtlMs),
+      common ?? "0",
+    ];
     for (const { claim } of sent) args.push(claim.id);
-    const timeoutMs = Math.min(callTimeoutMs, ...sent.map(({ claim }) => claim.ttlMs));
+    const timeoutMs = this.limitMs(Math.min(...sent.map(({ claim }) => claim.ttlMs)));
     const sentAt = this.#context.schedule.clock.now();
     try {
       const reply = await this.#port.script(acquireManyScript, keys, args, timeoutMs);
@@ -152,7 +220,7 @@ export class LockScripts {
       for (const each of sent) each.unanswered -= 1;
       return verdicts.map((verdict) => ({ verdict, sentAt, ticket }));
     } catch (error) {
-      if (error instanceof ServerError) for (const each of sent) each.unanswered -= 1;
+      this.discount(sent, error);
       throw error;
     }
   }
@@ -164,74 +232,51 @@ export class LockScripts {
     const { wait, inbox, heartbeat, ticket } = settings;
     const args = [id, String(storeTtlMs), String(turns), String(minFence), owner];
     args.push(wait ? "1" : "0", inbox, String(heartbeat), ticket, this.#elsewhere);
-    // An answer that takes longer than the lease would be of no use.
-    const timeoutMs = Math.min(settings.timeoutMs, ttlMs);
-    this.count(sent);
+    const timeoutMs = Math.min(settings.timeoutMs, this.limitMs(ttlMs));
+    const reply = await this.counted([sent], () =>
+      this.#port.script(acquireScript, lockKeys(prefix, name), args, timeoutMs),
+    );
+    return parseVerdict(reply, id);
+  }
+
+  /** Goes on with a lease that was handed over. */
+  async adopt(sent: SentClaim, from: HandedOver): Promise<AdoptAnswer> {
+    const { name, id, ttlMs, storeTtlMs, turns, minFence } = sent.claim;
+    const { prefix, owner } = this.#context;
+    const numbers = [storeTtlMs, turns, minFence].map(String);
+    const args = [from.id, String(from.fence), id, ...numbers, owner];
+    const reply = await this.counted([sent], () =>
+      this.#port.script(adoptScript, lockKeys(prefix, name), args, this.limitMs(ttlMs)),
+    );
+    return parseAdoption(reply, id);
+  }
+
+  /** Sends a copy of each claim, and counts it until it is answered. */
+  async counted<Answer>(sent: readonly SentClaim[], send: () => Promise<Answer>): Promise<Answer> {
+    for (const each of sent) this.count(each);
     try {
-      const reply = await this.#port.script(acquireScript, lockKeys(prefix, name), args, timeoutMs);
-      sent.unanswered -= 1;
-      return parseVerdict(reply, id);
+      const answer = await send();
+      for (const each of sent) each.unanswered -= 1;
+      return answer;
     } catch (error) {
-      if (error instanceof ServerError) sent.unanswered -= 1;
+      this.discount(sent, error);
       throw error;
     }
   }
 
-  /** Gives signs of life for waiters of one slot, each with its number. */
-  async heartbeat(waiters: readonly (readonly [Claim, number])[], timeoutMs: number): Promise<Verdict[]> {
-    const { prefix, callTimeoutMs } = this.#context;
+  /** Gives signs of life for waiters of one slot, each with its number. @param longestMs the longest of their ttls */
+  async heartbeat(waiters: readonly (readonly [Claim, number])[], longestMs: number): Promise<Verdict[]> {
+    const { prefix } = this.#context;
     const keys = waiters.flatMap(([{ name }]) => lockKeys(prefix, name));
     const args = [this.#elsewhere, ...waiters.flatMap(([{ id }, heartbeat]) => [id, String(heartbeat)])];
-    const limitMs = Math.min(timeoutMs, callTimeoutMs);
-    const row = replyRow(await this.#port.script(heartbeatScript, keys, args, limitMs), waiters.length);
+    const reply = await this.#port.script(heartbeatScript, keys, args, this.limitMs(longestMs));
+    const row = replyRow(reply, waiters.length);
     return waiters.map(([{ id }], place) => parseVerdict(row[place], id));
   }
 
   /** Renews leases. Rejects when all outcomes are unknown. */
-  async renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
-    const { prefix } = this.#context;
-    const groups = groupBySlot(holders, ({ name }) => this.#port.slotOf(lockKey(prefix, name)));
-    if (groups.length === 1) return this.#renewOrSplit(holders, timeoutMs);
-    const outcomes = new Map<Holder, RenewOutcome>();
-    await this.#renewEach(groups, timeoutMs, outcomes);
-    return holders.map((holder) => outcomes.get(holder) ?? "unknown");
-  }
-
-  /** One name that the server refuses to touch must not cost the others their leases: a refused batch is split. */
-  async #renewOrSplit(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
-    try {
-      return await this.#renew(holders, timeoutMs);
-    } catch (error) {
-      if (!(error instanceof ServerError) || error.passing || holders.length === 1) throw error;
-      const middle = holders.length >> 1;
-      const outcomes = new Map<Holder, RenewOutcome>();
-      await this.#renewEach([holders.slice(0, middle), holders.slice(middle)], timeoutMs, outcomes);
-      return holders.map((holder) => outcomes.get(holder) ?? "unknown");
-    }
-  }
-
-  /** Notes the outcomes of those batches that have one. */
-  async #renewEach(
-    batches: readonly (readonly Holder[])[],
-    timeoutMs: number,
-    outcomes: Map<Holder, RenewOutcome>,
-  ): Promise<void> {
-    const settled = await Promise.allSettled(batches.map((batch) => this.#renewOrSplit(batch, timeoutMs)));
-    for (const [place, batch] of batches.entries()) {
-      const result = settled[place];
-      if (result?.status !== "fulfilled") continue;
-      for (const [at, holder] of batch.entries()) outcomes.set(holder, result.value[at] ?? "unknown");
-    }
-  }
-
-  async #renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
-    const { prefix, callTimeoutMs } = this.#context;
-    const keys = holders.map(({ name }) => lockKey(prefix, name));
-    const ids = holders.map(({ id }) => id);
-    const reply = await this.#port.script(renewScript, keys, ids, Math.min(timeoutMs, callTimeoutMs));
-    const row = replyRow(reply, holders.length + 1);
-    if (row[holders.length] !== ids[0]) replyRow(undefined); // throws: an answer to another call
-    return holders.map(({ name }, place) => renewOutcome(name, Number(row[place])));
+  renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
+    return this.#renewals.renew(holders, timeoutMs);
   }
 
   /** Releases the lock, and hands it to the first waiter in line; or ends the wait for it. */
@@ -241,6 +286,22 @@ export class LockScripts {
     const args = [id, String(this.banMs(sent)), this.#elsewhere];
     const [status] = replyRow(await this.#port.script(releaseScript, keys, args, timeoutMs));
     return RELEASES[Number(status)] ?? "absent";
+  }
+
+  /** Gives the lock to one waiter, or changes nothing. @throws {IndeterminateError} a copy of the call may still be carried out */
+  async transfer({ name, id }: Holder, to: string): Promise<Transfer> {
+    const { prefix, callTimeoutMs } = this.#context;
+    const { disruptions } = this.#port;
+    const args = [id, to, this.#elsewhere];
+    const reply = await this.#port.script(transferScript, lockKeys(prefix, name), args, callTimeoutMs);
+    const [status, token, heir] = replyRow(reply);
+    if (Number(status) === 1) {
+      if (heir !== to) replyRow(undefined); // throws: an answer to another call
+      return { outcome: "handed-over", token: BigInt(String(token)) };
+    }
+    if (disruptions !== this.#port.disruptions)
+      throw new IndeterminateError(`the connection broke while '${name}' was handed over`);
+    return { outcome: Number(status) === 0 ? "absent" : "lost" };
   }
 
   /** Releases the locks of one slot for which nobody waits. Returns true for each that was released. */
@@ -258,13 +319,6 @@ export function listensElsewhere(port: Pick<RedisPort, "zeroListenersMeansGone">
   return port.zeroListenersMeansGone ? "0" : "1";
 }
 
-function renewOutcome(lock: string, code: number): RenewOutcome {
-  if (code === RENEWED) return "renewed";
-  if (code !== UNKNOWN_LOCK) return "lost";
-  publish("holdfast:server:forgot", () => ({ what: "lock", lock }));
-  return "forgotten";
-}
-
 /** @throws {IndeterminateError} an answer of another shape, or to another claim than `id` */
 export function parseVerdict(reply: Reply | undefined, id: string): Verdict {
   const [status, ...rest] = replyRow(reply);
@@ -273,12 +327,18 @@ export function parseVerdict(reply: Reply | undefined, id: string): Verdict {
       if (rest[1] !== id) replyRow(undefined); // throws
       return { kind: "granted", token: BigInt(String(rest[0])) };
     case 0:
-      return { kind: "busy", leftMs: Number(rest[0]), owner: ownerIn(rest[1]) };
+      return { kind: "busy", leftMs: Number(rest[0]), ...holderIn(rest[1]) };
     case 2:
       return {
         kind: "in-line",
         leftMs: Number(rest[0]),
-        owner: ownerIn(rest[1]),
+        // Every answer to a wait names a holder, and few callers read it: the record is parsed when one does.
+        get owner() {
+          return holderIn(rest[1]).owner;
+        },
+        get holder() {
+          return holderIn(rest[1]).holder ?? null;
+        },
         ahead: Number(rest[2]),
         ticket: String(rest[3]),
       };
@@ -287,9 +347,19 @@ export function parseVerdict(reply: Reply | undefined, id: string): Verdict {
   }
 }
 
-function ownerIn(state: Reply | undefined): Owner | null {
-  const holder = parseLock(String(state))?.holder;
-  return holder ? toOwner(holder) : null;
+/** @throws {IndeterminateError} an answer of another shape, or to another claim than `id` */
+export function parseAdoption(reply: Reply, id: string): AdoptAnswer {
+  const [status, token, adopter, permits] = replyRow(reply);
+  if (Number(status) !== 1) return { outcome: Number(status) === 0 ? "absent" : "taken" };
+  if (adopter !== id) replyRow(undefined); // throws
+  const held = permits === undefined ? undefined : Number(permits);
+  return { outcome: "adopted", token: BigInt(String(token)), permits: held };
+}
+
+function holderIn(state: Reply | undefined): Pick<Held, "owner" | "holder"> {
+  const record = parseLock(String(state));
+  if (!record?.holder) return { owner: null, holder: null };
+  return { owner: toOwner(record.holder), holder: { ...record.holder, top: record.top } };
 }
 
 /**
@@ -312,11 +382,12 @@ function parseSeen(seen: Reply, id: string): Verdict | null {
     return seen.endsWith(id) ? { kind: "granted", token: BigInt(seen.slice(0, TOKEN_LENGTH)) } : null;
   }
   if (!Array.isArray(seen)) return null;
-  const holder = parseLock(String(seen[0]))?.holder;
+  const record = parseLock(String(seen[0]));
+  const holder = record?.holder;
   const leftMs = Number(seen[1]);
   // More than its ttl: the clock was set back, and `acquire` mends it.
   if (!holder || !(leftMs > 0 && leftMs <= holder.ttlMs)) return null;
   // The client has sent the claim before.
   if (holder.id === id) return { kind: "granted", token: holder.token };
-  return { kind: "busy", leftMs, owner: toOwner(holder) };
+  return { kind: "busy", leftMs, owner: toOwner(holder), holder: { ...holder, top: record.top } };
 }

@@ -3,7 +3,8 @@
  * described in lua/_state.lua and lua/_line.lua.
  */
 import type { Owner } from "../../../errors.js";
-import type { LockHolder, LockWaiter, ProcessRecord } from "../../inspection.js";
+import { parseProcess } from "../../../process-record.js";
+import type { LockHolder, LockWaiter } from "../../inspection.js";
 
 /** Who holds a lock. */
 export interface HolderRecord {
@@ -41,7 +42,7 @@ export interface WaiterRecord {
 }
 
 const LOCK = /^(\d{16})([ +])(?:(\S+) (\d{16}) (\d{16}) (\d+) (\d+) (.*))?$/s;
-const WAITER = /^(\d+) (\d+) \d+ (\d+) (\d+) (\S+) (.*)$/s;
+const WAITER = /^(\d+) (\d+) \d+ (\d+)(?:\/\d+)? (\d+) (\S+) (.*)$/s;
 
 /** Null: the key holds something else. */
 export function parseLock(value: string): LockRecord | null {
@@ -95,16 +96,6 @@ export function parseWaiter(entry: string): WaiterRecord | null {
   };
 }
 
-/** Null: another program wrote this. */
-export function parseProcess(json: string): ProcessRecord | null {
-  try {
-    const { host, pid, label } = JSON.parse(json) as ProcessRecord;
-    return { host: String(host), pid: Number(pid), label: String(label) };
-  } catch {
-    return null;
-  }
-}
-
 /** The holder as an error names it; null where another program wrote the record. */
 export function toOwner({ owner, sinceUs, token }: HolderRecord): Owner | null {
   const process = parseProcess(owner);
@@ -118,6 +109,7 @@ export function toHolder(record: LockRecord | null, expiryMs: number, nowUs: num
   const leftMs = leaseLeftMs(holder, expiryMs);
   if (leftMs <= 0) return null;
   return {
+    id: holder.id,
     process: parseProcess(holder.owner),
     fence: holder.token,
     sinceMs: Math.floor(holder.sinceUs / 1_000),
@@ -127,11 +119,11 @@ export function toHolder(record: LockRecord | null, expiryMs: number, nowUs: num
   };
 }
 
-/** Null: the waiter is dead, or holdfast did not write the entry. */
-export function toWaiter(entry: string, nowUs: number): LockWaiter | null {
-  const waiter = parseWaiter(entry);
+/** Null: the waiter is dead, or holdfast did not write its value. */
+export function toWaiter(id: string, value: string, nowUs: number): LockWaiter | null {
+  const waiter = parseWaiter(value);
   if (!waiter) return null;
   const { ttlMs, owner } = waiter;
   const silentMs = Math.max(Math.floor(nowUs / 1_000) - waiter.seenMs, 0);
-  return silentMs < ttlMs ? { process: parseProcess(owner), silentMs, ttlMs } : null;
+  return silentMs < ttlMs ? { id, process: parseProcess(owner), silentMs, ttlMs } : null;
 }

@@ -9,31 +9,37 @@
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { lockNameOf } from "../../../redis/keys.js";
-import type { Claim, ClaimObserver, Holder, LockBackend, StoreClaim } from "../../backend.js";
-import type { LockInspection } from "../../inspection.js";
+import type { Instant } from "../../../time/clock.js";
+import type { Claim, Holder, LockBackend, StoreClaim, Taken, Transfer } from "../../backend.js";
 import { Acquisitions } from "./acquisitions.js";
 import { Cleanup } from "./cleanup.js";
 import { RedisInspection } from "./inspection.js";
 import { LiveClaims } from "./live-claims.js";
 import { LockScripts, type LockScriptsContext } from "./lock-scripts.js";
-import { type ClaimParts, RedisClaim } from "./redis-claim.js";
+import { type ClaimParts, type ObserverHere, RedisClaim } from "./redis-claim.js";
 import { Releases } from "./releases.js";
 import { ServerClock } from "./server-clock.js";
+import { TakeAll } from "./several/take-all.js";
+import { giveBackStray } from "./stray.js";
 import { Waits } from "./waits.js";
 
-type LocksContext = LockScriptsContext & Pick<RedisContext, "random" | "inbox">;
+type LocksContext = LockScriptsContext & Pick<RedisContext, "random" | "inbox" | "listenAfterMs">;
+
+export interface RedisLocksOptions {
+  /** The share of its ttl that one request for a claim may take. @default 1 */
+  readonly callShare?: number | undefined;
+}
 
 export class RedisLocks implements LockBackend {
-  readonly inspection: LockInspection;
-  readonly #prefix: string;
-  readonly #parts: ClaimParts;
+  readonly inspection: RedisInspection;
+  readonly #parts: ClaimParts & { readonly scripts: LockScripts };
+  readonly #takeAll: TakeAll;
 
-  constructor(context: LocksContext) {
+  constructor(context: LocksContext, { callShare }: RedisLocksOptions = {}) {
     const { prefix, schedule, random, inbox, callTimeoutMs } = context;
     const { clock } = schedule;
-    this.#prefix = prefix;
     this.inspection = new RedisInspection(context);
-    const scripts = new LockScripts(context);
+    const scripts = new LockScripts(context, callShare);
     const serverClock = new ServerClock(clock, callTimeoutMs);
     const cleanup = new Cleanup(schedule, random, scripts);
     this.#parts = {
@@ -44,22 +50,44 @@ export class RedisLocks implements LockBackend {
       acquisitions: new Acquisitions(scripts, schedule, serverClock),
       releases: new Releases(schedule, random, scripts, cleanup),
       waits: new Waits(schedule, random, inbox, scripts),
-      live: new LiveClaims(schedule, inbox),
+      live: new LiveClaims(context),
     };
+    this.#takeAll = new TakeAll(context, scripts);
     inbox.handle("grant", ([id = "", token, heartbeat, ttlMs, ...key]) => {
-      if (!this.#parts.waits.grant(id, token, heartbeat))
-        this.#giveBackStray(id, Number(ttlMs), key.join(" "));
+      if (this.#parts.waits.grant(id, token, heartbeat)) return;
+      const name = lockNameOf(prefix, key.join(" "));
+      giveBackStray(this.#parts, { name, id, ttlMs: Number(ttlMs) });
     });
     inbox.handle("wake", ([id = ""]) => this.#parts.waits.wake(id));
     inbox.handle("revoked", ([id = ""]) => this.#parts.live.find(id)?.revoke());
   }
 
-  claim(claim: Claim, observer: ClaimObserver): StoreClaim {
-    return new RedisClaim(claim, observer, this.#parts);
+  /** @param common the token that the first question asks for */
+  claim(claim: Claim, observer: ObserverHere, common?: string): RedisClaim {
+    return new RedisClaim(claim, observer, this.#parts, common);
+  }
+
+  /** What the server's clock will say when a question that is sent now arrives, in µs. Null: the server has not told its clock yet. */
+  arrivalUs(now: Instant): number | null {
+    return this.#parts.serverClock.arrivalUs(now);
+  }
+
+  /** The time-out of one request for a claim with this ttl. */
+  limitMs(ttlMs: number): number {
+    return this.#parts.scripts.limitMs(ttlMs);
   }
 
   renew(holders: readonly Holder[], timeoutMs: number): Promise<readonly RenewOutcome[]> {
     return this.#parts.scripts.renew(holders, timeoutMs);
+  }
+
+  /** Claims on semaphores and read-write locks of the same Redis may be among them. */
+  takeAll(claims: readonly StoreClaim[]): Promise<Taken> | null {
+    return this.#takeAll.take(claims);
+  }
+
+  transfer(holder: Holder, to: string): Promise<Transfer> {
+    return this.#parts.scripts.transfer(holder, to);
   }
 
   async close(): Promise<void> {
@@ -67,27 +95,5 @@ export class RedisLocks implements LockBackend {
     waits.close();
     await releases.settled();
     await cleanup.close();
-  }
-
-  /** A place in line outlived its claim, and was granted the lock: it goes back at once. */
-  #giveBackStray(id: string, ttlMs: number, key: string): void {
-    const { cleanup, live, scripts } = this.#parts;
-    if (cleanup.hurry(id) || live.find(id)?.isHeld) return;
-    const name = lockNameOf(this.#prefix, key);
-    if (!name || !(ttlMs > 0)) return; // not written by our scripts
-    const sent = scripts.account({
-      name,
-      id,
-      mode: "exclusive",
-      weight: 1,
-      ttlMs,
-      storeTtlMs: ttlMs,
-      turns: 1,
-      minFence: 0n,
-    });
-    // A copy of a claim that nobody remembers may be on its way.
-    sent.unanswered = 1;
-    sent.left = true;
-    cleanup.add(sent);
   }
 }

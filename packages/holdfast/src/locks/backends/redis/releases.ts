@@ -3,15 +3,16 @@
  * nobody waits. A single lease, or one for which somebody may wait, is released by a call of its own, which hands it over. A
  * call without a reply is retried within the same time-out.
  */
-import { IndeterminateError } from "../../../errors.js";
+import { IndeterminateError, isPassing, UnavailableError } from "../../../errors.js";
 import { publish } from "../../../telemetry/events.js";
 import { Batcher } from "../../../time/batcher.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Freed } from "../../backend.js";
+import type { ClaimScripts } from "./claim-scripts.js";
 import type { Cleanup } from "./cleanup.js";
-import type { LockScripts, SentClaim } from "./lock-scripts.js";
+import type { SentClaim } from "./lock-scripts.js";
 
 interface Release {
   readonly sent: SentClaim;
@@ -19,6 +20,7 @@ interface Release {
   readonly leaseLeftMs: number;
   /** How often the connection had broken before. */
   readonly disruptions: number;
+  readonly onHandedOver: (() => void) | null;
   readonly resolve: (freed: Freed) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -30,7 +32,7 @@ const RETRY_MS = 20;
 export class Releases {
   readonly #schedule: Schedule;
   readonly #random: Random;
-  readonly #scripts: LockScripts;
+  readonly #scripts: ClaimScripts;
   readonly #cleanup: Cleanup;
   readonly #batch = new Batcher<Release>(
     CHUNK,
@@ -40,20 +42,23 @@ export class Releases {
   #underWay = 0;
   #onSettled: () => void = () => {};
 
-  constructor(schedule: Schedule, random: Random, scripts: LockScripts, cleanup: Cleanup) {
+  constructor(schedule: Schedule, random: Random, scripts: ClaimScripts, cleanup: Cleanup) {
     this.#schedule = schedule;
     this.#random = random;
     this.#scripts = scripts;
     this.#cleanup = cleanup;
   }
 
-  /** Rejects when the outcome is unknown. The release is then retried in the background. */
-  add(sent: SentClaim, leaseLeftMs: number): Promise<Freed> {
+  /**
+   * Rejects when the outcome is unknown. The release is then retried in the background.
+   * @param onHandedOver called, in place of the event, when the lock went to a waiter
+   */
+  add(sent: SentClaim, leaseLeftMs: number, onHandedOver: (() => void) | null = null): Promise<Freed> {
     return new Promise((resolve, reject) => {
       const since = this.#schedule.clock.now();
       this.#underWay += 1;
       const { disruptions } = this.#scripts;
-      this.#batch.add({ sent, since, leaseLeftMs, disruptions, resolve, reject });
+      this.#batch.add({ sent, since, leaseLeftMs, disruptions, onHandedOver, resolve, reject });
     });
   }
 
@@ -91,13 +96,21 @@ export class Releases {
     const { sent } = release;
     try {
       const outcome = await this.#scripts.release(sent, Math.max(this.#leftMs(release), RETRY_MS));
-      if (outcome === "handed-over") publish("holdfast:lock:handed-over", () => ({ lock: sent.claim.name }));
+      if (outcome === "handed-over") {
+        if (release.onHandedOver) release.onHandedOver();
+        else publish("holdfast:lock:handed-over", () => ({ lock: sent.claim.name }));
+      }
       const released = outcome === "released" || outcome === "handed-over";
       this.#settle(release, released || this.#endedBefore(release, repeated) ? "released" : "absent");
     } catch (error) {
-      if (error instanceof IndeterminateError && this.#leftMs(release) > RETRY_MS) {
+      const isUnknown = error instanceof IndeterminateError;
+      if (
+        (isUnknown || error instanceof UnavailableError) &&
+        isPassing(error) &&
+        this.#leftMs(release) > RETRY_MS
+      ) {
         const delayMs = jittered(this.#random, RETRY_MS, 0.5);
-        this.#schedule.after(delayMs, () => void this.#release(release, true));
+        this.#schedule.after(delayMs, () => void this.#release(release, repeated || isUnknown));
         return;
       }
       this.#cleanup.add(sent);

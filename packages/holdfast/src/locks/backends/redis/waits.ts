@@ -5,12 +5,7 @@
  * life every third of the ttl keeps the place in line, and its reply shows a missed grant. The first waiter in line asks again
  * when the lease before it can expire. All waiters ask again when the inbox is up again.
  */
-import {
-  ClientOverloadedError,
-  type HoldfastError,
-  IndeterminateError,
-  ServerError,
-} from "../../../errors.js";
+import { type HoldfastError, isPassing, ServerError } from "../../../errors.js";
 import { leaseLeftMs } from "../../../lease/deadline.js";
 import type { Inbox } from "../../../redis/inbox.js";
 import { BatchTimer } from "../../../time/batch-timer.js";
@@ -18,7 +13,13 @@ import type { Instant } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Busy, Claim } from "../../backend.js";
-import type { LockScripts, SentClaim, Verdict } from "./lock-scripts.js";
+import type { ClaimScripts } from "./claim-scripts.js";
+import type { SeenHolder, SentClaim, Verdict } from "./lock-scripts.js";
+
+/** What one server said of a claim that waits for it. */
+export interface BusyHere extends Busy {
+  readonly holder: SeenHolder | null;
+}
 
 /** The callbacks of a claim that waits in line. None is called after `granted` or `refused`. */
 export interface Waiting {
@@ -26,7 +27,7 @@ export interface Waiting {
   readonly sent: SentClaim;
   /** @param sentAt when the question or the sign of life was sent that the grant answers */
   granted(token: bigint, sentAt: Instant): void;
-  waiting(busy: Busy): void;
+  waiting(busy: BusyHere): void;
   /** No answer came, or an error that may pass. The wait goes on. */
   troubled(error: HoldfastError): void;
   refused(error: HoldfastError): void;
@@ -69,11 +70,11 @@ export class Waits {
   readonly #schedule: Schedule;
   readonly #random: Random;
   readonly #inbox: Inbox;
-  readonly #scripts: LockScripts;
+  readonly #scripts: ClaimScripts;
   readonly #byId = new Map<string, Wait>();
   readonly #timer: BatchTimer<Wait>;
 
-  constructor(schedule: Schedule, random: Random, inbox: Inbox, scripts: LockScripts) {
+  constructor(schedule: Schedule, random: Random, inbox: Inbox, scripts: ClaimScripts) {
     this.#schedule = schedule;
     this.#random = random;
     this.#inbox = inbox;
@@ -204,7 +205,7 @@ export class Waits {
         return;
       case "busy":
         this.#inbox.open();
-        wait.waiting.waiting({ owner: verdict.owner, ahead: null });
+        wait.waiting.waiting({ owner: verdict.owner, holder: verdict.holder ?? null, ahead: null });
         this.#timer.set(wait, Math.min(jittered(this.#random, POLL_MS, 0.5), this.#lapseMs(verdict.leftMs)));
         if (this.#inbox.up) this.#timer.set(wait, 0);
         return;
@@ -212,7 +213,7 @@ export class Waits {
         this.#inbox.doubt(wait.inLine ? TRUST_MS : FRESH_TRUST_MS);
         wait.inLine = true;
         wait.ticket = verdict.ticket;
-        wait.waiting.waiting({ owner: verdict.owner, ahead: verdict.ahead });
+        wait.waiting.waiting(verdict);
         const beatMs = jittered(this.#random, wait.waiting.claim.ttlMs * HEARTBEAT_SHARE, 0.2);
         this.#timer.set(wait, verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs);
         return;
@@ -258,10 +259,4 @@ export class Waits {
     this.#timer.delete(wait);
     void this.#ask(wait);
   }
-}
-
-/** Whether a wait goes on: the same question may have an answer later, without anybody mending anything. */
-function isPassing(error: HoldfastError): boolean {
-  if (error instanceof ServerError) return error.passing;
-  return error instanceof IndeterminateError || error instanceof ClientOverloadedError;
 }

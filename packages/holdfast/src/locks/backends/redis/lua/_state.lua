@@ -20,17 +20,17 @@ Needs _token.lua. Clock: as _clock.lua reads it, and through the expiry of the k
 ]]
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 
--- What the key says, or `held`, its value, where it was read before. `left_ms` is 0 when nobody holds: the
--- lease was given back, or has run out.
+-- What the key says, or `held`, its value, where it was read before; false where there was none. `left_ms` is 0 when nobody holds:
+-- the lease was given back, or has run out.
 local function read_lock(lock, held)
-  held = held or redis.call('GET', lock)
-  if not held then return { top = 0, flag = ' ', left_ms = 0 } end
+  if held == nil then held = redis.call('GET', lock) end
+  if not held then return { top = '0000000000000000', flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
     error({ err = 'WRONGTYPE the key of this lock holds something else: ' .. lock })
   end
-  local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
+  local state = { held = held, top = top, flag = flag, id = id, token = token, left_ms = 0 }
   if id then
     state.ttl_ms, state.keep_ms = tonumber(ttl_ms), tonumber(keep_ms)
     local expiry_ms = redis.call('PTTL', lock)
@@ -52,19 +52,19 @@ end
 -- token. Every check comes before this.
 local function hold(lock, state, flag, now, request)
   local token = next_token(lock, state.top, now, request.min_fence)
-  state.top = token + request.turns - 1
+  state.top = request.turns == 1 and token or add(lock, token, request.turns - 1)
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)
-  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' '
+  state.held = state.top .. flag .. request.id .. ' ' .. token .. ' ' .. now .. ' '
     .. text(state.keep_ms) .. ' ' .. request.ttl_ms .. ' ' .. request.owner
   redis.call('SET', lock, state.held, 'PX', text(state.keep_ms + request.ttl_ms))
-  return digits(token)
+  return token
 end
 
 -- Nobody holds it any more; the last token stays. A server that is out of memory refuses to write, but not
 -- to let the lease run out.
 local function free(lock, state, flag, now)
-  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
+  local freed = redis.pcall('SET', lock, state.top .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
     if not state.id then error(freed) end
     redis.call('PEXPIRE', lock, text(state.keep_ms))

@@ -6,31 +6,45 @@ KEYS[1..n]  lock   string   see _state.lua
 ARGV[1]     terms  string   "<keep_ms> <ttl_ms> <owner>", the end of each state
 ARGV[2]     turns  integer  tokens to reserve for each, 1 .. 1000
 ARGV[3]     px     integer  keep_ms and ttl_ms together
-ARGV[4..n]  ids    string   of the requests, in the order of KEYS
+ARGV[4]     common token    16 digits: a claim over several servers wants the same token of all of them. 0 for none
+ARGV[5..n]  ids    string   of the requests, in the order of KEYS
 
 Returns  {seen, ..., now}  seen is token (16 digits) and id where the lock was taken; {state, left_ms} where it
                            was not; "" where its key holds something else. now: 16 digits
-         seen              alone, where only one was asked for and it was taken
+         seen              alone, where only one was asked for, without `common`, and it was taken
 Raises   nothing of its own
 
 Retry    safe: a repeat sees its own id in the state of the lock
 Clock    the server's, read once
 Cost     O(n), 2 commands per lock
 ]]
-local terms, turns, px = ARGV[1], ARGV[2], ARGV[3]
+local terms, turns, px, common = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
-local top = turns == '1' and now or string.format('%016.0f', tonumber(now) + tonumber(turns) - 1)
-terms = ' ' .. now .. ' ' .. now .. ' ' .. terms
+-- A clock that is a little behind the others follows them, and so do tokens that are a little ahead of it. Not more: tokens that are
+-- close to the clock rise even where they are forgotten.
+local ahead = common == '0' and now or string.format('%016.0f', tonumber(now) + 10000)
+-- mutation: cost (never), because a claim whose tokens differ confirms the largest
+local start = common > now and common < ahead and common or now
+local start_top = turns == '1' and start or string.format('%016.0f', tonumber(start) + tonumber(turns) - 1)
+terms = ' ' .. now .. ' ' .. terms
 local seen = {}
 for place = 1, #KEYS do
   local lock = KEYS[place]
   local state = redis.pcall('GET', lock)
-  -- Free, uncrowded, and its last token behind the clock.
+  -- Free and uncrowded.
+  local last = not state and '' or #state == 17 and string.find(state, '^%d+ $') and string.sub(state, 1, 16)
+  local token, top = start, start_top
   -- mutation: cost (never), because what this script leaves, `acquire` takes
-  if not state or (#state == 17 and string.find(state, '^%d+ $') and string.sub(state, 1, 16) < now) then
-    redis.call('SET', lock, top .. ' ' .. ARGV[place + 3] .. terms, 'PX', px)
-    seen[place] = now .. ARGV[place + 3]
+  if last and last >= start and last < ahead then
+    token = string.format('%016.0f', tonumber(last) + 1)
+    top = string.format('%016.0f', tonumber(last) + tonumber(turns))
+  end
+  -- Its last token is behind the new one.
+  -- mutation: cost (never), because what this script leaves, `acquire` takes
+  if last and last < token then
+    redis.call('SET', lock, top .. ' ' .. ARGV[place + 4] .. ' ' .. token .. terms, 'PX', px)
+    seen[place] = token .. ARGV[place + 4]
   -- mutation: cost (never), because `acquire` looks again
   elseif type(state) == 'string' then
     local keep_ms = tonumber(string.match(string.sub(state, 18), '^%S+ %d+ %d+ (%d+) ')) or 0
@@ -40,6 +54,6 @@ for place = 1, #KEYS do
   end
 end
 -- mutation: cost (never), because the longer reply says the same
-if #KEYS == 1 and type(seen[1]) == 'string' and seen[1] ~= '' then return seen[1] end
+if #KEYS == 1 and common == '0' and type(seen[1]) == 'string' and seen[1] ~= '' then return seen[1] end
 seen[#KEYS + 1] = now
 return seen

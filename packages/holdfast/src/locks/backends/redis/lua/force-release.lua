@@ -21,17 +21,17 @@ Clock    the server's, read once
 Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over
 ]]
 local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local fence, inboxes = tonumber(ARGV[1]), ARGV[2]
+local fence, inboxes = ARGV[1], ARGV[2]
 local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = ARGV[3] == '1' }
 
---- @include "_clock.lua"
+--- @include "../../../../redis/lua/_clock.lua"
 --- @include "_token.lua"
 --- @include "_state.lua"
 --- @include "_line.lua"
 local now = read_clock()
 local state = read_lock(lock)
 local held, expiry_ms = state.held or '', redis.call('PTTL', lock)
-if state.left_ms == 0 or (fence > 0 and tonumber(state.token) ~= fence) then return {0, now, held, expiry_ms} end
+if state.left_ms == 0 or (fence ~= '0' and state.token ~= digits(lock, fence)) then return {0, now, held, expiry_ms} end
 check_line(keys, state.id)
 redis.call('ZCARD', banned)
 
@@ -41,7 +41,7 @@ local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %
 drop_waiter(keys, id)
 -- Written first, told second, as in a hand-over.
 if not hand_over(keys, state, now) then
-  state.top = state.top + 1
+  state.top = add(lock, state.top, 1)
   free(lock, state, flag_now(keys), now)
 end
 local told = 0

@@ -16,7 +16,7 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(n log m) with m the length of the longest line
 ]]
---- @include "_clock.lua"
+--- @include "../../../../redis/lua/_clock.lua"
 --- @include "_token.lua"
 --- @include "_state.lua"
 --- @include "_line.lua"

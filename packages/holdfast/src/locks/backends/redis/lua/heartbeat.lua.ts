@@ -1,7 +1,7 @@
 // Generated from heartbeat.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "locks/backends/redis/lua/heartbeat",
-  sha1: "b819afdd5ebb02f8af401e279029330696890d19",
+  sha1: "09ad1201dbda1cbe3b8118088afad43f93d1cea1",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -9,28 +9,40 @@ end
 local function text(number)
   return string.format('%.0f', number)
 end
-local function digits(number)
-  return string.format('%016.0f', number)
+local function digits(lock, number)
+  if #number > 16 or not string.find(number, '^%d+$') then
+    error({ err = 'ERR a token has at most 16 digits: ' .. lock })
+  end
+  return string.rep('0', 16 - #number) .. number
+end
+local function add(lock, token, count)
+  local low = tonumber(string.sub(token, 9)) + count
+  local high = tonumber(string.sub(token, 1, 8)) + math.floor(low / 100000000)
+  if high > 99999999 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
+  return string.format('%08.0f%08.0f', high, low % 100000000)
 end
 local function keep_ms(top, now)
-  return 86400000 + math.ceil(math.max(top - tonumber(now), 0) / 1000)
+  return 86400000 + math.ceil(math.max(tonumber(top) - tonumber(now), 0) / 1000)
 end
 local function next_token(lock, top, now, min_fence)
-  local token = math.max(tonumber(now), tonumber(min_fence))
-  if token <= top then token = top + 1 end -- guard: token rises
-  if token > 9007199254000000 then error({ err = 'ERR the tokens of this lock are used up, delete its key: ' .. lock }) end
+  local token = now
+  if min_fence ~= '0' then
+    local least = digits(lock, min_fence)
+    if least > token then token = least end
+  end
+  if token <= top then token = add(lock, top, 1) end -- guard: token rises
   return token
 end
 local HELD = '^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 local function read_lock(lock, held)
-  held = held or redis.call('GET', lock)
-  if not held then return { top = 0, flag = ' ', left_ms = 0 } end
+  if held == nil then held = redis.call('GET', lock) end
+  if not held then return { top = '0000000000000000', flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
   if not top or (rest ~= '' and not id) then
     error({ err = 'WRONGTYPE the key of this lock holds something else: ' .. lock })
   end
-  local state = { held = held, top = tonumber(top), flag = flag, id = id, token = token, left_ms = 0 }
+  local state = { held = held, top = top, flag = flag, id = id, token = token, left_ms = 0 }
   if id then
     state.ttl_ms, state.keep_ms = tonumber(ttl_ms), tonumber(keep_ms)
     local expiry_ms = redis.call('PTTL', lock)
@@ -46,16 +58,16 @@ local function renew(lock, state)
 end
 local function hold(lock, state, flag, now, request)
   local token = next_token(lock, state.top, now, request.min_fence)
-  state.top = token + request.turns - 1
+  state.top = request.turns == 1 and token or add(lock, token, request.turns - 1)
   state.id, state.ttl_ms, state.left_ms = request.id, request.ttl_ms, request.ttl_ms
   state.keep_ms = keep_ms(state.top, now)
-  state.held = digits(state.top) .. flag .. request.id .. ' ' .. digits(token) .. ' ' .. now .. ' '
+  state.held = state.top .. flag .. request.id .. ' ' .. token .. ' ' .. now .. ' '
     .. text(state.keep_ms) .. ' ' .. request.ttl_ms .. ' ' .. request.owner
   redis.call('SET', lock, state.held, 'PX', text(state.keep_ms + request.ttl_ms))
-  return digits(token)
+  return token
 end
 local function free(lock, state, flag, now)
-  local freed = redis.pcall('SET', lock, digits(state.top) .. flag, 'PX', text(keep_ms(state.top, now)))
+  local freed = redis.pcall('SET', lock, state.top .. flag, 'PX', text(keep_ms(state.top, now)))
   if freed.err then
     if not state.id then error(freed) end
     redis.call('PEXPIRE', lock, text(state.keep_ms))
@@ -63,48 +75,37 @@ local function free(lock, state, flag, now)
   state.held, state.id, state.left_ms = nil, nil, 0
 end
 local function drop_waiter(keys, id)
+  keys.kept_ms = 0
   redis.call('ZREM', keys.line, id)
   redis.call('HDEL', keys.waiters, id)
 end
-local WAITER = '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
-local function raise_flag(keys, state, now)
-  if state.flag == '+' then return end
-  if state.held then
-    redis.call('SETRANGE', keys.lock, 16, '+')
-    state.held = string.sub(state.held, 1, 16) .. '+' .. string.sub(state.held, 18)
-  else
-    free(keys.lock, state, '+', now)
-  end
-  state.flag = '+'
-end
-local function flag_now(keys)
-  return redis.call('EXISTS', keys.waiters, keys.banned) > 0 and '+' or ' '
-end
+local WAITER = '^(%d+) (%d+) (%d+) (%d+)/?(%d*) (%d+) (%S+) (.*)$'
 local function check_line(keys, id)
   redis.call('HEXISTS', keys.waiters, id)
   redis.call('ZCARD', keys.line)
 end
 local function write_waiter(keys, now, request)
   redis.call('HSET', keys.waiters, request.id, table.concat({
-    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.heartbeat, request.turns, request.min_fence,
+    text(math.floor(tonumber(now) / 1000)), request.ttl_ms, request.heartbeat,
+    request.tokens and request.turns .. '/' .. request.tokens or request.turns, request.min_fence,
     request.inbox, request.owner,
   }, ' '))
-  local keep_ms = request.ttl_ms * 3
-  if redis.call('PTTL', keys.waiters) < keep_ms then
-    redis.call('PEXPIRE', keys.waiters, keep_ms)
-  end
-  if redis.call('PTTL', keys.line) < keep_ms then
-    redis.call('PEXPIRE', keys.line, keep_ms)
-  end
+  if (keys.kept_ms or 0) >= request.ttl_ms then return end
+  keys.kept_ms = request.ttl_ms
+  local waiters_ms, line_ms = redis.call('PTTL', keys.waiters), redis.call('PTTL', keys.line)
+  if math.min(waiters_ms, line_ms) >= request.ttl_ms * 3 then return end
+  local keep_ms = text(math.max(waiters_ms, line_ms, request.ttl_ms * 4))
+  redis.call('PEXPIRE', keys.waiters, keep_ms)
+  redis.call('PEXPIRE', keys.line, keep_ms)
 end
 local function read_waiter(keys, id)
   local entry = redis.call('HGET', keys.waiters, id)
   if not entry then return nil end
-  local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner = string.match(entry, WAITER)
+  local seen_ms, ttl_ms, heartbeat, turns, tokens, min_fence, inbox, owner = string.match(entry, WAITER)
   if not seen_ms then return nil end
   return {
     id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), heartbeat = heartbeat,
-    turns = tonumber(turns), min_fence = min_fence, inbox = inbox, owner = owner,
+    turns = tonumber(turns), tokens = tonumber(tokens), min_fence = min_fence, inbox = inbox, owner = owner,
   }
 end
 local function lives(keys, now, waiter)
@@ -126,15 +127,31 @@ local function first_waiter(keys, now, self_id, reach)
     drop_waiter(keys, id)
   end
 end
+local function raise_flag(keys, state, now)
+  if state.flag == '+' then return end
+  if state.held then
+    redis.call('SETRANGE', keys.lock, 16, '+')
+    state.held = string.sub(state.held, 1, 16) .. '+' .. string.sub(state.held, 18)
+  else
+    free(keys.lock, state, '+', now)
+  end
+  state.flag = '+'
+end
+local function flag_now(keys)
+  return redis.call('EXISTS', keys.waiters, keys.banned) > 0 and '+' or ' '
+end
+local function tell(keys, waiter, token)
+  local message = 'grant ' .. waiter.id .. ' ' .. token .. ' ' .. waiter.heartbeat
+  message = message .. ' ' .. waiter.ttl_ms .. ' ' .. keys.lock
+  return redis.call('PUBLISH', waiter.inbox, message) > 0 or keys.elsewhere
+end
 local function hand_over(keys, state, now, self_id)
   local written = false
   local token
   local waiter = first_waiter(keys, now, self_id, function(candidate)
     token = hold(keys.lock, state, '+', now, candidate)
     written = true
-    local message = 'grant ' .. candidate.id .. ' ' .. token .. ' ' .. candidate.heartbeat
-    message = message .. ' ' .. candidate.ttl_ms .. ' ' .. keys.lock
-    return redis.call('PUBLISH', candidate.inbox, message) > 0 or keys.elsewhere
+    return tell(keys, candidate, token)
   end)
   if not waiter then
     if written then free(keys.lock, state, '+', now) end

@@ -19,7 +19,7 @@ Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was writt
 Retry    safe: a repeat returns {0} and changes nothing for others
 Clock    the server's, read once
 Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over; 2 commands when nobody waits,
-         9 when the first in line takes over
+         8 when the first in line takes over
 ]]
 local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, elsewhere = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
@@ -33,7 +33,7 @@ if mine == ' ' .. id .. ' ' then
   if not freed.err then return {1} end
 end
 
---- @include "_clock.lua"
+--- @include "../../../../redis/lua/_clock.lua"
 local now = read_clock()
 -- mutation: cost (never), because the long way below does the same
 if mine == '+' .. id .. ' ' then
@@ -41,10 +41,13 @@ if mine == '+' .. id .. ' ' then
   -- so plain goes on below, as if nothing had been done here.
   local next_id = redis.call('ZRANGE', line, 0, 0)[1]
   local entry = next_id and next_id ~= id and redis.call('HGET', waiters, next_id)
-  local expiry_ms = redis.call('PTTL', lock)
-  local keep_ms = string.match(held, '^%S+ %d+ %d+ (%d+) ', 18)
+  local since, keep_ms, left_ms = string.match(held, '^%S+ %d+ (%d+) (%d+) (%d+) ', 18)
+  -- A lease that began less than its ttl ago cannot be over, because renewals move its end forwards only.
+  left_ms = left_ms and since <= now and left_ms - math.ceil((now - since) / 1000) or 0
+  -- mutation: cost (always), because the expiry says the same of a younger lease
+  if entry and keep_ms and left_ms <= 0 then left_ms = redis.call('PTTL', lock) - keep_ms end
   -- mutation: cost (never), because the long way below does the same
-  if entry and keep_ms and expiry_ms > tonumber(keep_ms) then
+  if entry and left_ms > 0 then
     local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner =
       string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
     local silent_ms = math.floor(tonumber(now) / 1000) - (tonumber(seen_ms) or math.huge)
@@ -61,7 +64,7 @@ if mine == '+' .. id .. ' ' then
         redis.call('HDEL', waiters, next_id)
         return {2, next_id}
       end
-      redis.call('SET', lock, held, 'PX', expiry_ms)
+      redis.call('SET', lock, held, 'PX', string.format('%.0f', keep_ms + left_ms))
     end
   end
 end
@@ -70,6 +73,7 @@ end
 --- @include "_token.lua"
 --- @include "_state.lua"
 --- @include "_line.lua"
+--- @include "_ban.lua"
 local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = elsewhere }
 local state = read_lock(lock, held)
 
@@ -78,12 +82,7 @@ if ban_ms > 0 then
   check_line(keys, id)
   redis.call('ZCARD', banned)
   raise_flag(keys, state, now)
-  local now_ms = math.floor(tonumber(now) / 1000)
-  redis.call('ZREMRANGEBYSCORE', banned, '-inf', now_ms)
-  redis.call('ZADD', banned, text(now_ms + ban_ms), id)
-  if redis.call('PTTL', banned) < ban_ms then
-    redis.call('PEXPIRE', banned, ban_ms)
-  end
+  ban(keys, now, id, ban_ms)
 end
 
 if state.id == id then

@@ -1,0 +1,53 @@
+/** The option `unless`: a condition asked before the wait for a lock, and again under it. */
+import type { Lease } from "../lease/lease.js";
+import type { AcquireSettings, Unless } from "./lock-options.js";
+import type { LockKind } from "./ownership.js";
+
+/** One lease, or those of several locks at once. */
+type Releasable = Pick<Lease, "release" | "check">;
+
+/**
+ * Acquires unless the condition holds. Null: it held before the wait, or under the lock, which is released then. The condition's
+ * error goes to the caller after the release, as do the signal's reason, and the loss of the lease while the condition was asked.
+ * @param under asks under the lock, in the scope of its owner
+ */
+export async function doubleCheck<Held extends Releasable>(
+  unless: Unless,
+  acquire: () => Promise<Held>,
+  under: (held: Held, ask: Unless) => Promise<boolean> | boolean,
+  signal: AbortSignal | undefined,
+): Promise<Held | null> {
+  if (await unless()) return null;
+  signal?.throwIfAborted();
+  const held = await acquire();
+  let isKept = false;
+  try {
+    const isWanted = !(await under(held, unless));
+    if (isWanted) {
+      signal?.throwIfAborted();
+      held.check();
+    }
+    isKept = isWanted;
+  } finally {
+    if (!isKept) await held.release(); // never rejects
+  }
+  return isKept ? held : null;
+}
+
+/** The same for one lock, where the caller may have given no condition. */
+export async function unlessDone(
+  kind: LockKind,
+  { unless, owner, signal }: AcquireSettings,
+  acquire: () => Promise<Lease>,
+): Promise<Lease | null> {
+  if (unless === undefined) return acquire();
+  const { ownership, noun } = kind;
+  kind.assertOpen("acquire");
+  signal?.throwIfAborted();
+  return doubleCheck(
+    unless,
+    acquire,
+    (lease, ask) => ownership.within(owner, [{ noun, lease }], ask),
+    signal,
+  );
+}

@@ -1,0 +1,95 @@
+/** What a line and a group of callers have in common: settings, claims, and the errors of waits. */
+import { ClosedError, HoldfastError, IndeterminateError, type Owner, UnavailableError } from "../errors.js";
+import type { Grant } from "../lease/hold.js";
+import type { Keeper } from "../lease/keeper.js";
+import type { Lease } from "../lease/lease.js";
+import { type LockNoun, publish } from "../telemetry/events.js";
+import { type Clock, elapsedMs, type Instant } from "../time/clock.js";
+import type { Random } from "../time/random.js";
+import type { Schedule } from "../time/schedule.js";
+import type { Busy, Claim, LockBackend, StoreClaim } from "./backend.js";
+
+export interface LineSettings {
+  readonly name: string;
+  readonly ttlMs: number;
+  readonly lockDelayMs: number;
+  readonly localTurns: number;
+  readonly maxHoldMs: number;
+  readonly lingerMs: number;
+  /** The part of the name that a claim takes. @default all of it, as a mutex does */
+  readonly share?: Share;
+}
+
+/** Makes one attempt with a claim: by itself, or together with the claims of other lines. */
+export type Attempt = (claim: StoreClaim) => Promise<Grant | Busy>;
+
+/** The part of a name that a claim takes, see `Claim`. */
+export interface Share extends Pick<Claim, "mode" | "weight" | "permits"> {
+  readonly noun: LockNoun;
+}
+
+export interface LineParts {
+  readonly backend: Pick<LockBackend, "claim" | "longestTtl">;
+  readonly keeper: Keeper;
+  readonly schedule: Schedule;
+  readonly random: Random;
+  /** This process, as the owner that errors name when callers here wait for a holder in the same process. */
+  readonly self: Pick<Owner, "host" | "pid" | "label">;
+}
+
+export const BY_ITSELF: Attempt = (claim) => claim.attempt();
+export const WHOLE: Share = { noun: "mutex", mode: "exclusive", weight: 1 };
+/** A new claim for the share, with the smallest acceptable token. */
+export function claimOf(settings: LineSettings, share: Share, random: Random, minFence: bigint): Claim {
+  const { name, ttlMs, lockDelayMs, localTurns: turns } = settings;
+  const { mode, weight, permits } = share;
+  return {
+    name,
+    id: random.id(),
+    mode,
+    weight,
+    ...(permits === undefined ? {} : { permits }),
+    ttlMs,
+    storeTtlMs: ttlMs + lockDelayMs,
+    turns,
+    minFence,
+  };
+}
+
+/** @param since when the caller came @param local whether the turn was passed on inside this process */
+export function tellAcquired(
+  clock: Clock,
+  { name: lock, fence }: Lease,
+  noun: LockNoun,
+  since: Instant,
+  local: boolean,
+): void {
+  publish("holdfast:lock:acquired", () => {
+    const waitedMs = Math.round(elapsedMs(clock, since));
+    return { lock, noun, fence, waitedMs, local };
+  });
+}
+
+export function closedError(name: string): ClosedError {
+  return new ClosedError(`the wait for '${name}' was ended by close()`);
+}
+
+/** The error for a caller whose time is up, and whose claim the store has not answered. */
+export function noAnswer(
+  name: string,
+  waitMs: number,
+  claim: StoreClaim | null | undefined,
+  trouble: HoldfastError | null = null,
+): HoldfastError {
+  const unsent = claim?.unsent?.();
+  // A request that was not sent says nothing of a later one, which has left since.
+  const isOutdated = trouble instanceof UnavailableError && unsent === null;
+  if (trouble && !isOutdated) return trouble;
+  return unsent ?? new IndeterminateError(`'${name}': no answer from the store within ${waitMs} ms`);
+}
+
+/** What an error of another author says of the store's work is not known here. */
+export function errorOf(name: string, error: unknown): HoldfastError {
+  if (error instanceof HoldfastError) return error;
+  return new IndeterminateError(`'${name}': the store failed: ${error}`, { cause: error });
+}

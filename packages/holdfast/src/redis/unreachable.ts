@@ -1,0 +1,46 @@
+/** What holdfast says of a server that a client cannot reach: the error of a call that was not sent, and a warning of the process. */
+import { UnavailableError } from "../errors.js";
+import type { ClientTrouble, RedisClient } from "./client.js";
+
+type Told = Pick<RedisClient, "address">;
+
+const WARNING = { type: "HoldfastWarning", code: "HOLDFAST_UNREACHABLE" };
+/** The clients of which the process was warned: one warning for each. */
+const warned = new WeakSet<Told>();
+
+/** @param failure what the client answered last, where its state has no cause */
+export function unreachable(client: Told, trouble: ClientTrouble, failure: unknown): UnavailableError {
+  const { why, cause, remedy } = describe(client, trouble, failure);
+  return new UnavailableError(why, { cause, remedy, passing: !trouble.rejects });
+}
+
+/** Tells the operator of the process, because a call may wait for long before its error says so. */
+export function warnOnce(client: Told, trouble: ClientTrouble, failure: unknown): void {
+  if (warned.has(client)) return;
+  warned.add(client);
+  const { why, remedy } = describe(client, trouble, failure);
+  const consequence = trouble.rejects ? "every call fails" : "calls wait until their time is up";
+  process.emitWarning(`${why}: ${consequence}; ${remedy}`, WARNING);
+}
+
+function describe(client: Told, trouble: ClientTrouble, failure: unknown) {
+  const { text, rejects } = trouble;
+  const cause = trouble.cause ?? failure ?? undefined;
+  if (rejects) {
+    const remedy =
+      trouble.remedy ?? "pass a client that is open, and close holdfast before you close the client";
+    return { why: trouble.cause ? `${text} (${reasonOf(trouble.cause)})` : text, cause, remedy };
+  }
+  const place = client.address ?? "the address of the client";
+  const why = `no Redis at ${place} (${cause === undefined ? text : reasonOf(cause)})`;
+  return { why, cause, remedy: trouble.remedy ?? "start it there, or correct the address" };
+}
+
+/** One line. An error about several addresses of one host has no message of its own. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, code, errors } = error as Error & { code?: unknown; errors?: readonly unknown[] };
+  if (message !== "") return message.split("\n", 1)[0] as string;
+  if (Array.isArray(errors) && errors.length > 0) return errors.map(reasonOf).join(", ");
+  return String(code ?? error.name);
+}

@@ -1,0 +1,263 @@
+/**
+ * WatchedStates: states in Redis that callers of this process wait for. All listeners of one key share one subscription and one
+ * reading.
+ *
+ * No change is missed: a state is read after the subscription is confirmed, and again after every break. A message carries the
+ * new state, or causes a reading. A listener gets nothing from before it came: its first state is one that was read since.
+ */
+import { ClosedError, type HoldfastError, isLasting } from "../errors.js";
+import { Stream } from "../stream.js";
+import { whenAborted } from "../time/abort.js";
+import { Pending } from "../time/pending.js";
+import type { Schedule } from "../time/schedule.js";
+import type { Watch, Watcher } from "./watcher.js";
+
+export interface StateSource<State> {
+  readonly channel: string;
+  /** Reads the present state. @throws {HoldfastError} */
+  read(): Promise<State>;
+  /** The state in a message; null: it must be read. */
+  parse(text: string): State | null;
+  /** Whether the state in a message is later than the one that is known. */
+  isLater(state: State, known: State): boolean;
+  /** When the state may change without a message, in ms from now; null: it cannot. */
+  changesInMs?(state: State): number | null;
+}
+
+export interface WaitSettings {
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface StateListener<State> {
+  /** Called with the first state, and then with each that was read or told, also when nothing changed. */
+  state(state: State): void;
+  /** A reading failed. The next one follows. */
+  troubled(error: HoldfastError): void;
+}
+
+interface Listening<State> {
+  readonly listener: StateListener<State>;
+  /** The listener has a state that was read after it came. */
+  isCurrent: boolean;
+}
+
+interface Shared<State> {
+  readonly source: StateSource<State>;
+  readonly listening: Set<Listening<State>>;
+  watch: Watch | null;
+  /** The newest state; null before the first. */
+  known: { readonly state: State } | null;
+  /** Rises when a message came, so that a reading knows that one overtook it. */
+  messages: number;
+  /** A reading is under way. */
+  isReading: boolean;
+  /** Another one must follow it. */
+  readAgain: boolean;
+}
+
+/** Soon enough that a read which failed for a moment does not cost a whole interval. */
+const RETRY_MS = 200;
+
+export class WatchedStates<State> {
+  readonly #watcher: Watcher;
+  readonly #schedule: Schedule;
+  readonly #shared = new Map<string, Shared<State>>();
+  /** How to end each wait and each stream. */
+  readonly #ends = new Set<(error: ClosedError) => void>();
+  #closed = false;
+
+  constructor({ watcher, schedule }: { readonly watcher: Watcher; readonly schedule: Schedule }) {
+    this.#watcher = watcher;
+    this.#schedule = schedule;
+  }
+
+  /**
+   * Waits until `select` finds a value in the state. Resolves to null when the time is over, or when `waitMs` is 0 and the first
+   * reading has none.
+   * @throws {HoldfastError} no reading succeeded in that time, or the server refuses in a way that will not pass
+   * @throws {ClosedError} @throws the signal's reason
+   */
+  until<Value>(
+    source: StateSource<State>,
+    select: (state: State) => { readonly value: Value } | null,
+    { waitMs, signal }: WaitSettings,
+  ): Promise<Value | null> {
+    if (this.#closed) return Promise.reject(closedError());
+    let stop = (): void => {};
+    let heard = false;
+    let isLate = waitMs === 0;
+    let trouble: HoldfastError | null = null;
+    const close = (error: ClosedError): void => pending.reject(error);
+    const pending = new Pending<Value | null>(this.#schedule, {
+      waitMs,
+      signal,
+      onTimeout: () => {
+        isLate = true;
+        if (heard) pending.resolve(null);
+        else if (trouble) pending.reject(trouble);
+        // Else the first reading is under way, and settles it within its own time-out.
+      },
+      onEnd: () => {
+        stop();
+        this.#ends.delete(close);
+      },
+    });
+    if (pending.isOver) return pending.promise;
+    this.#ends.add(close);
+    const listener: StateListener<State> = {
+      state: (state) => {
+        heard = true;
+        const found = select(state);
+        if (found) pending.resolve(found.value);
+        else if (isLate) pending.resolve(null);
+      },
+      troubled: (error) => {
+        trouble = error;
+        if (isLate || isLasting(error)) pending.reject(error);
+      },
+    };
+    // What is there already costs one request, and no subscription.
+    const listen = (): void => {
+      if (!pending.isOver) stop = this.listen(source, listener);
+    };
+    source.read().then(
+      (state) => {
+        listener.state(state);
+        listen();
+      },
+      (error: HoldfastError) => {
+        listener.troubled(error);
+        listen();
+      },
+    );
+    return pending.promise;
+  }
+
+  /** The present state, and then each newer one. A reader that is slow gets the newest only. */
+  stream<Value>(
+    source: StateSource<State>,
+    toValue: (state: State) => Value,
+    isSame: (a: State, b: State) => boolean,
+    signal?: AbortSignal,
+  ): Stream<Value> {
+    let last: { readonly state: State } | null = null;
+    let stop = (): void => {};
+    let stopListening = (): void => {};
+    const close = (error: ClosedError): void => stream.fail(error);
+    const stream = new Stream<Value>(1, () => {
+      stop();
+      this.#ends.delete(close);
+      stopListening();
+    });
+    if (this.#closed) stream.fail(closedError());
+    else if (signal?.aborted) stream.end();
+    else {
+      this.#ends.add(close);
+      if (signal) stopListening = whenAborted(signal, () => stream.end());
+      stop = this.listen(source, {
+        state: (state) => {
+          if (last && isSame(last.state, state)) return;
+          last = { state };
+          stream.push(toValue(state));
+        },
+        troubled: (error) => {
+          if (isLasting(error)) stream.fail(error);
+        },
+      });
+    }
+    return stream;
+  }
+
+  /** Ends every wait and every stream. */
+  close(): void {
+    this.#closed = true;
+    for (const end of [...this.#ends]) end(closedError());
+  }
+
+  /** Begins to listen. Returns a function that ends it. */
+  listen(source: StateSource<State>, listener: StateListener<State>): () => void {
+    const key = source.channel;
+    const shared = this.#shared.get(key) ?? this.#open(key, source);
+    const one: Listening<State> = { listener, isCurrent: false };
+    shared.listening.add(one);
+    // The first reading begins when the subscription is up. Whoever joins later begins one of its own.
+    if (shared.watch?.up) this.#read(shared);
+    return () => {
+      if (!shared.listening.delete(one) || shared.listening.size > 0) return;
+      shared.watch?.close();
+      this.#shared.delete(key);
+    };
+  }
+
+  #open(key: string, source: StateSource<State>): Shared<State> {
+    const shared: Shared<State> = {
+      source,
+      listening: new Set(),
+      watch: null,
+      known: null,
+      messages: 0,
+      isReading: false,
+      readAgain: false,
+    };
+    this.#shared.set(key, shared);
+    shared.watch = this.#watcher.watch(key, {
+      message: (text) => this.#message(shared, text),
+      look: () => this.#read(shared),
+    });
+    return shared;
+  }
+
+  #message(shared: Shared<State>, text: string): void {
+    const state = shared.source.parse(text);
+    if (state === null || !shared.known) {
+      this.#read(shared);
+      return;
+    }
+    shared.messages += 1;
+    if (shared.source.isLater(state, shared.known.state)) this.#tell(shared, state);
+  }
+
+  #read(shared: Shared<State>): void {
+    if (shared.isReading) {
+      shared.readAgain = true;
+      return;
+    }
+    void this.#readOnce(shared);
+  }
+
+  async #readOnce(shared: Shared<State>): Promise<void> {
+    shared.isReading = true;
+    const { messages, source } = shared;
+    const waiting = [...shared.listening];
+    try {
+      const state = await source.read();
+      for (const one of waiting) one.isCurrent = true;
+      // A message that came meanwhile may be later than what was read before it.
+      const told = shared.messages > messages ? shared.known : null;
+      this.#tell(shared, told && source.isLater(told.state, state) ? told.state : state);
+    } catch (error) {
+      shared.watch?.lookIn(RETRY_MS);
+      for (const { listener } of [...shared.listening]) listener.troubled(error as HoldfastError);
+    } finally {
+      shared.isReading = false;
+      if (shared.readAgain && shared.listening.size > 0) {
+        shared.readAgain = false;
+        this.#read(shared);
+      }
+    }
+  }
+
+  #tell(shared: Shared<State>, state: State): void {
+    shared.known = { state };
+    for (const one of [...shared.listening]) {
+      if (one.isCurrent && shared.listening.has(one)) one.listener.state(state);
+    }
+    const inMs = shared.source.changesInMs?.(state) ?? null;
+    if (inMs !== null) shared.watch?.lookIn(inMs);
+  }
+}
+
+function closedError(): ClosedError {
+  return new ClosedError("hf.close() came before the wait was over");
+}

@@ -1,0 +1,39 @@
+/** The engine itself, for tests of scripts: one server for each file of tests, and a new name for each test. */
+import { EmbeddedValkey } from "@holdfast/embedded";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+
+let server: EmbeddedValkey;
+export let redis: Redis;
+let inbox: Redis;
+let messages: string[];
+let count = 0;
+
+/** Called by each file of tests: what a module does when it is loaded is done for the first file of a process only. */
+export function onEngine(begin: (name: string) => void): void {
+  beforeAll(async () => {
+    server = await EmbeddedValkey.start();
+    redis = new Redis(server.url);
+    inbox = redis.duplicate();
+    await inbox.subscribe("inbox");
+    inbox.on("message", (_channel, text) => messages.push(text));
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    inbox.disconnect();
+    await server.stop();
+  });
+
+  beforeEach(async () => {
+    await inbox.ping(); // what came for the test before
+    messages = [];
+    begin(`name-${count++}`);
+  });
+}
+
+/** Messages travel on another connection than replies: what was published before a PING came before its PONG. */
+export async function heard(): Promise<string[]> {
+  await inbox.ping();
+  return messages;
+}
