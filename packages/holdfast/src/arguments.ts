@@ -1,5 +1,6 @@
 /** Checks of arguments. They run once, in the public methods, so that the code inside can rely on the arguments. */
 import { InvalidArgumentError } from "./errors.js";
+import { type Duration, durationMs } from "./time/duration.js";
 
 const LONGEST = 512;
 
@@ -25,11 +26,42 @@ export function checkWord(argument: string, word: unknown): string {
 /** Refuses misspelt options, because a lock with a silently ignored option is not the one that was meant. */
 export function checkOptions(argument: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== "object" || options === null) {
-    throw new InvalidArgumentError(argument, "must be an object");
+    const example = known.includes("wait") ? "{ wait: 500 }" : `{ ${known[0]}: … }`;
+    const came = options === null ? "null" : typeof options;
+    throw new InvalidArgumentError(argument, `must be an object, such as ${example}, not ${came}`);
   }
   for (const key of Object.keys(options)) {
     if (!known.includes(key)) {
       throw new InvalidArgumentError(key, `is not an option here: use ${known.join(", ")}`);
     }
   }
+}
+
+export interface WaitOptions {
+  /** Longest wait. 0 looks once; Infinity waits without end. @default "10s" */
+  readonly wait?: Duration | undefined;
+  /** Ends the wait when it aborts. @default none */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const DEFAULT_WAIT_MS = 10_000;
+
+export interface WaitSettings {
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Checks `wait` and `signal`, which all waits have. The names of the options are checked by the caller. @throws {InvalidArgumentError} */
+export function checkWait(options: WaitOptions, defaultMs = DEFAULT_WAIT_MS): WaitSettings {
+  const { wait = defaultMs } = options;
+  const signal = checkSignal(options.signal);
+  return { waitMs: durationMs("wait", wait, { minMs: 0, maxMs: Number.POSITIVE_INFINITY }), signal };
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkSignal(signal: unknown): AbortSignal | undefined {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new InvalidArgumentError("signal", "must be an AbortSignal");
+  }
+  return signal;
 }
