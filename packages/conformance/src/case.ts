@@ -1,9 +1,9 @@
 /** What a case is, and what it may ask of the lab that it runs in. */
-import type { FencedRecord, HoldfastOptions } from "holdfast";
+import type { Holdfast, HoldfastOptions, RedisClientLike, VersionedRecord } from "holdfast";
 import type { Locks } from "holdfast/locks";
 import type { ManualClock } from "./clock.js";
 import type { EventLog } from "./events.js";
-import type { FaultProxy } from "./proxy.js";
+import type { Wire } from "./wire.js";
 
 /**
  * What a lab may lack:
@@ -15,29 +15,56 @@ import type { FaultProxy } from "./proxy.js";
  *   records, and signs of life from which a lease counts when it is handed over
  * - `freeze`: stopping the server without its connections ending
  * - `restart`: a server that comes back without its memory
+ * - `rollback`: a server that comes back with an older memory
+ * - `single`: one server that decides alone, by one answer to one request
  * - `spawn`: child processes that take part
  */
-export type Need = "peek" | "tamper" | "owner" | "redis" | "proxy" | "freeze" | "restart" | "spawn";
+export type Need =
+  | "peek"
+  | "tamper"
+  | "owner"
+  | "redis"
+  | "proxy"
+  | "freeze"
+  | "restart"
+  | "rollback"
+  | "single"
+  | "spawn";
+
+/** The error of an attempt that the store left without an answer. */
+export interface Silence {
+  readonly type: abstract new (...given: never[]) => Error;
+  readonly code: string;
+}
 
 /** The locks of one process: a Holdfast over Redis, `Locks` over another store. */
 export type LabLocks = Pick<Locks, "mutex" | "close" | typeof Symbol.asyncDispose>;
 
-export interface LockCase {
+/** One behaviour, and the test of it in surroundings of this kind. */
+export interface Case<Surroundings extends Lab> {
   /** The behaviour, as a sentence. Unique. */
   readonly name: string;
   /** Tests and reports of other libraries that this generalises; empty for a promise of holdfast alone. */
   readonly covers: readonly string[];
   readonly needs: readonly Need[];
-  run(lab: LockLab): Promise<void>;
+  run(lab: Surroundings): Promise<void>;
 }
+
+/** A case of the mutex, over any store of locks. */
+export type LockCase = Case<LockLab>;
+
+/** A case of a noun that exists over Redis only. */
+export type NounCase = Case<NounLab>;
 
 export interface HoldfastSetup extends HoldfastOptions {
   /** Its client connects through this proxy instead of to the server. */
-  readonly through?: FaultProxy;
+  readonly through?: Wire;
+  /** It is given a URL instead of a client, and opens its connections itself. */
+  readonly byUrl?: boolean;
 }
 
-/** One case's surroundings. Everything made through it is ended after the case. */
-export interface LockLab {
+/** One case's surroundings, whatever it is about. Everything made through it is ended after the case. */
+export interface Lab {
   /** Server and client, for people. */
   readonly title: string;
   /** Before every key and channel of this case, unless a setup says otherwise. */
@@ -45,30 +72,47 @@ export interface LockLab {
   /** Why a need cannot be met here. */
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
   readonly events: EventLog;
-  readonly peek: LockPeek;
-  readonly tamper: LockTamper;
-  readonly redis: RedisHand;
   /** What a client connects to, the server or the proxy before it: the need `proxy`. */
-  url(through?: FaultProxy): string;
+  url(through?: Wire): string;
   /** A name that no other case uses. */
   name(stem?: string): string;
-  /** Locks on a client of their own. */
-  holdfast(setup?: HoldfastSetup): Promise<LabLocks>;
-  /**
-   * Resolves when everything that these locks have sent is answered. A case that then moves its clock on cannot make an answer
-   * late that is on its way.
-   */
-  settled(locks: LabLocks): Promise<void>;
-  /** A record in Redis, which refuses holders who were overtaken: the need `redis`. */
-  record(locks: LabLocks, name: string): FencedRecord;
   /** A clock that the case moves. While the lab ends it is moved on, so that nothing hangs on it. */
   manualClock(): ManualClock;
-  proxy(): Promise<FaultProxy>;
+  proxy(): Promise<Wire>;
   freezeServer(): Promise<void>;
   thawServer(): Promise<void>;
   /** Ends the server and starts it anew without its memory. Connections break. */
   restartServer(): Promise<void>;
   spawn(): Promise<Contender>;
+}
+
+/** The surroundings of a case over Redis. */
+export interface NounLab extends Lab {
+  /** A Holdfast on a client of its own, as in a process of its own. */
+  holdfast(setup?: HoldfastSetup): Promise<Holdfast>;
+  /** A client without a Holdfast. */
+  client(through?: Wire): Promise<RedisClientLike>;
+  /** Sends one command to the server, behind the library's back, on a connection that no fault touches. */
+  command(...words: string[]): Promise<unknown>;
+  /**
+   * Resolves when everything that this Holdfast has sent is answered. A case that then moves its clock on cannot make an
+   * answer late that is on its way.
+   */
+  settled(holdfast: Holdfast): Promise<void>;
+}
+
+/** The surroundings of a case of the mutex. */
+export interface LockLab extends Lab {
+  readonly peek: LockPeek;
+  readonly tamper: LockTamper;
+  readonly redis: RedisHand;
+  readonly silence: Silence;
+  /** Locks on a client of their own. */
+  holdfast(setup?: HoldfastSetup): Promise<LabLocks>;
+  /** Like that of a NounLab, for these locks. */
+  settled(locks: LabLocks): Promise<void>;
+  /** A record in Redis, which refuses holders who were overtaken: the need `redis`. */
+  record(locks: LabLocks, name: string): VersionedRecord;
   /** The number that contenders counted at `key`: the need `spawn`. */
   readNumber(key: string): Promise<number>;
 }
@@ -120,8 +164,23 @@ export interface ContenderTerms {
   readonly waitMs: number;
 }
 
+/** What a function that a contender performs has there. */
+export interface ContenderHands {
+  readonly holdfast: Holdfast;
+  /** For what a later call needs. */
+  readonly kept: Record<string, unknown>;
+}
+
 /** A child process with a Holdfast of its own. */
 export interface Contender {
+  /**
+   * Calls `work` in that process, and resolves with its result. The function travels as text, so it must not use anything from
+   * outside. Argument and result travel as structured clones.
+   */
+  perform<Argument, Result>(
+    work: (hands: ContenderHands, argument: Argument) => Promise<Result> | Result,
+    argument: Argument,
+  ): Promise<Result>;
   /** Resolves with the fence when it holds the name, null when it did not get it. */
   acquire(terms: ContenderTerms): Promise<bigint | null>;
   release(): Promise<string>;

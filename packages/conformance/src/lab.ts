@@ -1,5 +1,5 @@
 /** RedisLab: a case's surroundings over any Redis or Valkey and any client library. */
-import { type FencedRecord, Holdfast, type RedisClientLike } from "holdfast";
+import { Holdfast, IndeterminateError, type RedisClientLike, type VersionedRecord } from "holdfast";
 import type {
   Contender,
   HoldfastSetup,
@@ -8,7 +8,9 @@ import type {
   LockPeek,
   LockTamper,
   Need,
+  NounLab,
   RedisHand,
+  Silence,
 } from "./case.js";
 import type { ManualClock } from "./clock.js";
 import { EventLog } from "./events.js";
@@ -32,7 +34,10 @@ export interface LabServer extends Target {
   readonly command: SendCommand;
   readonly freeze?: () => Promise<void>;
   readonly thaw?: () => Promise<void>;
+  /** Ends it and starts it anew, without its memory. */
   readonly restart?: () => Promise<void>;
+  /** Ends it and starts it anew with what it kept at its last SAVE. */
+  readonly rollBack?: () => Promise<void>;
   readonly spawn?: (url: string, prefix: string) => Promise<Contender>;
 }
 
@@ -48,9 +53,14 @@ export interface LabClients {
   open(url: string, ca?: string): Promise<OpenClient>;
 }
 
+/** A setup, with this lab's own kind of proxy. */
+interface RedisSetup extends HoldfastSetup {
+  readonly through?: FaultProxy;
+}
+
 let cases = 0;
 
-export class RedisLab implements LockLab {
+export class RedisLab implements LockLab, NounLab {
   readonly title: string;
   readonly prefix: string;
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
@@ -58,6 +68,7 @@ export class RedisLab implements LockLab {
   readonly peek: LockPeek;
   readonly tamper: LockTamper;
   readonly redis: RedisHand;
+  readonly silence: Silence = { type: IndeterminateError, code: "INDETERMINATE" };
   readonly #server: LabServer;
   readonly #clients: LabClients;
   readonly #clocks = new LabClocks();
@@ -95,11 +106,9 @@ export class RedisLab implements LockLab {
     return `${stem}-${++this.#names}`;
   }
 
-  async holdfast(setup: HoldfastSetup = {}): Promise<Holdfast> {
-    const { through, ...options } = setup;
-    const opened = await this.#clients.open(this.url(through), this.#server.ca);
-    this.#opened.push(opened);
-    const holdfast = new Holdfast(opened.client, {
+  async holdfast(setup: RedisSetup = {}): Promise<Holdfast> {
+    const { through, byUrl = false, ...options } = setup;
+    const holdfast = new Holdfast(byUrl ? this.url(through) : await this.client(through), {
       prefix: this.prefix,
       callTimeout: CALL_TIMEOUT_MS,
       ...options,
@@ -108,13 +117,23 @@ export class RedisLab implements LockLab {
     return holdfast;
   }
 
-  /** Replies come in the order of the requests. */
-  async settled(locks: LabLocks): Promise<void> {
-    await this.record(locks, "settled").read();
+  async client(through?: FaultProxy): Promise<RedisClientLike> {
+    const opened = await this.#clients.open(this.url(through), this.#server.ca);
+    this.#opened.push(opened);
+    return opened.client;
   }
 
-  record(locks: LabLocks, name: string): FencedRecord {
-    return (locks as Holdfast).fencedRecord(name);
+  command(...words: string[]): Promise<unknown> {
+    return this.#server.command(...words);
+  }
+
+  /** Replies come in the order of the requests. */
+  async settled(locks: LabLocks): Promise<void> {
+    await this.record(locks, "settled").get();
+  }
+
+  record(locks: LabLocks, name: string): VersionedRecord {
+    return (locks as Holdfast).record(name);
   }
 
   manualClock(): ManualClock {

@@ -7,11 +7,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Direction, Faults, Kind, Link, SocketFile, Target } from "./network.js";
 import { RequestReader } from "./requests.js";
 import { afterRealMs } from "./time.js";
-import { within } from "./wait.js";
+import { type Wire, whenMet } from "./wire.js";
 
 const HOST = "127.0.0.1";
+const PONG = Buffer.from("+PONG\r\n");
+/** What clients say of their own accord when they have connected. */
+const GREETINGS = new Set(["HELLO", "AUTH", "SELECT", "CLIENT", "INFO", "READONLY", "PING"]);
 
-export class FaultProxy {
+export class FaultProxy implements Wire {
   readonly #listener: Server;
   readonly #target: Target | SocketFile;
   readonly #links = new Set<Link>();
@@ -134,20 +137,29 @@ export class FaultProxy {
     return this.#dropped[direction];
   }
 
-  /** Resolves when the condition holds; looked at whenever something happens here. */
-  when(what: string, condition: () => boolean): Promise<void> {
-    if (condition()) return Promise.resolve();
-    let look: () => void = () => {};
-    const met = new Promise<void>((resolve) => {
-      look = () => void (condition() && resolve());
-      this.#watchers.add(look);
-    });
-    return within(met, what).finally(() => this.#watchers.delete(look));
+  get asksInbox(): boolean {
+    return [...this.#links].some((link) => link.kind === "inbox" && link.asks);
   }
 
-  /** Resolves when an answer of the server to a command is held back: the command was carried out. */
+  /** Resolves when the condition holds; looked at whenever something happens here. */
+  when(what: string, condition: () => boolean): Promise<void> {
+    return whenMet(what, condition, [this]);
+  }
+
+  /** Calls `look` whenever something happens here. Returns what ends that. */
+  watch(look: () => void): () => void {
+    this.#watchers.add(look);
+    return () => this.#watchers.delete(look);
+  }
+
+  /**
+   * Resolves when an answer to a call is held back: the call was carried out. What a client asks by itself does not
+   * count: the greeting of a new connection, and GLIDE's PING.
+   */
   whenAnswerHeld(): Promise<void> {
-    return this.when("an answer that is held back", () => this.held("down", "commands") > 0);
+    const isAnswered = ({ kind, calls, held }: Link): boolean =>
+      kind === "commands" && calls && held.down.some((bytes) => !bytes.equals(PONG));
+    return this.when("an answer that is held back", () => [...this.#links].some(isAnswered));
   }
 
   async close(): Promise<void> {
@@ -165,6 +177,8 @@ export class FaultProxy {
     const server = connect({ ...this.#target, noDelay: true });
     const link: Link = {
       kind: "commands",
+      calls: false,
+      asks: false,
       client,
       server,
       held: { up: [], down: [] },
@@ -179,6 +193,7 @@ export class FaultProxy {
       this.#take(link, "up", bytes);
     });
     server.on("data", (bytes) => {
+      link.asks = false;
       const { downDelayMs } = this.#faults[link.kind];
       // What came before goes first, also when delays end: bytes of a stream never overtake each other.
       if (downDelayMs === 0 && link.delayed.length === 0) return this.#take(link, "down", bytes);
@@ -196,8 +211,11 @@ export class FaultProxy {
 
   #count(link: Link, reader: RequestReader, bytes: Buffer): void {
     this.#writes += 1;
+    link.asks = true;
     for (const words of reader.read(bytes)) {
-      if (words[0]?.toUpperCase() === "SUBSCRIBE") link.kind = "inbox";
+      const verb = words[0]?.toUpperCase() ?? "";
+      if (verb === "SUBSCRIBE") link.kind = "inbox";
+      link.calls ||= !GREETINGS.has(verb);
       this.#requests.push(words);
     }
   }

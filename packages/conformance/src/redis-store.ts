@@ -1,5 +1,5 @@
 /** RedisStore: the store's side of a case over Redis. */
-import { formatLock, type LockRecord, lockKeys, parseLock } from "holdfast/locks/redis";
+import { formatLock, type HolderRecord, type LockRecord, lockKeys, parseLock } from "holdfast/locks/redis";
 import type { LockStore } from "./case.js";
 
 /** One command on a connection of the lab's own. */
@@ -28,8 +28,18 @@ export class RedisStore implements LockStore {
     return leftMs > 0 ? leftMs : null;
   }
 
+  /** Who is written down as its holder, whether or not the lease is over. */
+  async holder(name: string): Promise<HolderRecord | null> {
+    return (await this.#state(name))?.holder ?? null;
+  }
+
   async waiting(name: string): Promise<number> {
     return Number(await this.#send("ZCARD", this.#key(name, "line")));
+  }
+
+  /** The ids of those who stand in line, the first first. */
+  async line(name: string): Promise<string[]> {
+    return (await this.#send("ZRANGE", this.#key(name, "line"), "0", "-1")) as string[];
   }
 
   async listeners(): Promise<number> {

@@ -1,11 +1,9 @@
 /** Runs one case in a lab, whatever the test runner. */
 import { AssertionError } from "node:assert";
-import type { LockCase, LockLab, Need } from "./case.js";
+import type { Case, Lab, LockLab, Need } from "./case.js";
 import { within } from "./wait.js";
 
-export interface ClosingLab extends LockLab {
-  close(): Promise<void>;
-}
+export type ClosingLab<Surroundings extends Lab> = Surroundings & { close(): Promise<void> };
 
 /** Only a case that hangs meets it, on however busy a machine. */
 const TIMEOUT_MS = 60_000;
@@ -24,8 +22,11 @@ const needOf: Readonly<Partial<Record<keyof LockLab, Need>>> = {
 };
 
 /** The reason why the lab cannot run the case; null when it can. */
-export function whyNot(lockCase: LockCase, lacks: Readonly<Partial<Record<Need, string>>>): string | null {
-  for (const need of lockCase.needs) {
+export function whyNot(
+  { needs }: Pick<Case<Lab>, "needs">,
+  lacks: Readonly<Partial<Record<Need, string>>>,
+): string | null {
+  for (const need of needs) {
     const reason = lacks[need];
     if (reason !== undefined) return reason;
   }
@@ -36,13 +37,16 @@ export function whyNot(lockCase: LockCase, lacks: Readonly<Partial<Record<Need, 
  * Runs the case and closes the lab. Rejects when the case fails, when the lab cannot be closed, and when
  * a promise was rejected that nobody handles: nothing of the library may fail in the background.
  */
-export async function runCase(lockCase: LockCase, lab: ClosingLab): Promise<void> {
+export async function runCase<Surroundings extends Lab>(
+  each: Case<Surroundings>,
+  lab: ClosingLab<Surroundings>,
+): Promise<void> {
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
   process.on("unhandledRejection", onUnhandled);
   const failures: unknown[] = [];
   try {
-    await within(lockCase.run(declared(lockCase, lab)), "the end of the case", TIMEOUT_MS);
+    await within(each.run(declared(each, lab)), "the end of the case", TIMEOUT_MS);
   } catch (error) {
     failures.push(error);
   }
@@ -65,7 +69,7 @@ export async function runCase(lockCase: LockCase, lab: ClosingLab): Promise<void
 }
 
 /** The lab as the case sees it: a need that the case forgot to name would fail only in a lab that lacks it. */
-function declared({ needs }: LockCase, lab: LockLab): LockLab {
+function declared<Surroundings extends Lab>({ needs }: Case<Surroundings>, lab: Surroundings): Surroundings {
   return new Proxy(lab, {
     get(target, member) {
       const need = needOf[member as keyof LockLab];

@@ -1,6 +1,7 @@
 /** StoreLab: a case's surroundings over a store of locks other than Redis. */
+import { IndeterminateError } from "holdfast";
 import { type Clock, type LockBackend, Locks, systemClock } from "holdfast/locks";
-import type { HoldfastSetup, LabLocks, LockLab, LockPeek, LockTamper, Need } from "./case.js";
+import type { HoldfastSetup, LabLocks, LockLab, LockPeek, LockTamper, Need, Silence } from "./case.js";
 import type { ManualClock } from "./clock.js";
 import { EventLog } from "./events.js";
 import { LabClocks } from "./lab-clocks.js";
@@ -28,6 +29,7 @@ export class StoreLab implements LockLab {
   readonly prefix = `holdfast:store${++cases}-${process.pid}`;
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
   readonly events = new EventLog();
+  readonly silence: Silence = { type: IndeterminateError, code: "INDETERMINATE" };
   readonly #store: LabStore;
   readonly #clocks = new LabClocks();
   readonly #opened: Locks[] = [];

@@ -80,3 +80,27 @@ test.each([
 test("whoever uses Sentinel is told how", () => {
   expect(constructing(createSentinel(sentinel))).toThrow("new Redis({ sentinels, name })");
 });
+
+/** The members of ioredis-mock 8.13.1 that holdfast looks at; the library itself wants ioredis 5. */
+function mockOfIoredis(): object {
+  const methods = [
+    "defineCommand",
+    "duplicate",
+    "on",
+    "pipeline",
+    "eval",
+    "evalsha",
+    "subscribe",
+    "disconnect",
+  ];
+  return {
+    ...Object.fromEntries(methods.map((name) => [name, () => {}])),
+    ...{ connected: true, batch: undefined, subscriberMode: false, customCommands: {}, shaScripts: {} },
+    ...{ keyData: "", context: {}, expires: {}, data: {}, dirty: {}, watching: {} },
+  };
+}
+
+test("ioredis-mock is named, and what to use in tests instead", () => {
+  expect(constructing(mockOfIoredis())).toThrow(expect.objectContaining({ code: "UNSUPPORTED_CLIENT" }));
+  expect(constructing(mockOfIoredis())).toThrow(/^ioredis-mock .*@holdfast\/embedded/);
+});

@@ -266,12 +266,15 @@ async function occupy(key: string): Promise<void> {
 async function tourOfLocks(hf: Holdfast): Promise<unknown> {
   const mutex = hf.mutex("m", { ttl: "60s" });
   const inspector = await hf.inspector();
-  const record = hf.fencedRecord("r");
+  const record = hf.record("r");
   const told: unknown[] = [];
   const held = await mutex.acquire();
-  told.push(await record.enter(held), await record.write(held, "1"), await record.enter(held));
-  told.push((await record.read()).value, (await record.read()).fence === held.fence);
-  told.push(await codeOf(record.enter({ fence: 1n, id: held.id })));
+  told.push(await record.get({ fence: held }));
+  const { version } = await record.put({ a: "1" }, { fence: held });
+  const [entered, state] = [await record.get({ fence: held }), await record.get()];
+  told.push(entered?.value, entered?.version === version, state?.value, state?.fence === held.fence);
+  told.push(await codeOf(record.put(2, { version: 0n })), await record.delete(), await record.delete());
+  told.push(await codeOf(record.get({ fence: { fence: 1n, id: held.id } })));
   told.push(await codeOf(mutex.acquire({ wait: 50 })));
   const seen = await inspector.lock("m");
   told.push(seen.holder?.fence === held.fence, seen.holder?.ttlMs, seen.waiting, seen.holder?.process?.pid);

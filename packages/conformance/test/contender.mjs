@@ -1,22 +1,34 @@
 // A process that takes part in a case: does what its parent orders, one answer per order.
 import { AcquireTimeoutError, Holdfast } from "holdfast";
+import { Redlock } from "holdfast/redlock";
 import { Redis } from "ioredis";
 
+/** The resource: the server, or the first of the nodes. */
 let redis = null;
+let others = [];
 let holdfast = null;
 let lease = null;
+let kept = {};
 
 const verbs = {
-  start({ url, prefix }) {
-    redis = new Redis(url);
-    holdfast = new Holdfast(redis, { prefix, label: "contender" });
-    return redis.ping();
+  start({ urls, prefix }) {
+    const clients = urls.map((url) => new Redis(url));
+    [redis, ...others] = clients;
+    const options = { prefix, label: "contender" };
+    holdfast =
+      others.length === 0
+        ? new Holdfast(redis, options)
+        : new Redlock(clients, { ...options, quarantine: 0 });
+    return Promise.all(clients.map((client) => client.ping()));
   },
   async leave() {
     await holdfast.close();
-    await redis.quit();
+    await Promise.all([redis, ...others].map((client) => client.quit()));
     lease = null;
+    kept = {};
   },
+  // Work of a case, which travels as text: the case and this process share no memory.
+  perform: ({ work, argument }) => new Function(`return (${work})`)()({ holdfast, kept }, argument),
   async acquire({ name, ttlMs, waitMs }) {
     try {
       lease = await holdfast.mutex(name, { ttl: ttlMs }).acquire({ wait: waitMs });
@@ -46,7 +58,7 @@ const verbs = {
 
 process.on("message", async ({ order, verb, ...terms }) => {
   try {
-    process.send({ order, value: (await verbs[verb](terms)) ?? null });
+    process.send({ order, value: await verbs[verb](terms) });
   } catch (error) {
     process.send({ order, error: String(error) });
   }

@@ -1,7 +1,7 @@
 /** Child processes that take part in cases. They run the compiled library, as users do. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { type Contender, type ContenderTerms, within } from "@holdfast/conformance";
+import { type Contender, type ContenderHands, type ContenderTerms, within } from "@holdfast/conformance";
 
 interface Answer {
   readonly order: number;
@@ -27,9 +27,10 @@ export class Contenders {
     this.#caFile = caFile;
   }
 
-  async spawn(url: string, prefix: string): Promise<Contender> {
+  /** @param urls of one server, or of all nodes of a Redlock */
+  async spawn(urls: readonly string[], prefix: string): Promise<Contender> {
     const contender = this.#idle.pop() ?? new ContenderProcess(this.#caFile, (one) => this.#idle.push(one));
-    await contender.start(url, prefix);
+    await contender.start(urls, prefix);
     return contender;
   }
 
@@ -50,6 +51,7 @@ class ContenderProcess implements Contender {
     this.#onIdle = onIdle;
     this.#child = fork(program, [], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
+      serialization: "advanced",
       execArgv: [],
       env: { ...process.env, ...(caFile ? { NODE_EXTRA_CA_CERTS: caFile } : {}) },
     });
@@ -65,8 +67,15 @@ class ContenderProcess implements Contender {
     });
   }
 
-  async start(url: string, prefix: string): Promise<void> {
-    await this.#ask("start", { url, prefix });
+  async start(urls: readonly string[], prefix: string): Promise<void> {
+    await this.#ask("start", { urls, prefix });
+  }
+
+  async perform<Argument, Result>(
+    work: (hands: ContenderHands, argument: Argument) => Promise<Result> | Result,
+    argument: Argument,
+  ): Promise<Result> {
+    return (await this.#ask("perform", { work: String(work), argument })) as Result;
   }
 
   async acquire(terms: ContenderTerms): Promise<bigint | null> {

@@ -1,13 +1,17 @@
 /**
- * The suite of the mutex, over servers and client libraries. `npm test` takes each client on one server and one client on
- * every server; `npm run test:matrix` takes every client on every server, in a file for each program of a server.
+ * The suites of the mutex and of the nouns, over servers and client libraries. `npm test` takes each client on one server and one client on
+ * every server, and of a noun each case with one of the clients and on one of the servers. `npm run test:matrix` takes every client on every
+ * server, in a file for each program of a server; over TLS and as a limited user, it takes each case of a noun with one client.
  */
 import { readFileSync } from "node:fs";
 import {
+  type Case,
   type LabClients,
   type LockCase,
   mutexCases,
   mutexThemes,
+  type NounCase,
+  nounCases,
   RedisLab,
   runCase,
   whyNot,
@@ -76,7 +80,7 @@ export const everyShape: readonly LockCase[] = [
 /** Through TLS a proxy cannot read, so the themes that need one are left out. */
 const readable = [...exclusion, ...tokens, ...mutexThemes.processes, ...restart, ...telling];
 
-/** The cases for each pair of a server and a client library. */
+/** The cases of the mutex for each pair of a server and a client library. */
 export function runMatrix(
   kinds: readonly ServerKind[],
   clients: readonly LabClients[],
@@ -86,7 +90,39 @@ export function runMatrix(
   for (const kind of kinds) for (const each of clients) runCases(kind, each, casesFor(kind));
 }
 
-function runCases(kind: ServerKind, clients: LabClients, cases: readonly LockCase[]): void {
+/** Those that show whether commands, replies and messages of every shape go through: what a fault does is the same for all. */
+export const withoutFaults: readonly NounCase[] = nounCases.filter(({ needs }) => needs.length === 0);
+
+export const withFaults: readonly NounCase[] = nounCases.filter(({ needs }) => needs.length > 0);
+
+/** Of each `of` cases the one at `place`: a part of a quick run. */
+export function oneIn<Each>(of: number, place: number, cases: readonly Each[]): readonly Each[] {
+  return cases.filter((_, at) => at % of === place);
+}
+
+/** The cases of the nouns for each pair of a server and a client library. */
+export function runNouns(
+  kinds: readonly ServerKind[],
+  clients: readonly LabClients[],
+  cases: readonly NounCase[] = nounCases,
+): void {
+  for (const kind of kinds) {
+    const possible = cases.filter(({ needs }) => !(kind.endsWith("TLS") && needs.includes("proxy")));
+    for (const each of clients) runCases(kind, each, possible);
+  }
+}
+
+/**
+ * The cases of the nouns with every client. Over TLS and as a limited user, each case runs with one client and each client with some cases:
+ * what a user may do depends on the script, and the way through TLS on the client.
+ */
+export function runNounsOn(server: "redis-server" | "valkey-server", clients: readonly LabClients[]): void {
+  runNouns([server], clients);
+  for (const [place, client] of clients.entries())
+    runNouns([`${server}, TLS`, `${server}, ACL`], [client], oneIn(clients.length, place, nounCases));
+}
+
+function runCases(kind: ServerKind, clients: LabClients, cases: readonly Case<RedisLab>[]): void {
   const missing = kind === "embedded" ? "" : lacking(setups[kind]);
   describe.skipIf(missing !== "")(`${kind}, ${clients.title}${missing}`, () => {
     let server: TestServer;
@@ -97,15 +133,15 @@ function runCases(kind: ServerKind, clients: LabClients, cases: readonly LockCas
 
     afterAll(() => server?.stop());
 
-    for (const lockCase of cases) {
-      it(lockCase.name, async ({ skip }) => {
+    for (const each of cases) {
+      it(each.name, async ({ skip }) => {
         const lab = new RedisLab(server, clients);
-        const reason = whyNot(lockCase, lab.lacks);
+        const reason = whyNot(each, lab.lacks);
         if (reason !== null) {
           await lab.close();
           skip(reason);
         }
-        await runCase(lockCase, lab);
+        await runCase(each, lab);
       });
     }
   });

@@ -1,8 +1,8 @@
 /** A case says what it needs of its lab, so that a store which lacks it can leave the case out. */
-import { type ClosingLab, type LockCase, runCase } from "@holdfast/conformance";
+import { type ClosingLab, type LockCase, type LockLab, runCase } from "@holdfast/conformance";
 import { expect, test } from "vitest";
 
-const lab = { peek: { leftMs: async () => null }, close: async () => {} } as unknown as ClosingLab;
+const lab = { peek: { leftMs: async () => null }, close: async () => {} } as unknown as ClosingLab<LockLab>;
 const look: LockCase = {
   name: "looks at the store",
   covers: [],

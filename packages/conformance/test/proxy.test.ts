@@ -72,7 +72,7 @@ describe("FaultProxy", () => {
     const socket = await open();
     proxy.set({ down: "hold" });
     socket.write(PING);
-    await proxy.whenAnswerHeld();
+    await proxy.when("an answer that is held back", () => proxy.held("down") > 0);
     expect(heard).toBe(PING);
     expect(socket.read()).toBe(null);
     proxy.heal();

@@ -1,5 +1,7 @@
 /** The servers of the matrix: started for one test file, on a free port, and ended by it. */
-import { FaultProxy, type LabServer, ServerProcess } from "@holdfast/conformance";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { FaultProxy, type LabQuorum, type LabServer, ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { makeCertificates } from "./certificates.ts";
@@ -20,6 +22,8 @@ export interface Setup {
 }
 
 const HOST = "127.0.0.1";
+/** What SAVE writes into the folder of a server. */
+const DUMP = "dump.rdb";
 
 export async function startEmbedded(): Promise<TestServer> {
   const valkey = await EmbeddedValkey.start();
@@ -40,7 +44,7 @@ export async function startEmbedded(): Promise<TestServer> {
       front.cut();
       await valkey.restart();
     },
-    spawn: (url, prefix) => contenders.spawn(url, prefix),
+    spawn: (url, prefix) => contenders.spawn([url], prefix),
     async stop() {
       await contenders.stop();
       direct.disconnect();
@@ -68,14 +72,39 @@ export async function startServer({ title, program, openssl, acl }: Setup): Prom
     thaw: async () => server.thaw(),
     async restart() {
       await server.kill();
+      rmSync(join(server.folder, DUMP), { force: true });
       await server.launch();
     },
-    spawn: (url, prefix) => contenders.spawn(url, prefix),
+    async rollBack() {
+      await server.kill();
+      await server.launch();
+    },
+    spawn: (url, prefix) => contenders.spawn([url], prefix),
     async stop() {
       await contenders.stop();
       direct.disconnect();
       await server.stop();
       tls?.remove();
+    },
+  };
+}
+
+/** The servers of one Redlock. */
+export interface TestQuorum extends LabQuorum {
+  stop(): Promise<void>;
+}
+
+/** One server for each setup, each a node. */
+export async function startQuorum(title: string, setups: readonly Setup[]): Promise<TestQuorum> {
+  const servers = await Promise.all(setups.map((setup) => startServer(setup)));
+  const contenders = new Contenders();
+  return {
+    title,
+    servers,
+    spawn: (urls, prefix) => contenders.spawn(urls, prefix),
+    async stop() {
+      await contenders.stop();
+      await Promise.all(servers.map((server) => server.stop()));
     },
   };
 }

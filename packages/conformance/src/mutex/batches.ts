@@ -1,7 +1,8 @@
 /** Renewal of many leases at once. */
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
-import { LONG_TTL_MS, take } from "./rivals.js";
+import { LONG_TTL_MS } from "../standing.js";
+import { take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 
@@ -16,6 +17,7 @@ export const batchCases: readonly LockCase[] = [
       const holdfast = await lab.holdfast({ clock, through: proxy });
       const names = Array.from({ length: 700 }, () => lab.name());
       const leases = await Promise.all(names.map((name) => take(holdfast, name, { ttl: LONG_TTL_MS })));
+      await lab.settled(holdfast);
       proxy.forget();
       proxy.set({ down: "hold" });
       clock.advance(THIRD_MS);

@@ -10,6 +10,7 @@ import { handoverCases } from "./handover.js";
 import { lateAnswerCases } from "./late-answers.js";
 import { lifecycleCases } from "./lifecycle.js";
 import { limitCases } from "./limits.js";
+import { lingerCases } from "./linger.js";
 import { mixedCases } from "./mixed.js";
 import { processCases } from "./processes.js";
 import { releaseCases } from "./release.js";
@@ -27,6 +28,7 @@ export const mutexThemes = {
   waiting: waitingCases,
   handover: handoverCases,
   turns: turnCases,
+  linger: lingerCases,
   renewal: renewalCases,
   batches: batchCases,
   deadline: deadlineCases,

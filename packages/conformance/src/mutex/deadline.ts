@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { LeaseLostError } from "holdfast";
 import type { LockCase, LockLab } from "../case.js";
 import type { ManualClock } from "../clock.js";
-import type { FaultProxy } from "../proxy.js";
+import { LONG_TTL_MS, RENEWED_SOON_MS } from "../standing.js";
+import type { Wire } from "../wire.js";
 import { assertLost } from "./renewal.js";
-import { assertBusy, LONG_TTL_MS, standInLine, take } from "./rivals.js";
+import { assertBusy, standInLine, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 
@@ -18,7 +19,7 @@ async function pass(lab: LockLab, clock: ManualClock, byMs: number): Promise<voi
   }
 }
 
-async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: FaultProxy }> {
+async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: Wire }> {
   return { clock: lab.manualClock(), proxy: await lab.proxy() };
 }
 
@@ -144,7 +145,7 @@ export const deadlineCases: readonly LockCase[] = [
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
-      const lease = await take(holder, name, { ttl: 600 });
+      const lease = await take(holder, name, { ttl: RENEWED_SOON_MS });
       const compare = async (held: typeof lease): Promise<void> => {
         const atServerMs = await lab.peek.leftMs(name);
         assert.ok(
@@ -155,7 +156,7 @@ export const deadlineCases: readonly LockCase[] = [
       await compare(lease);
       await lab.events.next("holdfast:lock:renewed");
       await compare(lease);
-      const waiter = await standInLine(lab, waiting, name, 1, { ttl: 600 });
+      const waiter = await standInLine(lab, waiting, name, 1, { ttl: RENEWED_SOON_MS });
       await compare(lease);
       await lease.release();
       const next = await waiter.lease;

@@ -2,14 +2,16 @@
 import assert from "node:assert/strict";
 import type { LockCase, LockLab } from "../case.js";
 import type { ManualClock } from "../clock.js";
-import type { FaultProxy } from "../proxy.js";
+import { rejection } from "../rejection.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
+import type { Wire } from "../wire.js";
 import { assertLost } from "./renewal.js";
-import { assertFree, LONG_TTL_MS, rejection, take } from "./rivals.js";
+import { assertFree, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 
-async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: FaultProxy }> {
+async function cutOff(lab: LockLab): Promise<{ clock: ManualClock; proxy: Wire }> {
   return { clock: lab.manualClock(), proxy: await lab.proxy() };
 }
 

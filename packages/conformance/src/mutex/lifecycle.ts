@@ -1,11 +1,13 @@
 /** The end of a Holdfast: what it held, who waited, what stays open. */
 import assert from "node:assert/strict";
-import { ClosedError, Holdfast } from "holdfast";
+import { ClosedError } from "holdfast";
 import type { LockCase } from "../case.js";
+import { rejection } from "../rejection.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { realNowMs } from "../time.js";
 import { until } from "../wait.js";
 import { assertLost } from "./renewal.js";
-import { LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
+import { standInLine, take } from "./rivals.js";
 
 export const lifecycleCases: readonly LockCase[] = [
   {
@@ -103,7 +105,7 @@ export const lifecycleCases: readonly LockCase[] = [
     covers: ["Redisson: shutdown hangs"],
     needs: ["freeze"],
     async run(lab) {
-      const holdfast = await lab.holdfast({ callTimeout: 100 });
+      const holdfast = await lab.holdfast({ callTimeout: 400 });
       const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
       await lab.freezeServer();
       const startMs = realNowMs();
@@ -119,7 +121,7 @@ export const lifecycleCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = new Holdfast(lab.url(proxy), { prefix: lab.prefix });
+      const holdfast = await lab.holdfast({ through: proxy, byUrl: true });
       assert.equal(await holdfast.mutex(lab.name()).run(() => "done"), "done");
       await proxy.when("its own connection alone", () => proxy.connections === 1);
       await holdfast.close();

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import type { LockCase } from "../case.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, LONG_TTL_MS, standInLine, take } from "./rivals.js";
+import { assertBusy, assertFree, standInLine, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 const WAIT_MS = LONG_TTL_MS * 100;

@@ -1,8 +1,10 @@
 /** Release: what it says, what it leaves, and that it never hides what the caller's own code said. */
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
+import { rejection } from "../rejection.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, LONG_TTL_MS, rejection, take } from "./rivals.js";
+import { assertBusy, assertFree, take } from "./rivals.js";
 
 const THIRD_MS = LONG_TTL_MS / 3;
 
@@ -19,6 +21,7 @@ export const releaseCases: readonly LockCase[] = [
       const proxy = await lab.proxy();
       const [holder, rival] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
       const lease = await take(holder, lab.name(), { ttl: LONG_TTL_MS });
+      await lab.settled(holder);
       proxy.forget();
       const results = await Promise.all([lease.release(), lease.release()]);
       assert.deepEqual(results, ["released", "released"]);
@@ -195,7 +198,7 @@ export const releaseCases: readonly LockCase[] = [
         result = outcome;
       });
       await until("the release settles", async () => {
-        clock.advance(10);
+        clock.advance(50);
         await lab.peek.leftMs(lease.name); // a round trip to the store
         return result !== undefined;
       });
@@ -205,7 +208,7 @@ export const releaseCases: readonly LockCase[] = [
       await assertBusy(rival, lease.name);
       proxy.heal();
       await until("the name is free", async () => {
-        clock.advance(10);
+        clock.advance(50);
         return (await lab.peek.leftMs(lease.name)) === null;
       });
       assert.equal(await lease.release(), "unknown");

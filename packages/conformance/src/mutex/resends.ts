@@ -1,9 +1,10 @@
 /** Requests that arrive twice, late, or both. */
 import assert from "node:assert/strict";
-import { IndeterminateError } from "holdfast";
 import type { LockCase } from "../case.js";
+import { rejection } from "../rejection.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
-import { assertBusy, assertFree, LONG_TTL_MS, rejection, standInLine, take } from "./rivals.js";
+import { assertBusy, assertFree, assertUnanswered, standInLine, take } from "./rivals.js";
 
 const TIMEOUT_MS = 100;
 
@@ -26,8 +27,9 @@ export const resendCases: readonly LockCase[] = [
         await assertBusy(rival, name);
         proxy.set({ down: "hold" });
         const releasing = lease.release();
+        // Over several servers the first answer that is held may be a late one to the acquire.
         await proxy.whenAnswerHeld();
-        assert.equal(await lab.peek.leftMs(name), null, "the release was carried out");
+        await until("the release was carried out", async () => (await lab.peek.leftMs(name)) === null);
         proxy.cut();
         proxy.heal();
         assert.equal(await releasing, "released");
@@ -49,7 +51,7 @@ export const resendCases: readonly LockCase[] = [
       proxy.set({ up: "hold" });
       const attempt = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).tryAcquire());
       const waiting = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).acquire({ wait: TIMEOUT_MS }));
-      assert.ok((await attempt) instanceof IndeterminateError);
+      assertUnanswered(lab, await attempt);
       assert.ok((await waiting) instanceof Error);
       proxy.heal();
       // Answered after everything that was sent before it.
@@ -74,7 +76,7 @@ export const resendCases: readonly LockCase[] = [
       const attempt = rejection(holdfast.mutex(name, { ttl: LONG_TTL_MS }).tryAcquire());
       await proxy.whenAnswerHeld();
       proxy.set({ up: "drop" });
-      assert.ok((await attempt) instanceof IndeterminateError);
+      assertUnanswered(lab, await attempt);
       await proxy.when("the undoing is lost", () => proxy.dropped("up") > 0);
       assert.notEqual(await lab.peek.leftMs(name), null);
       proxy.heal();

@@ -1,11 +1,16 @@
 /** What cases say about a name through another Holdfast, and the order in which callers come. */
 import assert from "node:assert/strict";
-import { type AcquireOptions, AcquireTimeoutError, type Lease, type MutexOptions } from "holdfast";
+import {
+  type AcquireOptions,
+  AcquireTimeoutError,
+  type Lease,
+  type MutexOptions,
+  UnavailableError,
+} from "holdfast";
 import type { LabLocks, LockLab } from "../case.js";
+import { rejection } from "../rejection.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
-
-/** Longer than any case in real time, and moved through freely on a manual clock. */
-export const LONG_TTL_MS = 30_000;
 
 /** The name is held for a Holdfast that does not hold it. */
 export async function assertBusy(rival: LabLocks, name: string): Promise<void> {
@@ -48,15 +53,15 @@ export async function standInLine(
   return { lease };
 }
 
-/** What a promise rejects with. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  let value: unknown;
-  try {
-    value = await promise;
-  } catch (error) {
-    return error;
-  }
-  return assert.fail(`resolved with ${String(value)} instead of rejecting`);
+/** An attempt rejected with this, because the store could not be reached: its client knows that nothing was sent, or it does not. */
+export function assertUnreached(lab: LockLab, error: unknown): void {
+  if (!(error instanceof UnavailableError)) assertUnanswered(lab, error);
+}
+
+/** An attempt rejected with this, because the store left it without an answer. */
+export function assertUnanswered({ silence }: LockLab, error: unknown): void {
+  assert.ok(error instanceof silence.type, `${silence.code}, not ${String(error)}`);
+  assert.equal((error as { code?: string }).code, silence.code);
 }
 
 export async function assertTimesOut(acquire: Promise<Lease>): Promise<AcquireTimeoutError> {

@@ -1,7 +1,8 @@
 /** Fencing tokens: larger with every grant, whatever happened to the counter. */
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
-import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
+import { LONG_TTL_MS } from "../standing.js";
+import { standInLine, take } from "./rivals.js";
 
 const AHEAD_US = 3_600_000_000n;
 const DAY_MS = 86_400_000;

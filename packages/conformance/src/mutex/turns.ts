@@ -1,7 +1,8 @@
 /** Turns: what a process does with a name that several of its callers want. */
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
-import { LONG_TTL_MS, standInLine, take } from "./rivals.js";
+import { LONG_TTL_MS } from "../standing.js";
+import { standInLine, take } from "./rivals.js";
 
 export const turnCases: readonly LockCase[] = [
   {
@@ -53,9 +54,11 @@ export const turnCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const mutex = (await lab.holdfast({ through: proxy })).mutex(lab.name(), { ttl: LONG_TTL_MS });
+      const home = await lab.holdfast({ through: proxy });
+      const mutex = home.mutex(lab.name(), { ttl: LONG_TTL_MS });
       const first = await mutex.acquire();
       const second = mutex.acquire();
+      await lab.settled(home);
       proxy.forget();
       assert.equal(await first.release(), "released");
       const lease = await second;

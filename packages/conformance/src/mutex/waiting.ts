@@ -1,16 +1,10 @@
 /** Waiting: in order, bounded, ended by the caller's will, and without traces. */
 import assert from "node:assert/strict";
 import type { LockCase } from "../case.js";
+import { rejection } from "../rejection.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
-import {
-  assertBusy,
-  assertFree,
-  assertTimesOut,
-  LONG_TTL_MS,
-  rejection,
-  standInLine,
-  take,
-} from "./rivals.js";
+import { assertBusy, assertFree, assertTimesOut, standInLine, take } from "./rivals.js";
 
 export const waitingCases: readonly LockCase[] = [
   {

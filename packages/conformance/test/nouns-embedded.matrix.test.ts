@@ -1,0 +1,4 @@
+import { everyClient } from "./clients.ts";
+import { runNouns } from "./matrix.ts";
+
+runNouns(["embedded"], everyClient());

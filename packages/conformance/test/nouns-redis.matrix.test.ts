@@ -1,0 +1,4 @@
+import { everyClient } from "./clients.ts";
+import { runNounsOn } from "./matrix.ts";
+
+runNounsOn("redis-server", everyClient());
