@@ -41,5 +41,7 @@ export interface Operation {
   readonly endMs?: number;
   /** Of a read, what was read; of a write, what was written. JSON, or a bigint. */
   readonly value?: unknown;
+  /** How long the call may take by what its caller asked for, besides the time in which the process stood still. */
+  readonly limitMs?: number;
   readonly error?: string;
 }

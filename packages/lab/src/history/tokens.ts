@@ -7,6 +7,11 @@ export interface TokenOptions {
   readonly f?: readonly string[];
   /** Violations to report for each key. @default 20 */
   readonly most?: number;
+  /**
+   * Whether a grant is of the whole. A part rises above an earlier whole, and not above a part: parts are held beside each other, and
+   * one that was granted before may be passed on. @default every grant is
+   */
+  readonly isWhole?: (grant: Operation) => boolean;
 }
 
 const LARGEST = 2n ** 64n - 1n;
@@ -24,7 +29,7 @@ export function checkTokens(operations: Iterable<Operation>, options: TokenOptio
     const grants = all.filter((one) => f.includes(one.f) && one.type !== "fail" && isGrant(one));
     const bare = grants.find(({ token }) => !isToken(token));
     if (bare) violations.push(withoutToken(key, bare));
-    else violations.push(...ofKey(key, grants, options.most));
+    else violations.push(...ofKey(key, grants, options));
   }
   return violations;
 }
@@ -41,10 +46,15 @@ function isToken(token: bigint | undefined): token is bigint {
  * One pass in the order of the tokens. A grant with a smaller token must have begun before this one returned, so the
  * latest beginning among the smaller tokens decides L2.
  */
-function ofKey(key: string, grants: readonly Operation[], most = 20): Violation[] {
+function ofKey(
+  key: string,
+  grants: readonly Operation[],
+  { most = 20, isWhole = () => true }: TokenOptions,
+): Violation[] {
   const sorted = grants.toSorted((a, b) => (a.token! < b.token! ? -1 : Number(a.token! > b.token!)));
   const violations: Violation[] = [];
   let latest: Operation | undefined;
+  let latestWhole: Operation | undefined;
   /** Grants before this place have smaller tokens than the one that is looked at. */
   let smaller = 0;
   for (let at = 0; at < sorted.length && violations.length < most; at++) {
@@ -52,9 +62,13 @@ function ofKey(key: string, grants: readonly Operation[], most = 20): Violation[
     const before = sorted[at - 1];
     if (before?.token === grant.token) violations.push(twice(key, before!, grant));
     else
-      for (; smaller < at; smaller++)
-        if (!latest || sorted[smaller]!.invMs > latest.invMs) latest = sorted[smaller]!;
-    if (latest && latest.invMs > returnedMs(grant)) violations.push(fallen(key, grant, latest));
+      for (; smaller < at; smaller++) {
+        const one = sorted[smaller]!;
+        if (!latest || one.invMs > latest.invMs) latest = one;
+        if (isWhole(one) && (!latestWhole || one.invMs > latestWhole.invMs)) latestWhole = one;
+      }
+    const above = isWhole(grant) ? latest : latestWhole;
+    if (above && above.invMs > returnedMs(grant)) violations.push(fallen(key, grant, above));
   }
   return violations;
 }

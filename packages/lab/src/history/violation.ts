@@ -9,7 +9,11 @@ export const properties = {
   L4: "what is held excludes what else may be held at the same time",
   W1: "what is free is granted to whoever waits",
   F1: "who stood in line first is served first",
+  F2: "a grant serves a bounded number of turns in a bounded time",
   A1: "a limit admits no more than it says",
+  V1: "the versions of a record rise with every write",
+  V2: "a write that names a version follows from it",
+  V3: "no update of a record is lost",
   P1: "every call settles in its time",
 } as const;
 

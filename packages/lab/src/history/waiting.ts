@@ -18,10 +18,14 @@ export interface WaitingOptions extends HoldOptions {
   /** When the run ended: until then a caller has waited whose acquire never returned. */
   readonly endMs: number;
   readonly faults?: readonly Span[];
+  /** For how long this process may keep a lock after a release. @default 0 for all */
+  readonly lingerMs?: (process: string) => number;
+  /** Several servers vote, so that those who try at one time may all be refused. @default false */
+  readonly maySplit?: boolean;
 }
 
 /**
- * W1. A lock is free from the return of its release on, also where that says that `close()` had given the lease back: until
+ * W1. A lock is free from the return of its release on, or when it has lingered after that, also where that says that `close()` had given the lease back: until
  * then it may have been renewed. A lease that was not certainly released may be kept for `ttlMs`
  * after `validUntilMs`, or after its grant: a renewal whose answer was lost was one. An acquire of unknown outcome may
  * stand in line for as long, and then be granted to nobody. One that still waits at the end is a waiter like others,
@@ -55,6 +59,7 @@ export function checkTries(operations: Iterable<Operation>, options: WaitingOpti
       .map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs + options.withinMs }));
     const inUse = union([...(options.faults ?? []), ...asked, ...takenSpans(all, options)]);
     return acquires.filter(isBusy).flatMap((one): Violation[] => {
+      if (options.maySplit && acquires.some((other) => other !== one && areAtOneTime(one, other))) return [];
       const { process, invMs } = one;
       const retMs = one.retMs ?? options.endMs;
       const asks = { fromMs: invMs, toMs: Math.max(retMs, invMs + instantMs) };
@@ -63,6 +68,10 @@ export function checkTries(operations: Iterable<Operation>, options: WaitingOpti
       return [broken("W1", [one], retMs, message)];
     });
   });
+}
+
+function areAtOneTime(one: Operation, other: Operation): boolean {
+  return one.invMs <= (other.retMs ?? Infinity) && other.invMs <= (one.retMs ?? Infinity);
 }
 
 function isBusy({ type, error }: Operation): boolean {
@@ -80,7 +89,10 @@ function waitOf({ f, type, process, invMs, retMs }: Operation, { endMs, deathsMs
   return { fromMs: invMs, toMs: retMs ?? Math.min(endMs, deathsMs?.get(process) ?? Infinity) };
 }
 
-function takenSpans(operations: readonly Operation[], { ttlMs, deathsMs }: WaitingOptions): Span[] {
+function takenSpans(
+  operations: readonly Operation[],
+  { ttlMs, deathsMs, lingerMs = () => 0 }: WaitingOptions,
+): Span[] {
   const released = nextReleases(operations);
   return operations.flatMap((operation): Span[] => {
     const { f, type, invMs, validUntilMs } = operation;
@@ -89,7 +101,8 @@ function takenSpans(operations: readonly Operation[], { ttlMs, deathsMs }: Waiti
     if (retMs === undefined) return [];
     const release = released.get(operation);
     const ended = release?.type === "ok" || release?.error === "closed";
-    if (ended && release.retMs !== null) return [{ fromMs: retMs, toMs: release.retMs }];
+    if (ended && release.retMs !== null)
+      return [{ fromMs: retMs, toMs: release.retMs + lingerMs(operation.process) }];
     if (type === "info") return [{ fromMs: invMs, toMs: retMs + 2 * ttlMs }];
     return [{ fromMs: retMs, toMs: Math.max(validUntilMs ?? 0, retMs) + ttlMs }];
   });

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, posix, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { readSource, sourceFolder } from "./sources.js";
 
@@ -16,12 +16,16 @@ export class Bundles {
   readonly #folder = mkdtempSync(resolve(tmpdir(), "holdfast-mutation-"));
   #count = 0;
 
-  /** @param texts of the files that are changed, by their path below the sources. Returns the path of the module. */
-  async make(texts: Texts): Promise<string> {
+  /**
+   * @param texts of the files that are changed, by their path below the sources
+   * @param entry what the module exports
+   * @returns the path of the module
+   */
+  async make(texts: Texts, entry = "index.ts"): Promise<string> {
     this.#count += 1;
     const outfile = resolve(this.#folder, `${this.#count}.mjs`);
     await build({
-      entryPoints: [resolve(sourceFolder, "index.ts")],
+      entryPoints: [resolve(sourceFolder, entry)],
       outfile,
       bundle: true,
       format: "esm",
@@ -69,7 +73,7 @@ function scriptModule(file: string, read: (file: string) => string): string {
   const expand = (name: string): string => {
     if (seen.has(name)) return "";
     seen.add(name);
-    return read(name).replace(include, (_, path: string) => expand(`${dirname(name)}/${path}`));
+    return read(name).replace(include, (_, path: string) => expand(posix.join(dirname(name), path)));
   };
   const source = expand(file);
   const sha1 = createHash("sha1").update(source).digest("hex");

@@ -1,21 +1,21 @@
 /** The machine that processes of a world run on, as far as a program can see it: what is written must not depend on ours. */
 import { createRequire, syncBuiltinESMExports } from "node:module";
+import { replace } from "./time/globals.js";
 
-const os = createRequire(import.meta.url)("node:os") as { hostname: () => string };
-const realHostname = os.hostname;
-const realPid = Object.getOwnPropertyDescriptor(process, "pid") as PropertyDescriptor;
+const os = createRequire(import.meta.url)("node:os") as object;
 
-/** From now on the host is "world" and the process number 1. Returns how to give them back. */
+/**
+ * From now on the host is "world", the process number 1, and a warning of a process is said to nobody: no operator started the processes
+ * of a world. Returns how to give them back.
+ */
 export function takeMachine(): () => void {
-  setHostname(() => "world");
-  Object.defineProperty(process, "pid", { ...realPid, value: 1 });
+  const giveBack = [
+    replace(os, { hostname: () => "world" }),
+    replace(process, { pid: 1, emitWarning: () => {} }),
+  ];
+  syncBuiltinESMExports(); // for those who import them by name
   return () => {
-    setHostname(realHostname);
-    Object.defineProperty(process, "pid", realPid);
+    for (const give of giveBack) give();
+    syncBuiltinESMExports();
   };
-}
-
-function setHostname(hostname: () => string): void {
-  os.hostname = hostname;
-  syncBuiltinESMExports(); // for those who import it by name
 }

@@ -3,6 +3,7 @@
  * `node.valkey.clock`: `step(ms)`, `rate`.
  */
 import {
+  MemoryFiles,
   type NodeCopy,
   type RestartWith,
   SimulatedValkey,
@@ -18,7 +19,12 @@ export interface NodeOptions {
   readonly offsetMs?: number;
   /** Lines of a valkey.conf. @default none */
   readonly config?: string;
+  /** For how long it has been up when the world begins, as it says itself. @default 0 */
+  readonly upForMs?: number;
 }
+
+/** The files of a node at some time. */
+export type Disk = readonly (readonly [path: string, content: Uint8Array])[];
 
 /** Answers a share of the commands with an error, and does not run them. */
 export interface Refusal {
@@ -50,10 +56,11 @@ export class Node {
   readonly brokenScripts: string[] = [];
   readonly #stage: Stage;
   readonly #dice: Dice;
+  readonly #files = new MemoryFiles();
   #observer: Observer | null = null;
 
   /** Made by `world.node(name)`. */
-  constructor(stage: Stage, name: string, { offsetMs = 0, config }: NodeOptions = {}) {
+  constructor(stage: Stage, name: string, { offsetMs = 0, upForMs = 0, config }: NodeOptions = {}) {
     this.#stage = stage;
     this.name = name;
     this.#dice = stage.dice(`node ${name}`);
@@ -61,9 +68,11 @@ export class Node {
       module: stage.module,
       trueUs: () => stage.trueUs,
       seed: this.#dice.seed(),
-      offsetMs,
+      offsetMs: offsetMs - upForMs,
+      files: this.#files,
       ...(config === undefined ? {} : { config }),
     });
+    this.valkey.clock.step(upForMs);
     this.#tick();
   }
 
@@ -109,6 +118,17 @@ export class Node {
   crash(how: "loud" | "silent" = "loud"): void {
     this.isSilent = how === "silent";
     this.valkey.crash();
+  }
+
+  /** Writes all its data to its disk, and returns a copy of that; null: it is not up. */
+  save(): Disk | null {
+    return this.peek("SAVE") === "OK" ? this.#files.entries() : null;
+  }
+
+  /** Starts again with the data of a disk that it saved before. Keys whose time has passed meanwhile are gone. */
+  restartFrom(disk: Disk): void {
+    this.#files.replace(disk);
+    this.restart({ keep: "files" });
   }
 
   /** Starts again, after a crash or from a running engine. */

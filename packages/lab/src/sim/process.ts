@@ -33,6 +33,8 @@ export class Process implements Owner {
   readonly dice: Dice;
   readonly clock: Clock;
   readonly random: Random;
+  /** The ids that its program has drawn: that of its inbox is among them. */
+  readonly ids = new Set<string>();
   /** The ends of its connections. */
   readonly wires = new Set<{ close(): void }>();
   /** True time at which it began. */
@@ -80,7 +82,14 @@ export class Process implements Owner {
       now: () => this.#read(),
       setTimer: (callback, delayMs) => this.after(delayMs, callback),
     };
-    this.random = { fraction: () => chance.fraction(), id: () => idOf(ids) };
+    this.random = {
+      fraction: () => chance.fraction(),
+      id: () => {
+        const id = idOf(ids);
+        this.ids.add(id);
+        return id;
+      },
+    };
   }
 
   get state(): "running" | "paused" | "dead" {

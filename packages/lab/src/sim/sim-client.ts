@@ -36,20 +36,24 @@ export class SimClient extends EventEmitter {
   status: "connecting" | "ready" | "reconnecting" | "end" = "connecting";
   readonly #link: Link;
   readonly #options: SimClientOptions;
+  readonly #called: (word: string) => void;
   #wire: Wire | null = null;
   #reader = new ReplyReader();
   #sent: Command[] = [];
   #queue: Command[] = [];
   #attempts = 0;
 
-  constructor(link: Link, options: SimClientOptions = {}) {
+  /** @param called for the first word of every command of the program, those over duplicates included */
+  constructor(link: Link, options: SimClientOptions = {}, called: (word: string) => void = () => {}) {
     super();
+    this.#called = called;
     this.#link = link;
     this.#options = options;
     this.#connect();
   }
 
   call(...words: string[]): Promise<Reply> {
+    this.#called(words[0] ?? "");
     return new Promise((resolve, reject) => {
       const command: Command = { words, resolve, reject };
       if (this.status === "ready") this.#send(command);
@@ -75,7 +79,7 @@ export class SimClient extends EventEmitter {
 
   /** For a subscription, so it asks again by itself. */
   duplicate(): SimClient {
-    return new SimClient(this.#link, { unanswered: "forget" });
+    return new SimClient(this.#link, { unanswered: "forget" }, this.#called);
   }
 
   subscribe(channel: string): Promise<Reply> {

@@ -3,6 +3,6 @@ export const sample = [
   "sentAt.monoMs > this.#sentAt.monoMs → false",
   "this.#holds.size === 0 → false",
   "since.monoMs + waitMs → since.monoMs - waitMs",
-  "top + 1 → top - 1",
+  "tonumber(string.sub(token, 9)) + count → tonumber(string.sub(token, 9)) - count",
   "ttlMs * (1 - DRIFT_SHARE) - DRIFT_MS → ttlMs * (1 - DRIFT_SHARE) + DRIFT_MS",
 ];

@@ -1,4 +1,4 @@
-import { pictureOf, planOf, runPlan, shrink } from "@holdfast/lab/sim";
+import { hunt, pictureOf, planOf, runPlan, shrink, workloadOf } from "@holdfast/lab/sim";
 import { type Clock, Holdfast, type HoldfastOptions, type RedisClientLike } from "holdfast";
 import { describe, expect, it } from "vitest";
 
@@ -16,7 +16,7 @@ describe("the mutex under faults", () => {
     let grants = 0;
     for (let seed = 1; seed <= seeds; seed++) {
       const outcome = await runPlan(planOf(seed));
-      grants += outcome.grants;
+      grants += outcome.progress;
       hashes.push(outcome.hash);
       for (const { property, message } of outcome.failures)
         broken.push(`${property}: ${message} (npm run lab -- --seed ${seed})`);
@@ -34,7 +34,14 @@ describe("the time in which nothing is left of any fault", () => {
     const broken: string[] = [];
     for (let seed = 1; seed <= 5; seed++) {
       const drawn = planOf(seed);
-      const usual = { ttlMs: 500, lockDelayMs: 0, maxHoldMs: null, closesAtMs: null, callers: 1 };
+      const usual = {
+        ttlMs: 500,
+        lockDelayMs: 0,
+        maxHoldMs: null,
+        lingerMs: 0,
+        closesAtMs: null,
+        callers: 1,
+      };
       const processes = drawn.processes.map((process) => ({ ...process, ...usual }));
       // At its first look at the clock.
       const stall = { kind: "stall", target: "p2", atMs: drawn.chaosMs - 300, forMs: 0, value: 8_004 };
@@ -53,7 +60,8 @@ describe("a process that closes, and begins anew", () => {
     for (let seed = 1; seed <= 5; seed++) {
       const drawn = planOf(seed);
       const client = { unanswered: "resend", offlineQueue: false } as const;
-      const usual = { ttlMs: 1_000, lockDelayMs: 0, maxHoldMs: null, callers: 1, takesPairs: false, client };
+      const own = { ttlMs: 1_000, lockDelayMs: 0, maxHoldMs: null, lingerMs: 0, callers: 1, client };
+      const usual = { ...own, takesPairs: false };
       const processes = drawn.processes
         .slice(0, 1)
         .map((process) => ({ ...process, ...usual, closesAtMs: 1_000 }));
@@ -63,6 +71,15 @@ describe("a process that closes, and begins anew", () => {
         broken.push(`${property}: ${message}`);
     }
     expect(broken).toEqual([]);
+  });
+});
+
+describe("a mutex that lingers", () => {
+  const { canaries } = workloadOf("mutex");
+
+  it.each(canaries)("$rule finds: $what", { timeout: longMs }, async (canary) => {
+    const { caught } = await hunt(workloadOf("mutex"), canary, { seeds: 300 });
+    expect(caught).toHaveLength(1);
   });
 });
 

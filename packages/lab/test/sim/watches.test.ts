@@ -2,12 +2,14 @@
 import { compileValkey } from "@holdfast/embedded";
 import { expect, it } from "vitest";
 import { holdfastOn } from "../../src/sim/holdfast-on.js";
-import { Beliefs } from "../../src/sim/swarm/beliefs.js";
-import { NodeWatch } from "../../src/sim/swarm/node-watch.js";
 import type { Fault } from "../../src/sim/swarm/plan.js";
 import { planOf } from "../../src/sim/swarm/run.js";
-import { keysOf, Scene } from "../../src/sim/swarm/scene.js";
-import { watchSignal } from "../../src/sim/swarm/signal-watch.js";
+import { Scene } from "../../src/sim/swarm/scene.js";
+import { Beliefs } from "../../src/sim/swarm/workloads/mutex/beliefs.js";
+import { keysOf } from "../../src/sim/swarm/workloads/mutex/node-state.js";
+import { NodeWatch } from "../../src/sim/swarm/workloads/mutex/node-watch.js";
+import { OneServer } from "../../src/sim/swarm/workloads/mutex/one-server.js";
+import { watchSignal } from "../../src/sim/swarm/workloads/mutex/signal-watch.js";
 import { World } from "../../src/sim/world.js";
 
 const LOCK = "account:13";
@@ -68,7 +70,7 @@ it("a lease may end early when its clock is set ahead after a renewal, which cam
 
 it("a process is asked what it knows of its locks three seconds after a stall that waited for its time", async () => {
   const { world, scene, process } = await alone({ ttlMs: 60_000 });
-  const watch = new NodeWatch(scene, new Beliefs(scene));
+  const watch = new NodeWatch(scene, new Beliefs(scene, new OneServer(scene)));
   const token = world.trueUs;
   // It holds by a claim that it knows nothing of.
   const state = `${token} claim ${token} ${token} ${DAY_MS} 60000 ${OWNER}`;
@@ -86,7 +88,7 @@ const setBack: Fault = { kind: "clock step", target: "redis", atMs: 200, forMs: 
 
 it("a lease of the dead that a clock set back lengthens may last a ttl from when somebody asks, and no longer", async () => {
   const { world, scene, process } = await alone({ ttlMs: 2_000, faults: [setBack] });
-  const watch = new NodeWatch(scene, new Beliefs(scene));
+  const watch = new NodeWatch(scene, new Beliefs(scene, new OneServer(scene)));
   const token = world.trueUs;
   const state = `${token} claim ${token} ${token} ${DAY_MS} 2000 ${OWNER}`;
   scene.node.peek("SET", keysOf(LOCK).lock, state, "PX", String(DAY_MS + 2_000));
@@ -116,7 +118,7 @@ it("a lease of the dead that a clock set back lengthens may last a ttl from when
 
 it("a place in line that was last heard of in the future, by a clock that was set back, is nobody's who waits", async () => {
   const { world, scene, process, link } = await alone({ ttlMs: 2_000, faults: [setBack] });
-  const watch = new NodeWatch(scene, new Beliefs(scene));
+  const watch = new NodeWatch(scene, new Beliefs(scene, new OneServer(scene)));
   const { lock, line, waiters } = keysOf(LOCK);
   const hear = (): void => {
     const seenMs = Math.floor(scene.node.valkey.clock.realUs() / 1_000);

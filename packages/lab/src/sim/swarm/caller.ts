@@ -1,327 +1,155 @@
-/**
- * Caller: a program that wants locks. It waits, tries, gives up, holds for a moment or for several times its ttl, works
- * on a fenced resource while it holds, and writes down what it saw.
- */
-import {
-  type AcquireOptions,
-  AcquireTimeoutError,
-  ClosedError,
-  type Holdfast,
-  HoldfastError,
-  type Lease,
-  LeaseLostError,
-  type Mutex,
-  type ReleaseResult,
-} from "holdfast";
+/** Caller: one thread of a program. It does rounds of its workload until the faults are over, and then its last one. */
+import { ClosedError, type Holdfast, HoldfastError, IndeterminateError, ServerError } from "holdfast";
+import type { Redlock } from "holdfast/redlock";
 import type { Dice } from "../../chance/dice.js";
-import type { Recorder } from "../../history/recorder.js";
+import type { Operation } from "../../history/operation.js";
+import type { Details, Recorder } from "../../history/recorder.js";
 import type { Process } from "../process.js";
-import { judgeFloor, judgeLimit, judgeOver, Timed, watchRelease } from "./answers.js";
-import type { Belief, Beliefs } from "./beliefs.js";
 import type { ProcessPlan } from "./plan.js";
-import type { Register } from "./register.js";
 import type { Scene } from "./scene.js";
-import { watchSignal } from "./signal-watch.js";
+import { Timed } from "./timed.js";
+
+/** How soon every call must succeed once the faults are over. */
+const settleMs = 11_000;
+const againMs = 100;
+/** A refusal by the server is doubtful as well: the client may have sent again what had been carried out. */
+const doubtful = [IndeterminateError, ClosedError, ServerError];
+
+function isDoubtful(error: unknown): boolean {
+  return doubtful.some((one) => error instanceof one);
+}
+
+/** What one caller does. */
+export interface Rounds {
+  /** One operation. The frame repeats it, with a pause before each, until the faults are over. */
+  round(): Promise<void>;
+  /** Called once when the faults are over: here everything must succeed. */
+  last?(): Promise<void>;
+}
 
 export interface CallerParts {
   readonly scene: Scene;
-  readonly beliefs: Beliefs;
-  readonly registers: ReadonlyMap<string, Register>;
   readonly process: Process;
   readonly plan: ProcessPlan;
-  readonly hf: Holdfast;
+  /** A Redlock where the plan has several nodes. */
+  readonly library: Holdfast | Redlock;
 }
 
-/** So many holds compute for longer than their lease. */
-const busyShare = 0.06;
-const pairShare = 0.3;
-/** By then every connection is back. */
-const quietMs = 2_500;
-const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
-/** One in each third of the ttl, one more for each end, what was left to clean up, a script sent whole, and an inbox that opens. */
-const mostRenewals = 11;
-/** No hold lasts longer than somebody waits for it in the end. */
-const longestRestMs = 12_000;
-/** By then what came while the process stood still is heard. */
-const answeredMs = 5;
-/** How soon everybody must have had every lock once after the last fault, beyond the longest ttl and delay. */
-export const settleMs = 11_000;
+export interface AttemptOptions<Value> {
+  /** How long the call may take on its caller's clock (P3). @default twice the call's time-out */
+  readonly withinMs?: number;
+  /** The `wait` that the call was given: it may take so long, and null comes no earlier. */
+  readonly waitMs?: number;
+  /** The reason with which the caller aborts the call: a rejection with it is no failure. */
+  readonly reason?: unknown;
+  /** Written down when the call begins. */
+  readonly details?: Details;
+  /** Written down when the call has succeeded. */
+  readonly found?: (value: Value) => Details;
+}
+
+export type Attempt<Value> =
+  | { readonly type: "ok"; readonly value: Value; readonly operation: Operation }
+  | { readonly type: "fail" | "info"; readonly error: unknown; readonly operation: Operation };
 
 export class Caller {
+  /** "p1.2": the second caller of p1; "p1#3.2" in the third life of p1. */
   readonly name: string;
-  readonly #parts: CallerParts;
-  readonly #dice: Dice;
-  readonly #recorder: Recorder;
-  readonly #ways: Dice;
-  readonly #floors = new Map<string, bigint>();
-  /** Its Holdfast is about to be closed, or is. */
+  readonly scene: Scene;
+  readonly process: Process;
+  readonly plan: ProcessPlan;
+  readonly #library: Holdfast | Redlock;
+  readonly dice: Dice;
+  readonly recorder: Recorder;
+  /** Its Holdfast or Redlock is about to be closed, or is. */
   isClosing = false;
-  /** It waits for a lock. */
-  isAsking = false;
 
-  constructor(name: string, parts: CallerParts) {
+  constructor(name: string, { scene, process, plan, library }: CallerParts) {
     this.name = name;
-    this.#parts = parts;
-    this.#dice = parts.scene.world.dice(`caller ${name}`);
-    this.#ways = parts.scene.world.dice(`ways of ${name}`);
-    this.#recorder = parts.scene.history.recorder(name, () => parts.process.nowMs);
+    this.scene = scene;
+    this.process = process;
+    this.plan = plan;
+    this.#library = library;
+    this.dice = scene.world.dice(`caller ${name}`);
+    this.recorder = scene.history.recorder(name, () => process.nowMs);
   }
 
-  /** Works until the faults are over, and then takes every lock once more. */
-  async work(): Promise<void> {
-    const { scene, process } = this.#parts;
-    const { thinkMs, locks } = scene.plan;
+  /** In a run with one node. */
+  get hf(): Holdfast {
+    return this.#library as Holdfast;
+  }
+
+  /** In a run with several nodes. */
+  get redlock(): Redlock {
+    return this.#library as Redlock;
+  }
+
+  /** It begins nothing more. */
+  get isOver(): boolean {
+    return this.scene.isEnding || this.isClosing;
+  }
+
+  /** Works until the faults are over, and then does its last round. */
+  async work(rounds: Rounds): Promise<void> {
+    const { thinkMs } = this.scene.plan;
     for (;;) {
-      await process.sleep(this.#dice.between(0, 2 * thinkMs));
-      if (scene.isEnding || this.isClosing) break;
-      const lock = this.#dice.pick(locks);
-      const isPair = this.#parts.plan.takesPairs && this.#ways.chance(pairShare);
-      await (isPair ? this.#pair(locks) : this.#once(lock));
+      await this.process.sleep(this.dice.between(0, 2 * thinkMs));
+      if (this.isOver) break;
+      await rounds.round();
     }
-    if (this.isClosing) return;
-    await process.sleep(answeredMs);
-    for (const lock of locks) await this.#last(lock);
-    if (this.name === `${process.name}.1` && process === scene.steady) await this.#steady(locks[0] as string);
+    if (!this.isClosing) await rounds.last?.();
   }
 
-  #mutex(lock: string): Mutex {
-    const { ttlMs, lockDelayMs, localTurns, maxHoldMs } = this.#parts.plan;
-    const limit = maxHoldMs === null ? {} : { maxHold: maxHoldMs };
-    return this.#parts.hf.mutex(lock, { ttl: ttlMs, lockDelay: lockDelayMs, localTurns, ...limit });
-  }
-
-  async #once(lock: string): Promise<void> {
-    const floor = this.#floors.get(lock);
-    const options: AcquireOptions = floor === undefined ? {} : { floor };
-    const way = this.#dice.fraction();
-    // A try is asked again where the first token was smaller than one that was seen before.
-    const waitMs = way < 0.2 ? this.#parts.plan.callTimeoutMs * 2 : this.#dice.pick(waitsMs);
-    const lease = await this.#acquire(lock, waitMs, (timed) => {
-      const mutex = this.#mutex(lock);
-      if (way < 0.2) return mutex.tryAcquire(options);
-      if (way >= 0.35) return mutex.acquire({ wait: waitMs, ...options });
-      const controller = new AbortController();
-      this.#parts.process.after(this.#dice.between(0, 500), () => {
-        timed.aborted();
-        controller.abort("had enough");
-      });
-      return mutex.acquire({ wait: waitMs, ...options, signal: controller.signal });
-    });
-    if (!lease) return;
-    judgeFloor(this.#parts.scene, this.name, lease, floor);
-    await this.#hold(lock, lease);
-  }
-
-  /** All of them in one call, one lease for each that is granted, and back in one call. */
-  async #pair(locks: readonly string[]): Promise<void> {
-    const { plan, process, beliefs, scene } = this.#parts;
-    const waitMs = this.#ways.pick([0, 0, 300]);
-    const timeoutMs = waitMs || plan.callTimeoutMs * 2;
-    const taken = await Promise.all(
-      locks.map(async (lock) => {
-        const lease = await this.#acquire(lock, timeoutMs, () =>
-          waitMs > 0 ? this.#mutex(lock).acquire({ wait: waitMs }) : this.#mutex(lock).tryAcquire(),
-        );
-        return lease && this.#begin(lock, lease);
-      }),
-    );
-    const held = taken.filter((belief) => belief !== null);
-    for (const belief of held) watchSignal(scene, belief);
-    const isLong = this.#ways.chance(0.3) && !scene.isEnding;
-    await process.sleep(this.#ways.between(0, isLong ? plan.ttlMs * 1.5 : 20));
-    for (const belief of held) beliefs.look(belief);
-    await Promise.all(held.map((belief) => this.#release(belief.lock, belief)));
-  }
-
-  /** Everybody gets the lock once the faults are over. */
-  async #last(lock: string): Promise<void> {
-    const { scene } = this.#parts;
-    const delayMs = Math.max(...scene.plan.processes.map(({ lockDelayMs }) => lockDelayMs));
-    const waitMs = Math.round(scene.longestTtlMs + delayMs + settleMs);
-    const lease = await this.#acquire(lock, waitMs, () => this.#mutex(lock).acquire({ wait: waitMs }));
-    if (!lease) {
-      if (this.isClosing) return;
-      scene.fail("P1", `${this.name} did not get "${lock}" within ${waitMs} ms after all faults were over`);
-      return;
-    }
-    await this.#parts.process.sleep(1);
-    await this.#release(lock, this.#begin(lock, lease));
-  }
-
-  /** Nothing fails any more: a lease lasts for longer than its ttl, and goes back as what it is. */
-  async #steady(lock: string): Promise<void> {
-    const { scene, process, plan } = this.#parts;
-    if (plan.maxHoldMs !== null) return;
-    await process.sleep(quietMs);
-    const lease = await this.#acquire(lock, settleMs, () => this.#mutex(lock).acquire({ wait: settleMs }));
-    if (this.isClosing) return;
-    if (!lease) {
-      scene.fail("P1", `${this.name} did not get "${lock}" within ${settleMs} ms, long after all faults`);
-      return;
-    }
-    const heldUpMs = process.heldUpMs;
-    const belief = this.#begin(lock, lease);
-    const link = scene.link(process);
-    const packets = link.packets;
-    await process.sleep(plan.ttlMs * 1.6);
-    const renewals = link.packets - packets;
-    const isKept = lease.valid && !lease.signal.aborted;
-    const result = await this.#release(lock, belief);
-    if (process.heldUpMs > heldUpMs || this.isClosing) return;
-    if (!isKept || result !== "released")
-      scene.fail("steady", `${this.name} lost "${lock}" without any fault; its release said "${result}"`);
-    if (plan.callers === 1 && renewals > mostRenewals)
-      scene.fail("P4", `${this.name} sent ${renewals} packets to keep one lease for 1.6 times its ttl`);
-  }
-
-  /** @param timeoutMs how long the call may take on the caller's clock */
-  async #acquire(
-    lock: string,
-    timeoutMs: number,
-    call: (timed: Timed) => Promise<Lease | null>,
-  ): Promise<Lease | null> {
-    const { scene, process, beliefs } = this.#parts;
-    const pending = this.#recorder.begin("acquire", lock);
-    const timed = new Timed(scene, process, `acquire of "${lock}"`, timeoutMs);
-    const asked = beliefs.ask(lock, process);
-    this.isAsking = true;
+  /**
+   * Carries out one call, writes it down, and judges its time (P3). An error of no cause that is known to the library,
+   * and the end by a close() that did not happen, are failures of the run.
+   */
+  async attempt<Value>(
+    f: string,
+    key: string,
+    call: () => Promise<Value>,
+    { withinMs = this.plan.callTimeoutMs * 2, waitMs, reason, details, found }: AttemptOptions<Value> = {},
+  ): Promise<Attempt<Value>> {
+    const timeoutMs = waitMs === undefined ? withinMs : Math.max(waitMs, withinMs);
+    const timed = new Timed(this.scene, this.process, `${f} of "${key}"`, timeoutMs);
+    const pending = this.recorder.begin(f, key, details);
     try {
-      const lease = await call(timed);
-      if (!lease) {
-        pending.fail("busy");
-        return null;
-      }
-      const { nowMs } = process;
-      pending.ok({ token: lease.fence, nonce: lease.id, validUntilMs: nowMs + lease.remainingMs });
-      return lease;
+      const value = await call();
+      if (waitMs !== undefined && value === null) timed.timedOut(waitMs);
+      return { type: "ok", value, operation: pending.ok(found?.(value)) };
     } catch (error) {
-      const code = this.#codeOf(error, lock);
-      if (error instanceof AcquireTimeoutError) timed.timedOut();
-      if (error instanceof AcquireTimeoutError || code === "had enough") pending.fail(code);
-      else pending.info(code);
-      return null;
+      const isAborted = reason !== undefined && error === reason;
+      const code = isAborted ? "aborted" : this.#codeOf(error, `${f} of "${key}"`);
+      if (isAborted || isDoubtful(error)) return { type: "info", error, operation: pending.info(code) };
+      return { type: "fail", error, operation: pending.fail(code) };
     } finally {
-      this.isAsking = false;
-      asked();
       timed.settled();
     }
   }
 
-  #begin(lock: string, lease: Lease): Belief {
-    const { process, beliefs } = this.#parts;
-    const belief: Belief = {
-      lock,
-      caller: this.name,
-      process,
-      lease,
-      validMs: process.nowMs,
-      wasValid: false,
-      isOver: false,
-      isLost: false,
-      signal: null,
-      hold: null,
-    };
-    beliefs.begin(belief);
-    return belief;
-  }
-
-  async #hold(lock: string, lease: Lease): Promise<void> {
-    const { process, plan, beliefs, scene } = this.#parts;
-    const belief = this.#begin(lock, lease);
-    const pending = this.#recorder.begin("hold", lock, { token: lease.fence, nonce: lease.id });
-    belief.hold = pending;
-    // Some ask for the signal when it is too late.
-    const chance = scene.world.dice(`ways ${this.name} ${lease.fence}`);
-    if (!chance.chance(0.1)) watchSignal(scene, belief);
-    const holder = { token: lease.fence, nonce: lease.id };
-    const goesToRegister = this.#dice.chance(0.5) && !scene.isEnding;
-    const isCareful = scene.isHealed || scene.plan.faults.length === 0;
-    const since = { monoMs: process.monoMs };
-    if (!isCareful && scene.world.dice(`busy ${this.name} ${lease.fence}`).chance(busyShare))
-      this.#computeTooLong(lease);
-    const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
-    const isLong = this.#dice.chance(0.15) && !scene.isEnding;
-    const restMs = this.#dice.between(0, isLong ? Math.min(plan.ttlMs * 2.5, longestRestMs) : 40);
-    // Some look at nothing for long, and rely on the signal.
-    const isBlind = isLong && scene.world.dice(`blind ${this.name} ${lease.fence}`).chance(0.4);
-    const steps = isBlind ? 1 : isLong ? 5 : 2;
-    for (let step = 0; step < steps; step++) {
-      await process.sleep(restMs / steps);
-      judgeLimit(scene, belief, since);
-      if (!beliefs.look(belief) || scene.isEnding) break;
+  /** Repeats a call until it succeeds. P1 says that it does so soon after all faults are over. */
+  async insist<Value>(f: string, key: string, call: () => Promise<Value>): Promise<Value | undefined> {
+    const { process } = this;
+    const untilMs = process.nowMs + settleMs;
+    while (!this.isClosing) {
+      const attempt = await this.attempt(f, key, call, { withinMs: settleMs });
+      if (attempt.type === "ok") return attempt.value;
+      if (process.nowMs > untilMs) {
+        this.scene.fail("P1", `${f} of "${key}" by ${this.name} failed for ${settleMs} ms after all faults`);
+        return undefined;
+      }
+      await process.sleep(againMs);
     }
-    if (value !== null && beliefs.look(belief)) await this.#write(lock, holder, value + 1);
-    beliefs.look(belief);
-    pending.ok({ endMs: belief.validMs });
-    await this.#release(lock, belief);
+    return undefined;
   }
 
-  /** Past the end of the lease without a turn of the event loop: no timer could say so, a look at the clock does. */
-  #computeTooLong(lease: Lease): void {
-    const { process, scene } = this.#parts;
-    const leftMs = lease.remainingMs;
-    if (leftMs <= 0) return;
-    process.stall((leftMs + 1) / process.rate);
-    if (lease.valid)
-      scene.fail("L6", `${this.name} computed for ${leftMs + 1} ms, and its lease is still valid`);
-  }
-
-  async #release(lock: string, belief: Belief): Promise<ReleaseResult> {
-    const { beliefs, plan, scene, process } = this.#parts;
-    const pending = this.#recorder.begin("release", lock, { token: belief.lease.fence });
-    const timed = new Timed(scene, process, `release of "${lock}"`, plan.callTimeoutMs * 2);
-    const answered = watchRelease(scene, belief);
-    beliefs.end(belief);
-    const result = await belief.lease.release();
-    timed.settled();
-    answered(result);
-    const { lease } = belief;
-    judgeOver(scene, belief, result);
-    if ((await lease.release()) !== result)
-      scene.fail("L8", `${this.name} was told twice how "${lock}" ended`);
-    const reason: unknown = belief.lease.signal.reason;
-    if (result === "unknown") pending.info(result);
-    else if (reason instanceof LeaseLostError && reason.reason === "closed") pending.fail(reason.reason);
-    else if (result === "lapsed") pending.fail(result);
-    else pending.ok();
-    return result;
-  }
-
-  async #enter(lock: string, holder: { token: bigint; nonce: string }): Promise<number | null> {
-    const pending = this.#recorder.begin("enter", `${lock} register`, holder);
-    const register = this.#parts.registers.get(lock) as Register;
-    const verdict = await register.enter(this.#parts.process, holder);
-    const value = { place: verdict.place };
-    if (verdict.isAccepted) pending.ok({ value });
-    else pending.fail("STALE_TOKEN", { value });
-    if (!verdict.isAccepted) this.#floors.set(lock, verdict.seen);
-    return verdict.isAccepted ? verdict.value : null;
-  }
-
-  async #write(lock: string, holder: { token: bigint; nonce: string }, next: number): Promise<void> {
-    const pending = this.#recorder.begin("write", `${lock} register`, holder);
-    const register = this.#parts.registers.get(lock) as Register;
-    const verdict = await register.write(this.#parts.process, holder, next);
-    const value = { place: verdict.place };
-    if (!verdict.isAccepted) {
-      this.#floors.set(lock, verdict.seen);
-      pending.fail("STALE_TOKEN", { value });
-      return;
-    }
-    pending.ok({ value });
-    if (verdict.value !== next - 1)
-      this.#parts.scene.fail("L3", `${this.name} overwrote an update of "${lock}" that it had not read`);
-  }
-
-  #codeOf(error: unknown, lock: string): string {
-    if (error === "had enough") return "had enough";
+  #codeOf(error: unknown, what: string): string {
+    const { scene, name } = this;
     if (error instanceof ClosedError && !this.isClosing)
-      this.#parts.scene.fail(
-        "error",
-        `acquire of "${lock}" by ${this.name} was ended by a close() that nobody called`,
-      );
+      scene.fail("error", `${what} by ${name} was ended by a close() that nobody called`);
     if (error instanceof HoldfastError) return error.code;
-    this.#parts.scene.fail("error", `acquire of "${lock}" by ${this.name} rejected with ${String(error)}`);
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    scene.fail("error", `${what} by ${name} rejected with ${text}`);
     return "unexpected";
   }
 }

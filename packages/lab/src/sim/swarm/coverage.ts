@@ -1,41 +1,32 @@
-/** Coverage: which fault met which state of the protocol, and how often. What was never met was never tested. */
-import type { Beliefs } from "./beliefs.js";
+/** Coverage: which fault met which state of the noun, and how often. What was never met was never tested. */
 import { faultKinds } from "./faults/kinds.js";
 import type { Fault } from "./plan.js";
-import { holderAt, type Scene } from "./scene.js";
-
-/**
- * - idle: nobody holds, nobody asks
- * - asked: nobody holds at the node, somebody asks
- * - granted: held at the node, and the holder does not know yet, or is dead
- * - held: held, and nobody else asks
- * - contended: held, and others wait
- * - lapsed: somebody believes that he holds, and the node does not know of it
- */
-export const protocolStates = ["idle", "asked", "granted", "held", "contended", "lapsed"] as const;
-export type ProtocolState = (typeof protocolStates)[number];
+import type { Work } from "./workload.js";
+import { workloadOf } from "./workloads/list.js";
 
 export interface Cell {
   readonly fault: string;
-  readonly state: ProtocolState;
+  readonly state: string;
   readonly times: number;
 }
 
+/** The state of a workload that tells none apart. */
+const met = "met";
+
 /** All cells, those that were never met as well. */
-export function cellsOf(counts: ReadonlyMap<string, number>): Cell[] {
-  return faultKinds.flatMap(({ kind: fault }) =>
-    protocolStates.map((state) => ({ fault, state, times: counts.get(`${fault} in ${state}`) ?? 0 })),
+export function cellsOf(counts: ReadonlyMap<string, number>, workload = "mutex"): Cell[] {
+  const { states = [met], kinds = faultKinds } = workloadOf(workload);
+  return kinds.flatMap(({ kind: fault }) =>
+    states.map((state) => ({ fault, state, times: counts.get(`${fault} in ${state}`) ?? 0 })),
   );
 }
 
 export class Coverage {
-  readonly #scene: Scene;
-  readonly #beliefs: Beliefs;
+  readonly #work: Work;
   readonly #counts = new Map<string, number>();
 
-  constructor(scene: Scene, beliefs: Beliefs) {
-    this.#scene = scene;
-    this.#beliefs = beliefs;
+  constructor(work: Work) {
+    this.#work = work;
   }
 
   /** By "fault in state". */
@@ -44,19 +35,9 @@ export class Coverage {
   }
 
   note({ kind }: Fault): void {
-    for (const lock of this.#scene.plan.locks) {
-      const cell = `${kind} in ${this.#stateOf(lock)}`;
+    for (const state of this.#work.states?.() ?? [met]) {
+      const cell = `${kind} in ${state}`;
       this.#counts.set(cell, (this.#counts.get(cell) ?? 0) + 1);
     }
-  }
-
-  #stateOf(lock: string): ProtocolState {
-    const isHeld = holderAt(this.#scene.node, lock) !== null;
-    const isBelieved = this.#beliefs.count(lock) > 0;
-    const isAsked = this.#beliefs.asking(lock) > 0;
-    if (isBelieved && !isHeld) return "lapsed";
-    if (isHeld && !isBelieved) return "granted";
-    if (isHeld) return isAsked ? "contended" : "held";
-    return isAsked ? "asked" : "idle";
   }
 }

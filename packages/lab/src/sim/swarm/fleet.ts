@@ -8,6 +8,8 @@ import type { Failure } from "./scene.js";
 import type { Batch, BatchReport } from "./worker.js";
 
 export interface FleetOptions {
+  /** @default "mutex" */
+  readonly workload?: string;
   readonly from: number;
   readonly seeds: number;
   /** @default one for each core */
@@ -27,7 +29,8 @@ export interface FleetReport {
   readonly failed: readonly { readonly seed: number; readonly failure: Failure; readonly count: number }[];
   /** Of the runs of all seeds, in their order. */
   readonly hash: string;
-  readonly grants: number;
+  /** As each run counts it. */
+  readonly progress: number;
   readonly deliveries: number;
   readonly virtualMs: number;
   readonly tookMs: number;
@@ -80,8 +83,8 @@ class Batches {
     const { from, seeds, signal } = this.#options;
     const left = from + seeds - this.#next;
     if (left <= 0 || signal?.aborted) return null;
-    const { clients = "lab" } = this.#options;
-    const batch = { from: this.#next, seeds: Math.min(batchSeeds, left), clients };
+    const { clients = "lab", workload = "mutex" } = this.#options;
+    const batch = { workload, from: this.#next, seeds: Math.min(batchSeeds, left), clients };
     this.#next += batch.seeds;
     return batch;
   }
@@ -100,7 +103,7 @@ class Batches {
       seeds: this.#done,
       failed: reports.flatMap(({ failed }) => failed),
       hash: hash.digest,
-      grants: sum(({ grants }) => grants),
+      progress: sum(({ progress }) => progress),
       deliveries: sum(({ deliveries }) => deliveries),
       virtualMs: sum(({ virtualMs }) => virtualMs),
       coverage,

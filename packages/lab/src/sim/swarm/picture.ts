@@ -22,7 +22,8 @@ export function pictureOf({ plan, failures, operations }: Outcome, columns?: num
   const { property, message, atMs } = failure;
   const fromMs = Math.max(0, Math.min(atMs - beforeMs, ...failure.operations.map(({ invMs }) => invMs)));
   const span = { fromMs, toMs: atMs + afterMs };
-  const key = failure.operations[0]?.key ?? plan.locks[0] ?? "";
+  const first = operations.find(({ process }) => process !== "nemesis");
+  const key = failure.operations[0]?.key ?? first?.key ?? "";
   const violation: Breach = {
     property,
     key,
@@ -31,11 +32,13 @@ export function pictureOf({ plan, failures, operations }: Outcome, columns?: num
     atMs,
   };
   const shown = operations.filter((operation) => isAbout(operation, key));
-  const title = `Seed ${plan.seed}: ${property} is broken`;
-  const timeline = timelineOf(shown, { title, caption: message, violations: [violation], span });
+  const title = `Seed ${plan.seed} of ${plan.workload}: ${property} is broken`;
+  const showsCalls = plan.workload !== "mutex";
+  const options = { title, caption: message, violations: [violation], span, showsCalls };
+  const timeline = timelineOf(shown, options);
   return { text: drawText(timeline, columns === undefined ? {} : { columns }), svg: drawSvg(timeline) };
 }
 
-function isAbout({ key, process }: Operation, lock: string): boolean {
-  return process === "nemesis" || key === lock || key === `${lock} register`;
+function isAbout({ key, process }: Operation, name: string): boolean {
+  return process === "nemesis" || key === name || key === `${name} register`;
 }

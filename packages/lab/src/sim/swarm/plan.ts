@@ -1,6 +1,6 @@
 /**
  * Plan: what one seed decides, as plain data. A run needs nothing else, so a plan can be written down, made smaller,
- * and run again.
+ * and run again. A workload may draw more than this, and adds it to its own plan.
  */
 import type { Dice } from "../../chance/dice.js";
 import { diceFor } from "../../chance/dice.js";
@@ -12,21 +12,21 @@ export interface Fault {
   readonly atMs: number;
   /** How long it lasts; 0 for what happens at one moment. */
   readonly forMs: number;
-  /** A process, or the node. */
+  /** A process, or a node. */
   readonly target: string;
   readonly value: number;
+  /** Of a fault of the network between a process and a node: the node. @default the first */
+  readonly node?: string;
 }
 
 export interface ProcessPlan {
   readonly name: string;
+  /** Of the leases that it holds, in a workload that has leases. */
   readonly ttlMs: number;
+  /** Its lease stays taken for this time after it expired. */
   readonly lockDelayMs: number;
-  readonly localTurns: number;
-  readonly maxHoldMs: number | null;
   readonly callTimeoutMs: number;
   readonly client: Required<SimClientOptions>;
-  /** Its callers now and then take all locks at one moment, and give them back at one moment. */
-  readonly takesPairs: boolean;
   /** Callers that work side by side. */
   readonly callers: number;
   /** When its first life ends by `hf.close()`, whatever its callers do just then; null: with the run. */
@@ -34,6 +34,8 @@ export interface ProcessPlan {
 }
 
 export interface Plan {
+  /** The name of its workload. */
+  readonly workload: string;
   readonly seed: number;
   /** The faults begin and end within this time; then everything is healed. */
   readonly chaosMs: number;
@@ -42,17 +44,18 @@ export interface Plan {
    * all come to their end at once.
    */
   readonly calmMs: number;
-  readonly locks: readonly string[];
   /** Mean time between two operations of a caller. */
   readonly thinkMs: number;
   readonly processes: readonly ProcessPlan[];
   readonly faults: readonly Fault[];
+  /** How many servers there are, independent of each other. @default 1 */
+  readonly nodes?: number;
 }
 
 /** One kind of fault, as far as a plan is concerned. */
 export interface Draw {
   readonly kind: string;
-  readonly on: "node" | "process";
+  readonly on: "node" | "process" | "link";
   /** How many of it there may be in a run. */
   readonly most: number;
   forMs(dice: Dice): number;
@@ -61,145 +64,95 @@ export interface Draw {
 
 /** The kind of a request that reaches the node when nobody waits for it any more. */
 export const lateKind = "request late";
-/** What a plan says without a word about it: nodes and processes are named. */
+/** A plan says nothing about it: nodes and processes have names. */
 export const nodeName = "redis";
-const locks = ["account:13", "stock:7"] as const;
-const ttlsMs = [500, 1_000, 1_000, 2_000, 3_000] as const;
-/** This share of the seeds has no fault at all: there the strictest rules hold. */
-const calmShare = 0.08;
+
+/** The names of all nodes of a plan. */
+export function nodeNames({ nodes = 1 }: Pick<Plan, "nodes">): readonly string[] {
+  return nodes === 1 ? [nodeName] : Array.from({ length: nodes }, (_, place) => `n${place + 1}`);
+}
+
+/** This share of the light plans has no fault at all: there the strictest rules hold. */
+const calmShare = 0.1;
 /** And this share of the others goes on undisturbed after their faults. */
 const calmAfterShare = 0.25;
-
-const unequalShare = 0.12;
-const longMs = 4_000;
 const closeShare = 0.15;
-const pairShare = 0.15;
-/** Of the seeds with faults. */
-const loneDeathShare = 0.06;
+/** The first fault of a light plan comes no earlier. */
+const firstMs = 150;
+/** A fault of a light plan lasts for no larger share of its time. */
+const longestShare = 0.6;
 
-export function drawPlan(seed: number, kinds: readonly Draw[]): Plan {
-  const dice = diceFor(seed, "plan");
-  const chaosMs = dice.whole(4_000, 10_000);
-  const drawsMore = !dice.chance(0.5);
-  const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place, drawsMore));
-  const processes = withCloses(diceFor(seed, "closes"), withTtls(diceFor(seed, "ttls"), drawn), chaosMs);
-  const calm = diceFor(seed, "calm");
-  const takesPairs = diceFor(seed, "pairs").chance(pairShare);
-  const planned = processes.map((process) => ({ ...process, takesPairs }));
+/** A plan that takes a few milliseconds to run: few processes, seconds of chaos. */
+export function drawLightPlan(workload: string, seed: number, kinds: readonly Draw[]): Plan {
+  const dice = diceFor(seed, `plan of ${workload}`);
+  const chaosMs = dice.whole(2_000, 4_000);
+  const processes = Array.from({ length: dice.whole(2, 3) }, (_, place) => lightProcess(dice, place));
+  const closing = dice.chance(closeShare) ? dice.pick(processes) : null;
+  const closesAtMs = dice.whole(firstMs, chaosMs);
+  const planned = processes.map((process) => (process === closing ? { ...process, closesAtMs } : process));
   return {
+    workload,
     seed,
     chaosMs,
-    calmMs: calm.chance(calmAfterShare) ? calm.whole(1_500, 4_000) : 0,
-    locks: locks.slice(0, dice.chance(0.7) && !takesPairs ? 1 : 2),
-    thinkMs: dice.pick([60, 150, 300]),
+    calmMs: dice.chance(calmAfterShare) ? dice.whole(500, 1_500) : 0,
+    thinkMs: dice.pick([40, 100, 250]),
     processes: planned,
-    faults: dice.chance(calmShare) ? [] : faultsOf(seed, kinds, planned, chaosMs),
+    faults: dice.chance(calmShare) ? [] : lightFaults(dice, kinds, planned, chaosMs),
   };
 }
 
-function processPlan(dice: Dice, place: number, drawsMore: boolean): ProcessPlan {
-  const ttlMs = dice.pick(ttlsMs);
-  const lockDelayMs = dice.chance(0.15) ? dice.whole(1, 1_000) : 0;
-  const localTurns = dice.pick([1, 1, 2, 16]);
-  // These draws decide nothing any more. They keep the plans of the seeds that are known by their number.
-  if (drawsMore) dice.chance(0.3);
+function lightProcess(dice: Dice, place: number): ProcessPlan {
   return {
     name: `p${place + 1}`,
-    ttlMs,
-    lockDelayMs,
-    localTurns,
-    maxHoldMs: dice.chance(0.1) ? ttlMs * dice.pick([1.2, 2]) : null,
+    ttlMs: dice.pick([300, 600, 1_200]),
+    lockDelayMs: 0,
     callTimeoutMs: dice.pick([100, 300, 1_000]),
     client: {
       unanswered: dice.pick(["resend", "resend", "reject", "forget"]),
       offlineQueue: dice.chance(0.8),
     },
     callers: dice.chance(0.3) ? 2 : 1,
-    takesPairs: false,
     closesAtMs: null,
   };
 }
 
-/** In some runs the longest ttl is twenty times the shortest; and there are leases that a second is little of. */
-function withTtls(dice: Dice, processes: readonly ProcessPlan[]): readonly ProcessPlan[] {
-  if (!dice.chance(unequalShare)) return processes;
-  const [short, long] = dice.shuffle(processes);
-  return processes.map((process) => {
-    const ttlMs = process === short ? 200 : process === long ? dice.pick([4_000, 9_000]) : process.ttlMs;
-    const { maxHoldMs } = process;
-    return { ...process, ttlMs, maxHoldMs: maxHoldMs && (maxHoldMs / process.ttlMs) * ttlMs };
-  });
-}
-
-function withCloses(dice: Dice, processes: readonly ProcessPlan[], chaosMs: number): readonly ProcessPlan[] {
-  if (!dice.chance(closeShare)) return processes;
-  const closing = dice.pick(processes);
-  const closesAtMs = Math.round(dice.between(200, chaosMs));
-  return processes.map((process) => (process === closing ? { ...process, closesAtMs } : process));
-}
-
-function faultsOf(
-  seed: number,
-  kinds: readonly Draw[],
-  processes: readonly ProcessPlan[],
-  chaosMs: number,
-): Fault[] {
-  const lone = diceFor(seed, "lone death");
-  if (lone.chance(loneDeathShare)) return loneDeath(lone, processes, chaosMs);
-  const drawn = drawFaults(diceFor(seed, "faults"), kinds, processes, chaosMs);
-  const more = fitting(diceFor(seed, "fitting"), processes, chaosMs);
-  return [...drawn, ...more].sort((a, b) => a.atMs - b.atMs);
-}
-
-/**
- * Faults that some processes are worth: what holds for long meets a step of its clock, or requests that come when it has
- * given up; what comes in pairs half a refusal.
- */
-function fitting(dice: Dice, processes: readonly ProcessPlan[], chaosMs: number): Fault[] {
-  const faults: Fault[] = [];
-  const long = processes.find(({ ttlMs }) => ttlMs >= longMs);
-  const at = (): number => dice.whole(500, chaosMs);
-  const atOnce = (kind: string, target: string, value: number): void => {
-    faults.push({ kind, atMs: at(), forMs: 0, target, value });
-  };
-  if (long && dice.chance(0.6))
-    for (let i = 0; i < 2; i++) atOnce("wall clock of a process", long.name, 10_000);
-  if (long && dice.chance(0.8))
-    for (let i = 0; i < 4; i++) atOnce(lateKind, long.name, dice.whole(300, longMs - 500));
-  if (processes.some(({ takesPairs }) => takesPairs) && dice.chance(0.5)) {
-    const atMs = Math.min(at(), chaosMs - 1_000);
-    faults.push({ kind: "NOPERM answers", atMs, forMs: chaosMs - atMs, target: nodeName, value: 0.3 });
-  }
-  return faults;
-}
-
-/** One process is gone for long, and at most the server's clock is set back: whom it held up, and for how long? */
-function loneDeath(dice: Dice, processes: readonly ProcessPlan[], chaosMs: number): Fault[] {
-  const atMs = dice.whole(500, 2_500);
-  const kind = dice.pick(["kill", "loss of power"]);
-  const death = { kind, atMs, forMs: chaosMs - atMs, target: dice.pick(processes).name, value: 0 };
-  if (dice.chance(0.5)) return [death];
-  const value = dice.pick([-1_000, -5_000, -31_000]);
-  const stepMs = atMs + dice.whole(1, 500);
-  return [death, { kind: "clock step", atMs: stepMs, forMs: 0, target: nodeName, value }];
-}
-
-/** A random half of the kinds, each as often as its random weight says: what drowns in a mix of all is found in some. */
-function drawFaults(
+function lightFaults(
   dice: Dice,
   kinds: readonly Draw[],
   processes: readonly ProcessPlan[],
   chaosMs: number,
+): Fault[] {
+  const longestMs = Math.round(chaosMs * longestShare);
+  const shorter = (forMs: number): number => Math.min(forMs, longestMs);
+  const limits = { firstMs, most: dice.whole(1, 6), shorter };
+  return drawFaults(dice, kinds, processes, chaosMs, limits);
+}
+
+interface FaultLimits {
+  /** The first of them comes no earlier. */
+  readonly firstMs: number;
+  /** How many there are at most. @default drawn: 2 to 14 */
+  readonly most?: number;
+  readonly shorter?: (forMs: number) => number;
+}
+
+/** A random half of the kinds, each as often as its random weight says: what drowns in a mix of all is found in some. */
+export function drawFaults(
+  dice: Dice,
+  kinds: readonly Draw[],
+  processes: readonly ProcessPlan[],
+  chaosMs: number,
+  { firstMs, most, shorter = (forMs) => forMs }: FaultLimits,
 ): Fault[] {
   const faults: Fault[] = [];
   for (const kind of kinds) {
     if (dice.chance(0.5)) continue;
     const times = dice.whole(1, kind.most);
     for (let i = 0; i < times; i++) {
-      const forMs = kind.forMs(dice);
+      const forMs = shorter(kind.forMs(dice));
       faults.push({
         kind: kind.kind,
-        atMs: Math.round(dice.between(500, Math.max(501, chaosMs - forMs))),
+        atMs: Math.round(dice.between(firstMs, Math.max(firstMs + 1, chaosMs - forMs))),
         forMs,
         target: kind.on === "node" ? nodeName : dice.pick(processes).name,
         value: kind.value(dice),
@@ -207,6 +160,6 @@ function drawFaults(
     }
   }
   // In a run with twenty kinds at once nobody gets anything done.
-  const kept = dice.shuffle(faults).slice(0, dice.whole(2, 14));
+  const kept = dice.shuffle(faults).slice(0, most ?? dice.whole(2, 14));
   return kept.sort((a, b) => a.atMs - b.atMs);
 }

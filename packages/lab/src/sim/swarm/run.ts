@@ -1,34 +1,38 @@
 /** A run: what a plan says, in a world, and what was seen. Chaos first; then everything is healed, and all must end well. */
 import { compileValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
+import { Redlock } from "holdfast/redlock";
 import type { Operation } from "../../history/operation.js";
 import type { Recorder } from "../../history/recorder.js";
+import type { Node } from "../node.js";
 import { loadRealClients, type OpenReal } from "../real-clients.js";
 import { World } from "../world.js";
-import { Beliefs } from "./beliefs.js";
-import { settleMs } from "./caller.js";
 import { Coverage } from "./coverage.js";
+import { judgeEnd } from "./end.js";
 import { faultKinds, kindOf } from "./faults/kinds.js";
-import { copyingKinds } from "./faults/node.js";
-import { judge, judgeLeft } from "./judge.js";
+import { setCopy } from "./faults/restart.js";
 import { beginLife } from "./life.js";
-import { NodeWatch } from "./node-watch.js";
-import { drawPlan, type Fault, type Plan } from "./plan.js";
-import { QueueWatch } from "./queue-watch.js";
-import { Register } from "./register.js";
-import { type Failure, Scene } from "./scene.js";
+import { drawLightPlan, type Fault, type Plan } from "./plan.js";
+import { type EvictedKeys, type Failure, prefix, Scene } from "./scene.js";
+import type { Work } from "./workload.js";
+import { workloadOf } from "./workloads/list.js";
+import type { LockPlan } from "./workloads/mutex/plan.js";
 
 export interface RunOptions {
   /** A library that was changed on purpose, for instance. @default the one that is installed */
   readonly holdfast?: typeof Holdfast;
+  /** The same, of a run with several nodes. */
+  readonly redlock?: typeof Redlock;
   /** "real": each process uses ioredis 6, ioredis 5 or node-redis 6, which takes some three times as long. @default "lab" */
   readonly clients?: "lab" | "real";
+  /** The canary that the workload replaces part of itself by. @default none */
+  readonly canary?: string;
   /** Errors have stacks, which costs a fifth of the time. @default false */
   readonly stacks?: boolean;
 }
 
-export interface Outcome {
-  readonly plan: Plan;
+export interface Outcome<Drawn extends Plan = Plan> {
+  readonly plan: Drawn;
   readonly failures: readonly Failure[];
   /** Of everything that was delivered and done. */
   readonly hash: string;
@@ -37,26 +41,34 @@ export interface Outcome {
   /** When the faults were over, and when the run was. */
   readonly healedMs: number;
   readonly endMs: number;
-  /** Tokens that were issued. */
-  readonly grants: number;
+  /** How much happened, as its workload counts it: for the mutex, tokens that were issued. */
+  readonly progress: number;
   readonly deliveries: number;
   readonly coverage: ReadonlyMap<string, number>;
 }
 
-/** What the seed decides. */
-export function planOf(seed: number): Plan {
-  return drawPlan(seed, faultKinds);
+/** What the seed decides, of the mutex or of another workload. @throws {RangeError} there is no such workload */
+export function planOf(seed: number): LockPlan;
+export function planOf(seed: number, workload: string): Plan;
+export function planOf(seed: number, name = "mutex"): Plan {
+  const workload = workloadOf(name);
+  const { kinds = faultKinds } = workload;
+  return workload.draw?.(seed, kinds) ?? drawLightPlan(name, seed, kinds);
 }
 
-/** The longest section, and what its register takes. */
-const longestHoldMs = 15_000;
 const stepMs = 100;
+/** Between two looks of a workload at the nodes. */
+const lookMs = 100;
 /** And after what is left has run out. */
 const restMs = 2_000;
 /** By then after the last fault every connection is back. */
 const backMs = 2_500;
+const lastMs = 30_000;
 
-export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Outcome> {
+export async function runPlan<Drawn extends Plan>(
+  plan: Drawn,
+  options: RunOptions = {},
+): Promise<Outcome<Drawn>> {
   // Thousands of errors are made and looked at by their code alone.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = options.stacks ? stackTraceLimit : 0;
@@ -67,19 +79,21 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Out
   }
 }
 
-async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOptions): Promise<Outcome> {
+async function run<Drawn extends Plan>(
+  plan: Drawn,
+  { holdfast = Holdfast, redlock = Redlock, clients = "lab", canary }: RunOptions,
+): Promise<Outcome<Drawn>> {
   const realClients = clients === "real";
   const libraries = realClients ? await loadRealClients() : new Map<string, OpenReal>();
   const world = new World({ seed: plan.seed, module: await compileValkey(), realClients });
-  const scene = new Scene(world, plan);
-  const beliefs = new Beliefs(scene);
-  const queue = new QueueWatch(world);
-  const nodeWatch = new NodeWatch(scene, beliefs);
-  const coverage = new Coverage(scene, beliefs);
+  const scene = new Scene(world, plan, canary);
+  const work = workloadOf(plan.workload).begin(scene);
+  const coverage = new Coverage(work);
   scene.struck = (fault) => coverage.note(fault);
-  const registers = new Map(plan.locks.map((lock) => [lock, new Register(world, lock)]));
-  scene.spawn = (life) => beginLife({ scene, beliefs, registers, holdfast, libraries }, life);
+  scene.spawn = (life) => beginLife({ scene, work, holdfast, redlock, libraries }, life);
+  scene.evictable = (node) => work.evictable?.(node) ?? keysAt(scene, node);
   for (const life of plan.processes) scene.spawn(life);
+  if (work.look) lookAgain(scene, work.look);
   const ends = new Set<() => void>();
   const nemesis = scene.history.recorder("nemesis", () => world.nowMs);
   for (const fault of plan.faults) setFault(scene, fault, { ends, coverage, nemesis });
@@ -92,24 +106,36 @@ async function run(plan: Plan, { holdfast = Holdfast, clients = "lab" }: RunOpti
   world.at(world.nowMs, () => {
     scene.isEnding = true;
   });
-  const endMs = await finish(scene);
-  beliefs.bury();
-  queue.stop();
-  nodeWatch.stop();
-  judge(scene, endMs, queue);
-  const { operations } = scene.history;
+  const endMs = await finish(scene, work);
+  work.judge?.(endMs);
+  judgeEnd(scene, work);
   return {
     plan,
     failures: scene.failures,
     hash: world.hash,
-    operations,
+    operations: scene.history.operations,
     deathsMs: scene.deathsMs,
     healedMs: plan.chaosMs,
     endMs,
-    grants: operations.filter(({ f, type }) => f === "acquire" && type === "ok").length,
+    progress: work.progress(),
     deliveries: world.deliveries,
     coverage: coverage.counts,
   };
+}
+
+/** Each key of the library that is at a node, in an order of chance. */
+function keysAt({ world }: Scene, node: Node): EvictedKeys[] {
+  const keys = node.peek("KEYS", `${prefix}:*`);
+  const names = Array.isArray(keys) ? keys.map(String).sort() : [];
+  const mixed = world.dice(`evicted at ${world.nowMs}`).shuffle(names);
+  return mixed.map((key) => ({ keys: [key], isData: true }));
+}
+
+function lookAgain(scene: Scene, look: () => void): void {
+  scene.world.at(scene.world.nowMs + lookMs, () => {
+    if (scene.nodes.some(({ isUp }) => isUp)) look();
+    lookAgain(scene, look);
+  });
 }
 
 /** When the last process is awake again: a stall goes on after the faults are over. */
@@ -128,10 +154,7 @@ interface Chaos {
 function setFault(scene: Scene, fault: Fault, { ends, coverage, nemesis }: Chaos): void {
   const { world } = scene;
   const kind = kindOf(fault.kind);
-  if (copyingKinds.includes(fault.kind))
-    world.at(fault.atMs - fault.value, () => {
-      if (scene.node.isUp) scene.copies.set(fault, scene.node.remember());
-    });
+  setCopy(scene, fault);
   world.at(fault.atMs, () => {
     world.note(fault.kind);
     if (!kind.strikesLater) coverage.note(fault);
@@ -157,15 +180,13 @@ function heal(scene: Scene, ends: Set<() => void>): void {
   ends.clear();
   for (const link of scene.world.links) link.heal();
   for (const process of scene.world.processes.values()) process.heal();
-  scene.node.peek("CONFIG", "SET", "maxmemory", "0"); // a node that stood still did not hear it
+  for (const node of scene.nodes) node.peek("CONFIG", "SET", "maxmemory", "0"); // a node that stood still did not hear it
   scene.isHealed = true;
 }
 
 /** Lets everybody finish, as long as it may take; and then what is left behind run out. Returns when that was. */
-async function finish(scene: Scene): Promise<number> {
-  const { world, plan } = scene;
-  const { keptMs } = scene;
-  const lastMs = world.nowMs + longestHoldMs + (keptMs + settleMs) * (plan.locks.length + 1);
+async function finish(scene: Scene, work: Work): Promise<number> {
+  const { world, keptMs } = scene;
   const isDone = (): boolean =>
     [...scene.lives.values()].every(({ process }) => scene.finished.has(process.name));
   const look = (): void => {
@@ -173,10 +194,10 @@ async function finish(scene: Scene): Promise<number> {
     else world.at(world.nowMs + stepMs, look);
   };
   world.at(world.nowMs, look);
-  await world.run(lastMs);
+  await world.run(world.nowMs + keptMs + (work.lastMs ?? lastMs));
   // Where nothing failed, all that was taken was given back.
-  if (scene.calmFromMs < world.nowMs) judgeLeft(scene);
+  if (scene.calmFromMs < world.nowMs) work.left?.();
   await world.run(world.nowMs + keptMs + restMs);
-  judgeLeft(scene);
+  work.left?.();
   return world.nowMs;
 }

@@ -1,14 +1,13 @@
 /** Scene: a run under way. Its world, what is known to be excused, and what was seen to be wrong. */
 import type { NodeCopy } from "@holdfast/embedded";
-import { lockKeys, parseLock, parseProcess } from "holdfast/locks/redis";
 import { History } from "../../history/history.js";
 import type { Operation } from "../../history/operation.js";
 import type { Span } from "../../history/span.js";
 import type { Link } from "../link.js";
-import type { Node } from "../node.js";
+import type { Disk, Node } from "../node.js";
 import type { Process } from "../process.js";
 import type { World } from "../world.js";
-import { type Fault, lateKind, nodeName, type Plan, type ProcessPlan } from "./plan.js";
+import { type Fault, lateKind, nodeNames, type Plan, type ProcessPlan } from "./plan.js";
 
 /** A rule that was seen to be broken. */
 export interface Failure {
@@ -21,28 +20,29 @@ export interface Failure {
 }
 
 /** A process of the plan, in its present life. */
-export interface Life {
-  readonly plan: ProcessPlan;
+export interface Life<Drawn extends ProcessPlan = ProcessPlan> {
+  readonly plan: Drawn;
   readonly process: Process;
 }
 
-export class Scene {
+export class Scene<Drawn extends Plan = Plan> {
   readonly world: World;
-  readonly plan: Plan;
+  readonly plan: Drawn;
+  /** The first of the nodes: the only one, unless the plan asks for more. */
   readonly node: Node;
+  readonly nodes: readonly Node[];
   readonly history = new History();
   readonly failures: Failure[] = [];
-  /** When processes died, by name. */
+  /** The canary that replaces part of the workload by a naive recipe; null: none does. */
+  readonly canary: string | null;
+  /** When processes died, by the name of their life. */
   readonly deathsMs = new Map<string, number>();
   /** The present life of each process of the plan. */
-  readonly lives = new Map<string, Life>();
-  /** What the node was when the faults that fall back to it said. */
+  readonly lives = new Map<string, Life<Drawn["processes"][number]>>();
+  /** The state of a node to which a fault falls back. */
   readonly copies = new Map<Fault, NodeCopy>();
-  /** The process that holds once more when everybody has had every lock after the last fault. */
-  get steady(): Process | undefined {
-    return this.lives.get(this.plan.processes[0]?.name ?? "")?.process;
-  }
-
+  /** The disk of a node to which a fault falls back. */
+  readonly disks = new Map<Fault, Disk>();
   /** Processes whose program has ended as it should. */
   readonly finished = new Set<string>();
   /** Faults are over. */
@@ -55,22 +55,54 @@ export class Scene {
   struck: (fault: Fault) => void = () => {};
   /** Begins a life of a process. Set by the run. */
   spawn: (plan: ProcessPlan) => void = () => {};
+  /** Keys of which the eviction fault deletes one group. Set by the run; a group of data counts as a loss of data. */
+  evictable: (node: Node) => readonly EvictedKeys[] = () => [];
+  /** Called just before data of a node is lost. */
+  readonly onLoss = new Set<(node: Node) => void>();
+  /** Called when the clock of a node was set. */
+  readonly onClockSet = new Set<(node: Node) => void>();
   readonly #excuses: Excuse[] = [];
-  readonly #tokenCutsMs: number[] = [];
-  /** The node may have forgotten a grant. */
-  hasForgotten = false;
-  /** The highest token that the node may have forgotten, by lock. */
-  readonly #lostTokens = new Map<string, number>();
+  readonly #losses: number[] = [];
+  readonly #clockSteps: number[] = [];
 
-  constructor(world: World, plan: Plan) {
+  constructor(world: World, plan: Drawn, canary: string | null = null) {
     this.world = world;
     this.plan = plan;
-    this.node = world.node(nodeName);
+    this.canary = canary;
+    // A server that has just started does not vote over several: these have been up for long.
+    const names = nodeNames(plan);
+    this.nodes = names.map((name) => world.node(name, names.length === 1 ? {} : { upForMs: longUpMs }));
+    this.node = this.nodes[0] as Node;
     if (plan.faults.length === 0) this.calmFromMs = 0;
+  }
+
+  /** A node may have lost data. */
+  get hasForgotten(): boolean {
+    return this.#losses.length > 0;
+  }
+
+  /** When a node lost data, or may have. */
+  get losses(): readonly number[] {
+    return this.#losses;
+  }
+
+  /** Whether a node may have lost data within this time. */
+  wasLost(fromMs: number, toMs = this.world.nowMs): boolean {
+    return this.#losses.some((atMs) => fromMs <= atMs && atMs <= toMs);
+  }
+
+  /** When the clock of a node was set, or began or ceased to run at a wrong rate. */
+  get clockSteps(): readonly number[] {
+    return this.#clockSteps;
   }
 
   get longestTtlMs(): number {
     return Math.max(...this.plan.processes.map(({ ttlMs }) => ttlMs));
+  }
+
+  /** The longest time for which a server keeps a lease that nobody renews. */
+  get maxTtlMs(): number {
+    return Math.max(...this.plan.processes.map(({ ttlMs, lockDelayMs }) => ttlMs + lockDelayMs));
   }
 
   /** For how long a lease may be kept whose holder is gone: a late copy of its request may have prolonged it. */
@@ -80,13 +112,38 @@ export class Scene {
     return this.longestTtlMs + Math.max(...delaysMs) + Math.max(0, ...lateMs);
   }
 
-  /** Whether a fault of the plan may set the clock of the node back. */
+  /** Whether a fault of the plan may set the clock of a node back. */
   get mayBeSetBack(): boolean {
     return this.plan.faults.some(({ kind }) => ["clock step", "failover", "rollback"].includes(kind));
   }
 
-  link(process: Process): Link {
-    return this.world.link(process, this.node);
+  /** How many nodes a majority has. */
+  get quorum(): number {
+    return Math.floor(this.nodes.length / 2) + 1;
+  }
+
+  /** Two majorities have this many nodes in common, or more. */
+  get sharedNodes(): number {
+    return 2 * this.quorum - this.nodes.length;
+  }
+
+  /** The node that a fault is about. */
+  nodeOf({ node, target }: Pick<Fault, "node" | "target">): Node {
+    return this.nodes.find(({ name }) => name === (node ?? target)) ?? this.node;
+  }
+
+  link(process: Process, node = this.node): Link {
+    return this.world.link(process, node);
+  }
+
+  /** The network between a process and each node. */
+  linksOf(process: Process): readonly Link[] {
+    return this.nodes.map((node) => this.link(process, node));
+  }
+
+  /** What a process has sent so far, to all nodes. */
+  packetsOf(process: Process): number {
+    return this.linksOf(process).reduce((total, { packets }) => total + packets, 0);
   }
 
   fail(
@@ -99,133 +156,98 @@ export class Scene {
   }
 
   /**
-   * From `fromMs` until `forMs` from now, clocks are wrong or a state is lost: until the leases of that time are over,
-   * they may overlap. Where it is the clock of one process (`of`), only its own may last for too long.
+   * From `fromMs` until `forMs` from now, the clock of a node is wrong or its state is lost: until the leases of that
+   * time are over, they may overlap. Where it is the clock of one process (`of`), only its own may last for too long.
    */
-  excuseOverlap({ forMs = 0, fromMs = this.world.nowMs, of = null }: ExcuseOptions = {}): void {
-    this.#excuses.push({ fromMs, toMs: this.world.nowMs + forMs + this.longestTtlMs, of });
+  excuseOverlap(excused: Node | { readonly of: string }, { forMs = 0, fromMs }: ExcuseOptions = {}): void {
+    const { nowMs } = this.world;
+    const whose = "of" in excused ? { of: excused.of, node: null } : { of: null, node: excused.name };
+    this.#excuses.push({ fromMs: fromMs ?? nowMs, toMs: nowMs + forMs + this.longestTtlMs, ...whose });
+  }
+
+  /** Whether the clock or the data of this node may have ended leases before their time. */
+  isAstray({ name }: Node, atMs = this.world.nowMs): boolean {
+    return this.#excuses.some(({ node, fromMs, toMs }) => node === name && fromMs <= atMs && atMs < toMs);
   }
 
   /** When any leases may overlap. */
   get exceptions(): readonly Span[] {
-    return this.#excuses.filter(({ of }) => of === null);
+    const ofNodes = this.#excuses.filter(({ of }) => of === null);
+    if (this.nodes.length === 1) return ofNodes;
+    // The number of nodes that are excused changes at the ends of excuses alone.
+    const edges = [...new Set(ofNodes.flatMap(({ fromMs, toMs }) => [fromMs, toMs]))].sort((a, b) => a - b);
+    return edges.slice(1).flatMap((toMs, place) => {
+      const fromMs = edges[place] as number;
+      return this.mayOverlap(null, fromMs) ? [{ fromMs, toMs }] : [];
+    });
   }
 
-  /** Whether a lease of this process, or of any, may last for too long. */
+  /**
+   * Whether a lease of this process, or of any, may last for too long. Over several nodes two majorities must have no
+   * sound node in common.
+   */
   mayOverlap(process: string | null, atMs = this.world.nowMs): boolean {
-    return this.#excuses.some(
-      ({ fromMs, toMs, of }) => fromMs <= atMs && atMs < toMs && (of === null || of === process),
-    );
+    const now = this.#excuses.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
+    if (process !== null && now.some(({ of }) => of === process)) return true;
+    const nodes = new Set(now.flatMap(({ node }) => (node === null ? [] : [node])));
+    return nodes.size >= this.sharedNodes;
   }
 
-  /** Whether leases of whomever may last for too long. */
+  /** Whether a lease of any process may last for too long. */
   mayAnyOverlap(atMs = this.world.nowMs): boolean {
     return this.#excuses.some(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
   }
 
-  /** When tokens may begin anew: see `tokensLost`. */
-  get tokenCutsMs(): readonly number[] {
-    return this.#tokenCutsMs;
+  /** A node is about to lose data, or may. */
+  dataLost(node = this.node): void {
+    this.#losses.push(this.world.nowMs);
+    for (const heard of this.onLoss) heard(node);
   }
 
   /**
-   * The node is about to forget tokens, or may. They rise all the same as long as its clock stays ahead of every token
-   * that was ever given out: to be looked at whenever the clock is set.
+   * A node is about to lose data by a crash, and is down for `forMs`. One of several does not vote until the leases that it forgot
+   * are over.
    */
-  tokensLost(): void {
-    this.hasForgotten = true;
-    for (const lock of this.plan.locks) {
-      const before = this.#lostTokens.get(lock) ?? 0;
-      this.#lostTokens.set(lock, Math.max(before, this.#highestToken(lock)));
-    }
+  dataLostByRestart(node: Node, forMs: number): void {
+    this.dataLost(node);
+    if (this.nodes.length === 1) this.excuseOverlap(node, { forMs });
   }
 
-  clockWasSet(): void {
-    for (const [lock, token] of this.#lostTokens) {
-      // It was given a token above those that it forgot, and counts on from there.
-      const isKnownAgain = this.#storedToken(lock) > token;
-      if (!isKnownAgain && this.node.valkey.clock.realUs() > token) continue;
-      if (!isKnownAgain) this.#tokenCutsMs.push(this.world.nowMs);
-      this.#lostTokens.delete(lock);
-    }
+  /** The clock of a node was set, or runs at another rate from now on. */
+  clockChanged(): void {
+    this.#clockSteps.push(this.world.nowMs);
   }
 
-  #storedToken(lock: string): number {
-    const state = this.node.peek("GET", keysOf(lock).lock);
-    return Number((typeof state === "string" && parseLock(state)?.top) || 0n);
-  }
-
-  #highestToken(lock: string): number {
-    let highest = this.#storedToken(lock);
-    for (const { key, token } of this.history.operations)
-      if (key === lock && token !== undefined) highest = Math.max(highest, Number(token));
-    return highest;
+  /** The clock of a node was set. */
+  clockWasSet(node = this.node): void {
+    this.clockChanged();
+    for (const heard of this.onClockSet) heard(node);
   }
 }
 
+/** Longer than any clock is set back. */
+const longUpMs = 2 * 365 * 86_400_000;
+
+/** Keys that the eviction fault deletes together. */
+export interface EvictedKeys {
+  readonly keys: readonly string[];
+  /** Whether their loss is a loss of data, which `hasForgotten` then says. */
+  readonly isData: boolean;
+}
+
 interface Excuse extends Span {
-  /** Whose leases: a process of the plan, in any of its lives; null: anybody's. */
+  /** A process of the plan in any of its lives, whose leases are meant; null: those of all. */
   readonly of: string | null;
+  /** The node that is to blame; null: the process is. */
+  readonly node: string | null;
 }
 
 interface ExcuseOptions {
   readonly forMs?: number;
   readonly fromMs?: number;
-  readonly of?: string | null;
 }
 
 export const prefix = "holdfast";
-
-/** The keys of a lock at the node. */
-export interface LockKeys {
-  readonly lock: string;
-  readonly line: string;
-  readonly waiters: string;
-  readonly banned: string;
-}
-
-export function keysOf(name: string): LockKeys {
-  const [lock = "", line = "", waiters = "", banned = ""] = lockKeys(prefix, name);
-  return { lock, line, waiters, banned };
-}
-
-interface Holder {
-  readonly id: string;
-  /** The label of its process; empty where another program wrote the record. */
-  readonly process: string;
-  /** The tokens that it was granted. */
-  readonly tokens: readonly [first: bigint, last: bigint];
-  readonly ttlMs: number;
-  /** Not above 0: its lease is over, and nobody has taken it since. */
-  readonly leftMs: number;
-}
-
-/** Whom the node names, whether or not the lease is over. */
-export function namedAt(node: Node, lock: string): Holder | null {
-  const key = keysOf(lock).lock;
-  const [state, expiryMs] = node.peekAll(["GET", key], ["PTTL", key]);
-  return toHolder(state, expiryMs);
-}
-
-/** What a key and its expiry say of who holds a lock. */
-export function toHolder(state: unknown, expiryMs: unknown): Holder | null {
-  const record = typeof state === "string" ? parseLock(state) : null;
-  if (!record?.holder) return null;
-  const { id, token, ttlMs, keepMs, owner } = record.holder;
-  const process = parseProcess(owner)?.label ?? "";
-  return { id, process, tokens: [token, record.top], ttlMs, leftMs: Number(expiryMs) - keepMs };
-}
-
-/** The process that holds a lock at the node, by its label. */
-export function ownerAt(node: Node, lock: string): string | null {
-  return holderAt(node, lock)?.process ?? null;
-}
-
-/** Who holds a lock at the node, and for how long from now on; null: nobody. */
-export function holderAt(node: Node, lock: string): Holder | null {
-  const named = namedAt(node, lock);
-  return named && named.leftMs > 0 ? named : null;
-}
 
 /** The process of the plan whose caller, or whose later life, this is: "p1" of "p1#2.1". */
 export function planned(name: string): string {

@@ -2,8 +2,8 @@
 import type { Plan } from "./plan.js";
 import { type Outcome, type RunOptions, runPlan } from "./run.js";
 
-export interface Shrunk {
-  readonly outcome: Outcome;
+export interface Shrunk<Drawn extends Plan = Plan> {
+  readonly outcome: Outcome<Drawn>;
   /** Runs that it took. */
   readonly runs: number;
 }
@@ -11,7 +11,10 @@ export interface Shrunk {
 const mostRuns = 200;
 
 /** @param outcome of a run that failed; what is left fails by the same property */
-export async function shrink(outcome: Outcome, options: RunOptions = {}): Promise<Shrunk> {
+export async function shrink<Drawn extends Plan>(
+  outcome: Outcome<Drawn>,
+  options: RunOptions = {},
+): Promise<Shrunk<Drawn>> {
   const shrinker = new Shrinker(outcome, options);
   await shrinker.drop("faults");
   await shrinker.drop("processes");
@@ -19,13 +22,13 @@ export async function shrink(outcome: Outcome, options: RunOptions = {}): Promis
   return { outcome: shrinker.best, runs: shrinker.runs };
 }
 
-class Shrinker {
-  best: Outcome;
+class Shrinker<Drawn extends Plan> {
+  best: Outcome<Drawn>;
   runs = 0;
   readonly #options: RunOptions;
   readonly #property: string | undefined;
 
-  constructor(outcome: Outcome, options: RunOptions) {
+  constructor(outcome: Outcome<Drawn>, options: RunOptions) {
     this.best = outcome;
     this.#options = options;
     this.#property = outcome.failures[0]?.property;
@@ -47,7 +50,7 @@ class Shrinker {
     }
   }
 
-  async #stillFails(plan: Plan): Promise<boolean> {
+  async #stillFails(plan: Drawn): Promise<boolean> {
     if (this.runs >= mostRuns) return false;
     this.runs += 1;
     const outcome = await runPlan(plan, this.#options);

@@ -4,6 +4,7 @@ import { planOf, runPlan } from "./run.js";
 import type { Failure } from "./scene.js";
 
 export interface Batch {
+  readonly workload: string;
   readonly from: number;
   readonly seeds: number;
   readonly clients: "lab" | "real";
@@ -13,28 +14,28 @@ export interface BatchReport {
   /** Of each run, by seed. */
   readonly hashes: readonly string[];
   readonly failed: readonly { readonly seed: number; readonly failure: Failure; readonly count: number }[];
-  readonly grants: number;
+  readonly progress: number;
   readonly deliveries: number;
   readonly virtualMs: number;
   readonly coverage: readonly (readonly [cell: string, times: number])[];
 }
 
-async function run({ from, seeds, clients }: Batch): Promise<BatchReport> {
+async function run({ workload, from, seeds, clients }: Batch): Promise<BatchReport> {
   const hashes: string[] = [];
   const failed: { seed: number; failure: Failure; count: number }[] = [];
   const coverage = new Map<string, number>();
-  let [grants, deliveries, virtualMs] = [0, 0, 0];
+  let [progress, deliveries, virtualMs] = [0, 0, 0];
   for (let seed = from; seed < from + seeds; seed++) {
-    const outcome = await runPlan(planOf(seed), { clients });
+    const outcome = await runPlan(planOf(seed, workload), { clients });
     hashes.push(outcome.hash);
-    grants += outcome.grants;
+    progress += outcome.progress;
     deliveries += outcome.deliveries;
     virtualMs += outcome.endMs;
     for (const [cell, times] of outcome.coverage) coverage.set(cell, (coverage.get(cell) ?? 0) + times);
     const [failure] = outcome.failures;
     if (failure) failed.push({ seed, failure, count: outcome.failures.length });
   }
-  return { hashes, failed, grants, deliveries, virtualMs, coverage: [...coverage] };
+  return { hashes, failed, progress, deliveries, virtualMs, coverage: [...coverage] };
 }
 
 parentPort?.on("message", (batch: Batch) => {

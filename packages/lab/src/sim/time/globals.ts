@@ -101,7 +101,8 @@ export function takeGlobals(current: () => Surroundings): () => void {
   };
 }
 
-function replace(object: object, values: Record<string, unknown>): () => void {
+/** Puts `values` in the place of what `object` has. Returns how to give it back. */
+export function replace(object: object, values: Record<string, unknown>): () => void {
   const before = Object.keys(values).map(
     (name) => [name, Object.getOwnPropertyDescriptor(object, name)] as const,
   );

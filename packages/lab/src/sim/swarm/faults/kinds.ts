@@ -3,10 +3,21 @@ import type { Kind } from "./kind.js";
 import { networkKinds } from "./network.js";
 import { nodeKinds } from "./node.js";
 import { processKinds } from "./process.js";
+import { restartKinds } from "./restart.js";
 
+/** What plans with one node have. */
 export const faultKinds: readonly Kind[] = [...networkKinds, ...processKinds, ...nodeKinds];
 
-const byName = new Map(faultKinds.map((kind) => [kind.kind, kind]));
+/** These leave a node its run id, which a real server draws when it starts. */
+const sameRun = ["rollback", "failover"];
+
+/** What plans with several nodes have. */
+export const quorumKinds: readonly Kind[] = [
+  ...faultKinds.filter(({ kind }) => !sameRun.includes(kind)),
+  ...restartKinds,
+];
+
+const byName = new Map([...faultKinds, ...quorumKinds].map((kind) => [kind.kind, kind]));
 
 /** @throws {RangeError} a plan of another version */
 export function kindOf(name: string): Kind {

@@ -1,4 +1,4 @@
-/** What networks do to one process and the node. */
+/** What networks do to one process and a node. */
 import type { Dice } from "../../../chance/dice.js";
 import type { Link } from "../../link.js";
 import type { Direction, Loss } from "../../wire.js";
@@ -15,13 +15,13 @@ function onLink(
 ): Kind {
   return {
     kind,
-    on: "process",
+    on: "link",
     most,
     forMs,
     value,
     begin(scene, fault) {
       const life = lifeOf(scene, fault);
-      return life && begin(scene.link(life.process), fault.value);
+      return life && begin(scene.link(life.process, scene.nodeOf(fault)), fault.value);
     },
   };
 }

@@ -1,17 +1,24 @@
 /** What happens to the server and its data. */
 import type { NodeCopy } from "@holdfast/embedded";
 import type { Dice } from "../../../chance/dice.js";
-import { keysOf, type Scene } from "../scene.js";
+import type { Node } from "../../node.js";
+import type { Scene } from "../scene.js";
 import { type Kind, lasting, momentary, noValue } from "./kind.js";
 
 const dayMs = 86_400_000;
+
+/** A node that a fault strikes. */
+interface Struck {
+  readonly scene: Scene;
+  readonly node: Node;
+}
 
 function onNode(
   kind: string,
   most: number,
   forMs: (dice: Dice) => number,
   value: (dice: Dice) => number,
-  begin: (scene: Scene, value: number, forMs: number) => (() => void) | undefined,
+  begin: (struck: Struck, value: number, forMs: number) => (() => void) | undefined,
 ): Kind {
   return {
     kind,
@@ -19,7 +26,7 @@ function onNode(
     most,
     forMs,
     value,
-    begin: (scene, fault) => begin(scene, fault.value, fault.forMs),
+    begin: (scene, fault) => begin({ scene, node: scene.nodeOf(fault) }, fault.value, fault.forMs),
   };
 }
 
@@ -37,25 +44,26 @@ function refuse(error: string): Kind {
         if (!isMet) scene.struck(fault);
         isMet = true;
       };
-      scene.node.refusal = { error, share: fault.value, struck };
+      const node = scene.nodeOf(fault);
+      node.refusal = { error, share: fault.value, struck };
       return () => {
-        scene.node.refusal = null;
+        node.refusal = null;
       };
     },
   };
 }
 
 /** Its data is lost, or as good as. */
-function lose(scene: Scene, act: () => void): void {
-  if (!scene.node.isUp) return;
-  scene.tokensLost();
-  scene.excuseOverlap();
+function lose({ scene, node }: Struck, act: () => void): void {
+  if (!node.isUp) return;
+  scene.dataLost(node);
+  scene.excuseOverlap(node);
   act();
-  scene.clockWasSet();
+  scene.clockWasSet(node);
 }
 
 /** Falls back by `value` ms: the copy was taken when it was due, unless the node was down. */
-function fallBack(kind: string, act: (scene: Scene, copy: NodeCopy) => void): Kind {
+function fallBack(kind: string, act: (struck: Struck, copy: NodeCopy) => void): Kind {
   return {
     kind,
     on: "node",
@@ -64,7 +72,8 @@ function fallBack(kind: string, act: (scene: Scene, copy: NodeCopy) => void): Ki
     value: (dice) => dice.whole(1, 3_000),
     begin(scene, fault) {
       const copy = scene.copies.get(fault);
-      if (copy) lose(scene, () => act(scene, copy));
+      const struck = { scene, node: scene.nodeOf(fault) };
+      if (copy) lose(struck, () => act(struck, copy));
       return undefined;
     },
   };
@@ -76,15 +85,13 @@ function stepOf(dice: Dice): number {
   return dice.chance(0.5) ? size : -size;
 }
 
-function stepClock(scene: Scene, deltaMs: number): void {
-  if (deltaMs > 0) scene.excuseOverlap();
-  // Everything of a day ago is forgotten, the tokens as well.
-  if (deltaMs > dayMs / 2) scene.tokensLost();
-  scene.node.valkey.clock.step(deltaMs);
-  scene.clockWasSet();
+function stepClock({ scene, node }: Struck, deltaMs: number): void {
+  if (deltaMs > 0) scene.excuseOverlap(node);
+  // Everything of a day ago is forgotten, as well as younger data.
+  if (deltaMs > dayMs / 2) scene.dataLost(node);
+  node.valkey.clock.step(deltaMs);
+  scene.clockWasSet(node);
 }
-
-export const copyingKinds = ["rollback", "failover"];
 
 export const nodeKinds: readonly Kind[] = [
   onNode("node pause", 2, lasting(20, 4_000), noValue, ({ node }) => {
@@ -96,25 +103,23 @@ export const nodeKinds: readonly Kind[] = [
     1,
     lasting(0, 3_000),
     (dice) => dice.whole(0, 1),
-    (scene, isSilent, forMs) => {
-      const { node } = scene;
+    ({ scene, node }, isSilent, forMs) => {
       if (!node.isUp) return undefined;
-      scene.tokensLost();
-      scene.excuseOverlap({ forMs });
+      scene.dataLostByRestart(node, forMs);
       node.crash(isSilent ? "silent" : "loud");
       return () => {
         node.restart();
-        scene.clockWasSet();
+        scene.clockWasSet(node);
       };
     },
   ),
   fallBack("rollback", ({ node }, copy) => node.promote(copy, node.valkey.clock.errorMs)),
-  fallBack("failover", ({ node, world }, copy) => {
-    const dice = world.dice(`failover at ${copy.atUs}`);
+  fallBack("failover", ({ scene, node }, copy) => {
+    const dice = scene.world.dice(`failover at ${copy.atUs}`);
     node.promote(copy, dice.pick([0, 0, -20, 20, -5_000, 5_000, -20_000, 20_000]));
   }),
-  onNode("clock step", 3, momentary, stepOf, (scene, value) => {
-    stepClock(scene, value);
+  onNode("clock step", 3, momentary, stepOf, (struck, value) => {
+    stepClock(struck, value);
     return undefined;
   }),
   onNode(
@@ -122,12 +127,14 @@ export const nodeKinds: readonly Kind[] = [
     1,
     lasting(500, 6_000),
     (dice) => dice.pick([0.5, 0.9, 0.995, 1.005, 1.1, 2]),
-    (scene, rate, forMs) => {
-      const { clock } = scene.node.valkey;
-      if (rate > 1.009) scene.excuseOverlap({ forMs });
+    ({ scene, node }, rate, forMs) => {
+      const { clock } = node.valkey;
+      if (rate > 1.009) scene.excuseOverlap(node, { forMs });
       clock.rate = rate;
+      scene.clockChanged();
       return () => {
         clock.rate = 1;
+        scene.clockChanged();
       };
     },
   ),
@@ -136,19 +143,21 @@ export const nodeKinds: readonly Kind[] = [
     2,
     momentary,
     (dice) => dice.whole(0, 3),
-    (scene, which) => {
-      const part = (["lock", "line", "waiters", "banned"] as const)[which] ?? "lock";
+    (struck, which) => {
+      const { scene, node } = struck;
+      const groups = scene.evictable(node);
+      const group = groups[which % groups.length];
+      if (!group) return undefined;
       const evict = (): void => {
-        for (const lock of scene.plan.locks) scene.node.peek("DEL", keysOf(lock)[part]);
+        for (const key of group.keys) node.peek("DEL", key);
       };
-      // Who holds and what was granted stands in the first alone.
-      if (part === "lock") lose(scene, evict);
+      if (group.isData) lose(struck, evict);
       else evict();
       return undefined;
     },
   ),
-  onNode("flushall", 1, momentary, noValue, (scene) => {
-    lose(scene, () => scene.node.peek("FLUSHALL"));
+  onNode("flushall", 1, momentary, noValue, (struck) => {
+    lose(struck, () => struck.node.peek("FLUSHALL"));
     return undefined;
   }),
   onNode("script flush", 2, momentary, noValue, ({ node }) => {

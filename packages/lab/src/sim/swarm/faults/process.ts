@@ -65,7 +65,7 @@ const wallStep: Kind = {
     if (suspension) {
       const { atMs, forMs } = suspension;
       const lastsMs = Math.max(0, atMs + forMs - scene.world.nowMs);
-      scene.excuseOverlap({ forMs: lastsMs, fromMs: atMs, of: fault.target });
+      scene.excuseOverlap({ of: fault.target }, { forMs: lastsMs, fromMs: atMs });
     }
     lifeOf(scene, fault)?.process.stepWall(fault.value);
     return undefined;
@@ -93,7 +93,7 @@ const rate: Kind = {
     const life = lifeOf(scene, fault);
     if (!life) return undefined;
     // The allowance for drift is one in a hundred.
-    if (fault.value < 0.991) scene.excuseOverlap({ forMs: fault.forMs, of: fault.target });
+    if (fault.value < 0.991) scene.excuseOverlap({ of: fault.target }, { forMs: fault.forMs });
     life.process.rate = fault.value;
     return () => {
       life.process.rate = 1;

@@ -1,6 +1,7 @@
 /** What must be where nothing fails: a lease lasts until it is given back, and that has an answer. */
-import { nextReleases } from "../../history/hold.js";
-import { lifeOf, planned, type Scene } from "./scene.js";
+import { nextReleases } from "../../../../history/hold.js";
+import { lifeOf, planned } from "../../scene.js";
+import type { LockScene } from "./plan.js";
 
 /** By then the node has answered. */
 const promptMs = 30;
@@ -8,7 +9,7 @@ const promptMs = 30;
 const connectedMs = 400;
 
 /** Adds to the failures of the scene, of what was granted when nothing failed any more. */
-export function judgeKept(scene: Scene): void {
+export function judgeKept(scene: LockScene): void {
   // A hold that is ended by its limit is lost, as it should be.
   const limited = scene.plan.processes.filter(({ maxHoldMs }) => maxHoldMs !== null).map(({ name }) => name);
   const hasty = scene.plan.processes.filter(({ client }) => !client.offlineQueue).map(({ name }) => name);

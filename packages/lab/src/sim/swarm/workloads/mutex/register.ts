@@ -2,9 +2,9 @@
  * Register: a resource with a fence, far away and without a fault of its own. It takes requests in the order in which
  * they arrive, which is not the one in which they were sent.
  */
-import type { Dice } from "../../chance/dice.js";
-import type { Process } from "../process.js";
-import type { Stage } from "../stage.js";
+import type { Dice } from "../../../../chance/dice.js";
+import type { Process } from "../../../process.js";
+import type { Stage } from "../../../stage.js";
 
 export interface Holder {
   readonly token: bigint;

@@ -2,30 +2,12 @@
  * Beliefs: who thinks that he holds what. Looked at when it matters: at every step of a holder, and of all holders
  * whenever somebody else is granted the same lock. A process that stands still cannot act, so it is not asked.
  */
-import { type Lease, LeaseLostError } from "holdfast";
-import type { Pending } from "../../history/recorder.js";
-import type { Process } from "../process.js";
-import { judgeDeadline } from "./deadline.js";
-import { holderAt, planned, type Scene } from "./scene.js";
-
-export interface Belief {
-  readonly lock: string;
-  readonly caller: string;
-  readonly process: Process;
-  readonly lease: Lease;
-  /** The first that it gave, once somebody listens to it. */
-  signal: AbortSignal | null;
-  /** True time at which it was last seen to be valid. */
-  validMs: number;
-  /** It was over before it began, where not. */
-  wasValid: boolean;
-  /** Given back. */
-  isOver: boolean;
-  /** Seen to be over. */
-  isLost: boolean;
-  /** Its place in the history. */
-  hold: Pending | null;
-}
+import { LeaseLostError } from "holdfast";
+import type { Process } from "../../../process.js";
+import { planned } from "../../scene.js";
+import type { Belief } from "./belief.js";
+import type { LockScene } from "./plan.js";
+import type { Servers } from "./servers.js";
 
 /** `close()` gives back at once. */
 function wasClosed({ lease }: Belief): boolean {
@@ -34,20 +16,35 @@ function wasClosed({ lease }: Belief): boolean {
 }
 
 export class Beliefs {
-  readonly #scene: Scene;
+  readonly #scene: LockScene;
+  readonly #servers: Servers;
   readonly #live = new Map<string, Set<Belief>>();
   #looks = 0;
   /** The last token of each lock in each process. */
   readonly #highest = new Map<string, bigint>();
   readonly #asking = new Set<{ readonly lock: string; readonly process: Process }>();
 
-  constructor(scene: Scene) {
+  constructor(scene: LockScene, servers: Servers) {
     this.#scene = scene;
+    this.#servers = servers;
   }
 
   /** How many ask for it now. */
   asking(lock: string): number {
     return [...this.#asking].filter((one) => one.lock === lock && one.process.state !== "dead").length;
+  }
+
+  /** Whether somebody in this process asks for it now. */
+  isAsking(lock: string, process: Process): boolean {
+    return [...this.#asking].some((one) => one.lock === lock && one.process === process);
+  }
+
+  /** Whether somebody holds it, as far as he knows. One that stands still may find that it did not last. */
+  isHeld(lock: string): boolean {
+    const { world, longestTtlMs } = this.#scene;
+    return [...(this.#live.get(lock) ?? [])].some(({ process, lease, validMs }) =>
+      process.isAwake ? lease.valid : process.state !== "dead" && validMs + longestTtlMs > world.nowMs,
+    );
   }
 
   /** Somebody asks. Returns what to call when that is over. */
@@ -104,9 +101,9 @@ export class Beliefs {
     }
   }
 
-  /** Whether its holder may act on it now, and if so, whether the node agrees (L5). */
+  /** Whether its holder may act on it now, and if so, whether the servers agree (L5). */
   look(belief: Belief): boolean {
-    const { lease, process, lock } = belief;
+    const { lease, process } = belief;
     const askedMs = process.nowMs; // it may stall while it asks
     if (!this.#isValid(belief)) {
       belief.isLost = true;
@@ -118,20 +115,7 @@ export class Beliefs {
     if (belief.signal && (belief.signal !== lease.signal || belief.signal.aborted))
       this.#scene.fail("L6", `the signal of ${belief.caller} is another one than its lease`);
     belief.validMs = askedMs;
-    const { node, world } = this.#scene;
-    if (!process.isAwake || !node.isUp || node.valkey.clock.busyMs > 0) return true;
-    if (this.#scene.mayOverlap(planned(process.name))) return true;
-    const holder = holderAt(node, lock);
-    if (holder?.id !== lease.id) {
-      const who = holder ? `${holder.id}, for another ${holder.leftMs} ms` : "nobody";
-      const message = `${belief.caller} believes that it holds "${lock}" by ${lease.id}, at the node ${who} does`;
-      this.#scene.fail("L5", message, world.nowMs);
-      return true;
-    }
-    const [first, last] = holder.tokens;
-    if (!this.#scene.hasForgotten && (lease.fence < first || lease.fence > last))
-      this.#scene.fail("L1", `${belief.caller} has token ${lease.fence}, of ${first} to ${last} at the node`);
-    judgeDeadline(this.#scene, belief, holder.leftMs);
+    this.#servers.compare(belief);
     return true;
   }
 

@@ -1,7 +1,8 @@
 /** L5 of every moment, not only of the last: a lease ends for its holder before it ends at the node. */
 import type { Lease } from "holdfast";
-import type { Process } from "../process.js";
-import { planned, type Scene } from "./scene.js";
+import type { Process } from "../../../process.js";
+import { planned } from "../../scene.js";
+import type { LockScene } from "./plan.js";
 
 /** What is allowed for clocks at different rates: 1 % of the ttl, and 2 ms. */
 const driftShare = 0.01;
@@ -16,7 +17,7 @@ interface Holding {
 }
 
 /** @param keptMs for how long the node will keep it from now on */
-export function judgeDeadline(scene: Scene, { caller, process, lease }: Holding, keptMs: number): void {
+export function judgeDeadline(scene: LockScene, { caller, process, lease }: Holding, keptMs: number): void {
   const leftMs = lease.remainingMs;
   const plan = scene.lives.get(planned(process.name))?.plan;
   // A look at the clock may stall, and the node goes on.
@@ -29,7 +30,7 @@ export function judgeDeadline(scene: Scene, { caller, process, lease }: Holding,
 }
 
 /** Its clock, or the node's, had another rate while the lease lasted. */
-function isUneven({ plan, world: { nowMs } }: Scene, name: string, ttlMs: number): boolean {
+function isUneven({ plan, world: { nowMs } }: LockScene, name: string, ttlMs: number): boolean {
   return plan.faults.some(
     ({ kind, target, atMs, forMs }) =>
       (kind === "clock rate" || (kind === "rate of a process" && target === name)) &&

@@ -1,0 +1,69 @@
+/** Canaries: whether the rules of a workload find what is broken on purpose, and in how many seeds. */
+import { pathToFileURL } from "node:url";
+import { Holdfast } from "holdfast";
+import { Redlock } from "holdfast/redlock";
+import { Bundles } from "../../mutation/bundle.js";
+import { readSource } from "../../mutation/sources.js";
+import { planOf, type RunOptions, runPlan } from "./run.js";
+import type { Failure } from "./scene.js";
+import type { Canary, SourceChange, Workload } from "./workload.js";
+
+export interface HuntOptions {
+  /** @default 1 */
+  readonly from?: number;
+  readonly seeds: number;
+  /** Ends at the first seed that shows the canary. @default true */
+  readonly isFirstEnough?: boolean;
+}
+
+export interface Hunt {
+  readonly canary: Canary;
+  /** How many seeds were run. */
+  readonly seeds: number;
+  /** Those on which the rule of the canary was broken. */
+  readonly caught: readonly { readonly seed: number; readonly failure: Failure }[];
+}
+
+/** Runs one canary on seeds of its workload. */
+export async function hunt(
+  workload: Workload,
+  canary: Canary,
+  { from = 1, seeds, isFirstEnough = true }: HuntOptions,
+): Promise<Hunt> {
+  const options = await canaryOptions(canary);
+  const caught: { seed: number; failure: Failure }[] = [];
+  let run = 0;
+  while (run < seeds && !(isFirstEnough && caught.length > 0)) {
+    const seed = from + run;
+    run += 1;
+    const { failures } = await runPlan(planOf(seed, workload.name), options);
+    const failure = failures.find(({ property }) => property === canary.rule);
+    if (failure) caught.push({ seed, failure });
+  }
+  return { canary, seeds: run, caught };
+}
+
+/** How to run a plan with this canary. @throws {RangeError} its source has no such text */
+export async function canaryOptions(canary: Canary): Promise<RunOptions> {
+  const { what, change, holdfast } = canary;
+  const base = change ? await changedLibrary(change) : { holdfast: Holdfast, redlock: Redlock };
+  return { ...base, ...(holdfast && { holdfast: holdfast(base.holdfast) }), canary: what };
+}
+
+type Library = Required<Pick<RunOptions, "holdfast" | "redlock">>;
+
+async function changedLibrary({ file, from, to }: SourceChange): Promise<Library> {
+  const source = readSource(file);
+  if (!source.includes(from)) throw new RangeError(`${file} has no text "${from}"`);
+  const texts = new Map([[file, source.replace(from, () => to)]]);
+  const bundles = new Bundles();
+  const load = async (entry: string): Promise<unknown> =>
+    import(/* @vite-ignore */ pathToFileURL(await bundles.make(texts, entry)).href);
+  try {
+    const { Holdfast: holdfast } = (await load("index.ts")) as { Holdfast: Library["holdfast"] };
+    const { Redlock: redlock } = (await load("redlock.ts")) as { Redlock: Library["redlock"] };
+    return { holdfast, redlock };
+  } finally {
+    bundles.remove();
+  }
+}

@@ -1,0 +1,31 @@
+/** What one seed decides for queues and lanes: a light plan, whose leases last as long as the longest of a delivery. */
+import { type Dice, diceFor } from "../../../chance/dice.js";
+import { type Draw, drawLightPlan, type Fault, type Plan } from "../plan.js";
+
+/** The longest deadline that a run draws, and longer than the first lease of a delivery. */
+const longestMs = 4_000;
+/** More seeds without a fault than others have: the order is judged there. */
+const calmShare = 0.12;
+/** Of the seeds with faults, so many lose answers to requests that are sent again. */
+const resendShare = 0.25;
+const firstMs = 150;
+
+export function drawDeliveryPlan(workload: string, seed: number, kinds: readonly Draw[]): Plan {
+  const plan = drawLightPlan(workload, seed, kinds);
+  const dice = diceFor(seed, `deliveries of ${workload}`);
+  const processes = plan.processes.map((process) => ({ ...process, ttlMs: longestMs }));
+  if (plan.faults.length === 0 || dice.chance(calmShare)) return { ...plan, processes, faults: [] };
+  if (!dice.chance(resendShare)) return { ...plan, processes };
+  const faults = [...plan.faults, ...lostAnswers(dice, plan)].sort((a, b) => a.atMs - b.atMs);
+  return { ...plan, processes, faults };
+}
+
+function lostAnswers(dice: Dice, { processes, chaosMs }: Plan): Fault[] {
+  return Array.from({ length: dice.whole(3, 8) }, () => ({
+    kind: "answer lost",
+    atMs: dice.whole(firstMs, chaosMs),
+    forMs: 0,
+    target: dice.pick(processes).name,
+    value: 1,
+  }));
+}
