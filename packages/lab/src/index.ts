@@ -6,6 +6,7 @@ export { History } from "./history/history.js";
 export { checkIntervals } from "./history/intervals.js";
 export { holdfastOn } from "./sim/holdfast-on.js";
 export type { Node } from "./sim/node.js";
+export { redlockOn } from "./sim/redlock-on.js";
 export { type Reply, ReplyError } from "./sim/resp.js";
 export { World } from "./sim/world.js";
 export { timelineOf } from "./timeline/from-history.js";

@@ -10,6 +10,7 @@ import { mayBite } from "./nemeses/roster.js";
 import { playRound, type RoundTerms } from "./round.js";
 import { Tally } from "./tally.js";
 import { monoMs, settledIn } from "./time.js";
+import { workloads as known } from "./workloads/list.js";
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -20,6 +21,8 @@ export interface ChaosOptions {
   readonly vaultProgram: string;
   /** Kinds of faults; empty for all. */
   readonly only?: readonly string[];
+  /** Workloads beside the mutex, of which each round has a few. @default all */
+  readonly workloads?: readonly string[];
   /** Of chaos, in each round. @default 15000 */
   readonly chaosMs?: number;
   /** After each round. */
@@ -42,9 +45,12 @@ const CHAOS_MS = 15_000;
 /** All limits of a round together, and more: beyond it, the chaos itself has a fault. */
 const PEACE_TIMEOUT_MS = 150_000;
 
+export const workloadNames: readonly string[] = known.map(({ name }) => name);
+
 /** The first round plays the seed itself, so that a round is repeated by its own seed. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const { seed, lengthMs, servers, vaultProgram, only = [], chaosMs = CHAOS_MS } = options;
+  const workloads = options.workloads ?? workloadNames;
   const workshop = mkdtempSync(join(tmpdir(), "holdfast-shim-"));
   const shim = ClockShim.compile(workshop);
   const dice = new Dice(seed);
@@ -55,7 +61,16 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
       const server = servers[tally.rounds % servers.length] ?? "embedded";
       const title = server === "embedded" ? "embedded" : server.title;
       const folder = mkdtempSync(join(tmpdir(), "holdfast-chaos-"));
-      const played = playRound({ seed: roundSeed, chaosMs, server, vaultProgram, only, folder, shim });
+      const played = playRound({
+        seed: roundSeed,
+        chaosMs,
+        server,
+        vaultProgram,
+        only,
+        folder,
+        shim,
+        workloads,
+      });
       const settled = await settledIn(played, chaosMs + PEACE_TIMEOUT_MS);
       if (settled === "late") throw new Error(`the round with seed ${roundSeed} does not end: see ${folder}`);
       const round = settled.value;

@@ -15,11 +15,12 @@ export interface CrewTerms {
   readonly folder: string;
   readonly server: ChaosServer;
   readonly vault: string;
+  readonly nodes: readonly string[];
   readonly link: NetworkLink | null;
   readonly shim: ClockShim | null;
   readonly work: Pick<
     WorkerTask,
-    "callers" | "keys" | "ttlsMs" | "callTimeoutMs" | "canaryTtlMs" | "canaries"
+    "callers" | "keys" | "ttlsMs" | "callTimeoutMs" | "canaryTtlMs" | "canaries" | "workloads"
   >;
 }
 
@@ -71,7 +72,7 @@ export class Crew {
 }
 
 function openSlot(
-  { folder, link, server, shim, vault, work }: CrewTerms,
+  { folder, link, nodes, server, shim, vault, work }: CrewTerms,
   place: number,
   proxy: FaultProxy | null,
   seed: number,
@@ -93,6 +94,7 @@ function openSlot(
         host: proxy ? "127.0.0.1" : (link?.serverIp ?? "127.0.0.1"),
         port: proxy?.port ?? server.process?.port ?? 0,
         vault,
+        nodes,
         client,
         journal: join(folder, `${called}.ndjson`),
       },

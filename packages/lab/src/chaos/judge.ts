@@ -4,13 +4,15 @@ import { checkLockRules } from "../history/lock-rules.js";
 import type { Operation } from "../history/operation.js";
 import type { Span } from "../history/span.js";
 import { checkTokens } from "../history/tokens.js";
-import { ms, type Violation } from "../history/violation.js";
+import { type Breach, ms, type Violation } from "../history/violation.js";
 import { checkSettling } from "../history/waiting.js";
+import { between, breaksOf, isBroken } from "./breaks.js";
 import { checkChain } from "./chain.js";
 import type { Fault } from "./fault.js";
 import type { Bite } from "./nemeses/nemesis.js";
 import type { Round } from "./round.js";
 import { CANARY } from "./worker/task.js";
+import { judgeNouns, type NounVerdict } from "./workloads/judge.js";
 
 export interface Caught {
   readonly canary: string;
@@ -20,19 +22,19 @@ export interface Caught {
 }
 
 export interface Verdict {
-  readonly violations: readonly Violation[];
+  readonly violations: readonly Breach[];
   readonly caught: readonly Caught[];
+  /** Of the workloads beside the mutex; their violations are among those above. */
+  readonly nouns: readonly NounVerdict[];
 }
 
 /** For a process that is late on a busy machine; what it was stopped for does not count anyway. */
 const SLACK_MS = 1_500;
-/** Within this of when it is written down, a clock was set: the one who writes may be late himself. */
-const STEP_MS = 100;
-
 export function judge(round: Round): Verdict {
   const operations = settleHolds(round.history.operations, deathOf(round));
   const ours = operations.filter(({ key, process }) => !key.startsWith("canary:") && isCaller(process));
-  const violations = [
+  const nouns = judgeNouns(round);
+  const violations: Breach[] = [
     ...checkLockRules(ours, {
       grants: comparableGrants(ours, round.faults),
       mayOverlap: excusedOverlaps(ours, round.faults),
@@ -41,8 +43,10 @@ export function judge(round: Round): Verdict {
     ...checkPace(operations, round),
     ...remainsOf(round),
     ...uncaughtOf(operations),
+    ...nouns.flatMap((noun) => noun.violations),
   ];
-  return { violations: violations.sort((a, b) => a.atMs - b.atMs), caught: caughtIn(operations, round) };
+  const sorted = violations.sort((a, b) => a.atMs - b.atMs);
+  return { violations: sorted, caught: caughtIn(operations, round), nouns };
 }
 
 /** "w1#2.0" is a caller, "w1#2.probe" and "w1#2.process" are not. */
@@ -99,17 +103,6 @@ function comparableGrants(ours: readonly Operation[], faults: readonly Fault[]):
   );
 }
 
-function between(cuts: readonly Span[]): Span[] {
-  const sorted = cuts.toSorted((a, b) => a.fromMs - b.fromMs);
-  let fromMs = -Infinity;
-  const stretches = sorted.map((cut) => {
-    const stretch = { fromMs, toMs: cut.fromMs };
-    fromMs = Math.max(fromMs, cut.toMs);
-    return stretch;
-  });
-  return [...stretches, { fromMs, toMs: Infinity }];
-}
-
 /** Two holds at one time are a violation unless the server forgot, or its clock moved, after the first had been asked for. */
 function excusedOverlaps(
   ours: readonly Operation[],
@@ -123,21 +116,6 @@ function excusedOverlaps(
     operations.every((a, place) =>
       operations.slice(place + 1).every((b) => !overlap(a, b) || isExcused(a, b)),
     );
-}
-
-/** When leases may have ended early on the server: while it forgot, and at the two moments at which its clock was set. */
-function breaksOf(faults: readonly Fault[]): Span[] {
-  return faults.flatMap(({ breaks, fromMs, toMs }) => {
-    if (breaks !== "time") return breaks ? [{ fromMs, toMs }] : [];
-    return [
-      { fromMs, toMs: fromMs + STEP_MS },
-      { fromMs: toMs - STEP_MS, toMs },
-    ];
-  });
-}
-
-function isBroken(breaks: readonly Span[], fromMs: number, toMs: number): boolean {
-  return breaks.some((span) => span.fromMs <= toMs && span.toMs >= fromMs);
 }
 
 /** When the possession that a hold is part of was asked for: for a turn passed on inside a process, by the first turn. */
@@ -162,7 +140,7 @@ function checkPace(operations: readonly Operation[], round: Round): Violation[] 
     const own = operations.filter(({ process }) => workerOf(process) === worker);
     const stalls = own.filter(({ f }) => f === "stall").map(({ value }) => value as Span);
     return checkSettling(
-      own.filter(({ process }) => isCaller(process)),
+      own.filter(({ process, limitMs }) => isCaller(process) || limitMs !== undefined),
       {
         withinMs: (one) => limitOf(one, round.callTimeoutMs),
         endMs: round.endMs,
@@ -173,7 +151,8 @@ function checkPace(operations: readonly Operation[], round: Round): Violation[] 
   });
 }
 
-function limitOf({ f, value }: Operation, callTimeoutMs: number): number | undefined {
+function limitOf({ f, value, limitMs }: Operation, callTimeoutMs: number): number | undefined {
+  if (limitMs !== undefined) return limitMs + SLACK_MS;
   if (f === "acquire") return (value as { waitMs: number }).waitMs + 2 * callTimeoutMs + SLACK_MS;
   return f === "release" ? 2 * callTimeoutMs + SLACK_MS : undefined;
 }

@@ -1,6 +1,6 @@
 /** Picture: the moments around a violation as a space-time diagram, so that people can see what a checker says. */
 import type { Operation } from "../history/operation.js";
-import { ms, type Violation } from "../history/violation.js";
+import { type Breach, ms } from "../history/violation.js";
 import type { Band, Bar, Lane, Mark, Timeline } from "../timeline/timeline.js";
 import type { Fault } from "./fault.js";
 import type { Round } from "./round.js";
@@ -20,12 +20,12 @@ interface Window {
   readonly toMs: number;
 }
 
-export function pictureOf(violation: Violation, { history, faults, seed }: Round): Timeline {
+export function pictureOf(violation: Breach, { history, faults, seed }: Round): Timeline {
   const { operations: theirs, key, atMs } = violation;
   const firstMs = Math.min(atMs, ...theirs.map(({ invMs }) => invMs));
   const window = { fromMs: Math.max(firstMs, atMs - LONGEST_MS) - BEFORE_MS, toMs: atMs + AFTER_MS };
   const near = history.operations.filter(
-    (one) => one.key === key && one.process.match(/\.\d+$/) && touches(window, one.invMs, endOf(one)),
+    (one) => one.key === key && one.process.match(/[.-]\d+$/) && touches(window, one.invMs, endOf(one)),
   );
   const then = { fromMs: atMs - CLOSE_MS, toMs: atMs + CLOSE_MS };
   const others = near.filter((one) => one.f === "hold" && touches(then, one.invMs, endOf(one)));

@@ -32,6 +32,10 @@ export function summary({ tally, broken }: Outcome): string {
       ["canary", "caught"],
       [...tally.caught].map(([canary, times]) => [canary, String(times)]),
     ),
+    ...table(
+      ["workload", "rounds", "operations", "naive recipe caught"],
+      [...tally.nouns].map(([name, { rounds, done, caught }]) => [name, `${rounds}`, `${done}`, `${caught}`]),
+    ),
     ...tally.bites
       .filter(({ struck }) => struck > 0)
       .map(({ bite, struck, caught }) => `${bite}: struck ${struck} times, canaries caught ${caught} times`),
@@ -83,6 +87,7 @@ export function jsonOf({ tally, broken }: Outcome): string {
     skipped,
     faults: [...tally.faults.values()],
     canaries: Object.fromEntries(tally.caught),
+    workloads: Object.fromEntries(tally.nouns),
     bites: tally.bites,
     off: Object.fromEntries(tally.off),
     violations,

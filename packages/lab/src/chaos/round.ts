@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
-import { Dice } from "../chance/dice.js";
+import { Dice, diceFor } from "../chance/dice.js";
 import { History } from "../history/history.js";
 import type { Operation } from "../history/operation.js";
 import type { Span } from "../history/span.js";
@@ -15,9 +15,10 @@ import type { Nemesis } from "./nemeses/nemesis.js";
 import { roster } from "./nemeses/roster.js";
 import type { Scene } from "./scene.js";
 import { drawSchedule } from "./schedule.js";
-import { type ChaosServer, startEmbedded, startProcess, startVault } from "./server.js";
+import { type ChaosServer, startEmbedded, startProcess, startVault, type Vault } from "./server.js";
 import { monoMs, pauseMs } from "./time.js";
 import { canaryNames } from "./worker/task.js";
+import { redlock } from "./workloads/redlock.js";
 
 export interface RoundTerms {
   readonly seed: number;
@@ -30,6 +31,8 @@ export interface RoundTerms {
   readonly only: readonly string[];
   readonly folder: string;
   readonly shim: ClockShim | string;
+  /** Workloads beside the mutex, of which a round has a few. */
+  readonly workloads: readonly string[];
 }
 
 /** What happened. All times count from the beginning of the chaos. */
@@ -47,9 +50,15 @@ export interface Round extends Played {
   /** Locks of canaries that nobody will ever have again. */
   readonly eternal: readonly string[];
   readonly off: ReadonlyMap<string, string>;
+  /** Workloads beside the mutex. */
+  readonly workloads: readonly string[];
 }
 
 const WORKERS = 5;
+/** Servers without faults that vote together with the one under fault. */
+const OTHER_NODES = 2;
+/** Workloads beside the mutex in one round: more of them would leave too little of the machine to each. */
+const MOST_WORKLOADS = 3;
 const CALLERS = [2, 4, 8] as const;
 /** Shorter and longer than leases: late answers are to be met on both sides. */
 const CALL_TIMEOUTS_MS = [300, 600, 2_000] as const;
@@ -73,6 +82,7 @@ export async function playRound(terms: RoundTerms): Promise<Round> {
   const openLink = typeof link === "string" ? null : link;
   const shim = typeof terms.shim === "string" ? null : terms.shim;
   const vault = await startVault(terms.vaultProgram);
+  const others: Vault[] = [];
   let server: ChaosServer | null = null;
   let crew: Crew | null = null;
   try {
@@ -89,9 +99,13 @@ export async function playRound(terms: RoundTerms): Promise<Round> {
       callTimeoutMs: dice.pick(CALL_TIMEOUTS_MS),
       canaries: canaryNames,
       canaryTtlMs: CANARY_TTL_MS,
+      workloads: diceFor(terms.seed, "workloads").shuffle(terms.workloads).slice(0, MOST_WORKLOADS),
     };
+    if (work.workloads.includes(redlock.name))
+      while (others.length < OTHER_NODES) others.push(await startVault(terms.vaultProgram));
     const { folder } = terms;
-    const plan = { seed: dice.seed(), workers: WORKERS, folder, server, vault: vault.path };
+    const nodes = others.map(({ path }) => path);
+    const plan = { seed: dice.seed(), workers: WORKERS, folder, server, vault: vault.path, nodes };
     crew = await Crew.gather({ ...plan, link: openLink, shim, work });
     const scene: Scene = { server, slots: crew.slots, link: openLink, ttlMs: Math.max(...ttlsMs) };
     return await runScene(terms, dice.seed(), scene, crew);
@@ -99,6 +113,7 @@ export async function playRound(terms: RoundTerms): Promise<Round> {
     await crew?.dismiss();
     await server?.stop();
     await vault.stop();
+    for (const other of others) await other.stop();
     openLink?.remove();
   }
 }
@@ -138,6 +153,7 @@ async function runScene(terms: RoundTerms, seed: number, scene: Scene, crew: Cre
     remains,
     eternal,
     off,
+    workloads: crew.slots[0]?.worker.task.workloads ?? [],
   };
 }
 
@@ -197,8 +213,14 @@ async function windUp(scene: Scene, crew: Crew): Promise<string[]> {
   return remains;
 }
 
+/**
+ * A record has no end, unless its writer asks for one. A queue remembers what it is, and its dead letters; the free places of
+ * processes that died go with the next message.
+ */
+const LASTING = /\}:(record:|(queue|lanes)(:(idle|dead|letters))?$)/;
+
 async function leftInServer({ server, ttlMs }: Scene): Promise<string[]> {
-  const stuck = await withoutTtl(server, (key) => key.startsWith("holdfast:"));
+  const stuck = await withoutTtl(server, (key) => key.startsWith("holdfast:") && !LASTING.test(key));
   const remains = stuck.map((key) => `${key} has no ttl`);
   const client = new Redis("path" in server.way ? { path: server.way.path } : server.way);
   const holdfast = new Holdfast(client);

@@ -110,7 +110,14 @@ export async function startEmbedded(): Promise<ChaosServer> {
 }
 
 /** The server that suffers nothing, and keeps what the locks guard. */
-export async function startVault(program: string): Promise<{ path: string; stop(): Promise<void> }> {
+/** A server that suffers no fault. */
+export interface Vault {
+  /** Its socket file. */
+  readonly path: string;
+  stop(): Promise<void>;
+}
+
+export async function startVault(program: string): Promise<Vault> {
   const server = await ServerProcess.start({ program, options: ["--unixsocket", "redis.sock"] });
   const forget = atExit(() => void server.kill());
   return {

@@ -1,8 +1,9 @@
 /** Tally: what all rounds of a run come to. */
-import type { Violation } from "../history/violation.js";
+import type { Breach } from "../history/violation.js";
 import type { Caught, Verdict } from "./judge.js";
 import type { Bite } from "./nemeses/nemesis.js";
 import type { Round } from "./round.js";
+import type { NounVerdict } from "./workloads/judge.js";
 
 export interface FaultCount {
   readonly kind: string;
@@ -10,6 +11,15 @@ export interface FaultCount {
   times: number;
   /** That did not come off. */
   failed: number;
+}
+
+/** What a workload beside the mutex has done. */
+export interface NounCount {
+  rounds: number;
+  /** Operations that succeeded. */
+  done: number;
+  /** How often its naive recipe was caught. */
+  caught: number;
 }
 
 /** A class of faults that needs a canary, when it struck this often, for the run to have shown anything. */
@@ -25,7 +35,9 @@ export class Tally {
   skipped = 0;
   readonly faults = new Map<string, FaultCount>();
   readonly off = new Map<string, string>();
-  readonly violations: Violation[] = [];
+  readonly violations: Breach[] = [];
+  /** Of the workloads beside the mutex, by name. */
+  readonly nouns = new Map<string, NounCount>();
   readonly #mayBite: boolean;
   /** The round with the fewest grants. */
   #poorest: { readonly seed: number; readonly grants: number } | null = null;
@@ -37,7 +49,7 @@ export class Tally {
     this.#mayBite = mayBite;
   }
 
-  add(round: Round, { violations, caught }: Verdict): void {
+  add(round: Round, { violations, caught, nouns }: Verdict): void {
     this.rounds += 1;
     this.skipped += round.skipped;
     const grantsBefore = this.grants;
@@ -57,6 +69,7 @@ export class Tally {
     for (const [kind, reason] of round.off) this.off.set(kind, reason);
     for (const kind of this.faults.keys()) this.off.delete(kind);
     this.violations.push(...violations);
+    for (const noun of nouns) this.#countNoun(noun);
     // A lease that overlaps with ten others is one that was caught.
     const last = new Map(caught.map((one) => [one.violation.operations.at(0), one]));
     for (const one of last.values()) this.#catch(one);
@@ -96,6 +109,7 @@ export class Tally {
     if (this.grants === 0) return "holdfast granted nothing";
     if (grants < FEWEST_GRANTS)
       return `holdfast granted ${grants} times in the round with seed ${seed}, of at least ${FEWEST_GRANTS}`;
+    for (const [name, { done }] of this.nouns) if (done === 0) return `the workload ${name} did nothing`;
     const bites = this.bites.filter(({ struck }) => struck > 0);
     if (bites.length === 0) return this.#mayBite ? "no fault struck that canaries do not survive" : null;
     if (this.allCaught === 0) return "no canary was caught";
@@ -103,6 +117,14 @@ export class Tally {
     return tame.length === 0
       ? null
       : `no canary was caught by ${tame.map(({ bite }) => bite).join(" or ")} faults`;
+  }
+
+  #countNoun({ workload, done, caught }: NounVerdict): void {
+    const count = this.nouns.get(workload) ?? { rounds: 0, done: 0, caught: 0 };
+    count.rounds += 1;
+    count.done += done;
+    count.caught += caught.length;
+    this.nouns.set(workload, count);
   }
 
   #catch({ canary, bites }: Caught): void {

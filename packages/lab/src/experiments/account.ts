@@ -2,7 +2,7 @@
  * Account: what the lock is there to protect. A balance on a server of its own; whoever pays in reads it, works, and
  * writes the sum. Two at a time, and a payment is lost: that can be counted, whatever anybody believes of the lock.
  */
-import { type Fenced, StaleTokenError } from "holdfast";
+import { type Duration, type Fenced, StaleTokenError } from "holdfast";
 import type { Node } from "../sim/node.js";
 import type { Actor } from "./actor.js";
 import type { Check } from "./check.js";
@@ -41,7 +41,7 @@ return 1`;
 export class Account {
   readonly node: Node;
   readonly #trial: Trial;
-  /** Whether the balance is in a fenced record. */
+  /** Whether the balance is in a record of holdfast. */
   #isFenced = false;
   /** What was confirmed to those who paid in. */
   confirmed = 0;
@@ -56,9 +56,10 @@ export class Account {
 
   get balance(): number {
     const found = this.#isFenced
-      ? this.node.peek("HGET", "holdfast:{balance}:fenced", "value")
+      ? this.node.peek("HGET", "holdfast:{balance}:record:balance", "value")
       : this.node.peek("GET", "balance");
-    return Number(found ?? 0);
+    // A record's value is JSON behind a letter.
+    return Number(String(found ?? 0).replace(/^j/, ""));
   }
 
   get missing(): number {
@@ -89,14 +90,20 @@ export class Account {
     };
   }
 
-  /** holdfast's fenced record. @param enters raises the fence before the first read, as it should */
-  fenced(actor: Actor, lease: Fenced, enters = true): Door {
+  /**
+   * holdfast's record, written with a fence.
+   * @param enters raises the fence before the first read, as it should
+   * @param callTimeout how long the storage may take to answer
+   */
+  fenced(actor: Actor, lease: Fenced, enters = true, callTimeout: Duration = "1s"): Door {
     this.#isFenced = true;
-    const record = actor.holdfast(this.node).fencedRecord("balance");
+    const record = actor.holdfast(this.node, { callTimeout }).record<number>("balance");
     return {
       ...{ actor, token: lease.fence, nonce: lease.id, entrance: enters ? "enter" : "read" },
-      read: async () => Number(enters ? await record.enter(lease) : (await record.read()).value),
-      write: (balance) => record.write(lease, String(balance)),
+      read: async () => (await record.get(enters ? { fence: lease } : {}))?.value ?? 0,
+      write: async (balance) => {
+        await record.put(balance, { fence: lease });
+      },
     };
   }
 

@@ -1,5 +1,13 @@
 /** Actor: a process of a trial. What it does is written down for the checkers, and drawn. */
-import type { AcquireOptions, Holdfast, HoldfastOptions, Lease, Mutex, ReleaseResult } from "holdfast";
+import type {
+  AcquireOptions,
+  Election,
+  Holdfast,
+  HoldfastOptions,
+  Leadership,
+  Lease,
+  ReleaseResult,
+} from "holdfast";
 import type { Recorder } from "../history/recorder.js";
 import type { Span } from "../history/span.js";
 import { holdfastOn } from "../sim/holdfast-on.js";
@@ -13,6 +21,18 @@ import type { Held, Holder, Scene } from "./scene.js";
 export interface AskOptions {
   /** What is drawn. @default the words, and the answer. "": nothing */
   readonly label?: string;
+}
+
+/** A mutex, or one side of a read-write lock. */
+export interface Acquirable {
+  readonly name: string;
+  acquire(options?: AcquireOptions): Promise<Lease>;
+}
+
+/** How an acquire is drawn. */
+export interface DrawAcquire {
+  granted(lease: Lease): void;
+  gaveUp(): void;
 }
 
 /** A call is drawn when its answer is there; one whose process was held up meanwhile, when it should have been. */
@@ -54,7 +74,7 @@ export class Actor implements Holder {
     for (const possession of this.possessions) possession.look();
     this.process.stall(forMs);
     this.#pauses.push({ fromMs, toMs: fromMs + forMs });
-    const note = `${this.name} stands still: ${why}`;
+    const note = `${this.name} is paused: ${why}`;
     this.trial.picture.bars.push({ lane: this.name, fromMs, toMs: fromMs + forMs, kind: "pause", note });
   }
 
@@ -127,41 +147,59 @@ export class Actor implements Holder {
   }
 
   /** Acquires with holdfast, drawn: the request, the wait, the grant. */
-  async acquire(mutex: Mutex, at: Node, options?: AcquireOptions): Promise<Lease> {
+  acquire(mutex: Acquirable, at: Node, options?: AcquireOptions): Promise<Lease> {
+    const draw = this.#drawAcquire(at, `acquire ${mutex.name}`);
+    return this.acquires(mutex, options, {
+      granted: ({ fence }) => draw(`granted, token ${this.trial.picture.saw(fence)}`),
+      gaveUp: () => draw("gives up"),
+    });
+  }
+
+  /** Acquires with holdfast. */
+  async acquires(mutex: Acquirable, options: AcquireOptions | undefined, draw: DrawAcquire): Promise<Lease> {
     const pending = this.recorder.begin("acquire", mutex.name);
-    const draw = this.#drawAcquire(at, mutex.name);
     try {
       const lease = await mutex.acquire(options);
-      const token = this.trial.picture.saw(lease.fence);
       const { fence, id } = lease;
       pending.ok({ token: fence, nonce: id, validUntilMs: this.nowMs + lease.remainingMs });
-      draw(`granted, token ${token}`);
+      draw.granted(lease);
       return lease;
     } catch (error) {
-      draw("gives up");
+      draw.gaveUp();
       pending.info(String(error));
       throw error;
     }
   }
 
+  /** Campaigns with holdfast, drawn: the request, the wait, the election. */
+  async campaign<Value>(election: Election<Value>, at: Node): Promise<Leadership<Value>> {
+    const pending = this.recorder.begin("acquire", election.name);
+    const draw = this.#drawAcquire(at, `campaign ${election.name}`);
+    const leadership = await election.campaign();
+    const { term, id } = leadership;
+    pending.ok({ token: term, nonce: id, validUntilMs: this.nowMs + leadership.remainingMs });
+    draw(`elected, term ${this.trial.picture.saw(term)}`);
+    return leadership;
+  }
+
   /** The question, the time in line if there is one, the answer. */
-  #drawAcquire(at: Node, key: string): (answer: string) => void {
+  #drawAcquire(at: Node, what: string): (answer: string) => void {
     const askedMs = this.nowMs;
     let endWait: (() => void) | undefined;
     const cancel = this.trial.afterTrue(mostTravelMs, () => {
-      const seen = at.isUp ? "not free, stands in line" : "no answer yet, waits";
+      const seen = at.isUp ? "not free, waits in line" : "no answer yet, waits";
       const answer = { from: this.name, to: at.name, sentMs: askedMs, receivedMs: askedMs + 1 };
-      this.trial.picture.arrows.push({ ...answer, label: `acquire ${key} → ${seen}` });
+      this.trial.picture.arrows.push({ ...answer, label: `${what} → ${seen}` });
       endWait = this.drawWait(askedMs + 1);
     });
     return (answer) => {
       cancel();
       if (!endWait) {
-        this.drawCall(at.name, askedMs, `acquire ${key} → ${answer}`);
+        this.drawCall(at.name, askedMs, `${what} → ${answer}`);
         return;
       }
       endWait();
-      const [sentMs, receivedMs, label] = [this.nowMs - 0.5, this.nowMs, `${key}: ${answer}`];
+      const [sentMs, receivedMs, label] = [this.nowMs - 0.5, this.nowMs, `${what}: ${answer}`];
       this.trial.picture.arrows.push({ from: at.name, to: this.name, sentMs, receivedMs, label });
     };
   }

@@ -68,12 +68,12 @@ export function toldOf(trial: Evidence, violations: readonly Violation[]): Findi
   return violations.map(({ message, atMs }) => ({ message: trial.picture.shortened(message), atMs }));
 }
 
-export function holdsIn({ operations }: Evidence): Operation[] {
+export function holdsIn({ operations }: Pick<Evidence, "operations">): Operation[] {
   return operations.filter(({ f }) => f === "hold");
 }
 
 /** For how long two or more held one lock at once. */
-export function sharedMs(trial: Evidence): number {
+export function sharedMs(trial: Pick<Evidence, "operations" | "nowMs">): number {
   const holds = holdsOf(holdsIn(trial)).toSorted((a, b) => a.fromMs - b.fromMs);
   let shared = 0;
   let heldUntilMs = -Infinity;

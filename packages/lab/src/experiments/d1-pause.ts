@@ -1,4 +1,4 @@
-/** D1: a holder stands still for longer than its lease lasts. */
+/** D1: a holder is paused for longer than its lease lasts. */
 import { Account, noneMissing } from "./account.js";
 import { exclusion, fence, sharedMs } from "./check.js";
 import { experiment } from "./experiment.js";
@@ -9,7 +9,7 @@ import { seconds } from "./words.js";
 
 const ttlMs = 10_000;
 const lastsMs = 30_000;
-const why = "a pause of the runtime, or of the machine";
+const why = "the runtime, or the machine, stops";
 
 function play(trial: Trial, pay: typeof payUnderMutex): void {
   const [ann, bob, redis] = [trial.actor("Ann"), trial.actor("Bob"), trial.server("Redis")];
@@ -26,7 +26,7 @@ function play(trial: Trial, pay: typeof payUnderMutex): void {
 
 function told(trial: Trial, { confirmed, balance, missing, refusals }: Account, pauseMs: number): Told {
   const pause =
-    `Ann stood still for ${seconds(pauseMs)} with a lease of ${seconds(ttlMs)}, and Bob was given the lock ` +
+    `Ann was paused for ${seconds(pauseMs)} with a lease of ${seconds(ttlMs)}, and Bob was given the lock ` +
     "meanwhile, as it should be.";
   const sentence =
     missing > 0
@@ -46,7 +46,7 @@ export const pause = experiment({
   id: "D1",
   title: "A pause longer than the lease",
   question:
-    "Ann takes a lock for 10 seconds and stands still for longer: garbage collection, a swapped-out machine, a closed " +
+    "Ann takes a lock for 10 seconds and is paused for longer: garbage collection, a swapped-out machine, a closed " +
     "laptop. Nobody can see that from outside, and Ann cannot feel it. May she go on writing when she wakes?",
   recipes: [
     {

@@ -138,7 +138,7 @@ const holdfast: Recipe = {
       picture.arrows.push({ from: "Ann", to: "Redis", sentMs: ann.nowMs - 1, receivedMs: ann.nowMs, label });
       if (waitedMs > ttlMs / 2) trial.faults.push(`Ann waited ${seconds(waitedMs)} for a lock that was hers`);
       const inspected = redis.peek("EXISTS", "holdfast:{lock}:line");
-      if (inspected === 1) trial.faults.push("Ann stands in line behind herself");
+      if (inspected === 1) trial.faults.push("Ann waits in line behind herself");
       held.end();
       await ann.release(lease, redis);
     });

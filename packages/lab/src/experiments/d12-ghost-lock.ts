@@ -1,5 +1,5 @@
 /** D12: a caller gives up while Redis is away, and its request is carried out later. */
-import { AcquireTimeoutError, IndeterminateError } from "holdfast";
+import { UnavailableError } from "holdfast";
 import { holdsOf } from "../history/hold.js";
 import type { Operation } from "../history/operation.js";
 import { longestOutside, union } from "../history/span.js";
@@ -118,16 +118,15 @@ function playMutex(trial: Trial): void {
 
 async function giveUp(trial: Trial, ann: Actor, redis: Node, acquire: () => Promise<unknown>): Promise<void> {
   const pending = ann.recorder.begin("acquire", "lock");
-  const call = { from: ann.name, to: redis.name, sentMs: ann.nowMs, receivedMs: null };
-  trial.picture.arrows.push({ ...call, label: "acquire lock" });
+  trial.mark("Ann", "note", "Ann's Holdfast keeps her acquire back: Redis is away", ann.nowMs);
   try {
     await acquire();
     pending.ok();
   } catch (error) {
-    if (!(error instanceof IndeterminateError || error instanceof AcquireTimeoutError)) throw error;
-    pending.info(error.code);
+    if (!(error instanceof UnavailableError)) throw error;
+    pending.fail(error.code);
     if (!redis.isUp) trial.count(gaveUp);
-    const text = `Ann gives up: ${error.code}; her Holdfast cleans up as soon as it can`;
+    const text = `Ann gives up: ${error.code}; her Holdfast has not sent her request, and will not`;
     trial.mark("Ann", "note", text, ann.nowMs);
   }
 }
@@ -139,7 +138,7 @@ function told(trial: Trial): Told {
     waitedMs > withinMs
       ? "Ann's client had kept her request in its queue and sent it when Redis was back: the lock was taken for somebody " +
         `who had given up long before. Bob waited for ${seconds(waitedMs)}, until that lease was over.`
-      : "Ann's Holdfast gave her request up with her, and released it by its id as soon as Redis answered: Bob had the " +
+      : "Ann's Holdfast had kept her request back, and dropped it when she gave up: it was never sent, and Bob had the " +
         `lock after ${Math.round(waitedMs)} ms.`;
   return { sentence, figures: { "Bob waited, ms": Math.round(waitedMs) } };
 }
@@ -158,7 +157,7 @@ const recipes: Recipe[] = [
     needs: [grants(2), happened(gaveUp)],
     steps: [
       'lease = await hf.mutex("lock").acquire({ wait: "2s" })',
-      "rejects: IndeterminateError, cleaned up in the background",
+      "rejects: UnavailableError, nothing was sent",
     ],
   },
 ];

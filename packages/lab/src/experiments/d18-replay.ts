@@ -1,7 +1,7 @@
 /** D18: a mistake in a lock, found by the simulator, replayed, and made small enough to be understood. */
 import type { Breach } from "../history/violation.js";
-import { type Failure, planOf, runPlan, type Outcome as SwarmOutcome, shrink } from "../sim/swarm/index.js";
-import type { Plan } from "../sim/swarm/plan.js";
+import { type Outcome as AnyOutcome, type Failure, planOf, runPlan, shrink } from "../sim/swarm/index.js";
+import type { LockPlan } from "../sim/swarm/workloads/mutex/plan.js";
 import { timelineOf } from "../timeline/from-history.js";
 import type { Timeline } from "../timeline/timeline.js";
 import {
@@ -14,6 +14,8 @@ import {
 import { holdfastWithout } from "./guardless.js";
 import { verdictOf, voidSentence } from "./verdict.js";
 import { counted, rounded, seconds } from "./words.js";
+
+type SwarmOutcome = AnyOutcome<LockPlan>;
 
 /** As the script marks it, and for people. */
 const guard = "token rises";
@@ -46,9 +48,9 @@ interface Found {
 }
 
 /** What the seed decides, on a server that keeps its data. */
-function durablePlan(seed: number): Plan {
+function durablePlan(seed: number): LockPlan {
   const plan = planOf(seed);
-  const keeps = ({ kind, value }: Plan["faults"][number]): boolean =>
+  const keeps = ({ kind, value }: LockPlan["faults"][number]): boolean =>
     !losing.includes(kind) && !(kind === "clock step" && value > longestStepMs);
   return { ...plan, faults: plan.faults.filter(keeps) };
 }
@@ -63,9 +65,9 @@ async function run(seed: number, options: RunOptions = {}): Promise<Outcome> {
     signal?.throwIfAborted();
     tried.push(next);
     const outcome = await runPlan(durablePlan(next), { holdfast: library });
-    grants += outcome.grants;
+    grants += outcome.progress;
     if (grants === 0 && tried.length === idleSeeds) break;
-    if (outcome.failures.length === 0 || outcome.grants < fewestGrants) continue;
+    if (outcome.failures.length === 0 || outcome.progress < fewestGrants) continue;
     tell(`seed ${next}: ${outcome.failures[0]?.property} is broken (played from seed ${tried[0]} on)`);
     const again = await runPlan(durablePlan(next), { holdfast: library });
     tell(`seed ${next} again: ${outcome.hash} and ${again.hash}`);
@@ -140,7 +142,7 @@ function unmetBy(grants: number, runs: number): string[] {
 
 /** The same seeds, and the small run, with the library as it is. */
 async function withGuard(found: Found | null, tried: readonly number[], line: string): Promise<TrialOutcome> {
-  const plans: Plan[] = [...tried.map(durablePlan), ...(found ? [found.small.plan] : [])];
+  const plans: LockPlan[] = [...tried.map(durablePlan), ...(found ? [found.small.plan] : [])];
   const outcomes: SwarmOutcome[] = [];
   for (const plan of plans) outcomes.push(await runPlan(plan));
   const findings = outcomes.flatMap(({ plan, failures }) =>
@@ -149,7 +151,7 @@ async function withGuard(found: Found | null, tried: readonly number[], line: st
       atMs,
     })),
   );
-  const grants = outcomes.reduce((sum, outcome) => sum + outcome.grants, 0);
+  const grants = outcomes.reduce((sum, outcome) => sum + outcome.progress, 0);
   const checks = [{ title: checkTitle, findings }];
   const unmet = unmetBy(grants, plans.length);
   const { verdict, asExpected } = verdictOf("holdfast", checks, unmet);
@@ -234,7 +236,7 @@ function lockOf(outcome: SwarmOutcome): string {
 }
 
 /** The faults that the failure needs, when they can be told in a breath. */
-function leftOf({ faults }: Plan): string {
+function leftOf({ faults }: LockPlan): string {
   if (faults.length === 0 || faults.length > 3) return "";
   const told = faults.map(
     ({ kind, target, atMs }) => `${kind.replaceAll("-", " ")} (${target}, at ${seconds(atMs)})`,
@@ -242,7 +244,7 @@ function leftOf({ faults }: Plan): string {
   return ` What it needs: ${told.join(", ")}.`;
 }
 
-function sizeOf({ faults, processes }: Plan): string {
+function sizeOf({ faults, processes }: LockPlan): string {
   return `${counted(faults.length, "fault")} and ${counted(processes.length, "process", "processes")}`;
 }
 

@@ -19,6 +19,10 @@ export interface Recipe {
   /** Sets the cast, its faults, and what is told of it; then the world runs for `lastsMs`. */
   readonly play: (trial: Trial) => void | Promise<void>;
   readonly lastsMs: number;
+  /** Another library takes part, with its clients. @default false */
+  readonly realClients?: boolean;
+  /** A recipe of the naive side that stands this fault. @default false */
+  readonly withstands?: boolean;
   /** What must have happened for the run to show anything. */
   readonly needs: readonly Need[];
   /** @default those of the experiment */
@@ -65,7 +69,7 @@ export interface Outcome {
   /** What plays it again. */
   readonly command: string;
   readonly trials: readonly TrialOutcome[];
-  /** Every naive recipe failed, and holdfast held. */
+  /** Every naive recipe failed that was to fail, and holdfast held. */
   readonly asExpected: boolean;
 }
 
@@ -104,11 +108,11 @@ export function commandOf(id: string, seed: number): string {
 }
 
 async function runRecipe(plot: Plot, recipe: Recipe, seed: number): Promise<TrialOutcome> {
-  const { side, name, steps, needs, checks = plot.checks, notPromised = [] } = recipe;
-  const trial = await Trial.open(seed);
+  const { side, name, steps, needs, checks = plot.checks, notPromised = [], withstands = false } = recipe;
+  const trial = await Trial.open(seed, recipe.realClients);
   await recipe.play(trial);
   await trial.run(recipe.lastsMs);
-  const judgement = judge({ side, checks, needs }, trial);
+  const judgement = judge({ side, checks, needs, withstands }, trial);
   const { sentence, figures } = trial.tell();
   return {
     side,

@@ -15,6 +15,12 @@ import { missedWakeUp } from "./d13-missed-wake-up.js";
 import { eviction } from "./d14-eviction.js";
 import { lateFence } from "./d16-late-fence.js";
 import { replay } from "./d18-replay.js";
+import { twoLeaders } from "./d19-two-leaders.js";
+import { twoWorkers } from "./d20-two-workers.js";
+import { quorumPause } from "./d21-quorum-pause.js";
+import { latePackets } from "./d22-late-packets.js";
+import { readersAndWriters } from "./d23-readers-and-writers.js";
+import { twoOrders } from "./d24-two-orders.js";
 import type { Experiment } from "./experiment.js";
 
 export const experiments: readonly Experiment[] = [
@@ -33,6 +39,12 @@ export const experiments: readonly Experiment[] = [
   eviction,
   lateFence,
   replay,
+  twoLeaders,
+  twoWorkers,
+  quorumPause,
+  latePackets,
+  readersAndWriters,
+  twoOrders,
 ];
 
 /** "3", "D3" or "d3". */

@@ -96,6 +96,16 @@ export function heldFor(longestMs: number): Need {
   };
 }
 
+/** A grant that took longer than that. */
+export function waitedFor(longestMs: number): Need {
+  return {
+    what: `grants after more than ${longestMs / 1000} s`,
+    least: 1,
+    count: ({ operations }) =>
+      operations.filter((each) => isGrant(each) && returnedMs(each) - each.invMs > longestMs).length,
+  };
+}
+
 function isGrant({ f, type }: Operation): boolean {
   return f === "acquire" && type === "ok";
 }

@@ -21,7 +21,7 @@ export function drawPage(outcome: Outcome): string {
 </header>
 ${trials.map((trial, place) => trialOf(trial, place, trials.find(isDrawn) === trial)).join("\n")}
 ${remark === "" ? "" : `<p class="remark">${escaped(remark)}</p>`}
-<footer>L1 and the like are the properties that a lock must have: SAFETY.md of the repository names them all, and what is promised.</footer>
+<footer>L1 and the like are the properties that a lock must have: SAFETY.md of the repository names them all, and what is promised. Read next: docs/guides/lab.md, about what each experiment shows, and docs/guides/locks.md.</footer>
 </main>
 </html>
 `;
@@ -102,6 +102,6 @@ const style = `
   dd { margin: 0; font-size: 22px; font-variant-numeric: tabular-nums; } .fails dd { color: var(--bad); }
   pre { background: var(--box); border: 1px solid var(--line); border-radius: 6px; padding: 10px 14px; overflow-x: auto;
     font: 13px/1.5 ui-monospace, "Cascadia Mono", "Liberation Mono", monospace; }
-  .picture { overflow-x: auto; margin: 16px 0; } .picture svg { display: block; }
+  .picture { overflow-x: auto; margin: 16px 0; } .picture svg { display: block; overflow: visible; }
   ul { list-style: none; padding: 0; margin: 0; } li { margin: 0 0 6px; } small { display: block; color: var(--soft); margin-left: 22px; }
 `;

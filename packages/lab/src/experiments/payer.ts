@@ -1,5 +1,5 @@
 /** Payer: somebody who pays into an account under a lock: holdfast's mutex, as the guides teach it, or a recipe. */
-import { LeaseLostError, type MutexOptions } from "holdfast";
+import { type Duration, type Lease, LeaseLostError, type MutexOptions } from "holdfast";
 import type { Node } from "../sim/node.js";
 import type { SimClientOptions } from "../sim/sim-client.js";
 import type { Account } from "./account.js";
@@ -15,6 +15,10 @@ export interface Payment {
   readonly work?: () => void | Promise<void>;
   /** The worst moment: after the last look at the lease, before the write is sent. */
   readonly afterCheck?: () => void;
+  /** For how long the lease is renewed, by a lock that renews leases. @default as long as the work takes */
+  readonly maxHold?: Duration;
+  /** How long the storage may take to answer. @default "1s" */
+  readonly storageTimeout?: Duration;
 }
 
 export interface MutexPayment extends Payment {
@@ -27,9 +31,9 @@ export interface MutexPayment extends Payment {
 /** The steps of it, for people. */
 export const mutexSteps = [
   'lease = await hf.mutex("lock").acquire()',
-  "balance = await record.enter(lease)     the storage now refuses older tokens",
+  "await record.get({ fence: lease })       reads; the storage now refuses older tokens",
   "lease.check()                           throws once the lease is over",
-  "await record.write(lease, sum)          the token of the lease goes along",
+  "await record.put(sum, { fence: lease }) the token of the lease goes along",
   "await lease.release()",
 ];
 
@@ -41,31 +45,37 @@ export const setNxSteps = [
 
 /** Starts it. */
 export function payUnderMutex(actor: Actor, redis: Node, account: Account, payment: MutexPayment): void {
-  const { amount, ttlMs, atMs = 0, work, afterCheck, options, client, enters } = payment;
+  const { ttlMs, atMs = 0, options, client } = payment;
   actor.run(async () => {
     await actor.sleep(atMs);
     const hf = actor.holdfast(redis, client ? { client } : {});
     const lease = await actor.acquire(hf.mutex("lock", { ttl: ttlMs, ...options }), redis, { wait: 600_000 });
-    const held = actor.possess({ key: "lock", lease });
-    try {
-      await account.pay(account.fenced(actor, lease, enters), amount, async () => {
-        await work?.();
-        lease.check();
-        afterCheck?.();
-      });
-    } catch (error) {
-      if (!(error instanceof LeaseLostError)) throw error;
-      actor.trial.count("checks that threw");
-      actor.trial.mark(
-        actor.name,
-        "note",
-        `lease.check() throws: ${actor.name} stops before it writes`,
-        actor.nowMs,
-      );
-    }
-    held.end();
+    await payUnderLease(actor, account, payment, lease);
     await actor.release(lease, redis);
   });
+}
+
+/** Reads, works, looks at the lease, writes. Stops before it writes where the lease is over. */
+export async function payUnderLease(
+  actor: Actor,
+  account: Account,
+  { amount, work, afterCheck, enters, storageTimeout }: MutexPayment,
+  lease: Lease,
+): Promise<void> {
+  const held = actor.possess({ key: "lock", lease });
+  try {
+    await account.pay(account.fenced(actor, lease, enters, storageTimeout), amount, async () => {
+      await work?.();
+      lease.check();
+      afterCheck?.();
+    });
+  } catch (error) {
+    if (!(error instanceof LeaseLostError)) throw error;
+    actor.trial.count("checks that threw");
+    const text = `lease.check() throws: ${actor.name} stops before it writes`;
+    actor.trial.mark(actor.name, "note", text, actor.nowMs);
+  }
+  held.end();
 }
 
 /** Starts it, with SET NX PX in the place of the mutex. */

@@ -20,6 +20,8 @@ export class Picture {
   readonly bands: Band[] = [];
   /** What is to be seen, if the sentence of the trial does not say it. */
   caption = "";
+  /** What a hold is, where it is no lock. */
+  held: string | null = null;
   /** What the labels of holds are, where they are no tokens. */
   labels: string | null = null;
   /** The recipe has no tokens: what stands for them is the order of its grants. */
@@ -37,6 +39,7 @@ export class Picture {
     const labels = this.labels ?? (this.isWithoutTokens ? "" : null);
     return {
       title,
+      ...(this.held === null ? {} : { held: this.held }),
       ...(labels === null ? {} : { labels }),
       ...(captions.length === 0 ? {} : { caption: captions.join(" ") }),
       lanes: this.lanes,

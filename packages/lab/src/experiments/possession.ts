@@ -4,6 +4,8 @@ import type { Pending } from "../history/recorder.js";
 import type { Bar } from "../timeline/timeline.js";
 import type { Held, Holder } from "./scene.js";
 
+type KnownLease = Pick<Lease, "fence" | "signal" | "valid" | "remainingMs">;
+
 export interface PossessionTerms {
   /** The lock. */
   readonly key: string;
@@ -12,8 +14,8 @@ export interface PossessionTerms {
   readonly leaseMs?: number;
   /** Whether the holder itself stops to believe when the lease is over. @default false */
   readonly isWary?: boolean;
-  /** Of holdfast: it knows until when it is valid. */
-  readonly lease?: Lease;
+  /** Of holdfast, a lease or a leadership: it knows until when it is valid. */
+  readonly lease?: KnownLease;
 }
 
 const lookEveryMs = 50;
@@ -107,7 +109,7 @@ export class Possession implements Held {
     return { lane, fromMs, toMs, kind, label, note: "", endNote: endNote ?? "" };
   }
 
-  #lost(lease: Lease): void {
+  #lost(lease: KnownLease): void {
     const { reason } = lease.signal.reason as LeaseLostError;
     const { trial, name, nowMs } = this.#actor;
     trial.mark(name, "lost", `${name} learns that the lease is over (${reason})`, nowMs);

@@ -107,9 +107,8 @@ function surpriseOf(trials: readonly TrialOutcome[]): string {
     .filter(({ asExpected }) => !asExpected)
     .map(({ side, name, verdict }) => {
       if (verdict === "void") return `Void: the run of "${name}" (${side}) shows nothing.`;
-      return side === "naive"
-        ? `Unexpected: the naive recipe "${name}" did not fail.`
-        : `Unexpected: holdfast did not hold ("${name}").`;
+      if (side === "holdfast") return `Unexpected: holdfast did not hold ("${name}").`;
+      return `Unexpected: the naive recipe "${name}" ${verdict === "fails" ? "failed" : "did not fail"}.`;
     })
     .join(" ");
 }

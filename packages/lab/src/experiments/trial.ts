@@ -33,8 +33,9 @@ export class Trial implements Scene, Evidence {
   readonly errors: string[] = [];
   #grants = 0n;
 
-  static async open(seed: number): Promise<Trial> {
-    return new Trial(await World.create({ seed }));
+  /** @param realClients whether client libraries run in it, some ten times slower */
+  static async open(seed: number, realClients = false): Promise<Trial> {
+    return new Trial(await World.create({ seed, realClients }));
   }
 
   private constructor(world: World) {

@@ -21,12 +21,17 @@ export interface Expectations {
   readonly side: Side;
   readonly checks: readonly Check[];
   readonly needs: readonly Need[];
+  /** @default whether it is holdfast's side */
+  readonly withstands?: boolean;
 }
 
-export function judge({ side, checks, needs }: Expectations, evidence: Evidence): Judgement {
+export function judge(
+  { side, checks, needs, withstands = false }: Expectations,
+  evidence: Evidence,
+): Judgement {
   const looked = checks.map(({ title, find }) => ({ title, findings: find(evidence) }));
   const unmet = [...unmetIn(needs, evidence), ...evidence.errors];
-  return { checks: looked, unmet, ...verdictOf(side, looked, unmet) };
+  return { checks: looked, unmet, ...verdictOf(withstands ? "holdfast" : side, looked, unmet) };
 }
 
 /**

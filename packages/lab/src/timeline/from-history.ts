@@ -9,6 +9,8 @@ export interface FromHistoryOptions extends HoldOptions {
   readonly title: string;
   readonly caption?: string;
   readonly violations?: readonly Breach[];
+  /** Shows operations of every kind by their beginning and end, not those of locks alone. @default false */
+  readonly showsCalls?: boolean;
   /** What to show. @default what the first violation is about, with a little before and after; else everything */
   readonly span?: Span;
   /** Messages that somebody saw, and the servers that they go to: their lanes. */
@@ -24,6 +26,7 @@ export function timelineOf(operations: readonly Operation[], options: FromHistor
 const LEAST_MARGIN_MS = 5;
 const NEMESIS = "nemesis";
 const visits = ["enter", "read", "write"];
+const ofLocks = ["acquire", "release", "hold", "renew", ...visits];
 const pauses = /pause|stop|freeze|stall/i;
 /** Faults of one moment, by what the harness calls them. */
 const sudden: readonly (readonly [RegExp, Mark["kind"]])[] = [
@@ -60,13 +63,15 @@ class Telling {
   }
 
   timeline(): Timeline {
-    const { title, caption, arrows = [], violations = [] } = this.#options;
+    const { title, caption, arrows = [], violations = [], showsCalls = false } = this.#options;
     const holds = [...byKey(this.#acts).values()].flatMap((all) => holdsOf(all, this.#options));
     const waits = this.#acts.filter(({ f }) => f === "acquire").map(waitOf);
+    const calls = showsCalls ? this.#acts.filter(({ f }) => !ofLocks.includes(f)).map(callOf) : [];
     const told = this.#faults.map((fault) => this.#fault(fault));
     const messages = [...arrows, ...this.#acts.filter(isVisit).map((visit) => this.#visit(visit))];
     const bars = [
       ...waits,
+      ...calls,
       ...holds.map((hold) => this.#hold(hold)),
       ...told.flatMap(({ bar }) => bar ?? []),
     ];
@@ -180,6 +185,19 @@ class Telling {
 function waitOf({ process, key, invMs, retMs }: Operation): Bar {
   const note = `${process} waits for "${key}"`;
   return { lane: process, fromMs: invMs, toMs: retMs ?? Infinity, kind: "wait", note, endNote: "" };
+}
+
+function callOf({ process, f, key, invMs, retMs, type, token, value }: Operation): Bar {
+  const note = `${process}: ${f} of "${key}"`;
+  const told = [token === undefined ? "" : `token ${token}`, value === undefined ? "" : textOf(value)];
+  const more = told.filter((text) => text !== "").join(", ");
+  // A mark tells how one ends that did not succeed.
+  const endNote = type === "ok" ? `${process}: ${f} has ended${more && `: ${more}`}` : "";
+  return { lane: process, fromMs: invMs, toMs: retMs ?? Infinity, kind: "wait", note, endNote };
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? String(each) : each));
 }
 
 function violationMark({ operations, atMs, message }: Breach): Mark[] {

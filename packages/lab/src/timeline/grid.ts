@@ -10,7 +10,10 @@ export interface PlacedRow extends Row {
   readonly gapY: number | undefined;
 }
 
-const TIME_WIDTH = 84;
+/** Wide: what is told stands beside its row. Narrow, for a phone: below the drawing, by its time. */
+export type Layout = "wide" | "narrow";
+
+const TIME_WIDTH = { wide: 84, narrow: 66 } as const;
 const STORY_WIDTH = 390;
 const NARROW_STORY_WIDTH = 330;
 /** A column of text in the story: what a letter takes on average, and somewhat more. */
@@ -25,25 +28,33 @@ export class Grid {
   readonly rows: readonly PlacedRow[];
   readonly top: number;
   readonly bottom: number;
+  /** Where the times end, and the lanes begin. */
+  readonly timeEnd: number;
   readonly laneGap: number;
   readonly lanesEnd: number;
   readonly storyX: number;
   readonly width: number;
+  readonly layout: Layout;
   readonly #laneX: ReadonlyMap<string, number>;
 
-  constructor(timeline: Timeline, top: number) {
+  constructor(timeline: Timeline, top: number, layout: Layout = "wide") {
     const count = timeline.lanes.length;
     const longest = Math.max(0, ...timeline.lanes.map(({ id, title }) => (title ?? id).length));
+    const least = layout === "narrow" ? 84 : count > 6 ? 92 : count > 4 ? 110 : 150;
     this.top = top;
-    this.laneGap = Math.max(count > 6 ? 92 : count > 4 ? 110 : 150, longest * 7.4 + 24);
-    this.#laneX = new Map(timeline.lanes.map(({ id }, at) => [id, TIME_WIDTH + this.laneGap * (at + 0.5)]));
-    this.lanesEnd = TIME_WIDTH + this.laneGap * count;
-    this.storyX = this.lanesEnd + 20;
-    const story = count > 6 ? NARROW_STORY_WIDTH : STORY_WIDTH;
-    this.width = this.storyX + story + 16;
-    this.rows = placed(rowsOf(timeline), top + ROW, Math.floor(story / LETTER));
+    this.layout = layout;
+    this.timeEnd = TIME_WIDTH[layout];
+    this.laneGap = Math.max(least, longest * 7.4 + 24);
+    this.#laneX = new Map(timeline.lanes.map(({ id }, at) => [id, this.timeEnd + this.laneGap * (at + 0.5)]));
+    this.lanesEnd = this.timeEnd + this.laneGap * count;
+    const beside = count > 6 ? NARROW_STORY_WIDTH : STORY_WIDTH;
+    this.storyX = layout === "narrow" ? this.timeEnd + 6 : this.lanesEnd + 20;
+    this.width = layout === "narrow" ? this.lanesEnd + 10 : this.storyX + beside + 16;
+    const letters = Math.floor((this.width - this.storyX - (layout === "narrow" ? 6 : 16)) / LETTER);
+    this.rows = placed(rowsOf(timeline), top + ROW, letters, layout);
     const last = this.rows.at(-1);
-    this.bottom = last ? last.y + Math.max(ROW, last.lines.length * LINE) : top + ROW;
+    const lines = layout === "narrow" ? 0 : (last?.lines.length ?? 0);
+    this.bottom = last ? last.y + Math.max(ROW, lines * LINE) : top + ROW;
   }
 
   x(lane: string): number {
@@ -63,7 +74,7 @@ export class Grid {
   }
 }
 
-function placed(rows: readonly Row[], top: number, letters: number): PlacedRow[] {
+function placed(rows: readonly Row[], top: number, letters: number, layout: Layout): PlacedRow[] {
   let y = top;
   return rows.map((row, at) => {
     const gapY = isLongGap(rows, at) ? y : undefined;
@@ -75,7 +86,7 @@ function placed(rows: readonly Row[], top: number, letters: number): PlacedRow[]
       })),
     );
     const own = { ...row, y, lines, gapY };
-    y += Math.max(ROW, lines.length * LINE + 12);
+    y += layout === "narrow" ? ROW : Math.max(ROW, lines.length * LINE + 12);
     return own;
   });
 }

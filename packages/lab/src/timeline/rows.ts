@@ -91,7 +91,7 @@ function momentsOfBar(bar: Bar, nameOf: (lane: string) => string): Moment[] {
     hold: [`${name} has the lock${label && `, token${label}`}`, `${name} no longer has it`],
     stale: [`${name} still believes that it has the lock`, ""],
     wait: [`${name} waits`, ""],
-    pause: [`${name} stands still`, `${name} goes on`],
+    pause: [`${name} is paused`, `${name} goes on`],
   }[bar.kind];
   const tone = bar.kind === "pause" ? "fault" : bar.kind === "stale" ? "bad" : "plain";
   const begin = { atMs: bar.fromMs, rank: BEGINNING, bar, told: bar.note ?? notes[0]!, tone } as const;

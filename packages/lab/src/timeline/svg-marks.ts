@@ -19,7 +19,7 @@ const shapes: Readonly<Record<Mark["kind"], { readonly around: string; readonly 
 };
 
 export const meanings: Readonly<Record<Mark["kind"], string>> = {
-  pause: "stands still",
+  pause: "is paused",
   crash: "crashed",
   restart: "started again",
   clock: "clock set",

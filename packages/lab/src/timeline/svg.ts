@@ -1,7 +1,7 @@
 /** A timeline as SVG that needs nothing else: no script, no font, no other file; light or dark as the reader has it. */
-import { BAR_WIDTH, Grid, LINE, type PlacedRow, widthOf } from "./grid.js";
+import { BAR_WIDTH, Grid, type Layout, LINE, type PlacedRow, widthOf } from "./grid.js";
 import { boxOf, Labels } from "./labels.js";
-import { clockOf, lasting, wrap } from "./rows.js";
+import { clockOf, lasting, type Tone, wrap } from "./rows.js";
 import { drawArrows } from "./svg-arrows.js";
 import { drawMark, meanings } from "./svg-marks.js";
 import { escaped, line, rect, text } from "./svg-shapes.js";
@@ -10,32 +10,39 @@ import { absences, type Bar, type Timeline } from "./timeline.js";
 
 const HALF_BAR = BAR_WIDTH / 2;
 const HEAD = 26;
+const TITLE_LINE = 23;
 
-export function drawSvg(timeline: Timeline): string {
-  return new SvgDrawing(timeline).draw();
+export function drawSvg(timeline: Timeline, layout: Layout = "wide"): string {
+  return new SvgDrawing(timeline, layout).draw();
 }
 
 class SvgDrawing {
   readonly #timeline: Timeline;
   readonly #grid: Grid;
+  readonly #title: readonly string[];
   readonly #caption: readonly string[];
+  readonly #captionY: number;
   readonly #top: number;
   readonly #labels = new Labels();
 
-  constructor(timeline: Timeline) {
+  constructor(timeline: Timeline, layout: Layout) {
     this.#timeline = timeline;
-    const { width } = new Grid(timeline, 0);
+    const { width } = new Grid(timeline, 0, layout);
+    this.#title =
+      layout === "wide" ? [timeline.title] : wrap(timeline.title, Math.floor((width - 32) / 10.6));
     this.#caption = wrap(timeline.caption ?? "", Math.floor((width - 32) / 6.9));
-    this.#top = 52 + this.#caption.length * LINE;
-    this.#grid = new Grid(timeline, this.#top + HEAD);
+    this.#captionY = 52 + (this.#title.length - 1) * TITLE_LINE;
+    this.#top = this.#captionY + this.#caption.length * LINE;
+    this.#grid = new Grid(timeline, this.#top + HEAD, layout);
   }
 
   draw(): string {
     const legend = this.#legend();
     const marks = this.#grid.rows.flatMap((row) => this.#marks(row));
     const barLabels = (this.#timeline.bars ?? []).map((bar) => this.#barLabel(bar));
-    const { width, bottom, rows } = this.#grid;
-    const height = bottom + 16 + legend.height;
+    const { width, bottom, rows, layout } = this.#grid;
+    const below = layout === "narrow" ? this.#storyBelow(bottom + 16 + legend.height) : undefined;
+    const height = below?.bottom ?? bottom + 16 + legend.height;
     const { title, caption = "" } = this.#timeline;
     const parts = [
       `<svg xmlns="http://www.w3.org/2000/svg" class="timeline" role="img" ` +
@@ -46,15 +53,16 @@ class SvgDrawing {
       '<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">' +
         '<path class="hatch" d="M0 0V7" stroke-width="4"/></pattern></defs>',
       `<rect class="page" width="${width}" height="${height}"/>`,
-      text("title", 16, 30, title),
-      ...this.#caption.map((line, at) => text("caption", 16, 52 + at * LINE, line)),
+      ...this.#title.map((line, at) => text("title", 16, 30 + at * TITLE_LINE, line)),
+      ...this.#caption.map((line, at) => text("caption", 16, this.#captionY + at * LINE, line)),
       ...this.#bands(),
       ...this.#lanes(),
       ...(this.#timeline.bars ?? []).toSorted(byDepth).map((bar) => this.#bar(bar)),
       ...drawArrows(this.#timeline, this.#grid, this.#labels),
       ...barLabels,
       ...marks,
-      ...this.#story(),
+      ...this.#times(),
+      ...(below?.parts ?? this.#storyBeside()),
       ...legend.parts,
       "</svg>",
     ];
@@ -71,8 +79,9 @@ class SvgDrawing {
   }
 
   #lanes(): string[] {
-    const { rows, lanesEnd, laneGap } = this.#grid;
-    const guides = rows.map(({ y }) => line("guide", 90, y, lanesEnd + 14, y));
+    const { rows, timeEnd, lanesEnd, laneGap, layout } = this.#grid;
+    const guideEnd = lanesEnd + (layout === "wide" ? 14 : 0);
+    const guides = rows.map(({ y }) => line("guide", timeEnd + 6, y, guideEnd, y));
     const lanes = this.#timeline.lanes.flatMap(({ id, title = id, kind }) => {
       const x = this.#grid.x(id);
       const half = laneGap / 2 - 5;
@@ -131,23 +140,56 @@ class SvgDrawing {
     });
   }
 
-  #story(): string[] {
-    const { rows, storyX } = this.#grid;
+  /** The times, and where a long wait is left out. */
+  #times(): string[] {
+    const { rows, timeEnd } = this.#grid;
     const clock = clockOf(rows);
-    return rows.flatMap(({ atMs, y, gapY, lines }, at) => [
-      ...(gapY === undefined ? [] : this.#skipped(gapY, lasting(atMs - rows[at - 1]!.atMs))),
-      rows[at - 1]?.atMs === atMs ? "" : text("time", 82, y + 4, `${clock.show(atMs)} ${clock.unit}`),
-      ...lines.map(({ text: told, tone }, line) =>
-        text(tone === "plain" ? "told" : `told-${tone}`, storyX, y + 4 + line * LINE, told),
-      ),
+    return rows.flatMap(({ atMs, y, gapY }, at) => [
+      ...(gapY === undefined ? [] : this.#skipped(gapY)),
+      rows[at - 1]?.atMs === atMs
+        ? ""
+        : text("time", timeEnd - 2, y + 4, `${clock.show(atMs)} ${clock.unit}`),
     ]);
   }
 
-  #skipped(y: number, duration: string): string[] {
-    const breaks = this.#timeline.lanes.map(({ id }) =>
+  #skipped(y: number): string[] {
+    return this.#timeline.lanes.map(({ id }) =>
       line("skipped", this.#grid.x(id) - 32, y + 14, this.#grid.x(id) + 32, y + 6),
     );
-    return [...breaks, text("key", this.#grid.storyX, y + 14, `⋮ ${duration} pass`)];
+  }
+
+  #storyBeside(): string[] {
+    const { rows, storyX } = this.#grid;
+    return rows.flatMap(({ y, gapY, lines }, at) => [
+      ...(gapY === undefined ? [] : [text("key", storyX, gapY + 14, this.#passed(at))]),
+      ...lines.map(({ text: told, tone }, line) => text(toldAs(tone), storyX, y + 4 + line * LINE, told)),
+    ]);
+  }
+
+  #storyBelow(top: number): { readonly parts: string[]; readonly bottom: number } {
+    const { rows, storyX, timeEnd } = this.#grid;
+    const clock = clockOf(rows);
+    const parts: string[] = [];
+    let y = top + 18;
+    for (const [at, { atMs, gapY, lines }] of rows.entries()) {
+      if (gapY !== undefined) {
+        parts.push(text("key", storyX, y, this.#passed(at)));
+        y += LINE + 6;
+      }
+      if (rows[at - 1]?.atMs !== atMs)
+        parts.push(text("time", timeEnd - 2, y, `${clock.show(atMs)} ${clock.unit}`));
+      for (const { text: told, tone } of lines) {
+        parts.push(text(toldAs(tone), storyX, y, told));
+        y += LINE;
+      }
+      y += lines.length === 0 ? 0 : 6;
+    }
+    return { parts, bottom: y };
+  }
+
+  #passed(at: number): string {
+    const { rows } = this.#grid;
+    return `⋮ ${lasting(rows[at]!.atMs - rows[at - 1]!.atMs)} pass`;
   }
 
   #legend(): { readonly parts: string[]; readonly height: number } {
@@ -169,12 +211,12 @@ class SvgDrawing {
     const box = (kind: string) => (x: number, y: number) =>
       `<rect class="${kind}" x="${x - 11}" y="${y - 9}" width="22" height="18" rx="4"/>`;
     const samples: Sample[] = [];
-    const { labels = "with this token" } = this.#timeline;
-    const held = labels === "" ? "has the lock" : `has the lock, ${labels}`;
-    if (kinds.has("hold")) samples.push({ sample: box("hold"), meaning: held });
+    const { held = "has the lock", labels = "with this token" } = this.#timeline;
+    const meaning = labels === "" ? held : `${held}, ${labels}`;
+    if (kinds.has("hold")) samples.push({ sample: box("hold"), meaning });
     if (kinds.has("stale")) samples.push({ sample: box("stale"), meaning: "only believes that it has it" });
     if (kinds.has("wait")) samples.push({ sample: box("wait"), meaning: "waits" });
-    if (kinds.has("pause")) samples.push({ sample: box("pause"), meaning: "stands still" });
+    if (kinds.has("pause")) samples.push({ sample: box("pause"), meaning: "is paused" });
     if (arrows.some(({ receivedMs }) => receivedMs === null)) {
       const sample = (x: number, y: number) =>
         `<path class="cross" d="M${x - 6} ${y - 6}l12 12m0 -12l-12 12"/>`;
@@ -190,6 +232,10 @@ class SvgDrawing {
 interface Sample {
   readonly sample: (x: number, y: number) => string;
   readonly meaning: string;
+}
+
+function toldAs(tone: Tone): string {
+  return tone === "plain" ? "told" : `told-${tone}`;
 }
 
 /** What is drawn later lies above. */

@@ -30,8 +30,8 @@ const meanings = {
     "█": "has the lock",
     "▓": "only believes that it has it",
     "┊": "waits",
-    "▒": "has it and stands still",
-    "░": "stands still",
+    "▒": "has it and is paused",
+    "░": "is paused",
   },
   ...{
     "✖": "crashed",
@@ -204,6 +204,10 @@ class TextDrawing {
     return [...marks, ...bands].some(({ kind }) => kind === "violation");
   }
 
+  #named(glyph: string, meaning: string): string {
+    return glyph === ofBars.hold ? (this.#timeline.held ?? meaning) : meaning;
+  }
+
   /** What was drawn, and no more. */
   #legend(lines: readonly string[]): string[] {
     const text = lines.slice(1).join("");
@@ -211,7 +215,7 @@ class TextDrawing {
     return wrap(
       used
         .map(([glyph, meaning]) =>
-          glyph === "!" && !this.#isBroken ? [glyph, MERE_DANGER] : [glyph, meaning],
+          glyph === "!" && !this.#isBroken ? [glyph, MERE_DANGER] : [glyph, this.#named(glyph, meaning)],
         )
         .map((row) => row.join(" ").replaceAll(" ", NO_BREAK))
         .join("  "),

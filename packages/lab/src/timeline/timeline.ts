@@ -6,6 +6,8 @@ export interface Timeline {
   readonly title: string;
   /** A sentence or two: what is to be seen. */
   readonly caption?: string;
+  /** What a hold is, in the key of a drawing. @default "has the lock" */
+  readonly held?: string;
   /** What the labels of holds are, in the key of a drawing; "" where the caption says it. @default "with this token" */
   readonly labels?: string;
   /** From left to right. */

@@ -19,6 +19,7 @@ export function roundOf(history: History, faults: readonly Fault[] = [], about: 
     remains: [],
     eternal: [],
     off: new Map(),
+    workloads: [],
     ...about,
   };
 }

@@ -36,7 +36,7 @@ function voidOf(
   { history = grants(3), mayBite = true } = {},
 ): string | null {
   const tally = new Tally({ mayBite });
-  tally.add(roundOf(history, faults), { violations: [], caught: catches });
+  tally.add(roundOf(history, faults), { violations: [], caught: catches, nouns: [] });
   return tally.void;
 }
 
@@ -47,7 +47,7 @@ describe("a run", () => {
 
   it("is void where one of its rounds saw fewer than three grants", () => {
     const tally = new Tally();
-    const verdict = { violations: [], caught: [caught("loss")] };
+    const verdict = { violations: [], caught: [caught("loss")], nouns: [] };
     tally.add(roundOf(grants(9), [fault("loss")]), verdict);
     expect(tally.void).toBeNull();
     tally.add(roundOf(grants(2), [fault("loss")], { seed: 77 }), verdict);

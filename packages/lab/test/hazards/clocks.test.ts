@@ -47,7 +47,7 @@ test("a server's clock set forward: the second token is larger, the first is ref
     const lease = await hf.mutex("it", { ttl: 30_000 }).acquire();
     leases.push(lease);
     await a.sleep(5_000);
-    refusal = await failure(hf.fencedRecord("it").write(lease, "a"));
+    refusal = await failure(hf.record("it").put("a", { fence: lease }));
     await hf.mutex("other").tryAcquire();
   });
   b.run(async () => {
@@ -55,7 +55,7 @@ test("a server's clock set forward: the second token is larger, the first is ref
     const hf = b.holdfast();
     const lease = await hf.mutex("it", { ttl: 30_000 }).acquire();
     leases.push(lease);
-    await hf.fencedRecord("it").enter(lease);
+    await hf.record("it").get({ fence: lease });
   });
   scene.world.at(1_000, () => scene.node.valkey.clock.step(31_000));
   await scene.until(20_000);

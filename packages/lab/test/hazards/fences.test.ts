@@ -70,13 +70,16 @@ test("a fence that only writes raise loses an update [breaks H62]", async () => 
 
 test("a record that is entered before it is read loses none [H62]", async () => {
   const { scene, told, writes } = await addOne((program, lease) => {
-    const record = program.holdfast().fencedRecord("number");
-    return { read: () => record.enter(lease), write: (value) => record.write(lease, value) };
+    const record = program.holdfast().record<string>("number");
+    return {
+      read: async () => (await record.get({ fence: lease }))?.value ?? null,
+      write: async (value) => void (await record.put(value, { fence: lease })),
+    };
   });
   expect(checkFence(scene.operations)).toEqual([]);
   expect(told).toHaveLength(1);
   expect(told[0]).toBeInstanceOf(StaleTokenError);
-  expect([writes, scene.node.peek("HGET", "holdfast:{number}:fenced", "value")]).toEqual([1, "1"]);
+  expect([writes, scene.node.peek("HGET", "holdfast:{number}:record:number", "value")]).toEqual([1, 'j"1"']);
 });
 
 /** What a fence that follows `admits` does with what comes. */
@@ -142,8 +145,8 @@ test("one holder comes again, another's equal token is refused, at any size, and
   const scene = await Scene.open();
   const outcomes: unknown[] = [];
   const visit = async (program: Program, fence: bigint, id: string): Promise<void> => {
-    const record = program.holdfast().fencedRecord("it");
-    const outcome = await record.write({ fence, id }, id).then(
+    const record = program.holdfast().record("it");
+    const outcome = await record.put(id, { fence: { fence, id } }).then(
       () => "ok",
       (error) => error,
     );

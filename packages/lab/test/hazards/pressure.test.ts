@@ -229,8 +229,8 @@ test("each refusal of the server is a ServerError, no answer an IndeterminateErr
     const calls = {
       try: () => hf.mutex("it").tryAcquire(),
       acquire: () => hf.mutex("it").acquire({ wait: 300 }),
-      enter: () => hf.fencedRecord("it").enter({ fence: 1n, id: "a" }),
-      write: () => hf.fencedRecord("it").write({ fence: 1n, id: "a" }, "v"),
+      enter: () => hf.record("it").get({ fence: { fence: 1n, id: "a" } }),
+      write: () => hf.record("it").put("v", { fence: { fence: 1n, id: "a" } }),
     };
     await hf.mutex("other").tryAcquire();
     for (const [title, call] of Object.entries(calls)) {

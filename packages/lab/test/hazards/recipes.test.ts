@@ -331,7 +331,7 @@ test("a renewal that nothing ends keeps the lock of work that failed [breaks H67
   expect(scene.node.peek("GET", "it")).toBe("a");
 });
 
-test("run() gives back what failed, and maxHoldMs ends what hangs [H67]", async () => {
+test("run() gives back what failed, and maxHold ends what hangs [H67]", async () => {
   const scene = await Scene.open();
   const a = scene.program("a");
   const failures: unknown[] = [];

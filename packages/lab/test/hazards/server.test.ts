@@ -117,18 +117,18 @@ test("a holder that is refused for a token from before the failover acquires abo
   a.run(async () => {
     await a.sleep(200);
     const lease = await leaseOf(a, []);
-    await a.holdfast({}, resource).fencedRecord("it").write(lease, "a");
+    await a.holdfast({}, resource).record("it").put("a", { fence: lease });
     await lease.release();
   });
   b.run(async () => {
     await b.sleep(2_000);
     const hf = b.holdfast();
-    const record = b.holdfast({}, resource).fencedRecord("it");
+    const record = b.holdfast({}, resource).record("it");
     let floor: bigint | undefined;
     for (let tries = 0; tries < 2; tries++) {
       const lease = await hf.mutex("it").acquire({ floor });
-      const refusal = await record.write(lease, "b").catch((error) => error);
-      outcomes.push(refusal?.code ?? "written");
+      const refusal = await record.put("b", { fence: lease }).catch((error) => error);
+      outcomes.push(refusal.code ?? "written");
       if (refusal instanceof StaleTokenError) floor = refusal.seen;
       await lease.release();
     }
@@ -137,7 +137,7 @@ test("a holder that is refused for a token from before the failover acquires abo
   scene.world.at(1_000, () => failOver(-5_000)(scene));
   await scene.until(10_000);
   expect(outcomes).toEqual(["STALE_TOKEN", "written"]);
-  expect(resource.peek("HGET", RECORD, "value")).toBe("b");
+  expect(resource.peek("HGET", RECORD, "value")).toBe('j"b"');
   expect(ahead).toMatchObject([{ lock: "it" }]);
 });
 
@@ -183,7 +183,7 @@ test("both sides of a split brain write [breaks H43]", async () => {
 
 test("of two sides of a split brain the resource serves one [H43]", async () => {
   const { scene } = await splitBrain((program, resource, lease) =>
-    program.holdfast({}, resource).fencedRecord("it").write(lease, lease.id),
+    program.holdfast({}, resource).record("it").put(lease.id, { fence: lease }),
   );
   expect(checkFence(scene.operations)).toEqual([]);
   expect(scene.operations.map(({ process, type }) => `${process} ${type}`)).toEqual(["b ok", "a fail"]);

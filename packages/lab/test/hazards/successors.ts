@@ -7,7 +7,7 @@ import { NaiveLock } from "./naive.js";
 import { failure, type Program, Scene } from "./scene.js";
 
 export const TTL_MS = 10_000;
-export const RECORD = "holdfast:{it}:fenced";
+export const RECORD = "holdfast:{it}:record:it";
 
 /** Takes the lock and a token for it from a counter, as many fencing recipes do, and writes. */
 export async function countedToken(program: Program): Promise<void> {
@@ -66,21 +66,21 @@ export async function twoLeases(fault: Fault, prepare: Fault = () => {}, floor?:
   a.run(async () => {
     await a.sleep(200);
     const lease = await leaseOf(a, leases);
-    const record = a.holdfast().fencedRecord("it");
+    const record = a.holdfast().record("it");
     await a.sleep(5_000 - a.nowMs);
-    refusal = await failure(record.write(lease, "a"));
+    refusal = await failure(record.put("a", { fence: lease }));
   });
   b.run(async () => {
     await b.sleep(2_000);
     const lease = await leaseOf(b, leases, floor);
-    await b.holdfast().fencedRecord("it").write(lease, "b");
+    await b.holdfast().record("it").put("b", { fence: lease });
   });
   scene.world.at(1_000, () => fault(scene));
   await scene.until(20_000);
   expect(leases).toHaveLength(2);
   expect(checkTokens(scene.operations)).toEqual([]);
   expect(refusal).toBeInstanceOf(StaleTokenError);
-  expect(scene.node.peek("HGET", RECORD, "value")).toBe("b");
+  expect(scene.node.peek("HGET", RECORD, "value")).toBe('j"b"');
   return { scene, leases: leases as [Lease, Lease] };
 }
 

@@ -12,8 +12,8 @@ function next(b: Program, told: { lease?: Lease } = {}): void {
     await b.sleep(200);
     const hf = b.holdfast();
     told.lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
-    await hf.fencedRecord("it").enter(told.lease);
-    await hf.fencedRecord("it").write(told.lease, "b");
+    await hf.record("it").get({ fence: told.lease });
+    await hf.record("it").put("b", { fence: told.lease });
   });
 }
 
@@ -55,10 +55,10 @@ test("a paused holder is refused by the record, knows at its first look, and is 
     const hf = a.holdfast();
     const lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
     const { signal } = lease;
-    await hf.fencedRecord("it").enter(lease);
+    await hf.record("it").get({ fence: lease });
     await a.sleep(500);
     valid = lease.valid;
-    refusal = await failure(hf.fencedRecord("it").write(lease, "a"));
+    refusal = await failure(hf.record("it").put("a", { fence: lease }));
     reason = signal.reason;
   });
   next(b, other);
@@ -69,7 +69,7 @@ test("a paused holder is refused by the record, knows at its first look, and is 
   expect(refusal).toBeInstanceOf(StaleTokenError);
   expect(refusal).toMatchObject({ seen: other.lease?.fence });
   expect(reason).toBeInstanceOf(LeaseLostError);
-  expect(scene.node.peek("HGET", "holdfast:{it}:fenced", "value")).toBe("b");
+  expect(scene.node.peek("HGET", "holdfast:{it}:record:it", "value")).toBe('j"b"');
 });
 
 test("SET NX PX: a write that was held up in the network lands after the next holder's [breaks H02]", async () => {
@@ -96,18 +96,18 @@ test("a write that was held up in the network is refused by the record [H02]", a
   a.run(async () => {
     const hf = a.holdfast({ callTimeout: 10_000 });
     const lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
-    await hf.fencedRecord("it").enter(lease);
+    await hf.record("it").get({ fence: lease });
     await a.sleep(100);
     a.link().block("toNode");
     validAtWrite = lease.valid;
-    outcome = await failure(hf.fencedRecord("it").write(lease, "a"));
+    outcome = await failure(hf.record("it").put("a", { fence: lease }));
   });
   next(b);
   scene.world.at(3_000, () => a.link().unblock("toNode"));
   await scene.until(9_000);
   expect(validAtWrite).toBe(true);
   expect(outcome).toBeInstanceOf(StaleTokenError);
-  expect(scene.node.peek("HGET", "holdfast:{it}:fenced", "value")).toBe("b");
+  expect(scene.node.peek("HGET", "holdfast:{it}:record:it", "value")).toBe('j"b"');
 });
 
 /** A section of three steps, the second of which waits for an answer while another callback blocks the loop. */
@@ -217,13 +217,13 @@ test("a pause between the check and the write, wherever it falls, never overwrit
       let outcome = "not sent";
       a.run(async () => {
         const hf = a.holdfast();
-        const record = hf.fencedRecord("it");
+        const record = hf.record("it");
         const lease = await hf.mutex("it", { ttl: TTL_MS }).acquire();
-        await record.enter(lease);
+        await record.get({ fence: lease });
         await a.sleep(95);
         if (!lease.valid) return;
         if (inBetween) a.process.stall(3_000); // as in the recipe
-        outcome = await record.write(lease, "a").then(
+        outcome = await record.put("a", { fence: lease }).then(
           () => "in time",
           ({ code }) => code,
         );
@@ -234,7 +234,7 @@ test("a pause between the check and the write, wherever it falls, never overwrit
         scene.world.at(3_000, () => a.process.resume());
       }
       await scene.until(6_000);
-      expect(scene.node.peek("HGET", "holdfast:{it}:fenced", "value")).toBe("b");
+      expect(scene.node.peek("HGET", "holdfast:{it}:record:it", "value")).toBe('j"b"');
       if (inBetween) expect(outcome).toBe("STALE_TOKEN");
       outcomes.push(outcome);
     }

@@ -5,7 +5,7 @@ import type { Arrow, Bar, Lane, Mark, Timeline } from "../../src/timeline/timeli
 /** A lease of 10 s, a pause of 12 s, a fence. */
 export const pause: Timeline = {
   title: "A pause longer than the lease",
-  caption: "worker-1 stands still while its lease runs out; the file refuses what it writes afterwards.",
+  caption: "worker-1 is paused while its lease runs out; the file refuses what it writes afterwards.",
   lanes: [
     { id: "w1", title: "worker-1", kind: "process" },
     { id: "w2", title: "worker-2", kind: "process" },

@@ -64,7 +64,7 @@ describe("a timeline of a history", () => {
       45   │             •             │               b does not know what became of its release
            │             │             │               (timeout)
 
-      █ has the lock  ┊ waits  ▒ has it and stands still  ░ stands still  ⊘ refused by the fence
+      █ has the lock  ┊ waits  ▒ has it and is paused  ░ is paused  ⊘ refused by the fence
       "
     `);
   });

@@ -32,6 +32,11 @@ describe("a timeline as SVG", () => {
     }
   });
 
+  test("its key says what a hold is", () => {
+    const texts = textsOf(drawSvg({ ...pause, held: "handles an event", labels: "" }));
+    expect(texts.map(({ content }) => content)).toContain("handles an event");
+  });
+
   test("its key says what the labels of holds are", () => {
     const keyOf = (labels?: string): string[] =>
       textsOf(drawSvg({ ...pause, ...(labels === undefined ? {} : { labels }) })).map(

@@ -8,7 +8,7 @@ describe("a timeline as text", () => {
   test("tells a story from top to bottom", () => {
     expect(drawText(pause, { columns: 80 })).toMatchInlineSnapshot(`
       "A pause longer than the lease
-      worker-1 stands still while its lease runs out; the file refuses what it writes
+      worker-1 is paused while its lease runs out; the file refuses what it writes
       afterwards.
 
                worker-1
@@ -21,7 +21,7 @@ describe("a timeline as text", () => {
        0.003   █       ┊       │       │         worker-2 waits
        0.004   █       ┊──────▶│       │         worker-2 → redis: acquire
            ⋮   █       ┊       ⋮       ⋮         996 ms pass
-       1.000   ▒       ┊       │       │         worker-1 stands still
+       1.000   ▒       ┊       │       │         worker-1 is paused
            ⋮   ▒       ┊       ⋮       ⋮         9 s pass
       10.002   ░       ┊       │       │         the lease runs out
       10.004   ░       █◀──────┤       │         redis → worker-2: granted 42;
@@ -33,7 +33,7 @@ describe("a timeline as text", () => {
       13.500   │       ▀┄┄┄✗   │       │         worker-2 no longer has it; worker-2 →
                │       │       │       │         redis: release (lost)
 
-      █ has the lock  ┊ waits  ▒ has it and stands still  ░ stands still
+      █ has the lock  ┊ waits  ▒ has it and is paused  ░ is paused
       ⊘ refused by the fence  ✗ message lost
       "
     `);

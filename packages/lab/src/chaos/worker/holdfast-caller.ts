@@ -3,6 +3,7 @@ import { AcquireTimeoutError, type Holdfast, type Lease, ServerError } from "hol
 import type { Dice } from "../../chance/dice.js";
 import type { Pending, Recorder } from "../../history/recorder.js";
 import { afterMs, monoMs, pauseMs, spinMs } from "../time.js";
+import type { Written } from "../written.js";
 import { Holder } from "./holder.js";
 import { enter, type Told, write } from "./section.js";
 import type { WorkerTask } from "./task.js";
@@ -26,6 +27,8 @@ export interface CallerParts {
 /** Of the sections: longer than the rest by far, up to one and a half times the longest ttl. */
 const LONG_SHARE = 0.025;
 const SHORT_MS = 15;
+/** Of the mutexes: linger, where they have local turns. */
+const LINGER_SHARE = 0.3;
 /** Of the sections: block the event loop. */
 const STALL_SHARE = 0.005;
 
@@ -52,9 +55,12 @@ export class HoldfastCaller {
   async #acquire(key: string): Promise<Lease | null> {
     const { dice, holdfast, recorder, shared, task } = this.#parts;
     const ttlMs = dice.pick(task.ttlsMs);
+    const localTurns = dice.pick([1, 4, 16]);
+    const lingerMs = dice.chance(LINGER_SHARE) ? Math.min(dice.pick([2, 20, 200]), Math.floor(ttlMs / 3)) : 0;
     const mutex = holdfast.mutex(key, {
       ttl: ttlMs,
-      localTurns: dice.pick([1, 4, 16]),
+      localTurns,
+      linger: localTurns > 1 ? lingerMs : 0,
       lockDelay: dice.chance(0.1) ? Math.round(ttlMs / 4) : 0,
       ...(dice.chance(0.05) ? { maxHold: ttlMs } : {}),
     });
@@ -105,7 +111,7 @@ export class HoldfastCaller {
 
   async #work(key: string, lease: Lease, workMs: number): Promise<void> {
     const { dice, recorder, vault } = this.#parts;
-    const record = vault.fencedRecord(key);
+    const record = vault.record<Written>(key);
     const entered = await enter(recorder, record, lease);
     if (!this.#isIn(key, entered)) return;
     await pauseMs(workMs);

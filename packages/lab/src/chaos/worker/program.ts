@@ -1,13 +1,17 @@
 /** One worker: a process of its own, which a fault may stop or kill at any moment. */
 import { subscribe } from "node:diagnostics_channel";
 import { Holdfast, type HoldfastEvents } from "holdfast";
-import { Dice } from "../../chance/dice.js";
+import { Dice, diceFor } from "../../chance/dice.js";
 import { appendTo } from "../../history/ndjson.js";
 import { Recorder } from "../../history/recorder.js";
 import { everyMs, monoMs, onceIfAliveIn, settledIn } from "../time.js";
+import { Caller } from "../workloads/caller.js";
+import { actorOf } from "../workloads/judge.js";
+import { workloadOf } from "../workloads/list.js";
 import { CanaryCaller } from "./canary-caller.js";
 import { openCanaryClient, openClient, openVault } from "./clients.js";
 import { HoldfastCaller, type Shared } from "./holdfast-caller.js";
+import { openNodes } from "./nodes.js";
 import type { Answer, Order, Verb, WorkerTask } from "./task.js";
 
 /** Long enough for a process that is paused while it calls: the vault itself always answers. */
@@ -33,6 +37,7 @@ const holdfast = new Holdfast(opened.client, { label: task.name, callTimeout: ta
 const vaultClient = openVault(task.vault);
 const vault = new Holdfast(vaultClient, { callTimeout: VAULT_TIMEOUT_MS });
 const plain = openCanaryClient(task.host, task.port);
+const nodes = openNodes(task, opened.client, plain);
 const shared: Shared = { holders: new Set(), local: new Map() };
 let isOver = false;
 
@@ -59,18 +64,42 @@ const canaries = Promise.all(
   }),
 );
 
+const nouns = task.workloads.flatMap((name) => [false, true].map((isNaive) => joinWorkload(name, isNaive)));
+const nounsDone = Promise.all(nouns.filter(({ isNaive }) => !isNaive).map(({ done }) => done));
+const naiveDone = Promise.all(nouns.filter(({ isNaive }) => isNaive).map(({ done }) => done));
+
+/** One caller of a workload beside the mutex. Its error is one that nobody caught, whose end the others do not wait for. */
+function joinWorkload(name: string, isNaive: boolean) {
+  const recorder = actor(actorOf(name, isNaive));
+  const { callTimeoutMs } = task;
+  const caller = new Caller({
+    ...{ name: recorder.process, hf: holdfast, redis: plain, nodes, recorder, callTimeoutMs, isNaive },
+    ...{ dice: diceFor(task.seed, recorder.process), isOver: () => isOver },
+  });
+  const rounds = workloadOf(name).join(caller);
+  const done = caller.run(rounds).catch((error: unknown) => {
+    if (!isNaive) self.begin("uncaught", "").info(errorText(error));
+  });
+  return { isNaive, rounds, done };
+}
+
 const verbs: Record<Verb, (order: Order) => Promise<unknown>> = {
   async stop() {
     isOver = true;
     await callers;
-    await settledIn(canaries, CANARY_PATIENCE_MS);
+    await nounsDone;
+    await settledIn(Promise.all([canaries, naiveDone]), CANARY_PATIENCE_MS);
   },
-  probe: async ({ waitMs = 0 }) => probe(waitMs),
+  async probe({ waitMs = 0 }) {
+    await Promise.all(nouns.map(({ isNaive, rounds }) => (isNaive ? null : rounds.last?.())));
+    return probe(waitMs);
+  },
   async close() {
     stopLooking();
     const since = monoMs();
     await holdfast.close();
     const tookMs = monoMs() - since;
+    await nodes.close();
     await vault.close();
     vaultClient.disconnect();
     plain.disconnect();

@@ -1,16 +1,20 @@
 /** Section: what a holder does with what the lock guards: reads it, and writes what follows from it. */
-import { type FencedRecord, type Lease, StaleTokenError } from "holdfast";
+import { type Lease, StaleTokenError, type VersionedRecord } from "holdfast";
 import type { Pending, Recorder } from "../../history/recorder.js";
 import type { Written } from "../written.js";
 
 /** What a fence said: what was read, or the token that refused; null when there was no answer. */
 export type Told = { readonly read: string | null } | { readonly seen: bigint } | null;
 
-export async function enter(recorder: Recorder, record: FencedRecord, lease: Lease): Promise<Told> {
+export async function enter(
+  recorder: Recorder,
+  record: VersionedRecord<Written>,
+  lease: Lease,
+): Promise<Told> {
   const entry = recorder.begin("enter", record.name, { token: lease.fence, nonce: lease.id });
   try {
-    const value = await record.enter(lease);
-    const read = value === null ? null : (JSON.parse(value) as Written).id;
+    const state = await record.get({ fence: lease });
+    const read = state?.value.id ?? null;
     entry.ok({ value: read });
     return { read };
   } catch (error) {
@@ -20,7 +24,7 @@ export async function enter(recorder: Recorder, record: FencedRecord, lease: Lea
 
 export async function write(
   recorder: Recorder,
-  record: FencedRecord,
+  record: VersionedRecord<Written>,
   lease: Lease,
   written: Written,
 ): Promise<Told> {
@@ -30,7 +34,7 @@ export async function write(
     value: written,
   });
   try {
-    await record.write(lease, JSON.stringify(written));
+    await record.put(written, { fence: lease });
     entry.ok();
     return { read: written.id };
   } catch (error) {

@@ -18,6 +18,8 @@ export interface WorkerTask {
   readonly port: number;
   /** The socket file of a server without faults, on which the guarded resources live. */
   readonly vault: string;
+  /** Those of other servers without faults, which vote together with the server; only where a workload needs them. */
+  readonly nodes: readonly string[];
   readonly client: ClientName;
   readonly journal: string;
   /** How many callers use holdfast at the same time. */
@@ -26,6 +28,8 @@ export interface WorkerTask {
   readonly ttlsMs: readonly number[];
   readonly callTimeoutMs: number;
   readonly canaries: readonly CanaryName[];
+  /** Workloads beside the mutex. */
+  readonly workloads: readonly string[];
   readonly canaryTtlMs: number;
 }
 

@@ -11,7 +11,7 @@ import type { WorkerProcess } from "./worker-process.js";
 export interface RealTimes {
   readonly beganMs: number;
   readonly endedMs: number;
-  /** When Ann stood still. */
+  /** When Ann was paused. */
   readonly pause: Span;
   readonly ttlMs: number;
 }
@@ -112,7 +112,7 @@ class Telling {
     ] as const)
       this.#picture.lanes.push({ id, kind });
     this.#picture.bars.push({
-      ...{ lane: "Ann", kind: "pause", note: "Ann stands still: SIGSTOP, after her last look at the lease" },
+      ...{ lane: "Ann", kind: "pause", note: "Ann is paused: SIGSTOP, after her last look at the lease" },
       ...{ fromMs: this.#ms(pause.fromMs), toMs: this.#ms(pause.toMs), endNote: "SIGCONT: Ann goes on" },
     });
     return {
@@ -154,7 +154,7 @@ class Telling {
   #write(name: string, from: WorkerEvent, wrote: WorkerEvent, token: bigint): void {
     const isRefused = wrote.event === "refused";
     const { value, atMs } = wrote;
-    // It was sent at most a moment before its answer, however long the process stood still before.
+    // It was sent at most a moment before its answer, however long the process was paused before.
     const sent = { ...from, atMs: Math.max(from.atMs, name === "Ann" ? this.#times.pause.toMs : from.atMs) };
     const more = { token, nonce: name, value, ...(isRefused ? { error: "STALE_TOKEN" } : {}) };
     this.#record(name, 3, "write", "balance", sent, wrote, more, isRefused ? "fail" : "ok");

@@ -102,8 +102,9 @@ async function balanceIn(url: string, side: Side): Promise<number> {
     const found =
       side === "naive"
         ? await redis.get("naive:balance")
-        : await redis.hget("holdfast:{holdfast:balance}:fenced", "value");
-    return Number(found);
+        : await redis.hget("holdfast:{holdfast:balance}:record:holdfast:balance", "value");
+    // A record's value is JSON behind a letter.
+    return Number(found?.replace(/^j/, ""));
   } finally {
     redis.disconnect();
   }

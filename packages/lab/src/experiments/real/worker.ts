@@ -45,14 +45,14 @@ async function payWithHoldfast(redis: Redis): Promise<void> {
   lease.signal.addEventListener("abort", () => {
     say("lost", { result: lease.signal.reason instanceof LeaseLostError ? lease.signal.reason.reason : "" });
   });
-  const record = hf.fencedRecord(account);
-  const balance = Number(await record.enter(lease));
+  const record = hf.record<number>(account);
+  const balance = (await record.get({ fence: lease }))?.value ?? 0;
   say("read", { value: balance, token });
   lease.check();
   say("checked", { validUntilMs: monoMs() + lease.remainingMs });
   spinMs(gapMs);
   try {
-    await record.write(lease, String(balance + amount));
+    await record.put(balance + amount, { fence: lease });
     say("written", { value: balance + amount, token });
   } catch (error) {
     if (!(error instanceof StaleTokenError)) throw error;
