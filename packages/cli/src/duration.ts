@@ -1,5 +1,5 @@
 /** Durations as they are typed, and as they are shown. */
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -15,6 +15,33 @@ export function parseWait(text: string): number {
   if (text === "forever") return Number.POSITIVE_INFINITY;
   return typed(text, `Give 0 for one try, ${ALLOWED}, or forever.`);
 }
+
+/** As above, but not 0. */
+export function parseKeep(text: string): number {
+  if (text === "forever") return Number.POSITIVE_INFINITY;
+  const allowed = `Give ${ALLOWED}, or forever.`;
+  const keepMs = typed(text, allowed);
+  if (keepMs === 0) throw new InvalidArgumentError(allowed);
+  return keepMs;
+}
+
+/** An option that takes a duration. */
+export function durationOption(
+  flags: string,
+  description: string,
+  parse: (text: string) => number,
+  byDefault: string,
+): Option {
+  return new Option(flags, description).argParser(parse).default(parse(byDefault), byDefault);
+}
+
+/** `--ttl` of a command that holds a lease while it runs another one. */
+export const ttlOption = (): Option =>
+  durationOption("--ttl <duration>", "time until the lease expires without a renewal", parseDuration, "30s");
+
+/** `--grace` of a command that ends what it runs when it has lost `what`. */
+export const graceOption = (what = "the lease"): Option =>
+  durationOption("--grace <duration>", `from SIGTERM to SIGKILL when ${what} is lost`, parseDuration, "10s");
 
 function typed(text: string, allowed: string): number {
   if (text === "0") return 0;

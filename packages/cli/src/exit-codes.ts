@@ -3,10 +3,12 @@ export const EXIT = {
   ok: 0,
   /** A defect of this program. */
   broken: 1,
-  /** `holdfast doctor` found something that puts locks at risk; `holdfast show`: the name is free. */
+  /** `holdfast doctor` found something that puts locks at risk; `holdfast leader`: nobody leads; `holdfast signal emit --one`: nobody waits. */
   no: 1,
   /** `holdfast lab`: a run in which nothing could be shown; as `npm run chaos` has it. */
   void: 2,
+  /** `holdfast record`: the record has another version than the one that was named. */
+  conflict: 3,
   /** Wrong arguments. */
   usage: 64,
   /** Redis is unreachable, or refuses; a port is not free. */
@@ -15,7 +17,7 @@ export const EXIT = {
   lost: 70,
   /** The output cannot be written. */
   output: 74,
-  /** Another holder has the lock; the limit is used up. */
+  /** Another holder has the lock; the limit is used up; no message came; the queue is full. */
   busy: 75,
   notExecutable: 126,
   notFound: 127,

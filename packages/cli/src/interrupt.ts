@@ -30,6 +30,19 @@ export async function interruptible<Value>(work: (signal: AbortSignal) => Promis
   }
 }
 
+/** Notes a signal that ends the work, while it goes to somebody else. Returns a function that ends the notes, and gives the first. */
+export function noteInterrupts(): () => NodeJS.Signals | null {
+  let first: NodeJS.Signals | null = null;
+  const listener = (name: NodeJS.Signals): void => {
+    first ??= name;
+  };
+  for (const name of ENDING) process.on(name, listener);
+  return () => {
+    for (const name of ENDING) process.off(name, listener);
+    return first;
+  };
+}
+
 /**
  * From here on, none of these signals ends the process by itself, also not in the moment between the removal of one listener and
  * the next. A signal reaches the listeners of the next turn of the event loop.

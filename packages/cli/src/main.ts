@@ -24,10 +24,20 @@ function outliveReaders(): void {
   });
 }
 
+/** The library warns the process of a client that cannot be used. The command says in its own words what became of its work. */
+function hushLibrary(): void {
+  const shows = process.listeners("warning");
+  process.removeAllListeners("warning").on("warning", (warning: Error & { readonly code?: string }) => {
+    if (warning.code === "HOLDFAST_UNREACHABLE") return;
+    for (const show of shows) show.call(process, warning);
+  });
+}
+
 const args = process.argv.slice(2);
 const end = args.indexOf("--");
 const json = args.slice(0, end < 0 ? args.length : end).includes("--json");
 outliveReaders();
+hushLibrary();
 try {
   // Node.js decodes what is no UTF-8 to this character: two names would become one, and the command under a lock would
   // work on another file than it was told.

@@ -37,3 +37,8 @@ export function nowText(): string {
 export function clockText(): string {
   return new Date(Date.now()).toTimeString().slice(0, 8);
 }
+
+/** The time in a version, which counts microseconds by the server's clock; empty for 0n. */
+export function versionTime(version: bigint): string {
+  return version === 0n ? "" : new Date(Number(version / 1_000n)).toISOString();
+}

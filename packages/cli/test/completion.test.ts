@@ -50,6 +50,7 @@ describe("the question that the scripts ask", () => {
     { words: [""], has: ["lock", "ls", "show", "watch", "release", "embedded", "doctor", "completion"] },
     { words: ["re"], has: ["release"] },
     { words: ["lock", "x", "--"], has: ["--ttl", "--wait", "--redis", "--json"] },
+    { words: ["event", ""], has: ["get", "set", "clear", "wait"] },
     { words: ["completion", ""], has: ["bash", "zsh", "fish"] },
     { words: ["lock", "x", "--ttl", ""], has: [] },
   ])("$words", async ({ words, has }) => {

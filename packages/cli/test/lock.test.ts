@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { isAlive, Program } from "./program.js";
-import { SERVERS, startEmbedded, type TestServer } from "./servers.js";
+import { EMBEDDED_FIRST, startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -22,7 +22,7 @@ function guards(): string[] {
   return stdout.split("\n").filter((line) => line.endsWith("holdfast-guard 59"));
 }
 
-describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
+describe.each(EMBEDDED_FIRST.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
   describe.skipIf(kind.missing)("holdfast lock", () => {
     let server: TestServer;
     beforeAll(async () => {

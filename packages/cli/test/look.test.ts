@@ -1,14 +1,15 @@
 /** `holdfast ls`, `show`, `release` and `doctor`, beside holders and waiters that are programs themselves. */
+import { ClosedError, Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Ended, Program } from "./program.js";
-import { SERVERS, type TestServer } from "./servers.js";
+import { REDIS_FIRST, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 /** What holds until the test ends it. */
 const HOLD = ["--", "sh", "-c", "echo holding; exec sleep 60"];
 
-describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
+describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
   describe.skipIf(kind.missing)("looking at locks", () => {
     let server: TestServer;
     let running: Program[] = [];
@@ -78,10 +79,13 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       await waiter("shape", "next");
       const { locks } = JSON.parse((await holdfast("ls", "shape", "--json")).stdout);
       const lock = JSON.parse((await holdfast("show", "shape", "--json")).stdout);
-      for (const state of [locks[0], lock]) {
+      const { waitsFor, ...shown } = lock;
+      expect(waitsFor).toEqual([]);
+      for (const state of [locks[0], shown]) {
         expect(state).toEqual({
           name: "shape",
           holder: {
+            id: expect.any(String),
             process: { host: expect.any(String), pid: child.pid, label: "ci" },
             fence: expect.stringMatching(/^\d{16}$/),
             sinceMs: expect.any(Number),
@@ -91,6 +95,7 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
           },
           waiters: [
             {
+              id: expect.any(String),
               process: { host: expect.any(String), pid: expect.any(Number), label: "next" },
               silentMs: expect.any(Number),
               ttlMs: 30_000,
@@ -118,6 +123,22 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       });
     });
 
+    test("show: what the holder itself waits for", async () => {
+      await holder("taken", "ci");
+      const hf = new Holdfast(server.url);
+      const owner = {};
+      await hf.mutex("mine").acquire({ owner });
+      const wait = hf.mutex("taken").acquire({ owner, wait: "1m" });
+      const ended = expect(wait).rejects.toThrow(ClosedError);
+      await expect
+        .poll(async () => (await holdfast("show", "mine")).stdout, { timeout: 20_000 })
+        .toMatch(/ {2}waits for +lock taken\n/);
+      const { waitsFor } = JSON.parse((await holdfast("show", "mine", "--json")).stdout);
+      expect(waitsFor).toEqual([{ noun: "mutex", name: "taken", permits: 1 }]);
+      await hf.close();
+      await ended;
+    });
+
     test("names that would drive a terminal are made harmless", async () => {
       await holder("evil\u001b[2Jname", "la\u0007bel");
       const { stdout } = await holdfast("ls");
@@ -135,7 +156,7 @@ describe.each(SERVERS.map((kind) => ({ title: kind.title, kind })))("on $title",
       const { exitCode, stdout } = await holdfast("release", "stuck", "--force", "--yes");
       expect(exitCode).toBe(0);
       expect(stdout).toMatch(
-        /^'stuck' was taken from first \(.+\), and is given to second \(.+\), fence \d{16}\.\nIts holder has been told\.\n$/,
+        /^'stuck' was taken from first \(.+\), and is given to second \(.+\), fence \d{16}\.\nIts holder has been told, and learns of it at once\.\n$/,
       );
       const { exitCode: lost, stderr } = await first.ended();
       expect(lost).toBe(70);

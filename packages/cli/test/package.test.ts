@@ -36,8 +36,10 @@ test("a command needs nothing that is not in the package, the engine apart", asy
     ["release", "x", "--force", "--yes"],
     ["doctor"],
   ]) {
-    const { exitCode, stderr } = await new Program(args, away, [program]).ended();
+    const { exitCode, stdout, stderr } = await new Program(args, away, [program]).ended();
     expect({ exitCode, stderr }).toEqual({ exitCode: 69, stderr: expect.stringContaining("no Redis at") });
+    // The finding of the doctor comes first.
+    expect(stdout).toMatch(args[0] === "doctor" ? /^error unreachable\n {2}no Redis at / : /^$/);
   }
   const engine = await new Program(["embedded"], {}, [program]).ended();
   expect(engine.stderr).toContain("Cannot find package '@holdfast/embedded'");

@@ -16,10 +16,19 @@ export interface ServerKind {
   start(): Promise<TestServer>;
 }
 
-export const SERVERS: readonly ServerKind[] = [
-  { title: "embedded Valkey", missing: false, start: startEmbedded },
-  { title: "redis-server", missing: !process.env["HOLDFAST_REDIS_SERVER"], start: startRedisServer },
-];
+const embedded: ServerKind = { title: "embedded Valkey", missing: false, start: startEmbedded };
+const redis: ServerKind = {
+  title: "redis-server",
+  missing: !process.env["HOLDFAST_REDIS_SERVER"],
+  start: startRedisServer,
+};
+
+/** In the matrix each suite runs on both; else on the embedded engine, or on redis-server where there is one. */
+const onBoth = process.env["HOLDFAST_TEST_MATRIX"] === "1";
+export const EMBEDDED_FIRST: readonly ServerKind[] = onBoth ? [embedded, redis] : [embedded];
+export const REDIS_FIRST: readonly ServerKind[] = onBoth
+  ? [redis, embedded]
+  : [redis.missing ? embedded : redis];
 
 export async function startEmbedded(): Promise<TestServer> {
   const valkey = await EmbeddedValkey.start();

@@ -70,6 +70,12 @@ describe("help", () => {
     },
   );
 
+  test("once says which option must be there, and how to forget", async () => {
+    const { stdout } = await run(["once", "--help"]);
+    expect(stdout).toMatch(/^Usage: holdfast once KEY --keep .*\n {7}holdfast once KEY --forget\n/);
+    expect(stdout).toContain("required: how long");
+  });
+
   test("--version is that of the package", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
     expect(await run(["--version"])).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
@@ -126,7 +132,6 @@ describe("the database of the URL", () => {
     for (const args of [
       ["lock", "x", "--", "echo", "ran"],
       ["ls"],
-      ["doctor"],
       ["limit", "a", "b", "--max", "1", "--per", "1h"],
     ]) {
       const { exitCode, stdout, stderr } = await run(args, { HOLDFAST_REDIS: beyond });
@@ -139,6 +144,19 @@ describe("the database of the URL", () => {
       exitCode: 0,
       stdout: "ran\n",
     });
+  });
+
+  test("one that the server does not have: doctor says so in its findings as well", async () => {
+    const valkey = await EmbeddedValkey.start();
+    onTestFinished(() => valkey.stop());
+    const beyond = `${valkey.url}/99`;
+    const told = `Redis at ${beyond} refuses the database of the URL (ERR DB index is out of range): name another, redis://host:port/0`;
+    const { exitCode, stdout, stderr } = await run(["doctor", "--json"], { HOLDFAST_REDIS: beyond });
+    expect({ exitCode, report: JSON.parse(stdout) }).toMatchObject({
+      exitCode: 69,
+      report: { healthy: false, findings: [{ code: "unreachable", severity: "error", found: told }] },
+    });
+    expect(JSON.parse(stderr)).toMatchObject({ event: "error", code: "UNAVAILABLE", message: told });
   });
 });
 

@@ -11,8 +11,8 @@ import { colorsFor, jsonOf, printLine } from "../output/output.js";
 import { roomIn } from "./look.js";
 
 export interface LabTerms {
-  /** "3" or "D3"; undefined: the list, or all. */
-  readonly name: string | undefined;
+  /** "3" or "D3"; none: the list, or all. */
+  readonly names: readonly string[];
   readonly all: boolean;
   readonly naiveOnly: boolean;
   /** With real processes. */
@@ -51,12 +51,14 @@ export async function lab(terms: LabTerms): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const experiment of chosen) {
     const tell = terms.json || terms.all ? () => {} : printLine;
+    if (outcomes.length > 0 && !terms.json && !terms.all) printLine("");
     const outcome = await run(parts, experiment, terms, tell);
     outcomes.push(outcome);
     const page = folder === null ? null : await writePages(parts, folder, outcome);
     if (!terms.json) print(parts, outcome, page, terms.all);
   }
-  if (terms.json) printLine(jsonOf(terms.all ? { experiments: outcomes } : outcomes[0]));
+  if (!terms.json) printLine(`\n${readNext(parts, chosen)}`);
+  if (terms.json) printLine(jsonOf(terms.names.length === 1 ? outcomes[0] : { experiments: outcomes }));
   return exitCodeOf(outcomes.flatMap(({ trials }) => trials));
 }
 
@@ -80,14 +82,16 @@ function run(
 /** null: none, a list is wanted. */
 function chosenBy(
   { experiments, findExperiment }: Lab,
-  { name, all }: LabTerms,
+  { names, all }: LabTerms,
 ): readonly Experiment[] | null {
   if (all) return experiments;
-  if (name === undefined) return null;
-  const found = findExperiment(name);
-  if (found) return [found];
-  const known = experiments.map(({ id }) => id).join(", ");
-  throw new Failure("UNKNOWN_EXPERIMENT", EXIT.usage, `there is no experiment ${name}; there are ${known}`);
+  if (names.length === 0) return null;
+  return names.map((name) => {
+    const found = findExperiment(name);
+    if (found) return found;
+    const known = experiments.map(({ id }) => id).join(", ");
+    throw new Failure("UNKNOWN_EXPERIMENT", EXIT.usage, `there is no experiment ${name}; there are ${known}`);
+  });
 }
 
 function list({ experiments, listLines }: Lab, json: boolean): void {
@@ -146,6 +150,13 @@ function print({ reportLines }: Lab, outcome: Outcome, page: string | null, brie
   const columns = Math.min(roomIn(process.stdout), LONGEST_LINE);
   for (const line of reportLines(outcome, { columns, paint: paintFor(), brief })) printLine(line);
   if (page !== null) printLine(brief ? `  ${page}\n` : `\nAs a page: ${page}`);
+}
+
+/** After the last of the chosen experiments: the one that follows, and what to read. */
+function readNext({ experiments }: Lab, chosen: readonly Experiment[]): string {
+  const following = experiments[experiments.indexOf(chosen.at(-1) as Experiment) + 1];
+  const guide = "Read next: docs/guides/lab.md, about what each experiment shows, and docs/guides/locks.md.";
+  return following ? `${guide}\nThe next one: holdfast lab ${following.id}, ${following.title}` : guide;
 }
 
 function paintFor(): Paint {

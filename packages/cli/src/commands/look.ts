@@ -1,64 +1,78 @@
-/** `holdfast ls` and `holdfast show`: who holds and who waits, at this moment. */
-import type { LockState } from "holdfast";
+/** `holdfast ls` and `holdfast show`: locks and other things that processes share, at this moment. */
 import { EXIT } from "../exit-codes.js";
 import { interruptible } from "../interrupt.js";
-import { lockDetails, lockTable, rulerForLocks } from "../output/locks.js";
+import type { Named } from "../kinds/kind.js";
+import { kindOf } from "../kinds/kinds.js";
+import type { KindName } from "../kinds/names.js";
+import { newLockHome, silencesOf } from "../lock-home.js";
 import { colorsFor, jsonOf, note, printLine } from "../output/output.js";
-import { newSession } from "../session.js";
+import { rulerForStates, stateDetails, stateTable } from "../output/states.js";
+import { printable } from "../output/text.js";
 import type { Settings } from "../settings.js";
 
 export interface ListTerms {
+  readonly kind: KindName;
   readonly pattern: string;
-  /** Also those that are free. */
+  /** Also those that are not in use now. */
   readonly all: boolean;
 }
 
-export async function list({ pattern, all }: ListTerms, settings: Settings): Promise<number> {
-  const session = newSession(settings);
+export async function list(terms: ListTerms, settings: Settings): Promise<number> {
+  const kind = kindOf(terms.kind);
+  const home = newLockHome(settings, "", terms.kind);
   try {
-    const locks = await interruptible(async (signal) => {
-      await session.connect(signal);
-      const inspector = await session.hf.inspector();
-      const found: LockState[] = [];
-      for await (const lock of inspector.locks({ pattern, free: all })) {
+    const { states, nodes } = await interruptible(async (signal) => {
+      await home.connect(signal);
+      const inspector = await home.inspector();
+      const found: Named[] = [];
+      for await (const state of kind.list(inspector, terms.pattern, terms.all)) {
         signal.throwIfAborted();
-        found.push(lock);
+        found.push(state);
       }
-      return found.sort(byName);
+      return { states: found.sort(byName), nodes: await home.nodes() };
     });
-    if (settings.json) printLine(jsonOf({ locks }));
-    else if (locks.length === 0) note("no lock is held or waited for");
+    if (!settings.json) for (const silence of silencesOf(nodes)) note(printable(silence));
+    if (settings.json) printLine(jsonOf({ [kind.plural]: states, ...(nodes && { nodes }) }));
+    else if (states.length === 0) note(kind.none);
     else {
-      const ruler = await rulerForLocks(locks);
-      const lines = lockTable(locks, roomIn(process.stdout), colorsFor(process.stdout), ruler);
-      for (const line of lines) printLine(line);
+      const looks = await looksFor(states);
+      for (const line of stateTable(kind, states, looks)) printLine(line);
     }
     return EXIT.ok;
   } finally {
-    await session.close();
+    await home.close();
   }
 }
 
-export async function show(name: string, settings: Settings): Promise<number> {
-  const session = newSession(settings);
+export async function show(kindName: KindName, name: string, settings: Settings): Promise<number> {
+  const kind = kindOf(kindName);
+  const home = newLockHome(settings, "", kindName);
   try {
-    const lock = await interruptible(async (signal) => {
-      await session.connect(signal);
-      return (await session.hf.inspector()).lock(name);
+    const { state, nodes } = await interruptible(async (signal) => {
+      await home.connect(signal);
+      return { state: await kind.look(await home.inspector(), name), nodes: await home.nodes() };
     });
-    if (settings.json) printLine(jsonOf(lock));
+    if (!settings.json) for (const silence of silencesOf(nodes)) note(printable(silence));
+    if (settings.json) printLine(jsonOf({ ...state, ...(nodes && { nodes }) }));
     else {
-      const ruler = await rulerForLocks([lock]);
-      const lines = lockDetails(lock, roomIn(process.stdout), colorsFor(process.stdout), ruler);
-      for (const line of lines) printLine(line);
+      const looks = await looksFor([state]);
+      for (const line of stateDetails(kind, state, looks)) printLine(line);
     }
     return EXIT.ok;
   } finally {
-    await session.close();
+    await home.close();
   }
 }
 
-export function byName(a: LockState, b: LockState): number {
+async function looksFor(states: readonly Named[]) {
+  return {
+    width: roomIn(process.stdout),
+    colors: colorsFor(process.stdout),
+    ruler: await rulerForStates(states),
+  };
+}
+
+export function byName(a: Named, b: Named): number {
   return a.name < b.name ? -1 : 1;
 }
 

@@ -1,27 +1,30 @@
 /** `holdfast watch`: who holds and who waits, as it changes; a picture on a terminal, else one line a change. */
-import type { Inspector, LockState } from "holdfast";
+import type { Inspector } from "holdfast";
 import { EXIT } from "../exit-codes.js";
 import { toldOf } from "../failure.js";
 import { interruptible } from "../interrupt.js";
-import { lockDetails, lockTable } from "../output/locks.js";
+import type { Kind, Named } from "../kinds/kind.js";
+import { kindOf } from "../kinds/kinds.js";
+import type { KindName } from "../kinds/names.js";
+import { newLockHome } from "../lock-home.js";
 import { colorsFor, jsonOf, note, noteEvent, printLine } from "../output/output.js";
-import { ownerText } from "../output/owner.js";
 import { Screen } from "../output/screen.js";
+import { stateDetails, stateTable } from "../output/states.js";
 import { printable } from "../output/text.js";
 import { type Ruler, rulerFor } from "../output/width.js";
-import { newSession } from "../session.js";
 import type { Settings } from "../settings.js";
 import { clockText, nowText, pause } from "../time.js";
 import { byName } from "./look.js";
 
 export interface WatchTerms {
+  readonly kind: KindName;
   /** A name, or a pattern of names. */
   readonly pattern: string;
   readonly intervalMs: number;
 }
 
-/** The result of one look: the locks, or the reason why there are none. */
-type View = { readonly locks: readonly LockState[] } | { readonly error: unknown };
+/** The result of one look: the states, or the reason why there are none. */
+type View = { readonly states: readonly Named[] } | { readonly error: unknown };
 
 interface Display {
   show(view: View): Promise<void>;
@@ -29,18 +32,19 @@ interface Display {
 }
 
 export async function watch(terms: WatchTerms, settings: Settings): Promise<number> {
-  const session = newSession(settings);
+  const kind = kindOf(terms.kind);
+  const home = newLockHome(settings, "", terms.kind);
   const end = new AbortController();
   process.stdout.once("error", () => end.abort()); // The reader of the output is gone.
   try {
     return await interruptible(async (signal) => {
       signal.addEventListener("abort", () => end.abort(), { once: true });
-      await session.connect(signal);
-      const inspector = await session.hf.inspector();
-      const display = await displayFor(terms, settings, () => end.abort());
+      await home.connect(signal);
+      const inspector = await home.inspector();
+      const display = await displayFor(kind, terms, settings, () => end.abort());
       try {
         while (!end.signal.aborted) {
-          const view = await viewOf(inspector, terms.pattern);
+          const view = await viewOf(kind, inspector, terms.pattern);
           if (!end.signal.aborted) await display.show(view);
           await pause(terms.intervalMs, end.signal);
         }
@@ -50,16 +54,16 @@ export async function watch(terms: WatchTerms, settings: Settings): Promise<numb
       return EXIT.ok;
     });
   } finally {
-    await session.close();
+    await home.close();
   }
 }
 
-async function viewOf(inspector: Inspector, pattern: string): Promise<View> {
+async function viewOf(kind: Kind<Named>, inspector: Inspector, pattern: string): Promise<View> {
   try {
-    if (!isPattern(pattern)) return { locks: [await inspector.lock(pattern)] };
-    const locks: LockState[] = [];
-    for await (const lock of inspector.locks({ pattern })) locks.push(lock);
-    return { locks: locks.sort(byName) };
+    if (!isPattern(pattern)) return { states: [await kind.look(inspector, pattern)] };
+    const states: Named[] = [];
+    for await (const state of kind.list(inspector, pattern, false)) states.push(state);
+    return { states: states.sort(byName) };
   } catch (error) {
     return { error };
   }
@@ -70,24 +74,31 @@ function isPattern(text: string): boolean {
   return /[*?[\\]/.test(text);
 }
 
-async function displayFor(terms: WatchTerms, settings: Settings, onEnd: () => void): Promise<Display> {
+async function displayFor(
+  kind: Kind<Named>,
+  terms: WatchTerms,
+  settings: Settings,
+  onEnd: () => void,
+): Promise<Display> {
   // A dumb terminal cannot draw in place.
   const draws = process.stdout.isTTY && process.env["TERM"] !== "dumb" && !settings.json;
-  if (!draws) return new Changes(settings.json);
-  return new Picture(terms.pattern, await rulerFor(terms.pattern), onEnd);
+  if (!draws) return new Changes(kind, settings.json);
+  return new Picture(kind, terms.pattern, await rulerFor(terms.pattern), onEnd);
 }
 
 class Picture implements Display {
+  readonly #kind: Kind<Named>;
   readonly #pattern: string;
   readonly #screen: Screen;
   readonly #colors = colorsFor(process.stdout);
   /** For all that is shown. */
   #ruler: Ruler;
-  #locks: readonly LockState[] = [];
+  #states: readonly Named[] = [];
   #trouble = "";
   #seenAt = "";
 
-  constructor(pattern: string, ruler: Ruler, onEnd: () => void) {
+  constructor(kind: Kind<Named>, pattern: string, ruler: Ruler, onEnd: () => void) {
+    this.#kind = kind;
     this.#pattern = pattern;
     this.#ruler = ruler;
     this.#screen = new Screen(
@@ -100,12 +111,12 @@ class Picture implements Display {
   }
 
   async show(view: View): Promise<void> {
-    const locks = "locks" in view ? view.locks : this.#locks;
-    const trouble = "locks" in view ? "" : toldOf(view.error);
-    this.#ruler = await rulerFor(this.#pattern + trouble + jsonOf(locks));
-    this.#locks = locks;
+    const states = "states" in view ? view.states : this.#states;
+    const trouble = "states" in view ? "" : toldOf(view.error);
+    this.#ruler = await rulerFor(this.#pattern + trouble + jsonOf(states));
+    this.#states = states;
     this.#trouble = trouble;
-    if ("locks" in view) this.#seenAt = clockText();
+    if ("states" in view) this.#seenAt = clockText();
     this.#screen.draw();
   }
 
@@ -114,41 +125,38 @@ class Picture implements Display {
   }
 
   #lines(columns: number, rows: number): readonly string[] {
-    const [colors, ruler] = [this.#colors, this.#ruler];
+    const [kind, colors, ruler] = [this.#kind, this.#colors, this.#ruler];
     const [left, right] = [`holdfast watch ${printable(this.#pattern)}`, `${this.#seenAt}  q ends`];
     const room = columns - right.length;
     const title = ruler.padded(ruler.clipped(left, room - 1), room, "left");
     const body = isPattern(this.#pattern)
       ? this.#table(columns, rows - 3)
-      : this.#locks.flatMap((lock) => lockDetails(lock, columns, colors, ruler));
+      : this.#states.flatMap((state) => stateDetails(kind, state, { width: columns, colors, ruler }));
     const state =
       this.#trouble === ""
-        ? colors.dim(ruler.clipped(isPattern(this.#pattern) ? this.#sum() : "", columns))
+        ? colors.dim(ruler.clipped(isPattern(this.#pattern) ? kind.sum(this.#states) : "", columns))
         : colors.red(ruler.clipped(printable(this.#trouble), columns));
     return [colors.inverse(title + right), state, ...body];
   }
 
-  #sum(): string {
-    const held = this.#locks.filter(({ holder }) => holder).length;
-    const waiting = this.#locks.reduce((sum, lock) => sum + lock.waiting, 0);
-    return `${held} held, ${waiting} waiting`;
-  }
-
   #table(columns: number, rows: number): readonly string[] {
-    if (this.#locks.length === 0) return ["no lock is held or waited for"];
-    const shown = this.#locks.slice(0, Math.max(rows, 1));
-    const more = this.#locks.length - shown.length;
-    const lines = lockTable(shown, columns, this.#colors, this.#ruler);
+    const kind = this.#kind;
+    if (this.#states.length === 0) return [kind.none];
+    const shown = this.#states.slice(0, Math.max(rows, 1));
+    const more = this.#states.length - shown.length;
+    const lines = stateTable(kind, shown, { width: columns, colors: this.#colors, ruler: this.#ruler });
     return more > 0 ? [...lines.slice(0, -1), this.#colors.dim(`and ${more + 1} more`)] : lines;
   }
 }
 
 class Changes implements Display {
+  readonly #kind: Kind<Named>;
   readonly #json: boolean;
-  #before = new Map<string, LockState>();
+  #before = new Map<string, Named>();
   #trouble = "";
 
-  constructor(json: boolean) {
+  constructor(kind: Kind<Named>, json: boolean) {
+    this.#kind = kind;
     this.#json = json;
   }
 
@@ -156,11 +164,14 @@ class Changes implements Display {
     if ("error" in view) this.#tellTrouble(view.error);
     else {
       this.#trouble = "";
-      const now = new Map(view.locks.map((lock) => [lock.name, lock]));
-      for (const lock of now.values()) this.#tell(changeOf(this.#before.get(lock.name), lock), lock);
-      for (const [name, lock] of this.#before) {
-        if (!now.has(name) && lock.holder)
-          this.#tell("free", { ...lock, holder: null, waiters: [], waiting: 0 });
+      const now = new Map(view.states.map((state) => [state.name, state]));
+      for (const state of now.values()) {
+        const event = this.#kind.changeOf(this.#before.get(state.name), state);
+        if (event !== null) this.#tell(event, state);
+      }
+      for (const [name, before] of this.#before) {
+        const gone = now.has(name) ? null : this.#kind.gone(before);
+        if (gone) this.#tell(gone.event, gone.state);
       }
       this.#before = now;
     }
@@ -168,12 +179,19 @@ class Changes implements Display {
 
   end(): void {}
 
-  #tell(event: Change | null, lock: LockState): void {
-    if (!event) return;
+  #tell(event: string, state: Named): void {
     const at = nowText();
     printLine(
-      this.#json ? jsonOf({ at, event, lock }) : `${at} ${printable(lock.name)} ${told(event, lock)}`,
+      this.#json
+        ? jsonOf({ at, event, ...this.#membersOf(state) })
+        : `${at} ${printable(state.name)} ${this.#kind.told(event, state)}`,
     );
+  }
+
+  /** A line about a lock has it as `lock`; `event` is taken. */
+  #membersOf(state: Named): object {
+    const { name } = this.#kind;
+    return name === "lock" ? { lock: state } : { kind: name, state };
   }
 
   /** Once, until it is over. */
@@ -184,21 +202,4 @@ class Changes implements Display {
     if (this.#json) noteEvent({ at: nowText(), event: "trouble", message: text });
     else note(text);
   }
-}
-
-/** `held`: by another grant than before; `free`: no more; `line`: others wait, or more, or fewer. */
-type Change = "held" | "free" | "line";
-
-function changeOf(before: LockState | undefined, { holder, waiting, waiters }: LockState): Change | null {
-  if (holder && holder.fence !== before?.holder?.fence) return "held";
-  if (!holder && before?.holder) return "free";
-  const line = waiters.map(({ process }) => process && `${process.host} ${process.pid}`).join();
-  const lineBefore = before?.waiters.map(({ process }) => process && `${process.host} ${process.pid}`).join();
-  return waiting !== (before?.waiting ?? 0) || line !== (lineBefore ?? "") ? "line" : null;
-}
-
-function told(event: Change, { holder, waiting }: LockState): string {
-  if (event === "line") return `${waiting} waiting`;
-  const line = waiting > 0 ? `, ${waiting} waiting` : "";
-  return holder ? `held by ${ownerText(holder.process)}, fence ${holder.fence}${line}` : `free${line}`;
 }

@@ -9,7 +9,14 @@ export interface Candidate {
 /** Names that only Redis knows. */
 export type Wanted =
   | { readonly of: "locks" }
+  | { readonly of: "records" }
+  | { readonly of: "events" }
   | { readonly of: "limits" }
+  | { readonly of: "elections" }
+  | { readonly of: "signals" }
+  | { readonly of: "queues" }
+  | { readonly of: "lanes" }
+  | { readonly of: "lanes of"; readonly lanes: string }
   | { readonly of: "targets"; readonly limit: string };
 
 /** @param words after `holdfast`, the last one being typed, possibly empty. */
@@ -85,9 +92,16 @@ async function inPlace(
   return wanted ? (await names(wanted)).map((value) => ({ value, description: "" })) : [];
 }
 
-function wantedFor(command: Command, argument: string, [limit = ""]: readonly string[]): Wanted | null {
-  if (argument === "target") return { of: "targets", limit };
+function wantedFor(command: Command, argument: string, [first = ""]: readonly string[]): Wanted | null {
+  if (argument === "target") return { of: "targets", limit: first };
+  if (argument === "lane") return { of: "lanes of", lanes: first };
   if (argument !== "name" && argument !== "pattern") return null;
-  const isOfLimits = command.name() === "limit" || command.parent?.name() === "limits";
-  return { of: isOfLimits ? "limits" : "locks" };
+  const [own, above] = [command.name(), command.parent?.name()];
+  if (["elect", "leader"].includes(own)) return { of: "elections" };
+  if (above === "record") return { of: "records" };
+  if (above === "event") return { of: "events" };
+  if (above === "signal") return { of: "signals" };
+  if (above === "queue") return { of: "queues" };
+  if (above === "lanes") return { of: "lanes" };
+  return { of: own === "limit" || above === "limits" ? "limits" : "locks" };
 }

@@ -1,5 +1,8 @@
 /** The names of locks and limits, for a Tab: quick, silent, and none when Redis is slow or away. */
-import type { Inspector } from "holdfast";
+import type { Holdfast, Inspector } from "holdfast";
+import type { Kind, Named } from "../kinds/kind.js";
+import { kindOf } from "../kinds/kinds.js";
+import { KIND_NAMES } from "../kinds/names.js";
 import { newSession } from "../session.js";
 import { settingsOf } from "../settings.js";
 import { pause } from "../time.js";
@@ -26,7 +29,11 @@ export async function knownNames(words: readonly string[], wanted: Wanted): Prom
   const env = process.env;
   const session = newSession(
     settingsOf({
-      redis: typedAfter(words, "--redis") ?? env["HOLDFAST_REDIS"] ?? "redis://127.0.0.1:6379",
+      // Of a Redlock one server is enough: it has the names of most locks.
+      redis: (typedAfter(words, "--redis") ?? env["HOLDFAST_REDIS"] ?? "redis://127.0.0.1:6379").split(
+        " ",
+        1,
+      ),
       prefix: typedAfter(words, "--prefix") ?? env["HOLDFAST_PREFIX"] ?? "holdfast",
     }),
   );
@@ -34,7 +41,7 @@ export async function knownNames(words: readonly string[], wanted: Wanted): Prom
   const names = new Set<string>();
   const find = async (): Promise<void> => {
     await session.connect(enough.signal);
-    for await (const name of namesOf(await session.hf.inspector(), wanted)) {
+    for await (const name of namesOf(session.hf, wanted, words)) {
       if (isPlain(name)) names.add(name);
       if (names.size >= MOST || enough.signal.aborted) return;
     }
@@ -45,10 +52,32 @@ export async function knownNames(words: readonly string[], wanted: Wanted): Prom
   return [...names].sort();
 }
 
-async function* namesOf(inspector: Inspector, wanted: Wanted): AsyncGenerator<string> {
-  if (wanted.of === "locks") for await (const { name } of inspector.locks()) yield name;
+async function* namesOf(hf: Holdfast, wanted: Wanted, words: readonly string[]): AsyncGenerator<string> {
+  const inspector = await hf.inspector();
+  if (wanted.of === "locks")
+    for await (const { name } of kindIn(words).list(inspector, "*", false)) yield name;
+  else if (wanted.of === "elections") yield* electionNames(inspector);
+  else if (wanted.of === "events") for await (const { name } of inspector.events()) yield name;
+  else if (wanted.of === "signals") for await (const { name } of inspector.signals()) yield name;
+  else if (wanted.of === "queues") for await (const { name } of inspector.queues()) yield name;
+  else if (wanted.of === "lanes") for await (const { name } of inspector.lanesNames()) yield name;
+  else if (wanted.of === "lanes of") for await (const { lane } of hf.lanes(wanted.lanes).list()) yield lane;
+  else if (wanted.of === "records") for await (const { name } of inspector.records()) yield name;
   else if (wanted.of === "limits") for await (const { name } of inspector.limits()) yield name;
   else for await (const { name, target } of inspector.limits()) if (name === wanted.limit) yield target;
+}
+
+const ELECTION = "election:";
+
+async function* electionNames(inspector: Inspector): AsyncGenerator<string> {
+  for await (const { name } of inspector.locks({ pattern: `${ELECTION}*` }))
+    yield name.slice(ELECTION.length);
+}
+
+/** `ls`, `show` and `watch` show locks unless `--kind` says otherwise. */
+function kindIn(words: readonly string[]): Kind<Named> {
+  const typed = typedAfter(words, "--kind");
+  return kindOf(KIND_NAMES.find((name) => name === typed) ?? "lock");
 }
 
 /** The value of an option in either form: `--redis URL`, `--redis=URL`. */

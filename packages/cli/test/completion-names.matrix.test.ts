@@ -68,6 +68,8 @@ beforeAll(async () => {
   for (const name of [...HOSTILE, ...PLAIN]) {
     await hf.mutex(name, { ttl: 600_000 }).acquire();
     await hf.limit("login", { type: "lifetime", max: 5 }).take(name);
+    await hf.queue(name).push(1);
+    await hf.lanes("work").push(name, 1);
   }
 });
 
@@ -77,19 +79,21 @@ afterAll(async () => {
 });
 
 describe("only a name that every shell takes as it is becomes a candidate", () => {
-  test.each([{ words: ["show", ""] }, { words: ["limits", "show", "login", ""] }])(
-    "$words",
-    async ({ words }) => {
-      const { exitCode, stdout } = await run(["complete", "--", ...words], { HOLDFAST_REDIS: server.url });
-      expect(exitCode).toBe(0);
-      expect(
-        stdout
-          .split("\n")
-          .filter((line) => line !== "")
-          .sort(),
-      ).toEqual(PLAIN.map((name) => `${name}\t`).sort());
-    },
-  );
+  test.each([
+    { words: ["show", ""] },
+    { words: ["limits", "show", "login", ""] },
+    { words: ["queue", "peek", ""] },
+    { words: ["lanes", "peek", "work", ""] },
+  ])("$words", async ({ words }) => {
+    const { exitCode, stdout } = await run(["complete", "--", ...words], { HOLDFAST_REDIS: server.url });
+    expect(exitCode).toBe(0);
+    expect(
+      stdout
+        .split("\n")
+        .filter((line) => line !== "")
+        .sort(),
+    ).toEqual(PLAIN.map((name) => `${name}\t`).sort());
+  });
 });
 
 const SHELLS = [

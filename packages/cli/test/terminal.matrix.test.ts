@@ -113,6 +113,15 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       await shown.shows(/^mine$/m);
       await Promise.all([first.ended(), shown.ended()]);
     });
+
+    test("once says that somebody else runs", async () => {
+      const first = await holder("once:shown", "first");
+      const shown = terminal(`${HOLDFAST} once shown --keep 1m -- echo mine`);
+      await shown.shows(/holdfast: somebody else runs 'shown': waiting for its end/);
+      first.child.stdin?.end();
+      await shown.shows(/^mine$/m);
+      await Promise.all([first.ended(), shown.ended()]);
+    });
   });
 
   describe("holdfast watch", () => {

@@ -29,7 +29,18 @@ test("runs one: prints what happened, and writes the page where it says", async 
   expect(stdout).toContain("✗ naive");
   expect(stdout).toContain("✓ holdfast");
   expect(stdout).toContain(`As a page: ${join(out, "D5.html")}`);
+  expect(stdout).toMatch(/\nRead next: .+\nThe next one: holdfast lab D6, .+\n$/);
   expect(readFileSync(join(out, "D5.html"), "utf8")).toContain("holdfast lab D5 --seed 3");
+});
+
+test("runs several, in the order in which they are named", async () => {
+  const out = folder();
+  const { exitCode, stdout } = await run(["lab", "16", "d5", "--out", out]);
+  expect(exitCode).toBe(0);
+  expect(stdout.match(/^D\d+ {2}/gm)).toEqual(["D16  ", "D5  "]);
+  expect(stdout).toContain(`As a page: ${join(out, "D16.html")}`);
+  const { experiments } = JSON.parse((await run(["lab", "16", "5", "--naive-only", "--json"])).stdout);
+  expect(experiments.map(({ id }: { id: string }) => id)).toEqual(["D16", "D5"]);
 });
 
 test("--json is one document, and writes nothing", async () => {
@@ -74,7 +85,9 @@ test("--real stops a process, and leaves none behind", async () => {
 
 test.each([
   { args: ["lab", "2", "--real"], says: "--real is for experiment 1" },
+  { args: ["lab", "1", "2", "--real"], says: "--real is for experiment 1" },
   { args: ["lab", "99"], says: "there is no experiment 99; there are D1, D2" },
+  { args: ["lab", "5", "99"], says: "there is no experiment 99; there are D1, D2" },
   { args: ["lab", "1", "--all"], says: "give an experiment, or --all" },
   { args: ["lab", "--seed", "3"], says: "give an experiment, or --all" },
   { args: ["lab", "--naive-only"], says: "give an experiment, or --all" },
