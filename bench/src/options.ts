@@ -15,17 +15,36 @@ export interface BenchOptions {
   readonly out: string;
 }
 
-const IDS: readonly QuestionId[] = ["l1", "l2", "l3", "l4", "l5", "r1", "r2", "first-lease"];
+const IDS: readonly QuestionId[] = [
+  ...(["l1", "l2", "l3", "l3p", "l4", "l5", "l6", "l6c", "s1", "s2", "r1", "r2"] as const),
+  ...(["q1", "q2", "q3"] as const),
+  ...(["signals", "records", "election", "once", "first-lease"] as const),
+];
 
 const DETAILS = `
 Questions (all of them without an argument):
   l1    what an acquire and a release cost when nobody else wants the name
   l2    one hot lock, 32 callers in one process
   l3    one hot lock, 8 callers in each of 4 processes, with a counter under it
+  l3p   one hot lock, one caller in each of 8 processes
   l4    how long a lock takes from one process to another
   l5    what 5,000 and 50,000 held leases cost
+  l6    what an acquire and a release cost over 3 and over 5 independent servers
+  l6c   one hot lock over 5 independent servers, 2 callers in each of 4 processes
+  s1    a semaphore of 8 permits, 64 callers in one process and in 4
+  s2    a read-write lock, 64 callers of whom nine in ten read
   r1    what a check of a limit costs that admits, alone and three at once
   r2    what a check costs that refuses
+  q1    how many messages of a queue are pushed, and consumed safely, in a second
+  q2    how long a message takes from the push to its handler in another process
+  q3    the same as q1 with 10,000 lanes
+  signals
+        how long a signal or an event takes to a waiter in another process
+  records
+        what updates by many, reads, writes and a hundred writes at once cost
+  election
+        how long there is no leader after one resigned or died
+  once  what it costs to carry out work once for a key
   first-lease
         how long a new process takes to its first lease, and what the import does
 
@@ -63,7 +82,9 @@ function contestants(text: string): readonly ContestantName[] {
 /** Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code. */
 export function parseOptions(args: readonly string[]): BenchOptions {
   const command = new Command("npm run bench --")
-    .description("holdfast beside the locks and limits that one would pick instead, and beside the floor")
+    .description(
+      "holdfast beside the locks, limits and queues that one would pick instead, and beside the floor",
+    )
     .helpOption("-h, --help", "print this text")
     .addArgument(new Argument("[questions...]", "which of them").choices(IDS))
     .option("--rounds <count>", "slices of each contestant", between(1, 1_000, true), 5)

@@ -34,7 +34,13 @@ export interface QuestionResult {
   readonly targets: readonly Target[];
 }
 
-export type QuestionId = "l1" | "l2" | "l3" | "l4" | "l5" | "r1" | "r2" | "first-lease";
+export type QuestionId =
+  | ("l1" | "l2" | "l3" | "l3p" | "l4" | "l5" | "l6" | "l6c")
+  | ("s1" | "s2")
+  | ("r1" | "r2")
+  | ("q1" | "q2" | "q3")
+  | ("signals" | "records" | "election" | "once")
+  | "first-lease";
 
 export interface CaseResult {
   readonly id: string;

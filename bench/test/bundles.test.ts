@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type BuildOptions, build } from "esbuild";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
 const MODULES = resolve(import.meta.dirname, "../../node_modules");
 const run = promisify(execFile);
@@ -25,7 +25,7 @@ import { Holdfast, ServerError } from "holdfast";
   lease.check();
   await lease.release();
   const next = await waiting;
-  await two.fencedRecord("record").write(next, "value");
+  await two.record("record").put("value", { fence: next });
   await redis.set("holdfast:{odd}:lock", "odd");
   const refused = await one.mutex("odd").acquire().catch((error) => error);
   console.log(next.fence > lease.fence, refused instanceof ServerError, (await (await one.inspector()).lock("name")) !== null);
@@ -79,15 +79,33 @@ test.each(FORMATS)("a bundle %s runs", async (_, options, file) => {
 });
 
 /** Beside no installation, as a bundle is deployed: the client library cannot be found by its name. */
+const LOADS: readonly [how: string, statement: string][] = [
+  ["imports", 'import { Holdfast, HoldfastError } from "holdfast";'],
+  ["requires", 'const { Holdfast, HoldfastError } = require("holdfast");'],
+];
 const WITH_URL = `
-import { Holdfast, HoldfastError } from "holdfast";
 try { new Holdfast(process.argv[2]); } catch (error) { console.log(error instanceof HoldfastError, error.code, error.message); }
 `;
+/** The usual line by which an ES module of esbuild gets the `require` that CommonJS in it calls. */
+const REQUIRE =
+  'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
-test.each(FORMATS)("a URL in a bundle %s is an error that says what to pass", async (_, options, file) => {
+describe.each(LOADS)("a bundle of a program that %s holdfast", (how, statement) => {
+  test.each(FORMATS)("%s: a URL is an error that says what to pass", async (_, options, file) => {
+    const away = await mkdtemp(join(tmpdir(), "holdfast-bundle-"));
+    onTestFinished(() => rm(away, { recursive: true }));
+    const banner = how === "requires" && options.format === "esm" ? { banner: { js: REQUIRE } } : {};
+    const outdir = await bundled(statement + WITH_URL, away, { ...options, ...banner });
+    const { stdout } = await run(process.execPath, [join(outdir, file), server.url], { timeout: 15_000 });
+    expect(stdout).toMatch(/^true CLIENT_NOT_INSTALLED .*in a bundle, pass a client/);
+  });
+});
+
+test("a client that is in the bundle is passed, and used", async () => {
   const away = await mkdtemp(join(tmpdir(), "holdfast-bundle-"));
   onTestFinished(() => rm(away, { recursive: true }));
-  const outdir = await bundled(WITH_URL, away, options);
+  const [, options, file] = FORMATS[2] as (typeof FORMATS)[number];
+  const outdir = await bundled(PROGRAM, away, { ...options, external: [] });
   const { stdout } = await run(process.execPath, [join(outdir, file), server.url], { timeout: 15_000 });
-  expect(stdout).toMatch(/^true CLIENT_NOT_INSTALLED .*in a bundle, pass a client/);
+  expect(stdout.trim()).toBe("true true true");
 });

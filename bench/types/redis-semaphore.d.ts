@@ -10,3 +10,21 @@ export class Mutex {
   acquire(): Promise<void>;
   release(): Promise<void>;
 }
+
+export class Semaphore {
+  constructor(client: unknown, key: string, limit: number);
+  acquire(): Promise<void>;
+  release(): Promise<void>;
+}
+
+export class MultiSemaphore {
+  constructor(client: unknown, key: string, limit: number, permits: number);
+  acquire(): Promise<void>;
+  release(): Promise<void>;
+}
+
+export class RedlockMutex {
+  constructor(clients: readonly unknown[], key: string);
+  acquire(): Promise<void>;
+  release(): Promise<void>;
+}

@@ -3,12 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { requestsSent } from "../contestants/client.js";
 import type { Contestant } from "../contestants/contestant.js";
 import type { CyclesReport, CyclesTask } from "./messages.js";
-import { openSection, type Work } from "./section.js";
+import type { Work } from "./open-section.js";
+import { openSection } from "./section.js";
 
 const MANY = 1_000;
 
 interface Tally {
   readonly perCaller: number[];
+  /** When each turn began, by performance.now(). Null: nobody wants to know. */
+  readonly turns: number[] | null;
   cycles: number;
   gaveUp: number;
   longestWaitMs: number;
@@ -19,27 +22,38 @@ export async function cycles(contestant: Contestant, task: CyclesTask, port: num
   const section = await openSection(task.section, port);
   const tally: Tally = {
     perCaller: Array.from({ length: task.callers }, () => 0),
+    turns: task.notesTurns ? [] : null,
     cycles: 0,
     gaveUp: 0,
     longestWaitMs: 0,
     lastError: null,
   };
   const names = namesOf(task);
+  const counted = async () =>
+    task.section.kind === "own" ? ((await contestant.count?.(names[0]?.[0] ?? "")) ?? Number.NaN) : 0;
+  const from = await counted();
   globalThis.gc?.();
   await sleep(Math.max(0, Number(BigInt(task.startAtNs) - process.hrtime.bigint()) / 1e6));
   const requestsBefore = requestsSent();
   const cpuBefore = process.cpuUsage();
   const endsAt = performance.now() + task.ms;
+  const { work } = section;
+  const { writePercent = 100 } = task;
   await Promise.all(
-    names.map((own, caller) => callOn({ contestant, own, caller, endsAt, work: section.work, tally })),
+    names.map((own, caller) => callOn({ contestant, own, caller, endsAt, work, writePercent, tally })),
   );
   const cpu = process.cpuUsage(cpuBefore);
   await section.close();
+  const { turns, ...counts } = tally;
+  // Both clocks are the machine's own, one of them counted from the start of this process.
+  const startedAtMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
   return {
-    ...tally,
+    ...counts,
+    turnsAtMs: (turns ?? []).map((atMs) => startedAtMs + atMs),
     cpuMs: (cpu.user + cpu.system) / 1_000,
     requests: requestsSent() - requestsBefore,
     overlaps: section.overlaps(),
+    counted: { from, to: await counted() },
     lostUpdates: section.lostUpdates(tally.cycles),
   };
 }
@@ -59,20 +73,24 @@ interface Caller {
   readonly caller: number;
   readonly endsAt: number;
   readonly work: Work;
+  readonly writePercent: number;
   readonly tally: Tally;
 }
 
-/** A library that gives up is asked again at once, as its user would; the wait goes on meanwhile. */
-async function callOn({ contestant, own, caller, endsAt, work, tally }: Caller): Promise<void> {
+/** The caller calls a library that gives up again at once, as its user would; the wait goes on meanwhile. */
+async function callOn({ contestant, own, caller, endsAt, work, writePercent, tally }: Caller): Promise<void> {
   let index = 0;
+  let turn = caller;
   let waitsSince = performance.now();
   while (waitsSince < endsAt) {
     const name = own[index] as string;
     index = (index + 1) % own.length;
+    turn += 1;
+    const isWrite = (turn * writePercent) % 100 < writePercent;
     let held: unknown;
     for (;;) {
       try {
-        held = await contestant.acquire(name, caller);
+        held = await contestant.acquire(name, caller, isWrite);
         break;
       } catch (error) {
         tally.gaveUp += 1;
@@ -82,9 +100,11 @@ async function callOn({ contestant, own, caller, endsAt, work, tally }: Caller):
         return;
       }
     }
-    const waitedMs = performance.now() - waitsSince;
+    const grantedAtMs = performance.now();
+    tally.turns?.push(grantedAtMs);
+    const waitedMs = grantedAtMs - waitsSince;
     if (waitedMs > tally.longestWaitMs) tally.longestWaitMs = waitedMs;
-    if (work) await work();
+    if (work) await work(caller, isWrite);
     await contestant.release(held);
     tally.cycles += 1;
     waitsSince = performance.now();

@@ -14,7 +14,7 @@ export class Lanes {
   async acquire({ name, lane }: AcquireTask): Promise<AcquireReport> {
     for (let gaveUp = 0; ; gaveUp += 1) {
       try {
-        const held = await this.#contestant.acquire(name, lane);
+        const held = await this.#contestant.acquire(name, lane, true);
         const acquiredAtNs = String(process.hrtime.bigint());
         this.#held.set(lane, held);
         return { acquiredAtNs, gaveUp };

@@ -12,29 +12,50 @@ export interface CyclesTask {
   readonly names: "own" | "many" | "hot";
   /** What is done while holding: nothing, or a counter read and written without atomicity, here or there. */
   readonly section: Section;
+  /** Share of turns that write, in per cent: the others may share the name. @default 100 */
+  readonly writePercent?: number;
+  /** Whether the report says when each turn began. @default false */
+  readonly notesTurns?: boolean;
   /** Of the names; a new one for each question and contestant. */
   readonly prefix: string;
 }
 
 export type Section =
-  | { readonly kind: "none" | "memory" }
+  /** own: the contestant counts. */
+  | { readonly kind: "none" | "memory" | "own" }
   | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "redis"; readonly key: string };
+  | { readonly kind: "redis"; readonly key: string }
+  | HoldersSection;
+
+/** Every caller enters itself into a shared file, counts those in it, stays for a while, and leaves. */
+export interface HoldersSection {
+  readonly kind: "holders";
+  readonly path: string;
+  /** Place of the first caller of this process. */
+  readonly from: number;
+  /** More than this number at a time break the limit. Null: a writer must be alone, and readers may be many. */
+  readonly most: number | null;
+  readonly stayMs: number;
+}
 
 export interface CyclesReport {
   /** Acquired and released again, all of them. */
   readonly cycles: number;
   /** Of these, by each caller before the time was up. */
   readonly perCaller: readonly number[];
+  /** When each turn began, by process.hrtime; empty without `notesTurns`. */
+  readonly turnsAtMs: readonly number[];
   readonly longestWaitMs: number;
   /** Times that acquire() gave up, and was called again. */
   readonly gaveUp: number;
   readonly cpuMs: number;
   readonly requests: number;
-  /** Sections that met another one inside, in this process. */
+  /** Sections that met another one inside, in this process; or more of them than may be. */
   readonly overlaps: number;
   /** With section "memory": cycles less the counter. */
   readonly lostUpdates: number;
+  /** With section "own": what was counted before and after. */
+  readonly counted: { readonly from: number; readonly to: number };
   readonly lastError: string | null;
 }
 
@@ -79,6 +100,68 @@ export interface ReleaseReport {
   readonly releasedAtNs: string;
 }
 
+export interface HearTask {
+  readonly task: "hear";
+  readonly name: string;
+}
+
+export interface HearReport {
+  /** process.hrtime when the wait had resolved; null: nothing was heard in time. */
+  readonly heardAtNs: string | null;
+}
+
+export interface TellTask {
+  readonly task: "tell";
+  readonly name: string;
+}
+
+export interface TellReport {
+  /** process.hrtime right before the call. */
+  readonly toldAtNs: string;
+  /** Whether anybody waited there, as far as this way of telling knows. */
+  readonly isHeard: boolean;
+}
+
+export interface PushTask {
+  readonly task: "push";
+  readonly queue: string;
+  readonly messages: number;
+  /** Length of the JSON of a body; 0: as short as it can be. */
+  readonly bytes: number;
+  /** Messages go to one after the other. */
+  readonly lanes: number;
+  /** Pushes under way at the same time; or pushes a second, each with the time of its push, one at a time. */
+  readonly pace: { readonly inFlight: number } | { readonly perSecond: number };
+}
+
+export interface PushReport {
+  readonly tookMs: number;
+  readonly cpuMs: number;
+  readonly requests: number;
+}
+
+/** Ask for `run`, `consumed` and `stop` after it. */
+export interface ConsumeTask {
+  readonly task: "consume";
+  readonly queue: string;
+  readonly concurrency: number;
+  /** As many as will be pushed. */
+  readonly messages: number;
+}
+
+export interface ConsumeReport {
+  /** process.hrtime of `run`, and of the latest message. */
+  readonly startedAtNs: string;
+  readonly endedAtNs: string;
+  readonly cpuMs: number;
+  readonly requests: number;
+  /** A bit for each number of a message, as base64. */
+  readonly seen: string;
+  readonly handled: number;
+  /** From the push to the handler, of messages that carry the time of their push. */
+  readonly latenciesMs: readonly number[];
+}
+
 export interface HoldTask {
   readonly task: "hold";
   readonly names: number;
@@ -111,8 +194,15 @@ export interface Tasks {
   checks: { in: ChecksTask; out: ChecksReport };
   acquire: { in: AcquireTask; out: AcquireReport };
   release: { in: ReleaseTask; out: ReleaseReport };
+  hear: { in: HearTask; out: HearReport };
+  tell: { in: TellTask; out: TellReport };
   hold: { in: HoldTask; out: { readonly tookMs: number } };
   watch: { in: WatchTask; out: WatchReport };
+  push: { in: PushTask; out: PushReport };
+  consume: { in: ConsumeTask; out: null };
+  run: { in: { readonly task: "run" }; out: null };
+  consumed: { in: { readonly task: "consumed" }; out: { readonly handled: number } };
+  stop: { in: { readonly task: "stop" }; out: ConsumeReport };
   "let-go": { in: LetGoTask; out: { readonly lost: number } };
 }
 

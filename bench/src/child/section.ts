@@ -4,19 +4,12 @@
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { connectUncounted } from "../contestants/client.js";
-import type { Section } from "./messages.js";
-
-export type Work = (() => Promise<void>) | null;
-
-interface OpenSection {
-  readonly work: Work;
-  overlaps(): number;
-  /** Known here only when the counter is this process's own. */
-  lostUpdates(cycles: number): number;
-  close(): Promise<void>;
-}
+import { openHolders } from "./holders.js";
+import type { HoldersSection, Section } from "./messages.js";
+import type { OpenSection } from "./open-section.js";
 
 export async function openSection(section: Section, port: number): Promise<OpenSection> {
+  if (section.kind === "holders") return openHolders(section);
   const counter = await openCounter(section, port);
   if (counter === null) {
     return { work: null, overlaps: () => 0, lostUpdates: () => 0, close: async () => {} };
@@ -42,9 +35,10 @@ interface Counter {
   close(): Promise<void>;
 }
 
-async function openCounter(section: Section, port: number): Promise<Counter | null> {
+async function openCounter(section: Exclude<Section, HoldersSection>, port: number): Promise<Counter | null> {
   switch (section.kind) {
     case "none":
+    case "own":
       return null;
     case "memory":
       return inMemory();

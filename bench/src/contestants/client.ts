@@ -11,9 +11,14 @@ const uncounted = new WeakSet<object>();
 export function countRequests(): void {
   const { sendCommand } = Redis.prototype;
   Redis.prototype.sendCommand = function (this: Redis, ...args: Parameters<typeof sendCommand>) {
-    if (!uncounted.has(this)) sent += 1;
+    if (!uncounted.has(this)) countSent();
     return sendCommand.apply(this, args);
   };
+}
+
+/** For a library that brings a client of its own. */
+export function countSent(): void {
+  sent += 1;
 }
 
 export function requestsSent(): number {
@@ -24,6 +29,15 @@ export async function connect(port: number, enableAutoPipelining = false): Promi
   const client = new Redis({ host: "127.0.0.1", port, enableAutoPipelining });
   await client.ping();
   return client;
+}
+
+/** One client for each of several servers. */
+export function connectAll(ports: readonly number[]): Promise<Redis[]> {
+  return Promise.all(ports.map((port) => connect(port)));
+}
+
+export function disconnectAll(clients: readonly Redis[]): void {
+  for (const client of clients) client.disconnect();
 }
 
 /** For the work inside a lock, which is no request of the lock. */

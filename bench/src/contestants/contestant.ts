@@ -1,19 +1,48 @@
-export type ContestantName = LockName | LimiterName;
+export type ContestantName = LockName | CallName | LimiterName | TellerName | CourierName;
 
 export type LockName =
   | "holdfast"
+  | "holdfast-linger"
   | "floor"
   | "floor-pipelined"
+  | "redlock-floor"
   | "baton"
   | "told-baton"
   | "no-lock"
+  | "holdfast-semaphore"
+  | "redis-semaphore-limit"
+  | "batons"
+  | "holdfast-rw"
+  | "redis-semaphore-all"
   | "redlock4"
   | "redlock5"
   | "redis-semaphore"
   | "redlock-universal"
   | "sesamecare-redlock";
 
-/** "holdfast" stands in both lists. */
+/** Locks whose cycle is one call, or a leadership. */
+export type CallName =
+  | "holdfast-election"
+  | "nx-loop"
+  | "holdfast-update"
+  | "watch-multi"
+  | "compare-and-set"
+  | "holdfast-get"
+  | "get"
+  | "holdfast-put"
+  | "set"
+  | "holdfast-put-many"
+  | "set-many"
+  | "holdfast-once"
+  | "holdfast-once-done"
+  | "set-once";
+
+export type TellerName = "holdfast-signal" | "holdfast-signal-one" | "holdfast-event" | "pubsub";
+
+/** "holdfast" is a queue as well. */
+export type CourierName = "holdfast-lanes" | "bullmq" | "bee-queue" | "list" | "stream";
+
+/** "holdfast" is a lock as well. */
 export type LimiterName =
   | "holdfast"
   | "holdfast-block"
@@ -36,10 +65,13 @@ export interface Contestant<Held = unknown> {
   /**
    * Waits as long as the library waits by default.
    * @param caller Its number within the process; what blocks a connection keeps one for each.
+   * @param isWrite For a read-write lock: whether the turn is that of a writer.
    * @throws whatever the library throws when it gives up.
    */
-  acquire(name: string, caller: number): Promise<Held>;
+  acquire(name: string, caller: number, isWrite: boolean): Promise<Held>;
   release(held: Held): Promise<unknown>;
+  /** The sum of what cycles under this name have counted. Absent: they count nothing. */
+  count?(name: string): Promise<number>;
   /** Takes all names and keeps them, with whatever renewal the library has. Absent: it has none. */
   hold?(names: readonly string[], ttlMs: number): Promise<HeldMany>;
   close(): Promise<void>;
@@ -53,6 +85,9 @@ export interface HeldMany {
 
 /** Of a lease where the library has no default; redis-semaphore's own is the same. */
 export const TTL_MS = 10_000;
+
+/** Number of permits of the semaphores. */
+export const PERMITS = 8;
 
 /** More at once than a program would ask for only measures how long the last one queues. */
 const AT_ONCE = 250;

@@ -1,5 +1,5 @@
-import { Mutex } from "redis-semaphore";
-import { connect } from "./client.js";
+import { Mutex, RedlockMutex } from "redis-semaphore";
+import { connect, connectAll, disconnectAll } from "./client.js";
 import { type Contestant, takeAll } from "./contestant.js";
 
 export async function open(port: number): Promise<Contestant<Mutex>> {
@@ -27,5 +27,19 @@ export async function open(port: number): Promise<Contestant<Mutex>> {
       };
     },
     close: async () => client.disconnect(),
+  };
+}
+
+/** Over several servers. */
+export async function openOver(ports: readonly number[]): Promise<Contestant<RedlockMutex>> {
+  const clients = await connectAll(ports);
+  return {
+    async acquire(name) {
+      const mutex = new RedlockMutex(clients, name);
+      await mutex.acquire();
+      return mutex;
+    },
+    release: (mutex) => mutex.release(),
+    close: async () => disconnectAll(clients),
   };
 }

@@ -1,4 +1,4 @@
-import { Holdfast, type LimitOptions } from "holdfast";
+import { Holdfast } from "holdfast";
 import { connect } from "../contestants/client.js";
 import type { Check, CheckTerms, Limiter } from "./limiter.js";
 
@@ -27,7 +27,7 @@ export const openSingles = (port: number): Promise<Limiter> =>
     };
   });
 
-function single(hf: Holdfast, { max, perMs }: CheckTerms, more: Partial<LimitOptions> = {}): Check {
+function single(hf: Holdfast, { max, perMs }: CheckTerms, more: { readonly block?: number } = {}): Check {
   const limit = hf.limit("bench", { max, per: perMs, ...more });
   return async (target) => (await limit.take(target)).ok;
 }

@@ -1,7 +1,7 @@
 /** Limiter: one way of limiting a rate, as its own documentation shows it, behind one call. */
 
 export interface Limiter {
-  /** Called once for each case and slice: what it gives is asked from then on. */
+  /** Called once for each case and slice; the slice then calls the function that it returns. */
   check(terms: CheckTerms): Check;
   close(): Promise<void>;
 }

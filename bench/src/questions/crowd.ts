@@ -1,13 +1,13 @@
 /** The processes of a question, all started before the first slice and ended after the last. */
 import type { ContestantName } from "../contestants/contestant.js";
 import { ContestantProcess } from "../rig/contestant-process.js";
-import type { Setting } from "./question.js";
+import type { LockSetting } from "./question.js";
 
 /** @throws when the contestant's processes could not be started: its slices fail, those of the others do not. */
 export type Crowd = (name: ContestantName) => readonly ContestantProcess[];
 
 export async function withCrowd<T>(
-  setting: Setting,
+  setting: LockSetting,
   names: readonly ContestantName[],
   processesEach: number,
   work: (crowd: Crowd) => Promise<T>,
@@ -19,7 +19,7 @@ export async function withCrowd<T>(
     for (const name of names) {
       setting.watcher.now(`starting ${processesEach === 1 ? "the process" : "the processes"} of ${name}`);
       const starting = Array.from({ length: processesEach }, async () => {
-        const each = await ContestantProcess.start(name, setting.server.port);
+        const each = await ContestantProcess.start(name, ...setting.server.ports);
         started.push(each);
         return each;
       });

@@ -5,7 +5,7 @@ import type { CaseResult } from "../result.js";
 import { type CycleTrial, cycleSlice } from "../rig/cycle-trial.js";
 import { interleave } from "../rig/interleave.js";
 import { withCrowd } from "./crowd.js";
-import { asked, type Setting } from "./question.js";
+import { asked, type LockSetting } from "./question.js";
 
 export interface CycleCase {
   readonly id: string;
@@ -16,13 +16,13 @@ export interface CycleCase {
 export interface CycleQuestion {
   readonly contestants: readonly ContestantName[];
   readonly processesEach: number;
-  readonly floor: ContestantName;
+  readonly floor: ContestantName | null;
   readonly columns: readonly FigureName[];
   readonly cases: readonly CycleCase[];
   readonly sliceMs: number;
 }
 
-export function askCycles(setting: Setting, question: CycleQuestion): Promise<CaseResult[]> {
+export function askCycles(setting: LockSetting, question: CycleQuestion): Promise<CaseResult[]> {
   const names = asked(setting, question.contestants);
   return withCrowd(setting, names, question.processesEach, async (crowd) => {
     const cases: CaseResult[] = [];

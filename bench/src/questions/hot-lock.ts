@@ -23,7 +23,7 @@ const COLUMNS: readonly FigureName[] = [
 
 const METHOD = `Every caller acquires, reads a counter, writes it back one higher in a second step, releases, and begins again.
 Jain is the fairness between the callers: 1 when all had the same number of turns, 1/n when one had them all. Starved had
-no turn in a slice. A peer that gives up at its default is asked again at once. Slices last twice --seconds, as peers
+no turn in a slice. When a peer gives up at its default, the caller asks it again at once. Slices last twice --seconds, as peers
 that poll every 200 ms need the time. The floor is a BLPOP baton, which has no lease: its holder's death stops everyone.`;
 
 const IN_MEMORY: CycleCase = {
@@ -60,7 +60,16 @@ export const hotLockBetween: Question = {
   title: "L3: one hot lock between processes",
   async ask(setting) {
     const cases = await askHot(setting, 4, BETWEEN);
-    const targets = targetsOf(cases, "L3", "processes", { byBestPeer: 3, jain: 0.95 });
+    const inStore = measured(cases, "processes-store", "holdfast");
+    const targets = [
+      ...targetsOf(cases, "L3", "processes", { byBestPeer: 3, jain: 0.95 }),
+      target(
+        "L3: at least 1.5 times the best peer, counter in Redis",
+        inStore?.byBestPeer,
+        1.5,
+        (by) => `${by.toFixed(1)} times`,
+      ),
+    ];
     return { id: "l3", title: this.title, method: METHOD, cases, targets };
   },
 };

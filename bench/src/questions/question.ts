@@ -1,8 +1,10 @@
-/** A question: what is asked, who is asked, and what the answer has to be. One file each. */
+/** A question: its cases, its contestants and its targets. One file each. */
 import type { ContestantName } from "../contestants/contestant.js";
+import { roster } from "../contestants/roster.js";
 import type { CaseResult, ContestantResult, QuestionId, QuestionResult, Target } from "../result.js";
 import type { Watcher } from "../rig/interleave.js";
-import type { RedisServer } from "../rig/redis-server.js";
+import type { RedisServer, Servers } from "../rig/redis-server.js";
+import { median } from "../rig/statistics.js";
 
 export interface Setting {
   readonly server: RedisServer;
@@ -13,6 +15,9 @@ export interface Setting {
   readonly watcher: Watcher;
 }
 
+/** What the cases of a lock need of a setting: one server, or several. */
+export type LockSetting = Omit<Setting, "server"> & { readonly server: Servers };
+
 export interface Question {
   readonly id: QuestionId;
   readonly title: string;
@@ -20,8 +25,12 @@ export interface Question {
 }
 
 /** The control without a lock takes part wherever it is named: what it loses, a lock must not. */
-export function asked({ only }: Setting, all: readonly ContestantName[]): ContestantName[] {
+export function asked({ only }: Pick<Setting, "only">, all: readonly ContestantName[]): ContestantName[] {
   return only === null ? [...all] : only.filter((name) => all.includes(name) || name === "no-lock");
+}
+
+export function askedCouriers(setting: Setting, all: readonly ContestantName[]): ContestantName[] {
+  return asked(setting, all).filter((name) => roster[name].courier);
 }
 
 /** Undefined also when it failed in the middle: half of its rounds prove no target. */
@@ -33,6 +42,27 @@ export function measured(
   return cases
     .find((each) => each.id === id)
     ?.contestants.find((each) => each.name === name && each.failed === null);
+}
+
+/** A target for the primary figure of one contestant by another's: the median over the rounds, and their spread. */
+export function ratioTo(
+  cases: readonly CaseResult[],
+  id: string,
+  name: ContestantName,
+  other: ContestantName,
+  judge: (ratio: number | null, say: (found: number) => string) => Target,
+): Target {
+  const primary = cases.find((each) => each.id === id)?.primary;
+  const [own, by] = [measured(cases, id, name), measured(cases, id, other)];
+  const ratios = (own?.rounds ?? []).flatMap((round, index) => {
+    const [mine, theirs] = primary ? [round[primary], by?.rounds[index]?.[primary]] : [];
+    return mine === undefined || !theirs ? [] : [mine / theirs];
+  });
+  const [least, most] = [Math.min(...ratios).toFixed(1), Math.max(...ratios).toFixed(1)];
+  return judge(
+    ratios.length > 0 ? median(ratios) : null,
+    (found) => `${found.toFixed(2)} × ${other}, ${least} to ${most}`,
+  );
 }
 
 export function target(

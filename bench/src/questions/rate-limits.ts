@@ -6,7 +6,7 @@ import type { CaseResult, Target } from "../result.js";
 import { type CheckTrial, checkSlice } from "../rig/check-trial.js";
 import { interleave } from "../rig/interleave.js";
 import { withCrowd } from "./crowd.js";
-import { asked, limit, measured, type Question, type Setting, target } from "./question.js";
+import { asked, limit, measured, type Question, ratioTo, type Setting, target } from "./question.js";
 
 const HOUR_MS = 3_600_000;
 /** Never used up in a slice. */
@@ -152,7 +152,10 @@ function admitTargets(cases: readonly CaseResult[]): Target[] {
   };
   const singles = (found: number) => `${found.toFixed(2)} single checks`;
   return [
-    target("R1, one caller: at least the floor", byFloor("one"), 1, by),
+    target("R1, one caller: at least 0.95 of the floor", byFloor("one"), 0.95, by),
+    ratioTo(cases, "one", "holdfast", "rate-limiter-flexible", (found, say) =>
+      target("R1, one caller: at least 0.95 of rate-limiter-flexible", found, 0.95, say),
+    ),
     target("R1, 64 callers: at least 1.3 of the plain floor", byFloor("many-callers"), 1.3, by),
     target(
       "R1, blocks, one caller, one target: at least 5 times",
@@ -167,7 +170,7 @@ function admitTargets(cases: readonly CaseResult[]): Target[] {
       by,
     ),
     limit("R1, a group of three, one caller: at most 1.3 single checks", group("group"), 1.3, singles),
-    limit("R1, a group of three, 64 callers: at most 1.3", group("group-many-callers"), 1.3, singles),
+    limit("R1, a group of three, 64 callers: at most 1.5", group("group-many-callers"), 1.5, singles),
   ];
 }
 

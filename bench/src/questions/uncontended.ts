@@ -3,7 +3,7 @@ import { PEERS } from "../contestants/roster.js";
 import type { CaseResult, Target } from "../result.js";
 import type { CycleTrial } from "../rig/cycle-trial.js";
 import { askCycles, type CycleCase } from "./cycle-cases.js";
-import { measured, type Question, target } from "./question.js";
+import { limit, measured, type Question, target } from "./question.js";
 
 const CASES: readonly CycleCase[] = [
   { id: "one", title: "one caller, one name", trial: trial(1, "own") },
@@ -46,11 +46,20 @@ function trial(callersPerProcess: number, names: CycleTrial["names"]): CycleTria
 function targetsOf(cases: readonly CaseResult[]): Target[] {
   const one = measured(cases, "one", "holdfast")?.byFloor;
   const many = measured(cases, "many-callers", "holdfast")?.byFloor;
+  const [own, floor] = ["holdfast", "floor"].map(
+    (name) => measured(cases, "one", name)?.figures.clientCpuMsPer10k,
+  );
   return [
-    target("L1, one caller: at least 0.95 of the floor", one, 0.95, (by) => `${by.toFixed(2)} × the floor`),
+    target("L1, one caller: at least 0.85 of the floor", one, 0.85, (by) => `${by.toFixed(2)} × the floor`),
     target(
-      "L1, 64 callers: at least 1.3 of the plain floor",
+      "L1, 64 callers: at least 1.1 of the plain floor",
       many,
+      1.1,
+      (by) => `${by.toFixed(2)} × the floor`,
+    ),
+    limit(
+      "L1, one caller: at most 1.3 times the floor's CPU time of the client",
+      own === undefined || floor === undefined ? null : own / floor,
       1.3,
       (by) => `${by.toFixed(2)} × the floor`,
     ),

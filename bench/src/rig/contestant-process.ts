@@ -20,9 +20,9 @@ export class ContestantProcess {
   #end: ContestantFailed | null = null;
   #next = 0;
 
-  private constructor(name: ContestantName, port: number) {
+  private constructor(name: ContestantName, ports: readonly number[]) {
     this.name = name;
-    this.#child = fork(PROGRAM, [name, String(port)], {
+    this.#child = fork(PROGRAM, [name, ports.join(",")], {
       execArgv: ["--expose-gc"],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -37,8 +37,9 @@ export class ContestantProcess {
     });
   }
 
-  static async start(name: ContestantName, port: number): Promise<ContestantProcess> {
-    const made = new ContestantProcess(name, port);
+  /** @param ports of several servers: it is opened as a lock over all of them */
+  static async start(name: ContestantName, ...ports: readonly number[]): Promise<ContestantProcess> {
+    const made = new ContestantProcess(name, ports);
     await made.#promise(-1);
     return made;
   }

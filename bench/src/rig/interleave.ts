@@ -31,8 +31,11 @@ interface Track {
   failed: string | null;
 }
 
-export interface Interleaving {
+export interface Interleaving extends Rounds {
   readonly plan: CasePlan;
+}
+
+interface Rounds {
   readonly contestants: readonly ContestantName[];
   readonly rounds: number;
   readonly watcher: Watcher;
@@ -42,13 +45,26 @@ export interface Interleaving {
 }
 
 export async function interleave(run: Interleaving): Promise<CaseResult> {
+  const tracks = await tracksOf(run, run.plan.title);
+  return caseOf(run.plan, tracks);
+}
+
+/** Several cases from the same slices: each looks at other figures of them. */
+export async function interleaveAll(
+  run: Rounds & { readonly title: string; readonly plans: readonly CasePlan[] },
+): Promise<CaseResult[]> {
+  const tracks = await tracksOf(run, run.title);
+  return run.plans.map((plan) => caseOf(plan, tracks));
+}
+
+async function tracksOf(run: Rounds, title: string): Promise<Track[]> {
   const tracks: Track[] = run.contestants.map((name) => ({ name, rounds: [], failed: null }));
   for (let round = run.warmUp === false ? 0 : -1; round < run.rounds; round += 1) {
     for (let place = 0; place < tracks.length; place += 1) {
       const track = tracks[(place + Math.max(0, round)) % tracks.length] as Track;
       if (track.failed !== null) continue;
       const when = round < 0 ? "warm-up" : `round ${round + 1} of ${run.rounds}`;
-      run.watcher.now(`${run.plan.title}, ${when}: ${roster[track.name].title}`);
+      run.watcher.now(`${title}, ${when}: ${roster[track.name].title}`);
       try {
         const figuresOfSlice = await within(SLICE_TIMEOUT_MS, run.slice(track.name));
         if (round >= 0) track.rounds.push(figuresOfSlice);
@@ -57,7 +73,7 @@ export async function interleave(run: Interleaving): Promise<CaseResult> {
       }
     }
   }
-  return caseOf(run.plan, tracks);
+  return tracks;
 }
 
 /** A contestant that hangs, as when the holder of a baton has ended, must not keep the others from their turn. */

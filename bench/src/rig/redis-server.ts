@@ -25,10 +25,19 @@ export interface ServerFigures {
   readonly cpuMs: number;
 }
 
+/** The server of a run, or those of a question about several. */
+export interface Servers {
+  readonly ports: readonly number[];
+  flush(): Promise<void>;
+  /** What the servers did during `work`. */
+  during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly server: ServerFigures }>;
+  numberAt(key: string): Promise<number>;
+}
+
 /** Commands that `figures()` itself runs between two calls. */
 const OWN_COMMANDS = 1;
 
-export class RedisServer {
+export class RedisServer implements Servers {
   readonly port: number;
   readonly version: string;
   readonly #process: ChildProcess;
@@ -56,7 +65,9 @@ export class RedisServer {
     const settings = { port, bind: "127.0.0.1", dir: folder, save: "", appendonly: "no" };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const child = spawn(program, args, { stdio: "ignore" });
-    process.once("exit", () => child.kill("SIGKILL"));
+    const kill = (): boolean => child.kill("SIGKILL");
+    process.once("exit", kill);
+    child.once("close", () => process.off("exit", kill));
     await once(child, "spawn").catch((error: Error) => {
       rmSync(folder, { recursive: true, force: true });
       throw new NoRedisServer(`cannot run ${program}: ${error.message}`);
@@ -72,6 +83,10 @@ export class RedisServer {
     if (!ready) throw new NoRedisServer(`${program} did not answer within ${START_MS} ms`);
     const version = /redis_version:(\S+)/.exec(ready)?.[1] ?? "unknown";
     return new RedisServer({ process: child, folder, client }, port, version);
+  }
+
+  get ports(): readonly number[] {
+    return [this.port];
   }
 
   async figures(): Promise<ServerFigures> {
@@ -103,6 +118,13 @@ export class RedisServer {
         cpuMs: after.cpuMs - before.cpuMs,
       },
     };
+  }
+
+  /** The memory that the server has allocated, without the buffers of its clients. */
+  async memoryBytes(): Promise<number> {
+    const text = await this.#client.info("memory");
+    const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(text)?.[1]);
+    return figure("used_memory") - figure("mem_clients_normal");
   }
 
   async flush(): Promise<void> {
