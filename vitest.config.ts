@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { NothingSkipped } from "./scripts/nothing-skipped.ts";
 import { findServers } from "./scripts/servers.ts";
+import { SlowFirst } from "./scripts/slow-first.ts";
 
 const root = import.meta.dirname;
 
@@ -37,36 +38,73 @@ const isMatrix = process.env.HOLDFAST_TEST_MATRIX === "1";
 /** Some run in the matrix only, some run there with more of the same. */
 const matrix = [
   "packages/*/test/**/*.matrix.test.ts",
+  "bench/test/**/*.matrix.test.ts",
+  "examples/*/test/**/*.matrix.test.ts",
+  "packages/cli/test/{lock,look}.test.ts",
+  "examples/dormitory/test/schedules.test.ts",
   "packages/embedded/test/tcp.test.ts",
   "packages/holdfast/test/limits/{plain-way,blocks,charge-model}.test.ts",
-  "packages/lab/test/limits/{bounds,groups,processes}.test.ts",
+  "packages/lab/test/limits/{bounds,groups}.test.ts",
+  "packages/lab/test/queues/restart.test.ts",
+  "packages/lab/test/sim/workloads.test.ts",
 ];
 
-export default defineConfig({
+const quick = [
+  "packages/*/test/**/*.test.ts",
+  "examples/*/test/**/*.test.ts",
+  "bench/test/**/*.test.ts",
+  "scripts/test/**/*.test.ts",
+];
+
+/**
+ * Suites that share processes, file after file: to load the library anew for each costs more than most of them. Nothing
+ * here may change what the next one meets, and no hook may stand in a module that two of them import: it would run in
+ * the first only. `npx vitest run --project together --sequence.shuffle.files` tries another order.
+ */
+const together = [
+  "packages/cli/test/**/*.test.ts",
+  "packages/conformance/test/!(client-failure|client-broken-turn).test.ts",
+  "packages/compat/test/**/*.test.ts",
+  "packages/holdfast/test/*.test.ts",
+  "packages/holdfast/test/{election,fencing,guards,hazards,lanes,limits,once,queues,records,redis,redlock,signals,synchronizers}/**/*.test.ts",
+  // One tells what it warns of once in a process.
+  "packages/holdfast/test/middleware/!(misuse).test.ts",
+  "packages/lab/test/{chaos,hazards,history,limits,model,mutation,timeline}/**/*.test.ts",
+];
+
+/** What every project has; the rest is said once for all. */
+const project = (name: string, test: { include: string[]; exclude?: string[]; isolate?: boolean }) => ({
   resolve: { alias: sources() },
   test: {
-    include: isMatrix
-      ? matrix
-      : [
-          "packages/*/test/**/*.test.ts",
-          "examples/*/test/**/*.test.ts",
-          "bench/test/**/*.test.ts",
-          "scripts/test/**/*.test.ts",
-        ],
-    exclude: isMatrix ? [] : ["**/*.matrix.test.ts"],
-    // The command is tried as it ships, and never an older one.
-    globalSetup: "scripts/bundle.ts",
-    pool: "forks",
-    // Suites wait for servers and deadlines about as long as they compute: one file a core leaves cores idle.
-    maxWorkers: availableParallelism() + 1,
+    name,
+    ...test,
+    pool: "forks" as const,
+    // Broken copies of the library for canaries: Node.js loads them by itself. Vitest would keep 45 MB of source map for each.
+    server: { deps: { external: [/holdfast-mutation-/] } },
     env: findServers(process.env),
     // Only what hangs meets them, on however busy a machine.
     testTimeout: 90_000,
     hookTimeout: 90_000,
     // A test that passes the second time has found something; retrying would hide it.
     retry: 0,
-    reporters: process.env.CI ? ["default", new NothingSkipped()] : ["default"],
     allowOnly: !process.env.CI,
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: isMatrix
+      ? [project("matrix", { include: matrix })]
+      : [
+          project("alone", { include: quick, exclude: ["**/*.matrix.test.ts", ...together] }),
+          project("together", { include: together, exclude: ["**/*.matrix.test.ts"], isolate: false }),
+        ],
+    // The command is tried as it ships, and never an older one.
+    globalSetup: "scripts/bundle.ts",
+    // Suites wait for servers and deadlines longer than they compute: one file a core leaves cores idle.
+    maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: SlowFirst },
     dangerouslyIgnoreUnhandledErrors: false,
+    reporters: process.env.CI ? ["default", new NothingSkipped()] : ["default"],
   },
 });

@@ -7,6 +7,7 @@
  *   --seed N       of the first round; the others follow from it                  [1]
  *   --only KINDS   just these faults, with commas between: see --list
  *   --server NAMES redis-server, valkey-server, embedded, in turn   [those that are installed]
+ *   --workloads NAMES beside the mutex: each round has up to three of them            [all]
  *   --list         the kinds of faults
  *   --json         the result for a program
  *
@@ -15,7 +16,7 @@
  */
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
-import { faultKinds, jsonOf, progressLine, runChaos, summary } from "@holdfast/lab/chaos";
+import { faultKinds, jsonOf, progressLine, runChaos, summary, workloadNames } from "@holdfast/lab/chaos";
 import { findServers } from "./servers.ts";
 import { Misuse, runScript } from "./usage.ts";
 
@@ -33,6 +34,7 @@ async function main(): Promise<number> {
       seed: { type: "string", default: "1" },
       only: { type: "string", default: "" },
       server: { type: "string", default: "" },
+      workloads: { type: "string", default: "all" },
       list: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
@@ -49,6 +51,7 @@ async function main(): Promise<number> {
     servers: serversOf(values.server),
     vaultProgram,
     only: kindsOf(values.only),
+    workloads: workloadsOf(values.workloads),
     onRound: (tally, at) => console.error(progressLine(tally, at)),
   });
   console.log(values.json ? jsonOf(outcome) : `\n${summary(outcome)}`);
@@ -67,6 +70,16 @@ function kindsOf(text: string): string[] {
   const unknown = kinds.find((kind) => !faultKinds().includes(kind));
   if (unknown !== undefined) throw new Misuse(`--only: no fault "${unknown}", see --list`);
   return kinds;
+}
+
+/** An empty text: the mutex alone. */
+function workloadsOf(text: string): readonly string[] {
+  if (text === "all") return workloadNames;
+  const names = text.split(",").filter((name) => name !== "");
+  const unknown = names.find((name) => !workloadNames.includes(name));
+  if (unknown !== undefined)
+    throw new Misuse(`--workloads: no "${unknown}", there are ${workloadNames.join(", ")}`);
+  return names;
 }
 
 function serversOf(text: string): ("embedded" | { title: string; program: string })[] {

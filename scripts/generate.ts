@@ -24,16 +24,20 @@ export interface Stale {
 export function moduleFor(name: string, lua: string): string {
   const source = strip(lua);
   const sha1 = createHash("sha1").update(source).digest("hex");
-  const literal = source.replace(/[\\`]|\$\{/g, (found) => `\\${found}`);
   return [
     `// Generated from ${basename(name)}.lua by scripts/generate.ts; do not edit.`,
     "export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {",
     `  name: ${JSON.stringify(name)},`,
     `  sha1: "${sha1}",`,
-    `  source: \`${literal}\`,`,
+    `  source: ${literalOf(source)},`,
     "};",
     "",
   ].join("\n");
+}
+
+/** A text as JavaScript. */
+export function literalOf(text: string): string {
+  return `\`${text.replace(/[\\`]|\$\{/g, (found) => `\\${found}`)}\``;
 }
 
 /** Every generated module below `root` that differs from what its script says now. */

@@ -1,11 +1,15 @@
 /**
- * The mutex under faults in virtual time: one seed, one run, the same on every machine. packages/lab/README.md.
+ * A workload under faults in virtual time: one seed, one run, the same on every machine. packages/lab/README.md.
  *
  *   npm run lab -- --seeds 1000             seeds 1 to 1000
  *   npm run lab -- --seeds 1000 --from 5001 the next ones
  *   npm run lab -- --seed 4711              one, made small and drawn if it fails
  *   npm run lab -- --verify 100             every seed twice; the hash is the same on every version of Node
+ *   npm run lab -- --workload limit --seeds 200      another workload than the mutex
+ *   npm run lab -- --workload limit --canaries 100   in how many of 100 seeds each rule finds its canary
  *
+ *   --workload NAME  "all": one after the other, with --seeds, --verify or --canaries   [mutex]
+ *   --canary WHAT  with --seed: the library, or the workload, broken in this way
  *   --clients real each process on ioredis 6, ioredis 5 or node-redis 6   [a client of our own]
  *   --workers N    threads                  [one for each core]
  *   --coverage     a kind of fault that never met a state of the protocol is a failure
@@ -18,18 +22,26 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
+  canaryOptions,
   cellsOf,
   type FleetReport,
+  hunt,
   type Outcome,
   pictureOf,
   planOf,
+  type RunOptions,
   runFleet,
   runPlan,
   shrink,
+  type Workload,
+  workloadOf,
+  workloads,
 } from "@holdfast/lab/sim";
 import { Misuse, runScript } from "./usage.ts";
 
 interface Settings {
+  readonly workload: Workload;
+  readonly canary?: string;
   readonly from: number;
   readonly seeds: number;
   readonly workers: number | undefined;
@@ -45,12 +57,16 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => pr
 await runScript(import.meta.url, main);
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       seeds: { type: "string" },
       from: { type: "string", default: "1" },
       seed: { type: "string" },
       verify: { type: "string" },
+      canaries: { type: "string" },
+      canary: { type: "string" },
+      workload: { type: "string", default: "mutex" },
       workers: { type: "string" },
       coverage: { type: "boolean", default: false },
       out: { type: "string", default: "reports/lab" },
@@ -58,19 +74,31 @@ async function main(): Promise<number> {
       clients: { type: "string", default: "lab" },
     },
   });
-  const { seed, verify, seeds, from, workers, clients, ...rest } = values;
+  if (positionals.length > 0)
+    throw new Misuse(
+      `'${positionals.join(" ")}' is no option: the experiments are \`npx holdfast lab ${positionals.join(" ")}\``,
+    );
+  const { workload, seed, verify, seeds, canaries, from, workers, clients, ...rest } = values;
   if (clients !== "lab" && clients !== "real") throw new Misuse("--clients is lab or real");
-  if ([seed, verify, seeds].filter((value) => value !== undefined).length > 1)
-    throw new Misuse("--seed, --seeds and --verify exclude each other");
-  const settings: Settings = {
+  if ([seed, verify, seeds, canaries].filter((value) => value !== undefined).length > 1)
+    throw new Misuse("--seed, --seeds, --verify and --canaries exclude each other");
+  const asked: Omit<Settings, "workload"> = {
     ...rest,
     clients,
     from: numberOf("from", from),
-    seeds: numberOf("seeds", verify ?? seeds ?? "300"),
+    seeds: numberOf("seeds", verify ?? seeds ?? canaries ?? "300"),
     workers: workers === undefined ? undefined : numberOf("workers", workers),
   };
-  if (seed !== undefined) return one(numberOf("seed", seed), settings);
-  return verify === undefined ? many(settings) : twice(settings);
+  if (seed !== undefined && workload === "all") throw new Misuse("--seed is about one workload");
+  let code = 0;
+  for (const one of workload === "all" ? workloads : [workloadNamed(workload)]) {
+    const settings: Settings = { ...asked, workload: one };
+    if (workload === "all" && !settings.json) console.log(`\n${one.name}: ${one.about}`);
+    if (canaries !== undefined) code = Math.max(code, await allCanaries(settings));
+    else if (seed !== undefined) code = Math.max(code, await single(numberOf("seed", seed), settings));
+    else code = Math.max(code, await (verify === undefined ? many(settings) : twice(settings)));
+  }
+  return code;
 }
 
 function numberOf(name: string, text: string): number {
@@ -80,14 +108,51 @@ function numberOf(name: string, text: string): number {
   return number;
 }
 
-async function one(seed: number, settings: Settings): Promise<number> {
-  const outcome = await runPlan(planOf(seed), { clients: settings.clients });
+function workloadNamed(name: string): Workload {
+  if (workloads.some((workload) => workload.name === name)) return workloadOf(name);
+  throw new Misuse(`--workload is one of all, ${workloads.map((workload) => workload.name).join(", ")}`);
+}
+
+/** How often each rule finds its canary. */
+async function allCanaries({ workload, from, seeds, json }: Settings): Promise<number> {
+  const { canaries } = workload;
+  let missed = 0;
+  for (const canary of canaries) {
+    const { caught } = await hunt(workload, canary, { from, seeds, isFirstEnough: false });
+    if (caught.length === 0) missed += 1;
+    const [first] = caught;
+    const told = { rule: canary.rule, canary: canary.what, seeds, caught: caught.length, first: first?.seed };
+    if (json) console.log(JSON.stringify(told));
+    else
+      console.log(
+        `${canary.rule}: ${canary.what}: found in ${caught.length} of ${seeds} seeds` +
+          (first ? `, first in ${first.seed}: ${first.failure.message}` : ""),
+      );
+  }
+  return missed > 0 ? 1 : 0;
+}
+
+/** What a run of one seed is given. */
+async function optionsOf({ workload, canary, clients }: Settings): Promise<RunOptions> {
+  if (canary === undefined) return { clients };
+  const found = workload.canaries.find(({ what }) => what === canary);
+  if (!found) {
+    const names = workload.canaries.map(({ what }) => `"${what}"`).join(", ");
+    throw new Misuse(`--canary is one of ${names || "none: this workload has no canary"}`);
+  }
+  return { ...(await canaryOptions(found)), clients };
+}
+
+async function single(seed: number, settings: Settings): Promise<number> {
+  const outcome = await runPlan(planOf(seed, settings.workload.name), await optionsOf(settings));
   if (settings.json)
     console.log(JSON.stringify({ seed, hash: outcome.hash, failures: outcome.failures }, bigints));
   else {
-    const { grants, endMs, hash, failures } = outcome;
+    const { progress, endMs, hash, failures } = outcome;
     const seconds = (endMs / 1000).toFixed(1);
-    console.log(`seed ${seed}: ${grants} tokens in ${seconds} virtual seconds, hash ${hash}`);
+    console.log(
+      `seed ${seed}: ${progressOf(settings, progress)} in ${seconds} virtual seconds, hash ${hash}`,
+    );
     for (const { property, message } of failures) console.log(`  ${property}: ${message}`);
   }
   if (outcome.failures.length === 0) return 0;
@@ -97,19 +162,21 @@ async function one(seed: number, settings: Settings): Promise<number> {
 
 async function many(settings: Settings): Promise<number> {
   const report = await fleet(settings);
-  const empty = settings.coverage ? cellsOf(report.coverage).filter(({ times }) => times === 0) : [];
-  if (settings.json) console.log(JSON.stringify(jsonOf(report), bigints));
-  else tell(report);
+  const empty = settings.coverage
+    ? cellsOf(report.coverage, settings.workload.name).filter(({ times }) => times === 0)
+    : [];
+  if (settings.json) console.log(JSON.stringify(jsonOf(report, settings), bigints));
+  else tell(report, settings);
   for (const { fault, state } of empty) console.error(`never met: ${fault} in ${state}`);
   for (const { seed, failure, count } of report.failed) {
     const more = count > 1 ? ` (and ${count - 1} more)` : "";
     console.error(
-      `\nseed ${seed}: ${failure.property}: ${failure.message}${more}\n  npm run lab -- --seed ${seed}${settings.clients === "real" ? " --clients real" : ""}`,
+      `\nseed ${seed}: ${failure.property}: ${failure.message}${more}\n  ${commandOf(seed, settings)}`,
     );
   }
   if (!settings.json)
     for (const { seed } of report.failed.slice(0, drawnFailures))
-      await explain(await runPlan(planOf(seed), { clients: settings.clients }), settings);
+      await explain(await runPlan(planOf(seed, settings.workload.name), await optionsOf(settings)), settings);
   return report.failed.length + empty.length > 0 ? 1 : 0;
 }
 
@@ -123,10 +190,16 @@ async function twice(settings: Settings): Promise<number> {
   return isSame ? 0 : 1;
 }
 
-async function fleet({ from, seeds, workers, json, clients }: Settings): Promise<FleetReport> {
+function commandOf(seed: number, { workload, clients }: Settings): string {
+  const named = workload.name === "mutex" ? "" : ` --workload ${workload.name}`;
+  return `npm run lab --${named} --seed ${seed}${clients === "real" ? " --clients real" : ""}`;
+}
+
+async function fleet({ workload, from, seeds, workers, json, clients }: Settings): Promise<FleetReport> {
   const shows = !json && process.stderr.isTTY;
   let toldTenths = 0;
   const report = await runFleet({
+    workload: workload.name,
     from,
     seeds,
     clients,
@@ -154,11 +227,13 @@ function bar(share: number): string {
 }
 
 /** Makes it small, draws it, and writes the picture down. */
-async function explain(outcome: Outcome, { out, json, clients }: Settings): Promise<void> {
-  const { outcome: small, runs } = await shrink(outcome, { clients });
+async function explain(outcome: Outcome, settings: Settings): Promise<void> {
+  const { out, json, workload } = settings;
+  const { outcome: small, runs } = await shrink(outcome, await optionsOf(settings));
   const { text, svg } = pictureOf(small, process.stdout.columns);
   mkdirSync(out, { recursive: true });
-  const stem = join(out, `seed-${outcome.plan.seed}`);
+  const named = workload.name === "mutex" ? "" : `${workload.name}-`;
+  const stem = join(out, `${named}seed-${outcome.plan.seed}`);
   writeFileSync(`${stem}.svg`, svg);
   writeFileSync(`${stem}.json`, `${JSON.stringify(small.plan, null, 2)}\n`);
   if (json) return;
@@ -174,24 +249,30 @@ async function explain(outcome: Outcome, { out, json, clients }: Settings): Prom
   console.log(`${stem}.svg\n${stem}.json`);
 }
 
-function tell(report: FleetReport): void {
-  const { seeds, failed, grants, virtualMs, tookMs, hash, coverage } = report;
+function progressOf({ workload }: Settings, progress: number): string {
+  return workload.name === "mutex" ? `${progress} tokens` : `progress ${progress}`;
+}
+
+function tell(report: FleetReport, settings: Settings): void {
+  const { seeds, failed, progress, virtualMs, tookMs, hash, coverage } = report;
   const seconds = tookMs / 1000;
   const years = virtualMs / 31_536_000_000;
-  console.log(table(coverage));
+  console.log("How often each kind of fault (down) met each state of the protocol (across):\n");
+  console.log(table(coverage, settings));
   console.log(
-    `${seeds} seeds in ${seconds.toFixed(1)} s, ${(seeds / seconds).toFixed(1)} a second; ${grants} tokens; ` +
+    `${seeds} seeds in ${seconds.toFixed(1)} s, ${(seeds / seconds).toFixed(1)} a second; ${progressOf(settings, progress)}; ` +
       `${(virtualMs / 3_600_000).toFixed(1)} virtual hours (${years.toFixed(4)} years), ` +
       `${Math.round(virtualMs / tookMs)} times as fast as the clock`,
   );
   console.log(
     `hash ${hash}\n${failed.length === 0 ? "no rule was broken" : `${failed.length} seeds failed`}`,
   );
+  console.log("The rules and the faults: packages/lab/README.md. Experiments to watch: npx holdfast lab");
 }
 
 /** Kinds of faults down, states of the protocol across. */
-function table(coverage: ReadonlyMap<string, number>): string {
-  const cells = cellsOf(coverage);
+function table(coverage: ReadonlyMap<string, number>, { workload }: Settings): string {
+  const cells = cellsOf(coverage, workload.name);
   const states = [...new Set(cells.map(({ state }) => state))];
   const faults = [...new Set(cells.map(({ fault }) => fault))];
   const wide = Math.max(...faults.map((fault) => fault.length));
@@ -206,8 +287,9 @@ function table(coverage: ReadonlyMap<string, number>): string {
   return [line("", states), ...rows].join("\n");
 }
 
-function jsonOf({ coverage, ...report }: FleetReport): object {
-  return { ...report, node: process.version, coverage: cellsOf(coverage) };
+function jsonOf({ coverage, ...report }: FleetReport, { workload }: Settings): object {
+  const cells = cellsOf(coverage, workload.name);
+  return { workload: workload.name, ...report, node: process.version, coverage: cells };
 }
 
 function bigints(_: string, value: unknown): unknown {

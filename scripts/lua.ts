@@ -93,11 +93,16 @@ export function strip(source: string): string {
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
+/** The file that a comment includes, as it names it. */
+export function included({ kind, text }: Piece): string | undefined {
+  return kind === "comment" ? include.exec(text)?.[1] : undefined;
+}
+
 /** The files that a source includes, as it names them. */
 export function includes(source: string): { readonly specifier: string; readonly line: number }[] {
-  return pieces(source).flatMap(({ kind, text, line }) => {
-    const specifier = kind === "comment" ? include.exec(text)?.[1] : undefined;
-    return specifier === undefined ? [] : [{ specifier, line }];
+  return pieces(source).flatMap((piece) => {
+    const specifier = included(piece);
+    return specifier === undefined ? [] : [{ specifier, line: piece.line }];
   });
 }
 
@@ -117,7 +122,7 @@ export function readScript(file: string, read: (file: string) => string = readTe
     }
     return pieces(text)
       .map((piece) => {
-        const target = piece.kind === "comment" ? include.exec(piece.text)?.[1] : undefined;
+        const target = included(piece);
         return target === undefined ? piece.text : expand(resolve(dirname(path), target), path);
       })
       .join("");

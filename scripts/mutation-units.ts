@@ -16,6 +16,7 @@ const suitesOf: readonly (readonly [part: string, suites: readonly string[]])[] 
   ["renew.lua", ["batch-scripts", "hazards/scripts"]],
   ["acquire-many.lua", ["batch-scripts", "lock-scripts", "hazards/scripts"]],
   ["release-many.lua", ["batch-scripts", "hazards/scripts"]],
+  ["transfer.lua", ["transfer-script"]],
   [".lua", ["lock-scripts", "release-script", "batch-scripts", "hazards/scripts"]],
   [
     "",

@@ -25,6 +25,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const oldestNode = [20, 19];
+const beatMs = 5_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stampFile = join(root, "node_modules/.holdfast/prepared.json");
 const force = process.argv.includes("--force");
@@ -77,6 +78,23 @@ function run(command, args, options = {}) {
       resolve({ code: code ?? 1, output });
     });
   });
+}
+
+/**
+ * Says from time to time that the work goes on: an installation takes a minute on a slow network. Not in CI, whose logs nobody
+ * waits for.
+ * @template Value @param {string} what @param {Promise<Value>} work @returns {Promise<Value>}
+ */
+async function alive(what, work) {
+  const since = performance.now();
+  const beat = process.env.CI
+    ? undefined
+    : setInterval(() => say(`still ${what}, ${seconds(since)} so far …`), beatMs);
+  try {
+    return await work;
+  } finally {
+    clearInterval(beat);
+  }
 }
 
 function checkNode() {
@@ -137,9 +155,10 @@ async function install(stamp) {
     // include=dev: NODE_ENV=production in the caller's shell must not leave the compiler out.
     const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
     const cli = process.env.npm_execpath ?? "";
-    const { code, output } = basename(cli).startsWith("npm-cli")
-      ? await run(process.execPath, [cli, ...args])
-      : await run("npm", args, { shell: process.platform === "win32" });
+    const npm = basename(cli).startsWith("npm-cli")
+      ? run(process.execPath, [cli, ...args])
+      : run("npm", args, { shell: process.platform === "win32" });
+    const { code, output } = await alive("installing", npm);
     if (code !== 0) {
       throw new Stop(
         `${output.trim()}\n\nnpm ci failed (exit code ${code}). It needs the npm registry: see npm config get registry.`,
@@ -187,12 +206,21 @@ function fingerprint(files) {
   );
 }
 
+/** @param {string} folder @returns {string[]} the settings of the client modules that it bundles: one file, or none */
+function viteConfigs(folder) {
+  return [join(folder, "vite.config.js")].filter(existsSync);
+}
+
 /** Everything the compiler reads. The installed versions are part of it: a new compiler builds anew. */
 function buildKey(/** @type {string} */ installed) {
   const sources = workspaces().flatMap((folder) => [
     join(folder, "package.json"),
     join(folder, "tsconfig.json"),
-    ...(existsSync(join(folder, "src")) ? filesBelow(join(folder, "src")) : []),
+    ...["src", "client"]
+      .map((kind) => join(folder, kind))
+      .filter(existsSync)
+      .flatMap(filesBelow),
+    ...viteConfigs(folder),
   ]);
   const settings = ["tsconfig.json", "tsconfig.base.json", "scripts/bundle.ts"].map((name) =>
     join(root, name),
@@ -231,7 +259,8 @@ function prune() {
     const dist = join(folder, "dist");
     for (const declaration of filesBelow(dist).filter((file) => file.endsWith(".d.ts"))) {
       const stem = declaration.slice(0, -".d.ts".length);
-      if (existsSync(join(folder, "src", `${stem.slice(dist.length)}.ts`))) continue;
+      const source = join(folder, "src", stem.slice(dist.length));
+      if (existsSync(`${source}.ts`) || existsSync(`${source}.tsx`)) continue;
       for (const ending of [".d.ts", ".d.ts.map", ".js", ".js.map"]) rmSync(stem + ending, { force: true });
     }
   }
@@ -251,6 +280,15 @@ async function build(stamp) {
   }
   const bundle = await run(process.execPath, ["--import", "tsx", "scripts/bundle.ts"]);
   if (bundle.code !== 0) throw new Stop(bundle.output.trim());
+  for (const config of workspaces().flatMap(viteConfigs)) {
+    const client = await run(process.execPath, [
+      "node_modules/vite/bin/vite.js",
+      "build",
+      "--config",
+      config,
+    ]);
+    if (client.code !== 0) throw new Stop(client.output.trim());
+  }
   prune();
   stamp.built = key;
   save(stamp);
@@ -262,7 +300,7 @@ try {
   const stamp = readJson(stampFile) ?? {};
   await install(stamp);
   await generate(stamp);
-  if (!noBuild) await build(stamp);
+  if (!noBuild) await alive("compiling", build(stamp));
 } catch (error) {
   if (!(error instanceof Stop)) throw error;
   console.error(error.message);

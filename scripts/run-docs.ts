@@ -6,15 +6,14 @@
  * A program whose database is missing is compiled and not run; with CI set, it fails.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gatesOf } from "./check/gates.ts";
 import {
   type Block,
   blocksOf,
-  fileOf,
   languages,
   outputDiffers,
   type Program,
@@ -23,6 +22,7 @@ import {
 } from "./docs/blocks.ts";
 import { commandsOf, type House, missingIn } from "./docs/commands.ts";
 import { missingFor, startDatabases } from "./docs/databases.ts";
+import { compiledOf, openFolder, writeProgram } from "./docs/folder.ts";
 import { type DocsServer, startServer } from "./docs/server.ts";
 import { filesBelow, workspaces } from "./files.ts";
 import { readText } from "./lua.ts";
@@ -94,26 +94,29 @@ function houseOf(root: string): House {
 
 async function runPrograms(root: string, programs: readonly Program[]): Promise<Outcome[]> {
   if (programs.length === 0) return [];
-  // Inside node_modules/: the packages of the workspace resolve, and no other tool looks there.
-  const folder = join(root, "node_modules/.cache/run-docs", String(process.pid));
-  mkdirSync(folder, { recursive: true });
+  const folder = openFolder(root);
   try {
     const files = programs.map((program) => writeProgram(folder, program));
-    const errors = await compile(root, folder, files);
-    const queue = programs.map((program, at) => ({ program, file: files[at] ?? "" }));
-    const outcomes: Outcome[] = [];
+    const errors = await compile(
+      root,
+      folder,
+      programs.flatMap((program, at) => compiledOf(program, files[at] ?? "")),
+    );
+    const queue = programs.map((program, at) => ({ program, file: files[at] ?? "", at }));
+    // In the order of the pages, whichever ends first.
+    const outcomes: Outcome[] = new Array(queue.length);
     const lanes = Math.min(availableParallelism(), Math.ceil(queue.length / 2));
     await Promise.all(
       Array.from({ length: lanes }, async () => {
         const server = await startServer();
         try {
           for (let next = queue.shift(); next; next = queue.shift()) {
-            const wrong = errors.get(next.file);
-            outcomes.push(
-              wrong
-                ? failed(next.program.last, wrong)
-                : await runProgram(next.program, folder, next.file, server),
-            );
+            const wrong = compiledOf(next.program, next.file)
+              .flatMap((file) => errors.get(file) ?? [])
+              .join("");
+            outcomes[next.at] = wrong
+              ? failed(next.program.last, wrong)
+              : await runProgram(next.program, folder, next.file, server);
           }
         } finally {
           await server.stop();
@@ -124,14 +127,6 @@ async function runPrograms(root: string, programs: readonly Program[]): Promise<
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function writeProgram(folder: string, program: Program): string {
-  const { file, line, language } = program.last;
-  const ending = language.startsWith("j") ? "mjs" : "mts";
-  const name = `${file.replaceAll(/[/.]/g, "-")}-${line}.${ending}`;
-  writeFileSync(join(folder, name), fileOf(program));
-  return name;
 }
 
 /** Compiler errors by file. */
@@ -158,6 +153,8 @@ async function compile(root: string, folder: string, files: readonly string[]): 
         rootDir: ".",
         outDir: "out",
         typeRoots: [join(root, "node_modules/@types")],
+        // As frameworks with decorators have it.
+        ...{ experimentalDecorators: true, emitDecoratorMetadata: true, erasableSyntaxOnly: false },
       },
     },
     files,
@@ -168,8 +165,9 @@ async function compile(root: string, folder: string, files: readonly string[]): 
   const errors = new Map<string, string>();
   for (const line of output.split("\n")) {
     const [, path = "", at, message] = /^(.+?)\((\d+),\d+\): (.*)$/.exec(line) ?? [];
-    if (at !== undefined)
-      errors.set(basename(path), `${errors.get(basename(path)) ?? ""}line ${at}: ${message}\n`);
+    if (at === undefined) continue;
+    const file = relative(folder, resolve(root, path));
+    errors.set(file, `${errors.get(file) ?? ""}line ${at}: ${message}\n`);
   }
   if (code !== 0 && errors.size === 0) throw new Error(output);
   return errors;
@@ -189,7 +187,10 @@ async function runProgram(
   await server.empty();
   const databases = await startDatabases(program);
   try {
-    return await runScript(program, folder, file, { REDIS_URL: server.url, ...databases.env });
+    return await runScript(program, join(folder, "out", dirname(file)), basename(file), {
+      REDIS_URL: server.url,
+      ...databases.env,
+    });
   } finally {
     await databases.stop();
   }
@@ -201,13 +202,23 @@ async function runScript(
   file: string,
   env: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
-  const script = join(folder, "out", file.replace(/\.mts$/, ".mjs"));
-  const { code, output, errors } = await run(["--enable-source-maps", script], folder, env);
+  const script = join(folder, file.replace(/\.mts$/, ".mjs"));
+  const runner = program.last.runner;
+  const args = runner === undefined ? ["--enable-source-maps", script] : runnerOf(runner, file);
+  const { code, output, errors } = await run(args, folder, env);
   // The lines of the file are those of the page.
   const shown = errors.replaceAll(new RegExp(`\\S*${file.replaceAll(".", "\\.")}`, "g"), program.last.file);
   if (code !== 0) return failed(program.last, `exit code ${code}\n${shown}`);
   const differs = outputDiffers(printsOf(program), output);
   return differs ? failed(program.last, differs) : { place: placeOf(program.last), failure: undefined };
+}
+
+/** The command of a test runner, for one file of the folder it runs in. */
+function runnerOf(runner: string, file: string): string[] {
+  const modules = "../../node_modules";
+  if (runner === "vitest") return [`${modules}/vitest/vitest.mjs`, "run", "--root", ".", file];
+  if (runner === "jest") return [`${modules}/jest/bin/jest.js`, "--rootDir", ".", "--runTestsByPath", file];
+  throw new Error(`test=${runner}: use vitest or jest`);
 }
 
 interface Ended {

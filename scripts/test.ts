@@ -14,10 +14,11 @@ import { findServers, NoProgram, servers } from "./servers.ts";
 const root = resolve(import.meta.dirname, "..");
 const isMatrix = process.argv.includes("--matrix");
 const words = process.argv.slice(2).filter((word) => word !== "--matrix");
-const limitS = Number(process.env.HOLDFAST_TEST_LIMIT_S ?? (isMatrix ? 1_800 : 900));
+const limitS = Number(process.env.HOLDFAST_TEST_LIMIT_S ?? (isMatrix ? 3_000 : 900));
 /** After the suites of the matrix. */
 const longRuns = [
   ["scripts/lab.ts", "--seeds", "5000"],
+  ["scripts/lab.ts", "--workload", "all", "--seeds", "1000", "--from", "5001"],
   ["scripts/chaos.ts", "--minutes", "2", "--seed", "1"],
 ];
 /** How much the suites do in the matrix; a variable that is set already is kept. */

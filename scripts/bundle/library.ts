@@ -4,8 +4,10 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { transform } from "esbuild";
 import { type OutputChunk, rolldown } from "rolldown";
-import { filesBelow, workspaces } from "../files.ts";
+import { workspaces } from "../files.ts";
+import { shareLua } from "./lua-parts.ts";
 import { type Output, root, write } from "./output.ts";
 
 interface Manifest {
@@ -48,11 +50,14 @@ export async function bundleLibrary(folder: string): Promise<void> {
 async function made(folder: string, entries: readonly string[]): Promise<Output> {
   const [esm, cjs] = await Promise.all([bundle(folder, entries, "esm"), bundle(folder, entries, "cjs")]);
   const { files, inputs } = declarations(join(root, folder, "dist"), entries);
-  const scripts = ["library", "output"].map((name) => `scripts/bundle/${name}.ts`);
+  const scripts = ["library", "lua-parts", "output"].map((name) => `scripts/bundle/${name}.ts`);
   return {
     files: new Map([...[...esm, ...cjs].map(({ fileName, code }) => [fileName, code] as const), ...files]),
     inputs: [
-      ...new Set([...esm.flatMap(({ moduleIds }) => moduleIds).map((id) => relative(root, id)), ...inputs]),
+      ...new Set([
+        ...esm.flatMap(({ moduleIds }) => moduleIds).map((id) => relative(root, id.replace(/\?.*$/, ""))),
+        ...inputs,
+      ]),
       ...scripts,
       `${folder}/package.json`,
       "node_modules/rolldown/package.json",
@@ -60,11 +65,25 @@ async function made(folder: string, entries: readonly string[]): Promise<Output>
   };
 }
 
+/**
+ * Stack traces of ES modules lead to the line of a function, with every name but those of arguments and local variables; those
+ * of CommonJS have the names of functions and classes. The declarations have the comments.
+ */
+const minified = {
+  esm: {
+    mangle: { keepNames: true, toplevel: false },
+    // Each statement stays on its line.
+    compress: { target: "node20", sequences: false, joinVars: false },
+    codegen: { removeWhitespace: false },
+  },
+  cjs: { mangle: { keepNames: true }, compress: { target: "node20" }, codegen: { removeWhitespace: true } },
+} as const;
+
 async function bundle(
   folder: string,
   entries: readonly string[],
   format: "esm" | "cjs",
-): Promise<OutputChunk[]> {
+): Promise<Pick<OutputChunk, "fileName" | "moduleIds" | "code">[]> {
   const src = join(root, folder, "src");
   const build = await rolldown({
     input: Object.fromEntries(entries.map((entry) => [entry, join(src, `${entry}.ts`)])),
@@ -73,6 +92,9 @@ async function bundle(
     // Everything that has a name of its own is installed beside the package.
     external: (id) => !id.startsWith(".") && !isAbsolute(id),
     resolve: { extensionAlias: { ".js": [".ts"] } },
+    plugins: [shareLua],
+    // No line for each source file: their names say nothing to those who have the package only.
+    experimental: { attachDebugInfo: "none" },
     logLevel: "silent",
   });
   const ending = format === "esm" ? "js" : "cjs";
@@ -82,7 +104,7 @@ async function bundle(
     exports: "named",
     entryFileNames: `[name].${ending}`,
     chunkFileNames: `[name].${ending}`,
-    // Stack traces lead into readable code, and the declarations have the comments.
+    minify: minified[format],
     comments: { jsdoc: false, legal: false, annotation: true },
     codeSplitting: {
       groups: [
@@ -103,7 +125,31 @@ async function bundle(
     },
   });
   await build.close();
-  return output.filter((chunk) => chunk.type === "chunk");
+  const chunks = output.filter((chunk) => chunk.type === "chunk");
+  if (format === "esm") return chunks;
+  return Promise.all(
+    chunks.map(async ({ fileName, moduleIds, code, exports }) => ({
+      fileName,
+      moduleIds,
+      code: (await inShortLines(code)) + (exports.includes("default") ? DEFAULT_IS_THE_MODULE : ""),
+    })),
+  );
+}
+
+/**
+ * The libraries whose API an entry has return their class from `require()`, or a namespace with the class as `default`. The
+ * class with all names as its properties is both.
+ */
+const DEFAULT_IS_THE_MODULE = `
+if (typeof exports.default === "function")
+module.exports = Object.defineProperty(Object.assign(exports.default, exports), "__esModule", { value: true });
+`;
+
+/** Node.js prints the line that threw an error which nobody caught. One line of minified code would fill the terminal. */
+async function inShortLines(code: string): Promise<string> {
+  const settings = { minifyWhitespace: true, minifySyntax: true, lineLimit: 160 } as const;
+  const { code: broken } = await transform(code, { ...settings, target: "node20", charset: "utf8" });
+  return broken;
 }
 
 function follow(id: string, next: (id: string) => readonly string[], found: Set<string>): void {
@@ -113,27 +159,77 @@ function follow(id: string, next: (id: string) => readonly string[], found: Set<
 }
 
 /**
- * A declaration is about a CommonJS file when it ends in `.d.cts`. These are copies of what the compiler wrote, of
- * those that an entry leads to. The others are not published.
+ * The published declarations: copies of what the compiler wrote, of those that an entry leads to. A declaration that
+ * ends in `.d.cts` is about a CommonJS file. An ES module may import such a file, but not the other way round, so each
+ * inner declaration is there once, and only those of the entries have a second copy that ends in `.d.mts`.
  */
 function declarations(dist: string, entries: readonly string[]): Output {
   const found = new Set<string>();
   const specifier = /((?:from|import)\s*\(?\s*")(\.{1,2}\/[^"]+)\.js"/g;
-  const textOf = (file: string) => readFileSync(file, "utf8");
+  const compiled = entries.map((entry) => join(dist, `${entry}.d.ts`)).filter(existsSync);
+  const names = namesOf(compiled.map((file) => readFileSync(file, "utf8")));
+  const texts = new Map<string, string>();
+  const textOf = (file: string): string => {
+    const whole = (): string => readFileSync(file, "utf8");
+    // An entry declares for programs only.
+    const text = texts.get(file) ?? (compiled.includes(file) ? whole() : withoutInner(whole(), names));
+    texts.set(file, text);
+    return text;
+  };
   const imported = (file: string) =>
     [...textOf(file).matchAll(specifier)].map(([, , path = ""]) => resolve(dirname(file), `${path}.d.ts`));
-  const compiled = entries.map((entry) => join(dist, `${entry}.d.ts`)).filter(existsSync);
   for (const file of compiled) follow(file, imported, found);
-  const files = [...found].map((file): [string, string] => [
-    relative(dist, file).replaceAll("\\", "/").replace(/\.ts$/, ".cts"),
-    textOf(file)
+  const files = [...found].flatMap((file) => {
+    const stem = relative(dist, file)
+      .replaceAll("\\", "/")
+      .replace(/\.d\.ts$/, "");
+    const text = textOf(file)
+      // What is said of a whole file, before its imports, is for those who change it.
+      .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=import |export .* from )/, "")
       .replace(specifier, '$1$2.cjs"')
-      .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"),
-  ]);
-  const compiledAll = filesBelow(dist).filter((file) => file.endsWith(".d.ts"));
-  const inner = compiledAll.filter((file) => !found.has(join(dist, file)));
-  return {
-    files: new Map([...files, [".npmignore", inner.map((file) => `/${file}\n`).join("")]]),
-    inputs: [...found].map((file) => relative(root, file)),
-  };
+      .replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4))
+      .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n");
+    return (entries.includes(stem) ? ["cts", "mts"] : ["cts"]).map(
+      (end) => [`${stem}.d.${end}`, text] as const,
+    );
+  });
+  return { files: new Map(files), inputs: [...found].map((file) => relative(root, file)) };
+}
+
+/** The names that entries pass on. */
+function namesOf(entries: readonly string[]): Set<string> {
+  const passedOn = /^export (?:type )?\{ ?([^}]*?) ?\}/gm;
+  return new Set(
+    entries.flatMap((text) =>
+      [...text.matchAll(passedOn)].flatMap(([, names = ""]) =>
+        names.split(/,\s*/).map((name) => name.replace(/^type /, "").replace(/ as .*$/, "")),
+      ),
+    ),
+  );
+}
+
+/**
+ * Leaves out of a declaration what no program can use: a function that no entry passes on, and what a constructor takes of a class
+ * that only the library makes. What was imported for them alone goes with them.
+ */
+function withoutInner(text: string, names: ReadonlySet<string>): string {
+  const doc = String.raw`(?:/\*\*(?:(?!\*/)[\s\S])*\*/\n\s*)?`;
+  const open = text
+    .replace(
+      new RegExp(`^${doc}export declare function (\\w+)[\\s\\S]*?;\\n(?![\\s}])`, "gm"),
+      (all, name: string) => (names.has(name) ? all : ""),
+    )
+    .replace(/^export declare (?:abstract )?class (\w+)[\s\S]*?^\}/gm, (all, name: string) =>
+      names.has(name) && !/\/\*\* Made by (?:(?!\*\/)[\s\S])*\*\/\n\s*constructor/.test(all)
+        ? all
+        : all.replace(/^(\s*)constructor\([^;]*\);$/m, "$1private constructor();"),
+    );
+  const line = /^import (type )?\{ ([^}]*) \} from (".*");\n/gm;
+  const rest = open.replace(line, "");
+  const isNamed = (each: string): boolean =>
+    new RegExp(`\\b${each.replace(/^type /, "").replace(/^.* as /, "")}\\b`).test(rest);
+  return open.replace(line, (_, type = "", imported: string, from: string) => {
+    const used = imported.split(", ").filter(isNamed);
+    return used.length > 0 ? `import ${type}{ ${used.join(", ")} } from ${from};\n` : "";
+  });
 }

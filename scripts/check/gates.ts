@@ -19,6 +19,7 @@ export function gatesOf(root: string): Gate[] {
   return [
     { name: "build", args: ["scripts/prepare.mjs"] },
     own("generate", "generate", "--check"),
+    own("figures", "figures", "--check"),
     tool(
       "biome",
       "@biomejs/biome/bin/biome",
@@ -51,9 +52,9 @@ export function gatesOf(root: string): Gate[] {
           "@arethetypeswrong/cli/dist/index.js",
           "--pack",
           folder,
-          // Node.js 10 knows no "exports", and no package of ours runs there.
+          // A library is also found by `main` and `typesVersions`, as moduleResolution node10 does.
           "--profile",
-          libraries().includes(folder) ? "node16" : "esm-only",
+          libraries().includes(folder) ? "strict" : "esm-only",
           "--no-emoji",
         ),
         needsBuild: true,

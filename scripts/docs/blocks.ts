@@ -6,6 +6,8 @@
  *   ```ts continues                    goes on where the block before it ended
  *   ```ts continues=setup              goes on where the block of that name ended
  *   ```ts needs=postgres               runs beside an empty PostgreSQL; also mariadb
+ *   ```ts file=handler.mts             no program: a file of this name in the folder of every program of the page
+ *   ```js file=a.test.js test=jest     a program that jest, or vitest, runs under this name
  *   ```ts no-run="needs a cluster"     does not run, for a reason that is said
  *
  * `// prints: text` in a block is a line it writes to standard output; `…` in it stands for anything.
@@ -23,12 +25,18 @@ export interface Block {
   readonly needs: string | undefined;
   /** Reason not to run it. */
   readonly noRun: string | undefined;
+  /** Its name as a file beside the other programs of the page. */
+  readonly path: string | undefined;
+  /** What runs it, if not node. */
+  readonly runner: string | undefined;
 }
 
 /** A program made of a block and all it goes on from, in the order of the page. */
 export interface Program {
   readonly last: Block;
   readonly blocks: readonly Block[];
+  /** The files of its page, which it may import. */
+  readonly files: readonly Block[];
 }
 
 export const languages = new Set(["ts", "typescript", "js", "javascript"]);
@@ -52,13 +60,19 @@ export function blocksOf(file: string, text: string): Block[] {
       continues: words.get("continues"),
       needs: words.get("needs"),
       noRun: words.get("no-run"),
+      path: words.get("file"),
+      runner: words.get("test"),
     };
   });
 }
 
 /** The programs of one page. A block that another goes on from runs as part of that one. */
 export function programsOf(page: readonly Block[]): Program[] {
-  const runnable = page.filter(({ language, noRun }) => languages.has(language) && noRun === undefined);
+  const files = filesOf(page);
+  const runnable = page.filter(
+    ({ language, noRun, path, runner }) =>
+      languages.has(language) && noRun === undefined && (path === undefined || runner !== undefined),
+  );
   const before = new Map(runnable.map((block, at) => [block, previous(block, runnable.slice(0, at))]));
   const continued = new Set(before.values());
   return runnable
@@ -66,8 +80,15 @@ export function programsOf(page: readonly Block[]): Program[] {
     .map((last) => {
       const blocks: Block[] = [];
       for (let at: Block | undefined = last; at; at = before.get(at)) blocks.unshift(at);
-      return { last, blocks };
+      return { last, blocks, files };
     });
+}
+
+function filesOf(page: readonly Block[]): Block[] {
+  const files = page.filter(({ path, runner }) => path !== undefined && runner === undefined);
+  const twice = files.find(({ path }, at) => files.slice(0, at).some((other) => other.path === path));
+  if (twice) throw new Error(`${twice.file}:${twice.line} there are two files ${twice.path}`);
+  return files;
 }
 
 function previous(block: Block, earlier: readonly Block[]): Block | undefined {
@@ -95,11 +116,17 @@ export function fileOf({ blocks }: Program): string {
     while (lines.length < line - 1) lines.push("");
     lines.push(...code.trimEnd().split("\n"));
   }
-  const text = addresses.reduce(
+  const text = addressed(lines.join("\n"));
+  // A runner of tests may take it for CommonJS.
+  return blocks.at(-1)?.runner === undefined ? `${text}\nexport {};\n` : `${text}\n`;
+}
+
+/** The text with the servers of this run in place of the addresses that a reader would write. */
+export function addressed(text: string): string {
+  return addresses.reduce(
     (before, [address, variable]) => before.replaceAll(`"${address}"`, `(process.env["${variable}"] ?? "")`),
-    lines.join("\n"),
+    text,
   );
-  return `${text}\nexport {};\n`;
 }
 
 /** What a program says it prints; empty when it says nothing about it. */

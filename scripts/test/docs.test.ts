@@ -5,6 +5,7 @@ import { chosen, gatesOf } from "../check/gates.ts";
 import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
 import { commandsOf, missingIn } from "../docs/commands.ts";
 import { runDocs } from "../run-docs.ts";
+import { tree } from "./tree.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const fenced = (info: string, code: string) => `\`\`\`${info}\n${code}\`\`\`\n`;
@@ -22,6 +23,8 @@ describe("blocks", () => {
         continues: undefined,
         needs: undefined,
         noRun: undefined,
+        path: undefined,
+        runner: undefined,
       },
       {
         file: "p.md",
@@ -32,6 +35,8 @@ describe("blocks", () => {
         continues: undefined,
         needs: undefined,
         noRun: "needs a, b",
+        path: undefined,
+        runner: undefined,
       },
     ]);
   });
@@ -162,6 +167,32 @@ test("a page is run: output, types, crashes and reasons are checked, against an 
   expect(byPlace["22"]).toBe("promised:\n  a\nprinted:\n  b");
   expect(byPlace["25"]).toContain("needs a reason");
   expect(notRun).toContain(`${page}:27 needs PostgreSQL`);
+});
+
+test("a page has files beside its programs, and tests that a runner runs", async () => {
+  const runner = 'import { expect, test } from "vitest";\n';
+  const half = 'import { half } from "./half.mjs";\n';
+  const folder = tree({
+    "right.md": [
+      fenced("ts file=half.mts", "export const half = (n: number): number => n / 2;\n"),
+      fenced("ts", `${half}console.log(half(4)); // prints: 2\n`),
+      fenced(
+        "ts file=half.test.mts test=vitest",
+        `${runner}${half}test("t", () => expect(half(2)).toBe(1));\n`,
+      ),
+      fenced("js file=odd.test.mjs test=vitest", `${runner}test("t", () => expect(1).toBe(2));\n`),
+    ].join(""),
+    "wrong.md": [
+      fenced("ts file=wrong.mts", 'export const n: number = "";\n'),
+      fenced("ts", 'console.log("a");\n'),
+    ].join(""),
+  });
+  const failuresOf = async (page: string) =>
+    (await runDocs(root, [relative(root, join(folder, page))])).outcomes.map(({ failure }) => failure);
+  const [ran, passed, failed] = await failuresOf("right.md");
+  expect([ran, passed]).toEqual([undefined, undefined]);
+  expect(failed).toContain("exit code 1");
+  expect(await failuresOf("wrong.md")).toEqual([expect.stringContaining("TS2322")]);
 });
 
 describe("a page with a database", () => {

