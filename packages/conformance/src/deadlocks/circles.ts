@@ -58,6 +58,35 @@ export const circleCases: readonly NounCase[] = [
     },
   },
   {
+    name: "the code that came last gets the error, and code that came before keeps its time for its next wait",
+    covers: [],
+    needs: [],
+    async run(lab) {
+      const passing = new Passing(lab);
+      const waiting = (name: string) =>
+        lab.events.next("holdfast:lock:waiting", ({ lock }) => lock === name).then(() => passing.step());
+      for (const round of ["one", "two", "three"]) {
+        const [a, b, c] = [lab.name(`${round} a`), lab.name(`${round} b`), lab.name(`${round} c`)];
+        const [first, last] = [new Code(await passing.process()), new Code(await passing.process())];
+        const stranger = await (await passing.process()).mutex(b, { ttl: "60s" }).acquire();
+        const heldByFirst = [await first.mutex(a)];
+        const heldByLast = [await last.mutex(c)];
+        const getsOn = first.mutex(b);
+        await waiting(b);
+        const loses = last.mutex(a);
+        await waiting(a);
+        await stranger.release();
+        heldByFirst.push((await passing.outcome(getsOn)) as Lease);
+        // Its own wait begins last.
+        const error = await oneVictim(passing, [
+          { wait: first.mutex(c), held: heldByFirst },
+          { wait: loses, held: heldByLast },
+        ]);
+        assert.equal(error.lock, a, `round ${round}`);
+      }
+    },
+  },
+  {
     name: "a circle through a mutex, a writer and all permits of a semaphore is found",
     covers: [],
     needs: [],

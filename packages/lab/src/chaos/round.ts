@@ -202,7 +202,7 @@ async function windUp(scene: Scene, crew: Crew): Promise<string[]> {
     Promise.all(what().map((one) => one.catch((error) => remains.push(String(error)))));
   const { alive } = crew;
   await each(() => alive.map((worker) => worker.ask("stop", STOP_TIMEOUT_MS)));
-  const probeTimeoutMs = PROBE_WAIT_MS * 4;
+  const probeTimeoutMs = PROBE_WAIT_MS * 8;
   await each(() => alive.map((worker) => worker.ask("probe", probeTimeoutMs, { waitMs: PROBE_WAIT_MS })));
   await each(() => alive.map((worker) => worker.ask("close", CLOSE_TIMEOUT_MS)));
   for (const worker of alive) {

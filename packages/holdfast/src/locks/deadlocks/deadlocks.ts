@@ -55,6 +55,8 @@ export class Deadlocks {
   readonly #parts: DeadlockParts;
   /** By the id of the lease. */
   readonly #blocked = new Map<string, BlockedLease>();
+  /** The wall clock when code that holds the lease first waited for another one. */
+  readonly #waitedSinceMs = new WeakMap<Lease, number>();
   /** What is under way at the store. */
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -83,8 +85,8 @@ export class Deadlocks {
     wait: Wait,
   ): Promise<Lease> {
     signal?.throwIfAborted();
-    const { schedule, random, self } = this.#parts;
-    const watched = new WatchedWait(random.id(), wanted, self, schedule.clock.now());
+    const { schedule, self } = this.#parts;
+    const watched = new WatchedWait(this.#idFor(owner), wanted, self, schedule.clock.now());
     const ender = new AbortController();
     const stopListening = signal && whenAborted(signal, () => ender.abort(signal.reason));
     this.#register(watched, owner.held);
@@ -104,6 +106,20 @@ export class Deadlocks {
       schedule.cancel(watched.alarm);
       for (const id of [...watched.leases]) this.#unregister(store, watched, id);
     }
+  }
+
+  /**
+   * Ids are in the order in which the code of the waits came: it begins to wait with the first of its leases, and the time stays the same for
+   * every wait until it has given that lease back. The largest id in a circle gets the error. So code that came before all others is spared
+   * until it has every lock that it wants, however often the others begin again. Clocks that differ make another order, and no less of one.
+   */
+  #idFor({ held }: LockOwner): string {
+    const { schedule, random } = this.#parts;
+    const nowMs = schedule.clock.now().wallMs;
+    for (const { lease } of held)
+      if (!this.#waitedSinceMs.has(lease)) this.#waitedSinceMs.set(lease, nowMs);
+    const sinceMs = Math.min(...held.map(({ lease }) => this.#waitedSinceMs.get(lease) ?? nowMs));
+    return `${Math.max(0, Math.trunc(sinceMs)).toString(36).padStart(9, "0")}${random.id()}`;
   }
 
   #pauseMs({ suspicion }: WatchedWait): number {

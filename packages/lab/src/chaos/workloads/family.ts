@@ -12,7 +12,7 @@ const names = ["first", "second", "third"] as const;
 /** Where a handle lies on its way. */
 const handles = "family:handles";
 const naiveKey = "canary:family";
-const lastWaitMs = 15_000;
+const lastWaitMs = 30_000;
 /** Notes that a grant came with others: one of them may have been held for as long as the others were waited for. */
 const ofMany = "of many";
 
