@@ -121,13 +121,11 @@ class CircleWatch {
 
 /** C3: no part stays held that nobody has. */
 function judgeLeft({ scene, handed }: Run): void {
+  // What the dead held, and a handle that nobody adopted, last until somebody asks for the lock, who cuts them to their ttl.
+  if (scene.mayBeSetBack) return;
   for (const [noun, all] of Object.entries(names) as [LockNoun, readonly string[]][]) {
     for (const name of all) {
-      // Where the clock was set back, a handle that nobody adopted lasts until somebody asks for the lock, who cuts it to its ttl.
-      const isOnItsWay = handed.some(
-        ({ part, endMs, adopted }) =>
-          part.name === name && (endMs > scene.world.nowMs || (scene.mayBeSetBack && adopted.length === 0)),
-      );
+      const isOnItsWay = handed.some(({ part, endMs }) => part.name === name && endMs > scene.world.nowMs);
       if (isOnItsWay || !isHeld(scene, noun, name)) continue;
       scene.fail("C3", `the ${noun} "${name}" is still held, and nobody wants it`);
     }
