@@ -13,7 +13,7 @@ import { printable } from "../output/text.js";
 import { rulerFor } from "../output/width.js";
 import { withSession } from "../session.js";
 import type { Settings } from "../settings.js";
-import { redriveDead, showDead, showInFlight } from "./letters.js";
+import { cancelWaiting, redriveDead, showDead, showInFlight } from "./letters.js";
 import { roomIn } from "./look.js";
 import { isBlank } from "./queue.js";
 
@@ -120,13 +120,7 @@ export function position({ name, ticket }: TicketTerms, settings: Settings): Pro
 
 /** @returns 1 when it was too late */
 export function cancel({ name, ticket }: TicketTerms, settings: Settings): Promise<number> {
-  return withSession(settings, async ({ hf }) => {
-    const cancelled = await hf.lanes(name).cancel(ticket);
-    if (settings.json) printLine(jsonOf({ name, ticket, cancelled }));
-    else if (cancelled) printLine("cancelled");
-    else note("it does not wait any more: it runs, or is over");
-    return cancelled ? EXIT.ok : EXIT.no;
-  });
+  return withSession(settings, ({ hf }) => cancelWaiting(hf.lanes(name), "ticket", ticket, settings));
 }
 
 export function peek(name: string, lane: string, count: number, settings: Settings): Promise<number> {

@@ -13,9 +13,28 @@ interface Letterbox {
   redrive(ids?: readonly string[]): Promise<number>;
 }
 
+interface Waiting {
+  readonly name: string;
+  cancel(id: string): Promise<boolean>;
+}
+
 interface Dispatcher {
   readonly name: string;
   inFlight(options: { readonly count: number }): Promise<readonly InFlight[]>;
+}
+
+/** @param called what the id is called there */
+export async function cancelWaiting(
+  from: Waiting,
+  called: "id" | "ticket",
+  id: string,
+  { json }: Settings,
+): Promise<number> {
+  const cancelled = await from.cancel(id);
+  if (json) printLine(jsonOf({ name: from.name, [called]: id, cancelled }));
+  else if (cancelled) printLine("cancelled");
+  else note("it does not wait: a process has it, or it is over");
+  return cancelled ? EXIT.ok : EXIT.no;
 }
 
 export async function showInFlight(from: Dispatcher, count: number, { json }: Settings): Promise<number> {

@@ -33,7 +33,6 @@ interface NodeReport extends Judgement {
 const CLOSE_CLOCKS_MS = 10;
 /** Leases end early or late by such a difference, once it changes. */
 const WRONG_CLOCK_MS = 1_000;
-const DEFAULT_MAX_TTL_MS = 60_000;
 
 const COLUMNS: readonly Column[] = [
   { head: "NODE", align: "left", shrinks: true, rank: 6 },
@@ -47,14 +46,14 @@ const COLUMNS: readonly Column[] = [
 /** @param accepted codes of findings that do not count */
 export async function doctorOfNodes(accepted: readonly string[], settings: Settings): Promise<number> {
   const { nodes, report } = await interruptible(async (signal) => {
-    const states = await statesOf(settings, signal);
+    const { states, maxTtlMs } = await quorumOf(settings, signal);
     const reports: NodeReport[] = [];
     // One after the other: each measures its clock and its round trip.
     for (const [place, url] of settings.redisUrls.entries()) {
       const { report: own } = await examine(url, accepted, settings, signal);
       reports.push({ ...voteOf(states[place]), ...own });
     }
-    return { nodes: reports, report: judgedFindings(comparison(reports, settings), accepted) };
+    return { nodes: reports, report: judgedFindings(comparison(reports, maxTtlMs, settings), accepted) };
   });
   const healthy = report.healthy && nodes.every((node) => node.healthy);
   const all = { healthy, findings: report.findings, nodes };
@@ -65,12 +64,16 @@ export async function doctorOfNodes(accepted: readonly string[], settings: Setti
   return healthy ? EXIT.ok : EXIT.no;
 }
 
-/** In the order of the servers. Fewer than a majority may answer. */
-async function statesOf(settings: Settings, signal: AbortSignal): Promise<readonly NodeState[]> {
+/** The states are in the order of the servers. Fewer than a majority may answer. */
+async function quorumOf(
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<{ readonly states: readonly NodeState[]; readonly maxTtlMs: number }> {
   const quorum = newQuorum(settings);
   try {
     await quorum.connect(signal).catch(() => signal.throwIfAborted());
-    return await quorum.redlock.nodes();
+    const { redlock } = quorum;
+    return { states: await redlock.nodes(), maxTtlMs: redlock.maxTtlMs };
   } finally {
     await quorum.close();
   }
@@ -88,9 +91,9 @@ function voteOf(state: NodeState | undefined): Omit<NodeReport, keyof Judgement>
 }
 
 /** What no server can say alone. */
-function comparison(nodes: readonly NodeReport[], settings: Settings): readonly Finding[] {
+function comparison(nodes: readonly NodeReport[], maxTtlMs: number, settings: Settings): readonly Finding[] {
   const all = [votes(nodes), sameServer(nodes), number(nodes), clocks(nodes)];
-  return [...all, persistence(nodes, settings), versions(nodes)].flat();
+  return [...all, persistence(nodes, maxTtlMs, settings), versions(nodes)].flat();
 }
 
 function votes(nodes: readonly NodeReport[]): readonly Finding[] {
@@ -165,10 +168,9 @@ function clocks(nodes: readonly NodeReport[]): readonly Finding[] {
   ];
 }
 
-function persistence(nodes: readonly NodeReport[], settings: Settings): readonly Finding[] {
+function persistence(nodes: readonly NodeReport[], maxTtlMs: number, settings: Settings): readonly Finding[] {
   const known = nodes.filter(({ facts }) => facts.persistence !== null);
   const forgetful = known.filter(({ facts }) => facts.persistence !== "always");
-  const maxTtlMs = settings.maxTtlMs ?? DEFAULT_MAX_TTL_MS;
   const quarantineMs = settings.quarantineMs ?? maxTtlMs;
   const list = known.map(({ node, facts }) => `${node} ${facts.persistence}`).join(", ");
   if (quarantineMs < maxTtlMs && forgetful.length > 0) {

@@ -10,7 +10,7 @@ import { printable } from "../output/text.js";
 import { rawValue, shownValue, valueText } from "../output/values.js";
 import { withSession } from "../session.js";
 import type { Settings } from "../settings.js";
-import { redriveDead, showDead, showInFlight } from "./letters.js";
+import { cancelWaiting, redriveDead, showDead, showInFlight } from "./letters.js";
 
 export interface PushTerms {
   readonly name: string;
@@ -121,13 +121,7 @@ export function inFlight({ name, count }: ListTerms, settings: Settings): Promis
 
 /** @returns 1 when it was too late */
 export function cancel(name: string, id: string, settings: Settings): Promise<number> {
-  return withSession(settings, async ({ hf }) => {
-    const cancelled = await open(hf, name).cancel(id);
-    if (settings.json) printLine(jsonOf({ name, id, cancelled }));
-    else if (cancelled) printLine("cancelled");
-    else note("it does not wait: a process has it, or it is over");
-    return cancelled ? EXIT.ok : EXIT.no;
-  });
+  return withSession(settings, ({ hf }) => cancelWaiting(open(hf, name), "id", id, settings));
 }
 
 export function dead({ name, count }: ListTerms, settings: Settings): Promise<number> {

@@ -1,5 +1,4 @@
 /** Charges: one limit or many, in one script that charges all of them or none. */
-
 import {
   InvalidArgumentError,
   type LimitResult,

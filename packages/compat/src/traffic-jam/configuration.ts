@@ -1,5 +1,4 @@
 /** The gem's settings: the client, the keys, and the limits that are registered. Periods are in seconds, as there. */
-
 import { InvalidArgumentError, type RedisClientLike } from "holdfast";
 import { checkOptions } from "../options.js";
 import { LimitNotFoundError } from "./errors.js";

@@ -1,5 +1,4 @@
 /** Gauge: the native limit underneath a limit of the gem. It follows the client of the configuration. */
-
 import {
   type Holdfast,
   InvalidArgumentError,

@@ -1,5 +1,4 @@
 /** The gem's limits. Those that count in another way are Limits too, as there. */
-
 import { InvalidArgumentError } from "holdfast";
 import { checkOptions } from "../options.js";
 import { charge, refund, reset, usedOf } from "./charges.js";

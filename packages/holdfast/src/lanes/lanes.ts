@@ -195,9 +195,7 @@ export class Lanes<Body = unknown, Result = unknown> {
    */
   async inFlight(options: CountOptions = {}): Promise<readonly LaneInFlight<Body>[]> {
     const held = await tellCaller(this.#core.control.inFlight(checkList(options, DEFAULT_LISTED)));
-    return held.map(({ id, lane, body, attempt, token, process, remainingMs }) => {
-      return { id, lane: lane ?? "", body: decodeValue(body) as Body, attempt, token, process, remainingMs };
-    });
+    return held.map((one) => ({ ...one, lane: one.lane ?? "", body: decodeValue(one.body) as Body }));
   }
 
   /** Reads the state of all lanes together, at one moment. @throws {ServerError} @throws {IndeterminateError} */

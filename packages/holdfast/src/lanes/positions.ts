@@ -1,5 +1,4 @@
 /** Positions: the places that callers ask for. Those of one turn of the event loop are read by one script call. */
-
 import { Batcher } from "../time/batcher.js";
 import type { Clock } from "../time/clock.js";
 import { type Place, type PlaceFacts, toPlace } from "./place.js";

@@ -94,8 +94,9 @@ export interface HoldfastEvents {
   };
   /** The lease of an arrival of this process expired, and its generation is over without it. */
   "holdfast:barrier:lapsed": { readonly barrier: string; readonly generation: bigint };
-  /** This process set an event, or cleared it. */
+  /** This process set an event. */
   "holdfast:event:set": { readonly event: string; readonly version: bigint };
+  /** This process cleared an event. Where the event was not set, the version is that of its last change. */
   "holdfast:event:cleared": { readonly event: string; readonly version: bigint };
   /** This process counted a latch down to `count`; 0: it opened it. `by`: the party that counted; null: nobody in particular. */
   "holdfast:latch:counted": { readonly latch: string; readonly count: number; readonly by: string | null };

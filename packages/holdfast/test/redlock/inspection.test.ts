@@ -31,6 +31,14 @@ async function listed(redlock: Redlock, pattern: string, free = false): Promise<
   return names.sort();
 }
 
+async function untilAtEachNode(what: string, isSo: (admin: Redis) => Promise<boolean>): Promise<void> {
+  for (const { url } of servers) {
+    const admin = new Redis(url);
+    await until(what, () => isSo(admin));
+    admin.disconnect();
+  }
+}
+
 beforeEach(async () => {
   servers = await Promise.all([1, 2, 3].map(() => EmbeddedValkey.start()));
   proxies = await Promise.all(servers.map(({ port }) => FaultProxy.start({ host: "127.0.0.1", port })));
@@ -107,13 +115,10 @@ describe("taking a lock by force", () => {
     const lease = await redlock.mutex("name").acquire();
     const lost = new Promise((resolve) => lease.signal.addEventListener("abort", resolve));
     // A process that holds something opens its inbox within a second or two.
-    for (const { url } of servers)
-      await until("it listens", async () => {
-        const admin = new Redis(url);
-        const heard = (await admin.pubsub("CHANNELS", "*inbox*")) as string[];
-        admin.disconnect();
-        return heard.length > 0;
-      });
+    await untilAtEachNode("it listens", async (admin) => {
+      const heard = (await admin.pubsub("CHANNELS", "*inbox*")) as string[];
+      return heard.length > 0;
+    });
     const result = await other.inspection.forceRelease("name", lease.fence);
     expect(result).toMatchObject({ outcome: "released", holder: { id: lease.id }, told: true, next: null });
     expect(result.lastFence).toBeGreaterThan(lease.fence);
@@ -129,13 +134,8 @@ describe("taking a lock by force", () => {
     const lease = await redlock.mutex("name").acquire();
     const waiting = other.mutex("name").acquire(WAIT);
     // At every node: a quorum that sees the waiter hands the lock over.
-    for (const { url } of servers)
-      await until("it is in line", async () => {
-        const client = new Redis(url);
-        const inLine = await client.zcard(lockKeys("holdfast", "name")[1] as string);
-        client.disconnect();
-        return inLine === 1;
-      });
+    const line = lockKeys("holdfast", "name")[1] as string;
+    await untilAtEachNode("it is in line", async (admin) => (await admin.zcard(line)) === 1);
     const result = await redlock.inspection.forceRelease("name", 0n);
     expect(result).toMatchObject({ outcome: "handed-over", next: { process: { label: "waiter" } } });
     const next = await waiting;

@@ -1,11 +1,11 @@
 /** The curves: what is shown of the rows by the number of processes. */
-import type { Row } from "./load.js";
+import { clientShare, clientUsEach, perSecond, perUnit, type Rate } from "./rates.js";
 
 export interface Curve {
   readonly name: string;
   readonly load: string;
   readonly phase: string;
-  value(row: Row): number;
+  readonly value: Rate;
 }
 
 export interface Panel {
@@ -13,45 +13,27 @@ export interface Panel {
   readonly curves: readonly Curve[];
 }
 
-const requestsPerSecond = (row: Row): number => row.requests / row.seconds;
-const commandsPerSecond = (row: Row): number => row.commands / row.seconds;
-const requestsEach = (row: Row): number => row.requests / row.done;
-const commandsEach = (row: Row): number => row.commands / row.done;
+const requestsEach = perUnit("requests");
+const requestsPerThousand: Rate = (row) => 1_000 * (requestsEach(row) ?? 0);
+const bytesEach = perUnit("dataBytes");
 
-/** Nothing where the way knows no CPU. */
-const clientShare = (row: Row): number => (row.clientCpuMs ?? Number.NaN) / row.seconds / 10;
-const clientUsEach = (row: Row): number => ((row.clientCpuMs ?? Number.NaN) * 1_000) / row.done;
-const bytesEach = (row: Row): number => (row.dataBytes ?? Number.NaN) / row.done;
-
-function both(load: string, phase: string, per: "second" | "one"): Curve[] {
-  const [requests, commands] =
-    per === "one" ? [requestsEach, commandsEach] : [requestsPerSecond, commandsPerSecond];
+function both(load: string, phase: string, per: typeof perSecond): Curve[] {
   return [
-    { name: "requests", load, phase, value: requests },
-    { name: "commands", load, phase, value: commands },
+    { name: "requests", load, phase, value: per("requests") },
+    { name: "commands", load, phase, value: per("commands") },
   ];
 }
 
 export const panels: readonly Panel[] = [
-  { title: "1,000 locks held, per second", curves: both("held", "keep", "second") },
-  { title: "1,000 callers in line, per second", curves: both("waiting", "keep", "second") },
-  { title: "one turn of a lock that all want", curves: both("hand-over", "turns", "one") },
+  { title: "1,000 locks held, per second", curves: both("held", "keep", perSecond) },
+  { title: "1,000 callers in line, per second", curves: both("waiting", "keep", perSecond) },
+  { title: "one turn of a lock that all want", curves: both("hand-over", "turns", perUnit) },
   {
     title: "1,000 refused calls: requests",
     curves: [
-      {
-        name: "cache: false",
-        load: "refused-uncached",
-        phase: "call",
-        value: (row) => 1_000 * requestsEach(row),
-      },
-      { name: "default", load: "refused", phase: "call", value: (row) => 1_000 * requestsEach(row) },
-      {
-        name: "with blocks",
-        load: "refused-block",
-        phase: "call",
-        value: (row) => 1_000 * requestsEach(row),
-      },
+      { name: "cache: false", load: "refused-uncached", phase: "call", value: requestsPerThousand },
+      { name: "default", load: "refused", phase: "call", value: requestsPerThousand },
+      { name: "with blocks", load: "refused-block", phase: "call", value: requestsPerThousand },
     ],
   },
   {
@@ -67,7 +49,7 @@ export const panels: readonly Panel[] = [
       },
     ]),
   },
-  { title: "a consumer in each, idle, per second", curves: both("queued", "stand", "second") },
+  { title: "a consumer in each, idle, per second", curves: both("queued", "stand", perSecond) },
   {
     title: "CPU of all clients, % of a core",
     curves: [

@@ -40,6 +40,8 @@ interface Drawn {
   readonly curve: Curve;
   readonly virtual: readonly Point[];
   readonly real: readonly Point[];
+  /** The points of the line. CPU and bytes are those of the real server alone. */
+  readonly along: readonly Point[];
 }
 
 export function drawCurves(record: CapacityRecord): string {
@@ -73,10 +75,11 @@ function pointsOf(record: CapacityRecord, curve: Curve): Drawn {
   const of = (rows: readonly Row[]): Point[] =>
     rows
       .filter(({ load, phase }) => load === curve.load && phase === curve.phase)
-      .map((row) => ({ processes: row.processes, value: curve.value(row) }))
-      .filter(({ value }) => value > 0 && Number.isFinite(value))
+      .map((row) => ({ processes: row.processes, value: curve.value(row) ?? 0 }))
+      .filter(({ value }) => value > 0)
       .sort((a, b) => a.processes - b.processes);
-  return { curve, virtual: of(record.virtual.rows), real: of(record.real.rows) };
+  const [virtual, real] = [of(record.virtual.rows), of(record.real.rows)];
+  return { curve, virtual, real, along: virtual.length > 0 ? virtual : real };
 }
 
 function drawPanel({ title }: Panel, drawn: readonly Drawn[]): string[] {
@@ -104,7 +107,7 @@ function drawPanel({ title }: Panel, drawn: readonly Drawn[]): string[] {
 }
 
 function drawCurve(
-  { virtual, real }: Drawn,
+  { virtual, real, along }: Drawn,
   place: number,
   x: (processes: number) => number,
   y: (value: number) => number,
@@ -112,8 +115,6 @@ function drawCurve(
   const at = ({ processes, value }: Point) => `${tenth(x(processes))} ${tenth(y(value))}`;
   const disc = (kind: string, radius: number) => (point: Point) =>
     `<circle class="${kind}${place}" cx="${tenth(x(point.processes))}" cy="${tenth(y(point.value))}" r="${radius}"/>`;
-  // CPU and bytes are those of the real server alone.
-  const along = virtual.length > 0 ? virtual : real;
   return [
     ...(along.length > 0 ? [`<path class="line${place}" d="M${along.map(at).join("L")}"/>`] : []),
     ...virtual.map(disc("dot", 2.6)),
@@ -131,8 +132,8 @@ function legend(name: string, place: number, count: number, top: number): string
 
 function described({ title }: Panel, drawn: readonly Drawn[]): string {
   const told = drawn.map(
-    ({ curve, virtual, real }) =>
-      `${curve.name} ${(virtual.length > 0 ? virtual : real).map(({ processes, value }) => `${short(value)} with ${processes}`).join(", ")}`,
+    ({ curve, along }) =>
+      `${curve.name} ${along.map(({ processes, value }) => `${short(value)} with ${processes}`).join(", ")}`,
   );
   return `${title}: ${told.join("; ")}.`;
 }

@@ -1,6 +1,7 @@
 /** The tables of docs/guides/capacity.md. */
 import { type Cost, costsOf, few, idleConsumerUs, intervalOf, many, sizesOf } from "./costs.js";
 import type { Row } from "./load.js";
+import { clientShare, clientUsEach, perSecond, perUnit, type Rate, serverShare } from "./rates.js";
 import { type CapacityRecord, processesOf, rowOf, short, type Way } from "./record.js";
 
 /** By the names of their places in the page. */
@@ -90,14 +91,10 @@ interface Measure {
   readonly load: string;
   readonly phase: string;
   readonly ways: readonly Way[];
-  of(row: Row): number | null;
+  readonly of: Rate;
 }
 
 const counts: readonly Way[] = ["virtual", "real"];
-const perSecond = (part: "requests" | "commands") => (row: Row) => row[part] / row.seconds;
-const perUnit = (part: "requests" | "commands") => (row: Row) => row[part] / row.done;
-const clientShare = (row: Row) => row.clientCpuMs && row.clientCpuMs / row.seconds / 10;
-const serverShare = (row: Row) => row.serverCpuMs && row.serverCpuMs / row.seconds / 10;
 
 /** Both counts, and what both sides compute. */
 function steady(title: string, load: string, phase: string): Measure[] {
@@ -116,7 +113,7 @@ function each(title: string, load: string, phase: string): Measure[] {
     {
       title: `${title}: CPU of all clients, µs`,
       ...{ load, phase, ways: ["real"] as const },
-      of: (row) => row.clientCpuMs && (row.clientCpuMs * 1_000) / row.done,
+      of: clientUsEach,
     },
   ];
 }

@@ -116,8 +116,7 @@ export class Deadlocks {
   #idFor({ held }: LockOwner): string {
     const { schedule, random } = this.#parts;
     const nowMs = schedule.clock.now().wallMs;
-    for (const { lease } of held)
-      if (!this.#waitedSinceMs.has(lease)) this.#waitedSinceMs.set(lease, nowMs);
+    for (const { lease } of held) if (!this.#waitedSinceMs.has(lease)) this.#waitedSinceMs.set(lease, nowMs);
     const sinceMs = Math.min(...held.map(({ lease }) => this.#waitedSinceMs.get(lease) ?? nowMs));
     return `${Math.max(0, Math.trunc(sinceMs)).toString(36).padStart(9, "0")}${random.id()}`;
   }
