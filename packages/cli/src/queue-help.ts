@@ -53,7 +53,7 @@ Exit codes: 0 done; 75 no message came within --wait; 64 wrong arguments; 69 Red
 is unreachable, or refuses: a message may be lost.
 `,
   peek: `
-Messages that are delayed or in flight are not among them.
+The commands delayed and in-flight print the others.
 
 Examples:
   holdfast queue peek emails
@@ -61,6 +61,17 @@ Examples:
 
 Exit codes: 0, also when none waits; 64 wrong arguments; 69 Redis is unreachable,
 or refuses.
+`,
+  delayed: `
+DUE is how long until a message is delivered. ATTEMPTS is the number of its
+deliveries: a message that failed may be given back with a delay.
+
+Examples:
+  holdfast queue delayed emails
+  holdfast queue delayed emails --json | jq '.delayed[] | {id, dueInMs}'
+
+Exit codes: 0, also when there is none; 64 wrong arguments; 69 Redis is
+unreachable, or refuses.
 `,
   inFlight: `
 ENDS is when the message is delivered again, unless its process extends it, which

@@ -23,6 +23,7 @@ export function addQueue(program: Command, finish: Finish): void {
   addPop(queue, finish);
   addPeek(queue, finish);
   addInFlight(queue, finish);
+  addDelayed(queue, finish);
   addCancel(queue, finish);
   addState(queue, finish);
   addPause(queue, finish);
@@ -126,6 +127,21 @@ function addInFlight(queue: Command, finish: Finish): void {
       const { count, ...rest } = self.optsWithGlobals();
       const { inFlight } = await import("./commands/queue.js");
       finish(await inFlight({ name, count }, settingsOf(rest)));
+    });
+}
+
+function addDelayed(queue: Command, finish: Finish): void {
+  queue
+    .command("delayed")
+    .summary("print the messages that wait for their time")
+    .description("Prints the messages of the queue NAME that are delayed, and when each is due.")
+    .argument("<name>", "the queue")
+    .addOption(countOption(100))
+    .addHelpText("after", QUEUE_HELP.delayed)
+    .action(async (name: string, _: unknown, self: Command) => {
+      const { count, ...rest } = self.optsWithGlobals();
+      const { delayed } = await import("./commands/queue.js");
+      finish(await delayed({ name, count }, settingsOf(rest)));
     });
 }
 

@@ -81,6 +81,27 @@ test("a message is pushed, seen, counted and taken, as text and as JSON", async 
   ]);
 });
 
+test("messages that wait for their time are listed, the next one first", async () => {
+  const queue = hf.queue<string>("q-delayed");
+  const [late, soon] = [await queue.push("late", { delay: "2h" }), await queue.push("soon", { delay: "1h" })];
+  const [text, json] = await Promise.all([
+    holdfast("delayed", "q-delayed"),
+    holdfast("delayed", "q-delayed", "--json", "--count", "1"),
+  ]);
+  expect(text.stdout).toMatch(
+    new RegExp(`^ID +ATTEMPTS +DUE +BODY\\n${soon.id} +0 +\\S.*"soon"\\n${late.id} +0 +\\S.*"late"\\n$`),
+  );
+  expect(JSON.parse(json.stdout)).toEqual({
+    name: "q-delayed",
+    delayed: [{ id: soon.id, attempts: 0, dueInMs: expect.any(Number), value: "soon", encoding: "json" }],
+  });
+  await queue.reset();
+  expect(await holdfast("delayed", "q-delayed")).toMatchObject({
+    ...{ exitCode: 0, stdout: "" },
+    stderr: expect.stringMatching("no message of 'q-delayed' is delayed"),
+  });
+});
+
 test("a message that waits is cancelled, one that a process has is not, and is listed with its process", async () => {
   const queue = hf.queue<string>("q-cancel");
   const [runs, waits] = await queue.pushMany(["runs", "waits\u001b[2J"]);

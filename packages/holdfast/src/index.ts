@@ -133,6 +133,7 @@ export type { Pushed } from "./queues/pushes.js";
 export type {
   Consumer,
   DeadLetter,
+  Delayed,
   InFlight,
   Message,
   Queue,

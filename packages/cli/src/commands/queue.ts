@@ -4,7 +4,7 @@ import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";
 import { feed } from "../feed.js";
 import { parseValue, readValue, type ValueForm } from "../input.js";
-import { forJson, waitingTable } from "../output/messages.js";
+import { delayedTable, forJson, waitingTable } from "../output/messages.js";
 import { jsonOf, note, printLine } from "../output/output.js";
 import { printable } from "../output/text.js";
 import { rawValue, shownValue, valueText } from "../output/values.js";
@@ -117,6 +117,16 @@ export function peek({ name, count }: ListTerms, settings: Settings): Promise<nu
 
 export function inFlight({ name, count }: ListTerms, settings: Settings): Promise<number> {
   return withSession(settings, ({ hf }) => showInFlight(open(hf, name), count, settings));
+}
+
+export function delayed({ name, count }: ListTerms, settings: Settings): Promise<number> {
+  return withSession(settings, async ({ hf }) => {
+    const messages = await open(hf, name).delayed({ count });
+    if (settings.json) printLine(jsonOf({ name, delayed: messages.map(forJson) }));
+    else if (messages.length === 0) note(`no message of '${printable(name)}' is delayed`);
+    else for (const line of await delayedTable(messages)) printLine(line);
+    return EXIT.ok;
+  });
 }
 
 /** @returns 1 when it was too late */

@@ -1,5 +1,5 @@
 /** Messages of queues and lanes, as lines for people. */
-import type { DeadLetter, InFlight } from "holdfast";
+import type { DeadLetter, Delayed, InFlight } from "holdfast";
 import { showDuration } from "../duration.js";
 import { colorsFor, jsonOf } from "./output.js";
 import { type Column, tableOf } from "./table.js";
@@ -22,6 +22,12 @@ const WAITING: readonly Column[] = [
   { head: "ID", align: "left", shrinks: true, rank: 2 },
   { head: "BODY", align: "left", shrinks: true, rank: 1 },
 ];
+const DELAYED: readonly Column[] = [
+  { head: "ID", align: "left", shrinks: true, rank: 4 },
+  { head: "ATTEMPTS", align: "right", shrinks: false, rank: 1 },
+  { head: "DUE", align: "right", shrinks: false, rank: 3 },
+  { head: "BODY", align: "left", shrinks: true, rank: 2 },
+];
 const IN_FLIGHT: readonly Column[] = [
   { head: "ID", align: "left", shrinks: true, rank: 5 },
   { head: "ATTEMPT", align: "right", shrinks: false, rank: 1 },
@@ -40,6 +46,16 @@ const DEAD: readonly Column[] = [
 export function waitingTable(messages: readonly Waiting[]): Promise<readonly string[]> {
   const rows = messages.map(({ id, body }) => [printable(id), valueText(body)]);
   return lines(WAITING, rows);
+}
+
+export function delayedTable(messages: readonly Delayed[]): Promise<readonly string[]> {
+  const rows = messages.map(({ id, attempts, dueInMs, body }) => [
+    printable(id),
+    String(attempts),
+    showDuration(dueInMs),
+    valueText(body),
+  ]);
+  return lines(DELAYED, rows);
 }
 
 export function inFlightTable(deliveries: readonly InFlight[]): Promise<readonly string[]> {

@@ -105,6 +105,37 @@ export const operationCases: readonly NounCase[] = [
     },
   },
   {
+    name: "what is delayed is listed in the order of its time, with the deliveries that it had",
+    covers: ["bullmq getDelayed"],
+    needs: [],
+    async run(lab) {
+      const queue = (await lab.holdfast()).queue<string>(lab.name());
+      assert.deepEqual(await queue.delayed(), []);
+      const again = await queue.push("again");
+      const failed = await queue.receive({ wait: 0 });
+      await failed?.nack({ delay: "30m" });
+      const last = await queue.push("last", { delay: "1h" });
+      const first = await queue.push("later: 7", { delay: "1m" });
+      const listed = await queue.delayed();
+      assert.deepEqual(
+        listed.map(({ id, body, attempts }) => [id, body, attempts]),
+        [
+          [first.id, "later: 7", 0],
+          [again.id, "again", 1],
+          [last.id, "last", 0],
+        ],
+      );
+      for (const [place, mostMs] of [60_000, 1_800_000, 3_600_000].entries()) {
+        const { dueInMs = 0 } = listed[place] ?? {};
+        assert.ok(dueInMs > mostMs - 30_000 && dueInMs <= mostMs, String(dueInMs));
+      }
+      assert.deepEqual(
+        (await queue.delayed({ count: 1 })).map(({ id }) => id),
+        [first.id],
+      );
+    },
+  },
+  {
     name: "drain deletes what waits, and spares what is in flight and the dead",
     covers: ["curator testFlush", "bullmq tests/queue: drain"],
     needs: [],

@@ -1,7 +1,7 @@
 /** LaneControl: what an operator does with the lanes of one name, and sees of them. */
 import { type Held, heldOf, type Letter, lettersOf } from "../queues/delivery-replies.js";
 import { script as deadScript } from "../queues/lua/dead.lua.js";
-import { script as inFlightScript } from "../queues/lua/in-flight.lua.js";
+import { script as timedScript } from "../queues/lua/timed.lua.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import type { LaneCalls } from "./lane-calls.js";
@@ -138,7 +138,7 @@ export class LaneControl {
 
   /** The deliveries that processes have: their ids are tickets. */
   async inFlight(count: number): Promise<readonly Held[]> {
-    const reply = await this.#calls.run(inFlightScript, ["about", "off", "away"], [String(count)]);
+    const reply = await this.#calls.run(timedScript, ["about", "off", "away"], [String(count)]);
     return heldOf(replyRow(reply, 0));
   }
 

@@ -73,6 +73,22 @@ export function heldOf(words: readonly Reply[]): Held[] {
   });
 }
 
+/** A message that waits for its time. */
+export interface Later {
+  readonly id: string;
+  readonly body: string;
+  readonly attempts: number;
+  readonly dueInMs: number;
+}
+
+export function laterOf(words: readonly Reply[]): Later[] {
+  return rowsOf(words, 3).flatMap(([member, body, leftMs]) => {
+    const [, id, attempts] = /^later:(\d+):(\d+)$/.exec(String(member)) ?? [];
+    if (!id) return [];
+    return [{ id, body: String(body), attempts: Number(attempts), dueInMs: Number(leftMs) }];
+  });
+}
+
 /** A reason as dead letters keep it. */
 export function cutReason(reason: string): string {
   return reason.length <= LONGEST_REASON ? reason : `${reason.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;

@@ -11,8 +11,10 @@ import {
   givenOf,
   type Held,
   heldOf,
+  type Later,
   type Letter,
   lateOf,
+  laterOf,
   lettersOf,
   rowsOf,
   type Waiting,
@@ -23,7 +25,6 @@ import { script as cancelScript } from "./lua/cancel.lua.js";
 import { script as deadScript } from "./lua/dead.lua.js";
 import { script as drainScript } from "./lua/drain.lua.js";
 import { script as extendScript } from "./lua/extend.lua.js";
-import { script as inFlightScript } from "./lua/in-flight.lua.js";
 import { script as leaveScript } from "./lua/leave.lua.js";
 import { script as lookScript } from "./lua/look.lua.js";
 import { script as pauseScript } from "./lua/pause.lua.js";
@@ -32,6 +33,7 @@ import { script as pushScript } from "./lua/push.lua.js";
 import { script as redriveScript } from "./lua/redrive.lua.js";
 import { script as resetScript } from "./lua/reset.lua.js";
 import { script as takeScript } from "./lua/take.lua.js";
+import { script as timedScript } from "./lua/timed.lua.js";
 import type { PushAnswer, Pushed, PushRequest } from "./pushes.js";
 import type { QueueSettings } from "./settings.js";
 
@@ -151,8 +153,19 @@ export class QueueScripts implements DeliveryScripts {
 
   /** The deliveries that processes have, the nearest deadline first. */
   async inFlight(count: number): Promise<Held[]> {
-    const [about = "", , off = "", away = ""] = this.#keys;
-    return heldOf(replyRow(await this.#run(inFlightScript, [about, off, away], [String(count)]), 0));
+    const [, , , away = ""] = this.#keys;
+    return heldOf(await this.#timed(away, count));
+  }
+
+  /** The messages that wait for their time, the nearest first. */
+  async delayed(count: number): Promise<Later[]> {
+    const [, , , , , later = ""] = this.#keys;
+    return laterOf(await this.#timed(later, count));
+  }
+
+  async #timed(key: string, count: number): Promise<readonly Reply[]> {
+    const [about = "", , off = ""] = this.#keys;
+    return replyRow(await this.#run(timedScript, [about, off, key], [String(count)]), 0);
   }
 
   /** Whether the message waited, and is deleted. */

@@ -61,6 +61,14 @@ export interface InFlight<Body = unknown> extends Message<Body> {
   readonly remainingMs: number;
 }
 
+/** A message that is not delivered before its time. */
+export interface Delayed<Body = unknown> extends Message<Body> {
+  /** Number of its deliveries until now: 0 unless a failed one was given back with a delay. */
+  readonly attempts: number;
+  /** 0: its time has come, and it is delivered when somebody asks for a message. */
+  readonly dueInMs: number;
+}
+
 export class Queue<Body = unknown, Result = unknown> {
   readonly name: string;
   readonly #core: QueueCore;
@@ -160,8 +168,8 @@ export class Queue<Body = unknown, Result = unknown> {
   }
 
   /**
-   * Reads the next messages, in the order in which they will be delivered, and leaves them in the queue. Those that are delayed
-   * are not among them.
+   * Reads the next messages, in the order in which they will be delivered, and leaves them in the queue. Those of
+   * `delayed()` are not among them.
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError}
    */
   async peek(options: CountOptions = {}): Promise<readonly Message<Body>[]> {
@@ -178,6 +186,15 @@ export class Queue<Body = unknown, Result = unknown> {
     return held.map(({ id, body, attempt, token, process, remainingMs }) => {
       return { id, body: decodeValue(body) as Body, attempt, token, process, remainingMs };
     });
+  }
+
+  /**
+   * Reads the messages that are delayed, the one that is due next first, and leaves them in the queue.
+   * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError}
+   */
+  async delayed(options: CountOptions = {}): Promise<readonly Delayed<Body>[]> {
+    const later = await tellCaller(this.#core.scripts.delayed(checkList(options, DEFAULT_LISTED)));
+    return later.map((one) => ({ ...one, body: decodeValue(one.body) as Body }));
   }
 
   /**

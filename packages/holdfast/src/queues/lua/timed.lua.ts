@@ -1,7 +1,7 @@
-// Generated from in-flight.lua by scripts/generate.ts; do not edit.
+// Generated from timed.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
-  name: "queues/lua/in-flight",
-  sha1: "0f2f19d41b7c55d38fc07b934d33c2a07238a273",
+  name: "queues/lua/timed",
+  sha1: "921e00f764966cb57b00810e2b9a5abb57b0166b",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -95,13 +95,13 @@ local function close(q, seq, answer)
   redis.call('HSET', q.about, unpack(fields))
   if answer and not q.memory then tidy_memory(q) end
 end
-local q = { about = KEYS[1], off = KEYS[2], away = KEYS[3] }
+local q = { about = KEYS[1], off = KEYS[2], timed = KEYS[3] }
 local count = tonumber(ARGV[1])
 local MOST = 1048576
 open(q, '')
 checked(q.off, redis.pcall('HLEN', q.off))
 local seen, bytes = {}, 0
-local rows = checked(q.away, redis.pcall('ZRANGE', q.away, 0, count - 1, 'WITHSCORES'))
+local rows = checked(q.timed, redis.pcall('ZRANGE', q.timed, 0, count - 1, 'WITHSCORES'))
 for place = 1, #rows, 2 do
   local body = redis.call('HGET', q.off, rows[place])
   if body then

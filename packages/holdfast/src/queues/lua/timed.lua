@@ -1,24 +1,25 @@
 --[[
-in-flight: reads the deliveries that processes have, of a queue or of lanes. Changes nothing.
+timed: reads what has a time: the deliveries that processes have, of a queue or of lanes, or the delayed messages of a queue. Changes nothing.
 
-KEYS[1..3]  about, off, away   see _deliveries.lua
+KEYS[1..2]  about, off   see _deliveries.lua
+KEYS[3]     away, see _deliveries.lua; or later, see _queue.lua
 ARGV[1]     count  integer, at most 1,000
 
-Returns  {handle, body, left_ms, ...}  the nearest deadline first; left_ms at least 0: one that is overdue has not come back yet
+Returns  {member, body, left_ms, ...}  the nearest time first; left_ms at least 0: nobody has looked since one that is overdue
 Raises   WRONGTYPE where another program owns a key
 
 Retry    safe
 Clock    the server's, read once
-Cost     O(n) with n the deliveries read. Stops after the first that brings the bodies to 1 MiB
+Cost     O(n) with n the messages read. Stops after the first that brings the bodies to 1 MiB
 ]]
 --- @include "_about.lua"
-local q = { about = KEYS[1], off = KEYS[2], away = KEYS[3] }
+local q = { about = KEYS[1], off = KEYS[2], timed = KEYS[3] }
 local count = tonumber(ARGV[1])
 local MOST = 1048576
 open(q, '')
 checked(q.off, redis.pcall('HLEN', q.off))
 local seen, bytes = {}, 0
-local rows = checked(q.away, redis.pcall('ZRANGE', q.away, 0, count - 1, 'WITHSCORES'))
+local rows = checked(q.timed, redis.pcall('ZRANGE', q.timed, 0, count - 1, 'WITHSCORES'))
 for place = 1, #rows, 2 do
   local body = redis.call('HGET', q.off, rows[place])
   if body then
