@@ -91,6 +91,11 @@ for (const [title, program] of programs) {
       return numbers;
     }
 
+    /** An outage may change their order: one connection is back before the other has brought what came meanwhile. */
+    async function heardAnyhow(count: number): Promise<(number | undefined)[]> {
+      return (await heard(count)).sort((a = 0, b = 0) => a - b);
+    }
+
     test("what comes by both connections is heard once", async () => {
       const numbers = Array.from({ length: 200 }, (_, n) => n);
       await emit(numbers);
@@ -107,7 +112,7 @@ for (const [title, program] of programs) {
         await client.call("CLIENT", "KILL", "TYPE", "pubsub");
         const numbers = Array.from({ length: 20 }, () => next++);
         await emit(numbers);
-        expect(await heard(20)).toEqual(numbers);
+        expect(await heardAnyhow(20)).toEqual(numbers);
         await subscribed(server);
       }
     });
@@ -116,13 +121,13 @@ for (const [title, program] of programs) {
       await replica.kill();
       const numbers = Array.from({ length: 50 }, (_, n) => n);
       await emit(numbers);
-      expect(await heard(50)).toEqual(numbers);
+      expect(await heardAnyhow(50)).toEqual(numbers);
       await replica.launch();
       await linked();
       await subscribed(replica);
       await admin(primary).call("CLIENT", "KILL", "TYPE", "pubsub");
       await emit([50]);
-      expect(await heard(1)).toEqual([50]);
+      expect(await heardAnyhow(1)).toEqual([50]);
     });
 
     test("the loss of the primary loses no signal that the replica saw, and those of the promoted replica are heard", async () => {
@@ -130,10 +135,10 @@ for (const [title, program] of programs) {
       await emit(numbers);
       await followed();
       await primary.kill();
-      expect(await heard(50)).toEqual(numbers);
+      expect(await heardAnyhow(50)).toEqual(numbers);
       await admin(replica).replicaof("NO", "ONE");
       await emit([50, 51], open(url(replica)));
-      expect(await heard(2)).toEqual([50, 51]);
+      expect(await heardAnyhow(2)).toEqual([50, 51]);
     });
 
     test("emitOne reaches a process that hears the replica only", async () => {
