@@ -3,9 +3,7 @@ import { EventLog, FaultProxy, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redlock, type RedlockOptions } from "holdfast/redlock";
 import { Redis } from "ioredis";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { mergeStates } from "../../src/locks/backends/redlock/merged-state.js";
-import type { LockState, LockWaiter } from "../../src/locks/inspection.js";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { lockKeys } from "../../src/redis/keys.js";
 
 const WAIT = { wait: "20s" } as const;
@@ -39,13 +37,17 @@ async function untilAtEachNode(what: string, isSo: (admin: Redis) => Promise<boo
   }
 }
 
-beforeEach(async () => {
+beforeAll(async () => {
   servers = await Promise.all([1, 2, 3].map(() => EmbeddedValkey.start()));
   proxies = await Promise.all(servers.map(({ port }) => FaultProxy.start({ host: "127.0.0.1", port })));
+  return async () => {
+    await Promise.all(proxies.map((proxy) => proxy.close()));
+    await Promise.all(servers.map((server) => server.stop()));
+  };
 });
-afterEach(async () => {
-  await Promise.all(proxies.map((proxy) => proxy.close()));
-  await Promise.all(servers.map((server) => server.stop()));
+beforeEach(async () => {
+  for (const proxy of proxies) proxy.heal();
+  await untilAtEachNode("nothing is left", async (admin) => (await admin.flushall()) === "OK");
 });
 
 test("a lock that nobody used is free", async () => {
@@ -186,41 +188,4 @@ test("a holder whose seat came back is shown with the token of its lease", async
   expect((await redlock.inspection.look("name")).holder).toMatchObject({ id: lease.id, fence: lease.fence });
   const result = await redlock.inspection.forceRelease("name", lease.fence);
   expect(result.outcome).toBe("released");
-});
-
-describe("lines of several nodes", () => {
-  const waiter = (id: string, silentMs = 5): LockWaiter => ({ id, process: null, silentMs, ttlMs: 100 });
-  const state = (ids: readonly string[]): LockState => ({
-    name: "n",
-    holder: null,
-    waiters: ids.map((id) => waiter(id)),
-    waiting: ids.length,
-    lastFence: 1n,
-    banned: 0,
-  });
-  test.each([
-    {
-      lines: [
-        ["a", "b"],
-        ["a", "b"],
-        ["a", "b"],
-      ],
-      merged: "a b",
-    },
-    { lines: [["a", "c"], ["a", "b", "c"], ["b"]], merged: "a b c" },
-    { lines: [["c"], ["b", "c"], ["a", "b"]], merged: "a b c" },
-    { lines: [["a.1", "b"], ["a.3", "b.2"], []], merged: "a b" },
-    {
-      lines: [
-        ["a", "b"],
-        ["b", "a"],
-      ],
-      merged: "a b",
-    },
-    { lines: [[], []], merged: "" },
-  ])("$lines are $merged", ({ lines, merged }) => {
-    const { waiters, waiting } = mergeStates("n", lines.map(state), 2);
-    expect(waiters.map(({ id }) => id).join(" ")).toBe(merged);
-    expect(waiting).toBe(waiters.length);
-  });
 });
