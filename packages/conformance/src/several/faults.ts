@@ -15,10 +15,15 @@ export const severalFaultCases: readonly NounCase[] = [
     covers: ["Redisson: one lock of a MultiLock expires", "redlock: the signal of using aborts"],
     needs: [],
     async run(lab) {
-      const [one, other] = [await lab.holdfast(), await lab.holdfast()];
+      // Without its inbox it learns of the loss with its next renewal.
+      const [one, other] = [await lab.holdfast({ listenAfter: 0 }), await lab.holdfast()];
       const [a, b, c] = namesOf(lab, 3);
       const lease = await one.multiLock([a, b, c].map((name) => one.mutex(name))).acquire();
       const lost = new Promise<void>((resolve) => lease.signal.addEventListener("abort", () => resolve()));
+      await until("it listens", async () => {
+        const channels = await lab.command("PUBSUB", "CHANNELS", `${lab.prefix}:inbox:*`);
+        return Array.isArray(channels) && channels.length > 0;
+      });
       await (await other.inspector()).forceRelease(b);
       await within(lost, "the loss");
       const { reason } = lease.signal;
