@@ -35,6 +35,16 @@ export interface Click {
   readonly webServer: number;
 }
 
+/** What students do to their teams meanwhile. A move that meets an outage is not repeated. */
+export interface Move {
+  readonly atMs: number;
+  readonly student: number;
+  readonly action: "invite" | "accept" | "join" | "leave" | "wish";
+  /** Whom to invite or to join, which invitation, or the dearest room. */
+  readonly which: number;
+  readonly webServer: number;
+}
+
 export type Fault =
   | { readonly kind: "kill web server" | "kill worker"; readonly atMs: number; readonly which: number }
   | {
@@ -50,6 +60,7 @@ export interface Schedule {
   readonly seed: number;
   readonly way: Way;
   readonly clicks: readonly Click[];
+  readonly moves: readonly Move[];
   readonly faults: readonly Fault[];
 }
 
@@ -58,6 +69,8 @@ export interface Judged {
   /** Clicks that never had an outcome. */
   readonly unanswered: number;
   readonly answers: number;
+  /** Moves that changed a team or its wishes. */
+  readonly moved: number;
   readonly errors: readonly string[];
 }
 
@@ -111,6 +124,7 @@ class Play {
   readonly #students: readonly Student[];
   readonly #answers: Answer[] = [];
   readonly #open = new Map<string, { readonly click: Click; webServer: number }>();
+  #moved = 0;
   #webServers: Program[] = [];
   #workers: Program[] = [];
 
@@ -148,8 +162,10 @@ class Play {
     this.#schedule.clicks.forEach(
       (click, at) => void world.at(LOADED_MS + click.atMs, () => this.#click(click, at)),
     );
+    for (const move of this.#schedule.moves) world.at(LOADED_MS + move.atMs, () => this.#move(move));
     for (const fault of this.#schedule.faults) world.at(LOADED_MS + fault.atMs, () => this.#strike(fault));
-    const lastMs = Math.max(...[...this.#schedule.clicks, ...this.#schedule.faults].map(({ atMs }) => atMs));
+    const { clicks, moves, faults } = this.#schedule;
+    const lastMs = Math.max(...[...clicks, ...moves, ...faults].map(({ atMs }) => atMs));
     await world.run(LOADED_MS + lastMs + CALM_MS);
     return this.#judge();
   }
@@ -190,8 +206,9 @@ class Play {
         if (answer.state !== "waiting") return answer;
         const view = await dormitory.selection.ticket(student);
         if (view?.outcome?.requestId === answer.requestId) return view.outcome;
-        // A request of a mate was decided last: the same form again brings the answer to this one.
-        if (view?.state === "decided") answer = null;
+        // A request of a mate was decided last, or the student has left the team that was answered: the page offers the form again, and
+        // the same request brings its answer, or one for the new team.
+        if (view?.state === "decided" || view?.state === "none") answer = null;
         await process.sleep(POLL_MS);
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
@@ -211,6 +228,44 @@ class Play {
     if (action === "regret") return selection.regret(student, id);
     const roomId = rooms[click.room % rooms.length]?.id ?? "";
     return action === "pick" ? selection.pick(student, roomId, id) : selection.grab(student, id);
+  }
+
+  #move(move: Move): void {
+    const webServer = this.#webServers[move.webServer % WEB_SERVERS];
+    const student = this.#students[move.student % STUDENTS];
+    if (!webServer || !student) return;
+    webServer.process.run(async () => {
+      try {
+        const result = webServer.dormitory && (await this.#change(webServer.dormitory, student, move));
+        if (result?.ok) this.#moved += 1;
+      } catch (error) {
+        if (!(error instanceof Unreachable)) throw error;
+      }
+    });
+  }
+
+  async #change(
+    { teams }: OpenDormitory,
+    student: Student,
+    { action, which }: Move,
+  ): Promise<{ readonly ok: boolean } | null> {
+    if (action === "leave") return teams.leave(student);
+    const other = this.#students[which % STUDENTS] as Student;
+    if (action === "invite") return teams.invite(student, other.id);
+    if (action === "join") {
+      await teams.leave(student);
+      await teams.invite(other, student.id);
+    }
+    const view = await teams.of(student);
+    if (!view) return null;
+    if (action === "wish") {
+      const { rooms } = this.#batch;
+      const dearest = rooms[which % rooms.length]?.id ?? "";
+      const others = view.wishes.roomIds.filter((id) => id !== dearest).slice(0, 3);
+      return teams.setWishes(student, [dearest, ...others], view.wishes.version);
+    }
+    const { received } = view;
+    return received.length === 0 ? null : teams.accept(student, received[which % received.length]?.id ?? "");
   }
 
   #strike(fault: Fault): void {
@@ -259,6 +314,12 @@ class Play {
     const errors = world.errors.map(
       ({ error, process }) => `${process}: ${error instanceof Error ? error.stack : error}`,
     );
-    return { differences, unanswered: this.#open.size, answers: this.#answers.length, errors };
+    return {
+      differences,
+      unanswered: this.#open.size,
+      answers: this.#answers.length,
+      moved: this.#moved,
+      errors,
+    };
   }
 }

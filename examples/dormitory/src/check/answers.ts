@@ -12,34 +12,47 @@ export interface Answer {
 }
 
 /**
- * An answer counts as lost when no later answer replaces it and the data says otherwise. A team has one room, so what
- * one member was told holds for all. `unanswered` are students whose last request never had an answer: nobody knows
- * whether it was carried out, so their team is left out.
+ * An answer counts as lost when no later answer replaces it and the data says otherwise. A team has one room, so what one member was told
+ * holds for all, and a later answer to any of them replaces it. A team that gave its room up may change its members, so answers are compared
+ * by the students whom they are about. `unanswered` are students whose last request never had an answer: nobody knows whether it was carried
+ * out, so what is about them or their team is left out.
  */
 export function lostAnswers(
   batch: BatchFacts,
   answers: readonly Answer[],
   unanswered: ReadonlySet<string> = new Set(),
 ): Difference[] {
-  const lost: Difference[] = [];
-  const byStudent = new Map<string, Answer[]>();
-  for (const answer of answers)
-    byStudent.set(answer.studentId, [...(byStudent.get(answer.studentId) ?? []), answer]);
   const choices = new Map(batch.choices.map((choice) => [choice.studentId, choice]));
-  for (const { memberIds } of batch.teams) {
-    if (memberIds.some((studentId) => unanswered.has(studentId))) continue;
-    const told = memberIds.flatMap((studentId) => byStudent.get(studentId) ?? []);
-    const newestMs = Math.max(...told.map(({ atMs }) => atMs));
+  const unknown = new Set(
+    batch.teams.flatMap(({ memberIds }) => (memberIds.some((id) => unanswered.has(id)) ? memberIds : [])),
+  );
+  const members = new Set(batch.teams.flatMap(({ memberIds }) => memberIds));
+  const ofBatch = answers.filter(({ studentId }) => members.has(studentId));
+  const byStudent = new Map<string, Answer[]>();
+  for (const answer of ofBatch)
+    for (const id of studentsOf(answer)) byStudent.set(id, [...(byStudent.get(id) ?? []), answer]);
+  const lost = new Set<string>();
+  for (const answer of ofBatch) {
+    const students = studentsOf(answer);
+    if (students.some((id) => unanswered.has(id) || unknown.has(id))) continue;
+    const about = students.flatMap((id) => byStudent.get(id) ?? []);
+    if (about.some(({ atMs }) => atMs > answer.atMs)) continue;
     // Two decisions of one millisecond: either may have been the last.
-    const newest = told.filter(({ atMs }) => atMs === newestMs);
-    if (newest.length === 0) continue;
-    const kept = memberIds.flatMap((studentId) => choices.get(studentId) ?? []);
-    if (newest.some(({ places }) => wordsOf(places) === wordsOf(kept))) continue;
-    const [answer] = newest;
-    const text = `student ${answer?.studentId} was told ${wordsOf(answer?.places ?? [])}, and the data says ${wordsOf(kept)}`;
-    lost.push({ kind: "answer-lost", batchId: batch.id, text, repaired: false });
+    const newest = about.filter(({ atMs }) => atMs === answer.atMs);
+    const isKept = (one: Answer) => wordsOf(one.places) === wordsOf(keptOf(one));
+    const keptOf = (one: Answer) => studentsOf(one).flatMap((id) => choices.get(id) ?? []);
+    if (newest.some(isKept)) continue;
+    const [first = answer] = newest;
+    lost.add(
+      `student ${first.studentId} was told ${wordsOf(first.places)}, and the data says ${wordsOf(keptOf(first))}`,
+    );
   }
-  return lost;
+  return [...lost].map((text) => ({ kind: "answer-lost", batchId: batch.id, text, repaired: false }));
+}
+
+/** Whom it is about: the one who was told, and those who have the beds. */
+function studentsOf({ studentId, places }: Answer): string[] {
+  return [...new Set([studentId, ...places.map((place) => place.studentId)])];
 }
 
 function wordsOf(places: readonly Place[]): string {

@@ -196,7 +196,8 @@ export class Teams {
     change: Change,
     leases: readonly NamedLease[],
   ): Promise<TeamResult | "moved"> {
-    for (const { lease } of leases) lease.check();
+    // A lease that is over ends the try before the script has to refuse it.
+    if (leases.some(({ lease }) => !lease.valid)) return "moved";
     const written = await this.#store.run(
       "changeTeams",
       batchId,
