@@ -87,6 +87,29 @@ export const circleCases: readonly NounCase[] = [
     },
   },
   {
+    name: "code that goes from lock to lock, and always holds one, keeps its time",
+    covers: [],
+    needs: [],
+    async run(lab) {
+      const passing = new Passing(lab);
+      const [a, b, c] = [lab.name("a"), lab.name("b"), lab.name("c")];
+      const [first, last] = [new Code(await passing.process()), new Code(await passing.process())];
+      const left = await first.mutex(a);
+      const held = await first.mutex(b);
+      await left.release();
+      await passing.step();
+      const heldByLast = await last.mutex(c);
+      const loses = last.mutex(b);
+      await lab.events.next("holdfast:lock:waiting", ({ lock }) => lock === b);
+      await passing.step();
+      const error = await oneVictim(passing, [
+        { wait: first.mutex(c), held: [held] },
+        { wait: loses, held: [heldByLast] },
+      ]);
+      assert.equal(error.lock, b);
+    },
+  },
+  {
     name: "a circle through a mutex, a writer and all permits of a semaphore is found",
     covers: [],
     needs: [],

@@ -82,6 +82,25 @@ export const operationCases: readonly NounCase[] = [
     },
   },
   {
+    name: "a message whose consumer is gone is cancelled once its deadline has passed, and a late ack is refused",
+    covers: [],
+    needs: [],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const name = lab.name();
+      // Its clock stands still, so it does not prolong the delivery, and nobody else takes.
+      const gone = (await lab.holdfast({ clock })).queue<string>(name, { deadline: "1s" });
+      const queue = (await lab.holdfast()).queue<string>(name);
+      const { id } = await queue.push("poison");
+      const delivery = await gone.receive({ wait: 0 });
+      assert.equal(await queue.cancel(id), false);
+      await until("its deadline has passed", async () => queue.cancel(id));
+      assert.deepEqual(await queue.inFlight(), []);
+      assert.deepEqual(await queue.result(id, { wait: 0 }), { status: "cancelled" });
+      assert.ok((await rejection(delivery?.ack() ?? Promise.resolve())) instanceof DeliveryLostError);
+    },
+  },
+  {
     name: "what processes have of a queue is listed with its process and its deadline",
     covers: [],
     needs: [],

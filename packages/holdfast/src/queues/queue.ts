@@ -198,8 +198,8 @@ export class Queue<Body = unknown, Result = unknown> {
   }
 
   /**
-   * Cancels a message that waits, came back or is delayed: true, and it will not be delivered again. False: it is in flight, or over. May be
-   * repeated. Any process may do it. Its id for `dedupe` stays for its time.
+   * Cancels a message that waits, came back or is delayed, or whose deadline has passed: true, and it will not be delivered again. False: it
+   * is in flight, or over. May be repeated for `keepResults`. Any process may do it. Its id for `dedupe` stays for its time.
    * @param id of the message, as `push` returned it
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} it may be cancelled: repeat it
    */

@@ -34,6 +34,8 @@ const NEXT_LOOK_MS = 200;
 /** Looks in quick succession at one circle. Where others in it do not answer, because they died, it goes on slowly. */
 const MOST_QUICK_LOOKS = 10;
 const KEEP_MS = 3 * LOOK_MS;
+/** Dates go back as far as this. */
+const LONGEST_AGO_MS = 8.64e15;
 
 export interface DeadlockParts {
   readonly schedule: Schedule;
@@ -55,8 +57,8 @@ export class Deadlocks {
   readonly #parts: DeadlockParts;
   /** By the id of the lease. */
   readonly #blocked = new Map<string, BlockedLease>();
-  /** The wall clock when code that holds the lease first waited for another one. */
-  readonly #waitedSinceMs = new WeakMap<Lease, number>();
+  /** When the code that holds the lease came, on the wall clock. */
+  readonly #cameMs = new WeakMap<Lease, number>();
   /** What is under way at the store. */
   readonly #calls = new Set<Promise<unknown>>();
 
@@ -86,7 +88,8 @@ export class Deadlocks {
   ): Promise<Lease> {
     signal?.throwIfAborted();
     const { schedule, self } = this.#parts;
-    const watched = new WatchedWait(this.#idFor(owner), wanted, self, schedule.clock.now());
+    const cameMs = this.#came(owner);
+    const watched = new WatchedWait(this.#newId(cameMs), wanted, self, schedule.clock.now());
     const ender = new AbortController();
     const stopListening = signal && whenAborted(signal, () => ender.abort(signal.reason));
     this.#register(watched, owner.held);
@@ -99,7 +102,9 @@ export class Deadlocks {
     const ring = (): void => this.#call(look());
     watched.alarm = schedule.after(FIRST_LOOK_MS, ring);
     try {
-      return await wait(ender.signal);
+      const lease = await wait(ender.signal);
+      this.#cameMs.set(lease, cameMs);
+      return lease;
     } finally {
       stopListening?.();
       watched.isOver = true;
@@ -109,16 +114,24 @@ export class Deadlocks {
   }
 
   /**
-   * Ids are in the order in which the code of the waits came: it begins to wait with the first of its leases, and the time stays the same for
-   * every wait until it has given that lease back. The largest id in a circle gets the error. So code that came before all others is spared
+   * When the code first asked for a lock while it held another one. Each lease that it has then, or gets by such a wait, keeps this time: so
+   * does the code, until it holds nothing.
+   */
+  #came({ held }: LockOwner): number {
+    const { wallMs } = this.#parts.schedule.clock.now();
+    const cameMs = Math.min(wallMs, ...held.map(({ lease }) => this.#cameMs.get(lease) ?? wallMs));
+    for (const { lease } of held) if (!this.#cameMs.has(lease)) this.#cameMs.set(lease, cameMs);
+    return cameMs;
+  }
+
+  /**
+   * The largest id in a circle gets the error, and ids are in the order in which code came. So code that came before all others is spared
    * until it has every lock that it wants, however often the others begin again. Clocks that differ make another order, and no less of one.
    */
-  #idFor({ held }: LockOwner): string {
-    const { schedule, random } = this.#parts;
-    const nowMs = schedule.clock.now().wallMs;
-    for (const { lease } of held) if (!this.#waitedSinceMs.has(lease)) this.#waitedSinceMs.set(lease, nowMs);
-    const sinceMs = Math.min(...held.map(({ lease }) => this.#waitedSinceMs.get(lease) ?? nowMs));
-    return `${Math.max(0, Math.trunc(sinceMs)).toString(36).padStart(9, "0")}${random.id()}`;
+  #newId(cameMs: number): string {
+    return `${Math.trunc(cameMs + LONGEST_AGO_MS)
+      .toString(36)
+      .padStart(11, "0")}${this.#parts.random.id()}`;
   }
 
   #pauseMs({ suspicion }: WatchedWait): number {

@@ -1,5 +1,5 @@
 --[[
-cancel: deletes a message that waits, came back or is delayed, and says so as its outcome.
+cancel: deletes a message that waits, came back, is delayed, or whose delivery is overdue, and says so as its outcome.
 
 KEYS[1..7]  about, line, off, away, idle, later, again   see _queue.lua
 KEYS[8]     outcome       of the message, see _deliveries.lua
@@ -12,7 +12,7 @@ Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
 Retry    safe: a message that is cancelled stays so, for as long as its outcome is kept
 Clock    the server's, read once
-Cost     O(n) with n the messages in line; O(log n) for one that came back or is delayed
+Cost     O(n) with n the messages in line, and at most 1,000 overdue deliveries; O(log n) for one that came back or is delayed
 ]]
 --- @include "_about.lua"
 --- @include "_deliveries.lua"
@@ -21,9 +21,10 @@ local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
 }
 local outcome, results, keep_results, number = KEYS[8], ARGV[1], ARGV[2], ARGV[3]
--- Which attempt a delayed message waits for is not known. One that had more deliveries than this is not found.
+-- Which attempt a delayed message waits for is not known. One that had as many deliveries as this is not found.
 local MOST_ATTEMPTS = 1000
 local STEP_ATTEMPTS = 100
+local MOST_OVERDUE = 1000
 open(q, '')
 local before = checked(outcome, redis.pcall('GET', outcome))
 if before then return before == 'cancelled' and 1 or 0 end
@@ -40,12 +41,23 @@ local function drop_returned()
 end
 
 local function drop_delayed()
-  for from = 0, MOST_ATTEMPTS, STEP_ATTEMPTS do
+  for from = 0, MOST_ATTEMPTS - STEP_ATTEMPTS, STEP_ATTEMPTS do
     local members = {}
     for attempts = from, from + STEP_ATTEMPTS - 1 do members[#members + 1] = 'later:' .. number .. ':' .. attempts end
     for place, body in ipairs(redis.call('HMGET', q.off, unpack(members))) do
       if body then return drop(q.later, members[place]) end
     end
+  end
+  return 0
+end
+
+-- Nobody takes while no consumer is there, and so nobody puts back what a dead one had.
+local function drop_overdue()
+  if not q.away_ms or q.away_ms > q.ms then return 0 end
+  local now = string.format('%.0f', q.ms)
+  for _, handle in ipairs(redis.call('ZRANGE', q.away, '-inf', now, 'BYSCORE', 'LIMIT', 0, MOST_OVERDUE)) do
+    local _, delivered = string.match(handle, HANDLE)
+    if delivered == number then return drop(q.away, handle) end
   end
   return 0
 end
@@ -65,6 +77,7 @@ end
 go_on_at_maxmemory(q)
 local is_cancelled = drop_returned()
 if is_cancelled == 0 and q.later_ms then is_cancelled = drop_delayed() end
+if is_cancelled == 0 then is_cancelled = drop_overdue() end
 if is_cancelled == 0 then is_cancelled = drop_in_line() end
 if is_cancelled == 1 then
   redis.call('SET', outcome, 'cancelled', 'PX', keep_results)

@@ -1,7 +1,7 @@
 // Generated from cancel.lua by scripts/generate.ts; do not edit.
 export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {
   name: "queues/lua/cancel",
-  sha1: "dde91c006a61936326681f5218b7fbefaac3da8e",
+  sha1: "3858cac564a9ba81ad334df31216f5e79427b72d",
   source: `local function read_clock()
   local time = redis.call('TIME')
   return string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -296,6 +296,7 @@ local q = {
 local outcome, results, keep_results, number = KEYS[8], ARGV[1], ARGV[2], ARGV[3]
 local MOST_ATTEMPTS = 1000
 local STEP_ATTEMPTS = 100
+local MOST_OVERDUE = 1000
 open(q, '')
 local before = checked(outcome, redis.pcall('GET', outcome))
 if before then return before == 'cancelled' and 1 or 0 end
@@ -309,12 +310,21 @@ local function drop_returned()
   return member and drop(q.again, member) or 0
 end
 local function drop_delayed()
-  for from = 0, MOST_ATTEMPTS, STEP_ATTEMPTS do
+  for from = 0, MOST_ATTEMPTS - STEP_ATTEMPTS, STEP_ATTEMPTS do
     local members = {}
     for attempts = from, from + STEP_ATTEMPTS - 1 do members[#members + 1] = 'later:' .. number .. ':' .. attempts end
     for place, body in ipairs(redis.call('HMGET', q.off, unpack(members))) do
       if body then return drop(q.later, members[place]) end
     end
+  end
+  return 0
+end
+local function drop_overdue()
+  if not q.away_ms or q.away_ms > q.ms then return 0 end
+  local now = string.format('%.0f', q.ms)
+  for _, handle in ipairs(redis.call('ZRANGE', q.away, '-inf', now, 'BYSCORE', 'LIMIT', 0, MOST_OVERDUE)) do
+    local _, delivered = string.match(handle, HANDLE)
+    if delivered == number then return drop(q.away, handle) end
   end
   return 0
 end
@@ -329,6 +339,7 @@ end
 go_on_at_maxmemory(q)
 local is_cancelled = drop_returned()
 if is_cancelled == 0 and q.later_ms then is_cancelled = drop_delayed() end
+if is_cancelled == 0 then is_cancelled = drop_overdue() end
 if is_cancelled == 0 then is_cancelled = drop_in_line() end
 if is_cancelled == 1 then
   redis.call('SET', outcome, 'cancelled', 'PX', keep_results)
