@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { NothingSkipped } from "./scripts/nothing-skipped.ts";
+import { Progress } from "./scripts/progress.ts";
 import { findServers } from "./scripts/servers.ts";
 import { SlowFirst } from "./scripts/slow-first.ts";
 
@@ -33,21 +34,25 @@ function sources(): { find: RegExp; replacement: string }[] {
     });
 }
 
-const isMatrix = process.env.HOLDFAST_TEST_MATRIX === "1";
+const folders = ["packages/*", "bench", "examples/*"];
 
-/** Some run in the matrix only, some run there with more of the same. */
-const matrix = [
-  "packages/*/test/**/*.matrix.test.ts",
-  "bench/test/**/*.matrix.test.ts",
-  "examples/*/test/**/*.matrix.test.ts",
+/** `npm run test:matrix`: what a gate needs and takes longer, most of it pairs of servers and clients. */
+const matrix = folders.map((folder) => `${folder}/test/**/*.matrix.test.ts`);
+
+/** `npm run soak`: what goes by the clock of the machine, what takes its strength, and what runs with more of the same. */
+const soak = [
+  ...folders.map((folder) => `${folder}/test/**/*.soak.test.ts`),
   "packages/cli/test/{lock,look}.test.ts",
   "examples/dormitory/test/schedules.test.ts",
+  "examples/flash-sale/test/sale.matrix.test.ts",
   "packages/embedded/test/tcp.test.ts",
   "packages/holdfast/test/limits/{plain-way,blocks,charge-model}.test.ts",
   "packages/lab/test/limits/{bounds,groups}.test.ts",
   "packages/lab/test/queues/restart.test.ts",
   "packages/lab/test/sim/workloads.test.ts",
 ];
+
+const later = ["**/*.matrix.test.ts", "**/*.soak.test.ts"];
 
 const quick = [
   "packages/*/test/**/*.test.ts",
@@ -91,20 +96,24 @@ const project = (name: string, test: { include: string[]; exclude?: string[]; is
   },
 });
 
+function projects() {
+  if (process.env.HOLDFAST_TEST_SOAK === "1") return [project("soak", { include: soak })];
+  if (process.env.HOLDFAST_TEST_MATRIX === "1") return [project("matrix", { include: matrix })];
+  return [
+    project("alone", { include: quick, exclude: [...later, ...together] }),
+    project("together", { include: together, exclude: later, isolate: false }),
+  ];
+}
+
 export default defineConfig({
   test: {
-    projects: isMatrix
-      ? [project("matrix", { include: matrix })]
-      : [
-          project("alone", { include: quick, exclude: ["**/*.matrix.test.ts", ...together] }),
-          project("together", { include: together, exclude: ["**/*.matrix.test.ts"], isolate: false }),
-        ],
+    projects: projects(),
     // The command is tried as it ships, and never an older one.
     globalSetup: "scripts/bundle.ts",
     // Suites wait for servers and deadlines longer than they compute: one file a core leaves cores idle.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     dangerouslyIgnoreUnhandledErrors: false,
-    reporters: process.env.CI ? ["default", new NothingSkipped()] : ["default"],
+    reporters: ["default", new Progress(), ...(process.env.CI ? [new NothingSkipped()] : [])],
   },
 });

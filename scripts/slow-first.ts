@@ -8,10 +8,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The first of these that a path begins with is its place; what is in none comes last. */
 const order = [
+  "packages/conformance/test/some",
   // Computes for as long as the next ones wait.
   "packages/lab/test/sim/workloads",
-  "packages/conformance/test/mutex-",
-  "packages/conformance/test/nouns-",
+  "packages/conformance/test/quorum-",
+  "packages/lab/test/conformance/",
   "packages/lab/test/sim/",
   "packages/cli/",
   "examples/",

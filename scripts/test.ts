@@ -1,8 +1,9 @@
 /**
  * Runs every suite: `npm test`, or `npm test -- keeper` for the files whose path has "keeper" in it.
  *
- *   --matrix   what takes longer, as `npm run test:matrix` does: every client on every server, more seeds, and then
- *              seeds of the simulator and two minutes of chaos. With a word, only the files that have it.
+ *   --matrix   what takes longer, as `npm run test:matrix` does: fixed seeds of the simulator, then every client on every
+ *              server, and browsers. With a word, only the files that have it.
+ *   --soak     what goes by the clock or takes the strength of the machine, a part of `npm run soak`
  *
  * Suites against real servers leave themselves out when there is none (servers.ts, vitest.config.ts). With CI set
  * nothing is left out: a missing server fails before anything runs. A variable that names no program is exit code 64.
@@ -13,18 +14,23 @@ import { findServers, NoProgram, servers } from "./servers.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const isMatrix = process.argv.includes("--matrix");
-const words = process.argv.slice(2).filter((word) => word !== "--matrix");
-const limitS = Number(process.env.HOLDFAST_TEST_LIMIT_S ?? (isMatrix ? 3_000 : 900));
-/** After the suites of the matrix. */
-const longRuns = [
-  ["scripts/lab.ts", "--seeds", "5000"],
-  ["scripts/lab.ts", "--workload", "all", "--seeds", "1000", "--from", "5001"],
-  ["scripts/chaos.ts", "--minutes", "2", "--seed", "1"],
+const isSoak = process.argv.includes("--soak");
+const words = process.argv.slice(2).filter((word) => word !== "--matrix" && word !== "--soak");
+/** For so long no test may end: only what hangs meets it, on however busy a machine. */
+const limitS = Number(process.env.HOLDFAST_TEST_LIMIT_S ?? 900);
+/** Before the suites of the matrix: the same seeds each time. */
+const seeds = [
+  ["--import", "tsx", "scripts/lab.ts", "--seeds", "300"],
+  ["--import", "tsx", "scripts/lab.ts", "--workload", "all", "--seeds", "30"],
 ];
-/** How much the suites do in the matrix; a variable that is set already is kept. */
-const extent = isMatrix
-  ? { HOLDFAST_LIMIT_SEEDS: "100", ...process.env, HOLDFAST_TEST_MATRIX: "1" }
-  : process.env;
+const suites = ["node_modules/vitest/vitest.mjs", "run", ...words];
+/** Which suites run, and how much some do; a variable that is set already is kept. */
+const extent = {
+  ...(isSoak ? { HOLDFAST_LIMIT_SEEDS: "100" } : {}),
+  ...process.env,
+  ...(isMatrix ? { HOLDFAST_TEST_MATRIX: "1" } : {}),
+  ...(isSoak ? { HOLDFAST_TEST_SOAK: "1" } : {}),
+};
 const interrupted = 130;
 const found = foundServers();
 const missing = servers.filter(({ variable }) => found[variable] === "");
@@ -49,16 +55,14 @@ function foundServers(): Record<string, string> {
   }
 }
 
-/** A failure ends nothing: one run shows all there is to mend. */
+/** The first step that fails is the last: what comes after it would cost minutes, and says nothing of what to mend first. */
 async function runAll(): Promise<number> {
-  const steps = isMatrix && words.length === 0 ? longRuns.map((step) => ["--import", "tsx", ...step]) : [];
-  const codes: number[] = [];
-  for (const args of [["node_modules/vitest/vitest.mjs", "run", ...words], ...steps]) {
+  const steps = isMatrix && words.length === 0 ? [...seeds, suites] : [suites];
+  for (const args of steps) {
     const code = await run(args);
-    if (code === interrupted) return code;
-    codes.push(code);
+    if (code !== 0) return code;
   }
-  return codes.find((code) => code !== 0) ?? 0;
+  return 0;
 }
 
 /**
@@ -71,7 +75,7 @@ function run(args: readonly string[]): Promise<number> {
     cwd: root,
     env: extent,
     detached,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const signal = (name: NodeJS.Signals) => {
     try {
@@ -87,10 +91,12 @@ function run(args: readonly string[]): Promise<number> {
     process.once("SIGINT", () => signal("SIGKILL"));
   });
   process.once("SIGTERM", () => signal("SIGTERM"));
-  const limit = setTimeout(() => {
-    console.error(`stopped after ${limitS} s: a test keeps its worker busy (HOLDFAST_TEST_LIMIT_S)`);
+  const hangs = (): void => {
+    console.error(`stopped: no test has ended for ${limitS} s (HOLDFAST_TEST_LIMIT_S)`);
     signal("SIGKILL");
-  }, limitS * 1000);
+  };
+  const limit = args === suites ? setTimeout(hangs, limitS * 1000) : undefined;
+  child.on("message", () => limit?.refresh());
   return new Promise((done, fail) => {
     child.on("error", fail);
     child.on("close", (code, name) => {

@@ -1,10 +1,12 @@
 /**
  * The house rules as a program: `tsx scripts/tidy.ts [root]`.
  *
+ *   --lower   lowers the numbers of scripts/tidy/test-clocks.json to the uses that are left; it raises and adds none
+ *
  * Each finding is one line, `file:line rule message`; any finding is exit code 1. There is no switch to turn a rule
  * off in a place: change the code, or change the rule here for all.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow, workspaces } from "./files.ts";
@@ -18,14 +20,15 @@ import { checkComments, checkExports, checkPath } from "./tidy/names.ts";
 import { checkPublished } from "./tidy/published.ts";
 import { checkFileSize, checkFunctionSize } from "./tidy/size.ts";
 import { type Finding, parse, type Source } from "./tidy/source.ts";
+import { checkTestClocks, lowered, testClocksFile } from "./tidy/test-clocks.ts";
 
 const library = "packages/holdfast/src";
 
 export function tidy(root: string): Finding[] {
   const house = workspaces(root);
-  const files = [...house, "scripts"].flatMap((folder) => filesBelow(join(root, folder), `${folder}/`));
-  const written = files.filter((file) => !file.endsWith(".lua.ts"));
-  const sources = written.filter((file) => /\.[cm]?[jt]s$/.test(file)).map((file) => read(root, file));
+  const files = filesOf(root, house);
+  const written = files.filter(isWritten);
+  const sources = sourcesOf(root, written);
   const manifests = new Map(house.map((folder) => [folder, manifest(root, folder)]));
   const names = [...manifests.values()].map(({ name }) => name);
   const top = manifest(root, "");
@@ -34,6 +37,7 @@ export function tidy(root: string): Finding[] {
     ...written.filter((file) => file.endsWith(".lua")).flatMap((file) => checkScript(root, file)),
     ...sources.flatMap(checkSource),
     ...checkCycles(sources),
+    ...checkTestClocks(sources, testClocks(root)),
     ...sources
       .filter(({ file }) => file.startsWith("scripts/"))
       .flatMap((source) => checkDeclared(source, "", top, top)),
@@ -56,6 +60,30 @@ export function tidy(root: string): Finding[] {
     findings.push(...checkRooms({ file, imports }, library, known));
   }
   return findings.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+}
+
+/** Writes the list of uses that tests still have of the machine's clock and chance, with lower numbers only. */
+export function lower(root: string): void {
+  const sources = sourcesOf(root, filesOf(root, workspaces(root)).filter(isWritten));
+  writeFileSync(join(root, testClocksFile), lowered(sources, testClocks(root)));
+}
+
+function filesOf(root: string, house: readonly string[]): string[] {
+  return [...house, "scripts"].flatMap((folder) => filesBelow(join(root, folder), `${folder}/`));
+}
+
+/** A `.lua.ts` is made by a program, and no rule is for it. */
+function isWritten(file: string): boolean {
+  return !file.endsWith(".lua.ts");
+}
+
+function sourcesOf(root: string, files: readonly string[]): Source[] {
+  return files.filter((file) => /\.[cm]?[jt]s$/.test(file)).map((file) => read(root, file));
+}
+
+function testClocks(root: string): string {
+  const path = join(root, testClocksFile);
+  return existsSync(path) ? readFileSync(path, "utf8") : "{}\n";
 }
 
 function checkSource(source: Source): Finding[] {
@@ -87,7 +115,10 @@ function manifest(root: string, folder: string): Manifest {
 }
 
 function main(): void {
-  const findings = tidy(resolve(process.argv[2] ?? join(import.meta.dirname, "..")));
+  const words = process.argv.slice(2);
+  const root = resolve(words.find((word) => word !== "--lower") ?? join(import.meta.dirname, ".."));
+  if (words.includes("--lower")) lower(root);
+  const findings = tidy(root);
   for (const { file, line, rule, message } of findings) console.log(`${file}:${line} ${rule} ${message}`);
   if (findings.length > 0) process.exitCode = 1;
 }

@@ -204,7 +204,10 @@ describe("clock", () => {
     expect(findings({ [`${lib}/time/a.ts`]: lines })).toEqual([]);
     expect(findings({ "packages/conformance/src/time.ts": lines })).toEqual([]);
     expect(findings({ "examples/sale/src/a.ts": lines })).toEqual([]);
-    expect(findings({ "packages/holdfast/test/a.ts": lines })).toEqual([]);
+    // Tests have a rule of their own for the clock.
+    expect(
+      findings({ "packages/holdfast/test/a.ts": lines }).filter((line) => line.endsWith(" clock")),
+    ).toEqual([]);
   });
 
   test.each([

@@ -5,55 +5,103 @@
 import type { Node } from "oxc-parser";
 import { type Finding, type Source, walk } from "./source.ts";
 
-/** Members by the global that has them; "*" is every member. */
-const members: Readonly<Record<string, readonly string[]>> = {
+export type ImportNode = Extract<Node, { type: "ImportDeclaration" }>;
+
+/** The ways to time and chance that a rule looks for. */
+export interface Sought {
+  /** Members by the name that has them; "*" is every member. */
+  readonly members: Readonly<Record<string, readonly string[]>>;
+  /** Each mention is a use, a call or not. */
+  readonly globals: readonly string[];
+  /** Functions of the file whose calls are uses. */
+  readonly calls?: ReadonlySet<string>;
+  /** The functions of node:crypto by chance, whatever the file calls the module. */
+  readonly isCrypto?: boolean;
+  /** The names of the uses that an import is. */
+  imported(node: ImportNode): readonly string[];
+}
+
+export interface Use {
+  /** The place in the text of the file. */
+  readonly start: number;
+  readonly name: string;
+}
+
+export const clockMembers: Sought["members"] = {
   Date: ["now"],
   performance: ["*"],
   Math: ["random"],
   AbortSignal: ["timeout"],
   Atomics: ["wait", "waitAsync"],
   process: ["hrtime", "uptime"],
-  crypto: ["randomUUID", "getRandomValues"],
-  globalThis: ["setTimeout", "setInterval", "setImmediate", "performance"],
 };
-const globals = ["setTimeout", "setInterval", "setImmediate"];
 const modules = ["timers", "timers/promises", "perf_hooks"];
+/** The library takes a turn of the event loop, and the chance in its ids, as arguments too. */
+const outside: Sought = {
+  members: {
+    ...clockMembers,
+    crypto: ["randomUUID", "getRandomValues"],
+    globalThis: ["setTimeout", "setInterval", "setImmediate", "performance"],
+  },
+  globals: ["setTimeout", "setInterval", "setImmediate"],
+  isCrypto: true,
+  imported(node) {
+    const module = moduleOf(node);
+    return [
+      ...(modules.includes(module) ? [node.source.value] : []),
+      ...(module === "crypto" ? randomNames(node) : []),
+    ];
+  },
+};
 
 export function checkClocks(source: Source): Finding[] {
-  const findings: Finding[] = [];
-  const found = (node: Node, what: string) => {
-    const message = `${what} outside time/: take a clock, a timer or randomness as an argument`;
-    findings.push({ file: source.file, line: source.lineAt(node.start), rule: "clock", message });
-  };
-  walk(source.program, (node, parent) => {
+  return usesIn(source.program, outside).map(({ start, name }) => {
+    const message = `${name} outside time/: take a clock, a timer or randomness as an argument`;
+    return { file: source.file, line: source.lineAt(start), rule: "clock", message };
+  });
+}
+
+/** Every use below a node, in the order of the text. */
+export function usesIn(tree: Node, sought: Sought): Use[] {
+  const uses: Use[] = [];
+  walk(tree, (node, parent) => {
     // `typeof setTimeout` in a type reads no clock.
     if (node.type === "TSTypeQuery") return false;
     if (node.type === "ImportDeclaration") {
-      const module = node.source.value.replace(/^node:/, "");
-      if (modules.includes(module)) found(node, node.source.value);
-      if (module === "crypto") for (const name of randomNames(node)) found(node, name);
+      for (const name of sought.imported(node)) uses.push({ start: node.start, name });
       return false;
     }
-    const what = usedBy(node, parent);
-    if (what !== undefined) found(node, what);
+    const name = usedBy(node, parent, sought);
+    if (name !== undefined) uses.push({ start: node.start, name });
     return true;
   });
-  return findings;
+  return uses;
 }
 
-function usedBy(node: Node, parent: Node | undefined): string | undefined {
+/** "timers" of "node:timers". */
+export function moduleOf(node: ImportNode): string {
+  return node.source.value.replace(/^node:/, "");
+}
+
+function usedBy(
+  node: Node,
+  parent: Node | undefined,
+  { members, globals, calls, isCrypto }: Sought,
+): string | undefined {
   if (node.type === "MemberExpression" && node.object.type === "Identifier") {
     const name = memberName(node);
     const owner = node.object.name;
     const banned = Object.hasOwn(members, owner) ? members[owner] : undefined;
-    if (name && (banned?.includes("*") || banned?.includes(name) || isRandom(owner, name)))
-      return `${owner}.${name}`;
+    const isBanned = name && (banned?.includes("*") || banned?.includes(name));
+    if (name && (isBanned || (isCrypto && isRandom(owner, name)))) return `${owner}.${name}`;
   }
   if (node.type === "NewExpression" && isNamed(node.callee, "Date") && node.arguments.length === 0)
     return "new Date()";
   if (node.type === "CallExpression" && isNamed(node.callee, "Date")) return "Date()";
   if (node.type === "Identifier" && globals.includes(node.name) && !isOnlyAName(node, parent))
     return node.name;
+  if (node.type === "CallExpression" && node.callee.type === "Identifier" && calls?.has(node.callee.name))
+    return node.callee.name;
   return undefined;
 }
 
@@ -75,7 +123,7 @@ function isOnlyAName(node: Node, parent: Node | undefined): boolean {
   );
 }
 
-function randomNames(node: Extract<Node, { type: "ImportDeclaration" }>): string[] {
+function randomNames(node: ImportNode): string[] {
   return node.specifiers.flatMap((specifier) => {
     if (specifier.type !== "ImportSpecifier" || specifier.imported.type !== "Identifier") return [];
     const { name } = specifier.imported;

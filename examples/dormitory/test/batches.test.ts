@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { until } from "@holdfast/conformance";
 import { describe, expect, test } from "vitest";
 import { upkeepOf } from "../src/archive/upkeep.js";
 import { batchLock } from "../src/state/names.js";
@@ -17,14 +17,17 @@ async function opened() {
 describe("an edit", () => {
   test("waits for the selections under way, and keeps new ones out until it is done", async () => {
     const { dormitory, students } = await opened();
+    const inspector = await dormitory.hf.inspector();
+    const inLine = (count: number) =>
+      until("it stands in line", async () => (await inspector.rwLock(batchLock(BATCH))).waiting === count);
     const selecting = await dormitory.hf.rwLock(batchLock(BATCH)).read().acquire();
     const log: string[] = [];
     const edit = dormitory.batches.edit(BATCH, { name: "Renamed" }, ADMIN).then(() => log.push("edited"));
-    await pause(100);
+    await inLine(1);
     const [student] = students;
     if (!student) throw new Error("no student");
     const grab = dormitory.selection.grab(student).then(() => log.push("grabbed"));
-    await pause(100);
+    await inLine(2);
     expect(log).toEqual([]);
     await selecting.release();
     await Promise.all([edit, grab]);

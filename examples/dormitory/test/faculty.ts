@@ -24,6 +24,8 @@ export interface FacultyOptions {
 }
 
 const HOUR_MS = 3_600_000;
+/** A crowd gets all its locks on however busy a machine. */
+const LOCK_WAIT = "60s";
 
 export async function openFaculty({
   way,
@@ -37,7 +39,7 @@ export async function openFaculty({
     postgresUrl: "postgres://nobody@127.0.0.1:1/none",
     prefix: "faculty",
   };
-  const opened = Array.from({ length: processes }, () => openDormitory(setup));
+  const opened = Array.from({ length: processes }, () => openDormitory(setup, { lockWait: LOCK_WAIT }));
   onTestFinished(async () => {
     await Promise.all(opened.map((one) => one.close()));
     await valkey.stop();

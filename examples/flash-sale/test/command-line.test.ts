@@ -91,7 +91,7 @@ describe("what is missing is told in one line, with a remedy", () => {
   test("a Redis that goes away in the middle of the sale", async () => {
     const valkey = await EmbeddedValkey.start();
     const program = new Program([...LONG, "--redis", valkey.url]);
-    await expect.poll(() => serversOf(program), { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(4);
     await valkey.stop();
     const { exitCode, stderr } = await program.ended();
     expect(exitCode).toBe(69);
@@ -117,7 +117,7 @@ describe("an end before time", () => {
     { signal: "SIGTERM", exitCode: 143, args: LONG },
   ] as const)("$signal stops servers and engines of $args in order", async ({ signal, exitCode, args }) => {
     const program = new Program(args);
-    await expect.poll(() => serversOf(program), { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(4);
     if (signal === "SIGINT") program.signalAll(signal);
     else program.child.kill(signal);
     expect(await program.ended()).toMatchObject({ exitCode, stderr: "flash-sale: stopped\n" });
@@ -126,7 +126,7 @@ describe("an end before time", () => {
 
   test("the servers go when the first process is killed", async () => {
     const program = new Program(LONG);
-    await expect.poll(() => serversOf(program), { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(4);
     program.child.kill("SIGKILL");
     expect(await program.leftBehind()).toEqual([]);
   });

@@ -39,7 +39,7 @@ describe.skipIf(nginx === null)("behind nginx", () => {
     const before = folders();
     const program = new Program(["--nginx", "--requests", "1000000", "--variants", "script", "--no-report"]);
     const runs = (): boolean => program.members().some((args) => args.includes("nginx.conf"));
-    await expect.poll(runs, { timeout: 10_000 }).toBe(true);
+    await expect.poll(runs, { timeout: 30_000 }).toBe(true);
     program.child.kill("SIGKILL");
     expect(await program.leftBehind()).toEqual([]);
     expect(folders().filter((name) => !before.includes(name))).toEqual([]);

@@ -10,7 +10,7 @@ import { onTestFinished } from "vitest";
 
 const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 /** For the last process of a group to vanish from the process table. */
-const GONE_MS = 5_000;
+const GONE_MS = 30_000;
 
 export interface Ended {
   readonly exitCode: number | null;

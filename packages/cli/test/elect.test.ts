@@ -6,7 +6,7 @@ import { REDIS_FIRST, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const WITHIN = { timeout: 10_000 };
+const WITHIN = { timeout: 30_000 };
 /** Prints its process id, and ends when it is told to. */
 const SLEEPER = ["sh", "-c", "echo $$ $HOLDFAST_TERM; exec sleep 60"];
 

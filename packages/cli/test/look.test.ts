@@ -131,7 +131,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       const wait = hf.mutex("taken").acquire({ owner, wait: "1m" });
       const ended = expect(wait).rejects.toThrow(ClosedError);
       await expect
-        .poll(async () => (await holdfast("show", "mine")).stdout, { timeout: 20_000 })
+        .poll(async () => (await holdfast("show", "mine")).stdout, { timeout: 30_000 })
         .toMatch(/ {2}waits for +lock taken\n/);
       const { waitsFor } = JSON.parse((await holdfast("show", "mine", "--json")).stdout);
       expect(waitsFor).toEqual([{ noun: "mutex", name: "taken", permits: 1 }]);
@@ -151,7 +151,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       const second = await waiter("stuck", "second");
       // A holder listens once it has held for a moment.
       await expect
-        .poll(() => server.redis.pubsub("CHANNELS", "holdfast:inbox:*"), { timeout: 10_000 })
+        .poll(() => server.redis.pubsub("CHANNELS", "holdfast:inbox:*"), { timeout: 30_000 })
         .toHaveLength(2);
       const { exitCode, stdout } = await holdfast("release", "stuck", "--force", "--yes");
       expect(exitCode).toBe(0);

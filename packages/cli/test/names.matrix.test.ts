@@ -74,7 +74,9 @@ test("a name of a megabyte, which somebody has written by hand, is cut in a tabl
   const table = await holdfast("ls", "--all");
   expect(table.stdout).toContain("bigxxx");
   expect(table.stdout.length).toBeLessThan(20_000);
-  const { locks } = JSON.parse((await holdfast("ls", "--all", "--json")).stdout);
+  const told = await holdfast("ls", "--all", "--json");
+  expect({ exitCode: told.exitCode, stderr: told.stderr }).toEqual({ exitCode: 0, stderr: "" });
+  const { locks } = JSON.parse(told.stdout);
   expect(locks).toContainEqual(expect.objectContaining({ name }));
   await server.redis.del(`holdfast:{${name}}:lock`);
 });

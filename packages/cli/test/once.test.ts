@@ -90,7 +90,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       await first.printed(/began/);
       const second = holdfast("once", "wait", ...KEEP, "--wait", "forever", ...sh("echo again"));
       const inspector = await library().inspector();
-      await vi.waitFor(async () => expect((await inspector.lock("once:wait")).waiting).toBe(1), 10_000);
+      await vi.waitFor(async () => expect((await inspector.lock("once:wait")).waiting).toBe(1), 30_000);
       second.child.kill("SIGTERM");
       expect(await second.ended()).toMatchObject({ exitCode: 143, stdout: "" });
     });

@@ -96,7 +96,7 @@ test("show says what a holder of permits waits for", async () => {
   waiting.catch(() => {});
   await vi.waitUntil(
     async () => /which waits for lock other/.test((await run("show", "jobs", "--kind", "semaphore")).stdout),
-    { timeout: 20_000 },
+    { timeout: 30_000 },
   );
   await other.release();
   await (await waiting).release();

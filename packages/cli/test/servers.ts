@@ -23,8 +23,8 @@ const redis: ServerKind = {
   start: startRedisServer,
 };
 
-/** In the matrix each suite runs on both; else on the embedded engine, or on redis-server where there is one. */
-const onBoth = process.env["HOLDFAST_TEST_MATRIX"] === "1";
+/** In the soak each suite runs on both; else on the embedded engine, or on redis-server where there is one. */
+const onBoth = process.env["HOLDFAST_TEST_SOAK"] === "1";
 export const EMBEDDED_FIRST: readonly ServerKind[] = onBoth ? [embedded, redis] : [embedded];
 export const REDIS_FIRST: readonly ServerKind[] = onBoth
   ? [redis, embedded]

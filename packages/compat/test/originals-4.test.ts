@@ -77,14 +77,14 @@ const scenarios: Record<string, (made: RedlockClass, clients: Redis[], key: stri
   },
   async "a heartbeat extends one and the same object again and again"(made, clients, key) {
     const redlock = new made(clients, NO_WAIT);
-    const lock = await redlock.lock(key, 1_000);
+    const lock = await redlock.lock(key, 1_500);
     const { value } = lock;
     const facts: unknown[] = [];
     for (let beat = 0; beat < 3; beat++) {
-      await pause(400);
+      await pause(600);
       const sinceMs = Date.now();
-      const extended = await lock.extend(1_000);
-      facts.push(extended === lock, lock.value === value, endsBetween(sinceMs, lock.expiration, 1_000));
+      const extended = await lock.extend(1_500);
+      facts.push(extended === lock, lock.value === value, endsBetween(sinceMs, lock.expiration, 1_500));
     }
     facts.push(await outcome(() => redlock.lock(key, TTL)), factsOf(lock));
     return [facts, await outcome(() => lock.unlock()), lock.expiration];

@@ -47,6 +47,8 @@ export interface Case<Surroundings extends Lab> {
   /** Tests and reports of other libraries that this generalises; empty for a promise of holdfast alone. */
   readonly covers: readonly string[];
   readonly needs: readonly Need[];
+  /** It waits for the end of a lease, a term or a limit by the store's own clock, so in a real store it takes that long. @default false */
+  readonly waits?: true;
   run(lab: Surroundings): Promise<void>;
 }
 
@@ -167,11 +169,16 @@ export interface ContenderTerms {
 /** What a function that a contender performs has there. */
 export interface ContenderHands {
   readonly holdfast: Holdfast;
+  /** The resource: the server, or the first of the nodes. */
+  readonly redis: {
+    get(key: string): Promise<string | null>;
+    set(key: string, value: string): Promise<unknown>;
+  };
   /** For what a later call needs. */
   readonly kept: Record<string, unknown>;
 }
 
-/** A child process with a Holdfast of its own. */
+/** A process with a Holdfast of its own: a child process, or one of a simulated world. */
 export interface Contender {
   /**
    * Calls `work` in that process, and resolves with its result. The function travels as text, so it must not use anything from

@@ -63,6 +63,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
 };
 
 export class EventLog {
+  readonly #isOwn: () => boolean;
   readonly #entries: Entry[] = [];
   readonly #watchers = new Set<() => void>();
   readonly #listeners = (Object.keys(NAMES) as EventName[]).map((name) => ({
@@ -70,7 +71,9 @@ export class EventLog {
     listener: (payload: unknown) => this.#add(name, payload),
   }));
 
-  constructor() {
+  /** @param isOwn whether code of the case runs, and none of a contender that lives in this process */
+  constructor(isOwn: () => boolean = () => true) {
+    this.#isOwn = isOwn;
     for (const { name, listener } of this.#listeners) subscribe(name, listener);
   }
 
@@ -111,6 +114,7 @@ export class EventLog {
   }
 
   #add(name: EventName, payload: unknown): void {
+    if (!this.#isOwn()) return;
     this.#entries.push({ name, payload, taken: false });
     for (const look of [...this.#watchers]) look();
   }

@@ -19,11 +19,13 @@ export type {
   Silence,
 } from "./case.js";
 export { ManualClock } from "./clock.js";
+export { type ContenderBody, contenderOf } from "./contender.js";
 export { EventLog, type EventName } from "./events.js";
 export { type LabClients, type LabServer, type OpenClient, RedisLab } from "./lab.js";
 export { mutexCases, mutexThemes } from "./mutex/cases.js";
 export type { Faults, Kind, SocketFile, Target, Treatment } from "./network.js";
 export { nounCases, nouns } from "./nouns.js";
+export { inTime, outcome } from "./outcome.js";
 export { FaultProxy } from "./proxy.js";
 export { RedisStore, type SendCommand } from "./redis-store.js";
 export { redlockCases, redlockThemes } from "./redlock/cases.js";
@@ -37,5 +39,6 @@ export {
 export { type ClosingLab, runCase, whyNot } from "./run.js";
 export { ServerProcess, type ServerTerms } from "./server-process.js";
 export { type LabStore, StoreLab } from "./store-lab.js";
+export { UNHURRIED } from "./unhurried.js";
 export { until, within } from "./wait.js";
 export type { Wire } from "./wire.js";

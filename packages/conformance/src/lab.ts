@@ -39,6 +39,8 @@ export interface LabServer extends Target {
   /** Ends it and starts it anew with what it kept at its last SAVE. */
   readonly rollBack?: () => Promise<void>;
   readonly spawn?: (url: string, prefix: string) => Promise<Contender>;
+  /** Whether code of the case runs, and none of a contender. Left out, contenders are other processes. */
+  readonly isOwn?: () => boolean;
 }
 
 export interface OpenClient {
@@ -64,7 +66,7 @@ export class RedisLab implements LockLab, NounLab {
   readonly title: string;
   readonly prefix: string;
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
-  readonly events = new EventLog();
+  readonly events: EventLog;
   readonly peek: LockPeek;
   readonly tamper: LockTamper;
   readonly redis: RedisHand;
@@ -82,6 +84,7 @@ export class RedisLab implements LockLab, NounLab {
   constructor(server: LabServer, clients: LabClients) {
     this.#server = server;
     this.#clients = clients;
+    this.events = new EventLog(server.isOwn);
     this.title = `${server.title}, ${clients.title}`;
     this.prefix = `holdfast:case${++cases}-${process.pid}`;
     const store = new RedisStore(server.command, this.prefix);

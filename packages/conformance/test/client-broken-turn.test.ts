@@ -1,6 +1,7 @@
 /** A connection of node-redis 5 that breaks in the very turn of the event loop in which a command was sent. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { createClient } from "redis";
@@ -26,7 +27,7 @@ test.each([
     client.on("error", () => {});
     await client.connect();
     unsubscribe("net.client.socket", note);
-    const holdfast = new Holdfast(client);
+    const holdfast = new Holdfast(client, UNHURRIED);
     const warnings: Error[] = [];
     const warned = (warning: Error): void => void warnings.push(warning);
     process.on("warning", warned);
@@ -35,7 +36,7 @@ test.each([
       await (await mutex.acquire()).release();
       await Promise.all(Array.from({ length: 50 }, (_, n) => holdfast.record(`r${n}`).get()));
       expect(warnings).toEqual([]);
-      const acquired = mutex.acquire({ wait: "5s" });
+      const acquired = mutex.acquire({ wait: "1m" });
       for (let hop = 0; hop < HOPS; hop += 1) await new Promise<void>((resolve) => process.nextTick(resolve));
       sockets.at(-1)?.destroy(new Error("broken in this turn"));
       await expect((await acquired).release()).resolves.toBe("released");

@@ -1,5 +1,5 @@
 /** What a server or a client refuses reaches the caller as the same typed error, whatever the library calls it. */
-import { FaultProxy } from "@holdfast/conformance";
+import { FaultProxy, UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -36,7 +36,7 @@ async function opened(open: Open, url = server.url): Promise<Opened> {
 }
 
 async function holdfast(open: Open, url = server.url, prefix = "holdfast"): Promise<Holdfast> {
-  const hf = new Holdfast((await opened(open, url)).client, { prefix });
+  const hf = new Holdfast((await opened(open, url)).client, { ...UNHURRIED, prefix });
   ends.push(() => hf.close());
   return hf;
 }
@@ -48,7 +48,7 @@ const LIBRARIES: readonly (readonly [string, Open])[] = [
   ["node-redis 6", openNodeRedis((url) => createClient({ url }))],
   ["node-redis 5", openNodeRedis((url) => createClient5({ url }))],
   ["node-redis 4", openNodeRedis((url) => createClient4({ url }))],
-  ["valkey-glide", openGlide()],
+  ["valkey-glide", openGlide({ requestTimeout: 10_000 })],
 ];
 
 /** What an administrator does to the server, what it then answers, and how it is undone. */
@@ -84,7 +84,7 @@ describe.each(LIBRARIES)("%s", (_title, open) => {
     const url = await user("+@all", "resetchannels", "allkeys");
     const [one, two] = [await holdfast(open, url), await holdfast(open, url)];
     const lease = await one.mutex("n").acquire();
-    await expect(two.mutex("n").acquire({ wait: "8s" })).rejects.toMatchObject({
+    await expect(two.mutex("n").acquire({ wait: "1m" })).rejects.toMatchObject({
       code: "SERVER_ERROR",
       serverCode: "NOPERM",
     });
@@ -99,8 +99,8 @@ async function user(...rules: string[]): Promise<string> {
 
 describe("the bounded number of requests of valkey-glide", () => {
   test("is never reached by holdfast alone", async () => {
-    const { client } = await opened(openGlide({ inflightRequestsLimit: 10 }));
-    const hf = new Holdfast(client, { callTimeout: 15_000 }); // so many, ten at a time, take a while
+    const { client } = await opened(openGlide({ inflightRequestsLimit: 10, requestTimeout: 30_000 }));
+    const hf = new Holdfast(client, { callTimeout: "1m" }); // so many, ten at a time, take a while
     ends.push(() => hf.close());
     const leases = await Promise.all(Array.from({ length: 2_000 }, (_, n) => hf.mutex(`n${n}`).acquire()));
     const results = await Promise.all(leases.map((lease) => lease.release()));
@@ -108,8 +108,8 @@ describe("the bounded number of requests of valkey-glide", () => {
   });
 
   test("is shared by all that use one client", async () => {
-    const { client } = await opened(openGlide({ inflightRequestsLimit: 10 }));
-    const holdfasts = Array.from({ length: 20 }, () => new Holdfast(client));
+    const { client } = await opened(openGlide({ inflightRequestsLimit: 10, requestTimeout: 30_000 }));
+    const holdfasts = Array.from({ length: 20 }, () => new Holdfast(client, UNHURRIED));
     await Promise.all(holdfasts.map((hf, n) => hf.mutex(`m${n}`).run(() => {})));
     await Promise.all(holdfasts.map((hf) => hf.close()));
   });
@@ -121,14 +121,14 @@ describe("the bounded number of requests of valkey-glide", () => {
       openGlide({ inflightRequestsLimit: 10, requestTimeout: 8_000 }),
       proxy.url,
     );
-    const hf = new Holdfast(client);
+    const hf = new Holdfast(client, UNHURRIED);
     ends.push(() => hf.close());
     await hf.mutex("n").run(() => {});
     proxy.set({ up: "hold" });
     const others = Array.from({ length: 30 }, () => send("PING").catch(() => {}));
     await expect(hf.mutex("n").tryAcquire()).rejects.toMatchObject({ code: "CLIENT_OVERLOADED" });
     const impatient = hf.mutex("n").acquire({ wait: 100 });
-    const patient = hf.mutex("n").acquire({ wait: "8s" });
+    const patient = hf.mutex("n").acquire({ wait: "1m" });
     await expect(impatient).rejects.toMatchObject({ code: "CLIENT_OVERLOADED" });
     proxy.heal();
     await Promise.all(others);

@@ -16,7 +16,7 @@ import { type Open, type Opened, openGlide, openIoredis, openNodeRedis } from ".
 
 const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
 /** Nothing here is about a server that is slow, and a machine that runs many suites is. */
-const PATIENT_MS = 15_000;
+const PATIENT_MS = 30_000;
 const PLAIN = openIoredis((url) => new Redis(url));
 
 /** Every type of reply that a client may turn into something else. */

@@ -69,7 +69,7 @@ test.skipIf(program === "")("locks go on at the new primary, and so do their wak
   const [one, two, three] = all as [Holdfast, Holdfast, Holdfast];
   const before = await one.mutex("n").acquire();
   const waiting = [two, three].map(async (hf) => {
-    const lease = await hf.mutex("n").acquire({ wait: "15s" });
+    const lease = await hf.mutex("n").acquire({ wait: "1m" });
     expect(await lease.release()).toBe("released");
     return lease.fence;
   });
@@ -86,9 +86,9 @@ test.skipIf(program === "")("locks go on at the new primary, and so do their wak
   // Until it is told, the old primary would grant on, and what it grants then is lost.
   await servers[0]?.kill();
 
-  const after = await one.mutex("n").acquire({ wait: "15s" });
+  const after = await one.mutex("n").acquire({ wait: "1m" });
   expect(fences.every((fence) => fence < after.fence)).toBe(true);
-  const woken = two.mutex("n").acquire({ wait: "15s" });
+  const woken = two.mutex("n").acquire({ wait: "1m" });
   await until("it stands in line there", async () => (await promoted.zcard("holdfast:{n}:line")) === 1);
   expect(await after.release()).toBe("released");
   expect((await woken).fence).toBeGreaterThan(after.fence);

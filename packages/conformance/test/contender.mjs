@@ -1,5 +1,5 @@
 // A process that takes part in a case: does what its parent orders, one answer per order.
-import { AcquireTimeoutError, Holdfast } from "holdfast";
+import { Holdfast } from "holdfast";
 import { Redlock } from "holdfast/redlock";
 import { Redis } from "ioredis";
 
@@ -7,7 +7,6 @@ import { Redis } from "ioredis";
 let redis = null;
 let others = [];
 let holdfast = null;
-let lease = null;
 let kept = {};
 
 const verbs = {
@@ -24,35 +23,10 @@ const verbs = {
   async leave() {
     await holdfast.close();
     await Promise.all([redis, ...others].map((client) => client.quit()));
-    lease = null;
     kept = {};
   },
   // Work of a case, which travels as text: the case and this process share no memory.
-  perform: ({ work, argument }) => new Function(`return (${work})`)()({ holdfast, kept }, argument),
-  async acquire({ name, ttlMs, waitMs }) {
-    try {
-      lease = await holdfast.mutex(name, { ttl: ttlMs }).acquire({ wait: waitMs });
-      return String(lease.fence);
-    } catch (error) {
-      if (error instanceof AcquireTimeoutError) return null;
-      throw error;
-    }
-  },
-  holds: () => lease.valid,
-  release: () => lease.release(),
-  async count({ name, ttlMs, waitMs, key, rounds }) {
-    const mutex = holdfast.mutex(name, { ttl: ttlMs });
-    for (let round = 0; round < rounds; round++) {
-      await mutex.run(
-        async (held) => {
-          const seen = Number(await redis.get(key));
-          held.check();
-          await redis.set(key, seen + 1);
-        },
-        { wait: waitMs },
-      );
-    }
-  },
+  perform: ({ work, argument }) => new Function(`return (${work})`)()({ holdfast, redis, kept }, argument),
   exit: () => process.exit(0),
 };
 

@@ -1,7 +1,13 @@
 /** Child processes that take part in cases. They run the compiled library, as users do. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { type Contender, type ContenderHands, type ContenderTerms, within } from "@holdfast/conformance";
+import {
+  type Contender,
+  type ContenderBody,
+  type ContenderHands,
+  contenderOf,
+  within,
+} from "@holdfast/conformance";
 
 interface Answer {
   readonly order: number;
@@ -31,7 +37,7 @@ export class Contenders {
   async spawn(urls: readonly string[], prefix: string): Promise<Contender> {
     const contender = this.#idle.pop() ?? new ContenderProcess(this.#caFile, (one) => this.#idle.push(one));
     await contender.start(urls, prefix);
-    return contender;
+    return contenderOf(contender);
   }
 
   async stop(): Promise<void> {
@@ -39,7 +45,7 @@ export class Contenders {
   }
 }
 
-class ContenderProcess implements Contender {
+class ContenderProcess implements ContenderBody {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
   readonly #onIdle: (self: ContenderProcess) => void;
@@ -76,23 +82,6 @@ class ContenderProcess implements Contender {
     argument: Argument,
   ): Promise<Result> {
     return (await this.#ask("perform", { work: String(work), argument })) as Result;
-  }
-
-  async acquire(terms: ContenderTerms): Promise<bigint | null> {
-    const fence = await this.#ask("acquire", terms);
-    return fence === null ? null : BigInt(String(fence));
-  }
-
-  async release(): Promise<string> {
-    return String(await this.#ask("release"));
-  }
-
-  async count(terms: ContenderTerms): Promise<void> {
-    await this.#ask("count", terms);
-  }
-
-  async holds(): Promise<boolean> {
-    return (await this.#ask("holds")) === true;
   }
 
   async freeze(): Promise<void> {

@@ -1,22 +1,21 @@
 /**
- * The suites of the mutex and of the nouns, over servers and client libraries. `npm test` takes each client on one server and one client on
- * every server, and of a noun each case with one of the clients and on one of the servers. `npm run test:matrix` takes every client on every
- * server, in a file for each program of a server; over TLS and as a limited user, it takes each case of a noun with one client.
+ * The cases over real servers and client libraries, in pairs: every case with every client, every client on every server, and every case on
+ * every server. The product of the three would find no more, and take four times as long. Whoever adds a server adds a row to `setups`.
+ *
+ * `npm test` takes each case once or twice (`runSome`), `npm run test:matrix` all pairs (`runPairs`), in a file for each library.
  */
 import { readFileSync } from "node:fs";
 import {
   type Case,
   type LabClients,
-  type LockCase,
   mutexCases,
-  mutexThemes,
-  type NounCase,
   nounCases,
   RedisLab,
   runCase,
   whyNot,
 } from "@holdfast/conformance";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { everyClient, ioredis } from "./clients.ts";
 import { type Setup, startEmbedded, startServer, type TestServer } from "./servers.ts";
 
 /** Paths of programs, set by the test command; empty means that there is none. */
@@ -50,79 +49,71 @@ const setups = {
   "valkey-server, ACL": limited(valkey),
 };
 
-export type ServerKind = "embedded" | keyof typeof setups;
+type ServerKind = "embedded" | keyof typeof setups;
+type RedisCase = Case<RedisLab>;
+
+const kinds: readonly ServerKind[] = ["embedded", ...(Object.keys(setups) as (keyof typeof setups)[])];
+/** The ways to each program: a case that waits takes one of them. */
+const programs: readonly (readonly ServerKind[])[] = ["redis-server", "valkey-server"].map((program) =>
+  kinds.filter((kind) => kind.startsWith(program)),
+);
+const cases: readonly RedisCase[] = [...mutexCases, ...nounCases];
+/** For those that wait, a run on each program is enough: all of them run in virtual time as well. */
+const waiting = cases.filter(({ waits }) => waits);
+const quick = cases.filter(({ waits }) => !waits);
 
 function lacking(setup: Setup): string {
   if (setup.program === "") return ` (skipped: no ${setup.title.split(" ", 1)} here)`;
   return setup.openssl === "" ? " (skipped: no openssl here)" : "";
 }
 
-/** The themes that between them run every script and every way to be woken, and read replies and messages of every shape. */
-const {
-  exclusion,
-  tokens,
-  waiting,
-  handover,
-  turns,
-  mixed,
-  renewal,
-  batches,
-  release,
-  fencing,
-  restart,
-  telling,
-} = mutexThemes;
-export const everyShape: readonly LockCase[] = [
-  ...[...exclusion, ...tokens, ...waiting, ...handover, ...turns, ...mixed],
-  ...[...renewal, ...batches, ...release, ...fencing, ...restart, ...telling],
-];
-
-/** Through TLS a proxy cannot read, so the themes that need one are left out. */
-const readable = [...exclusion, ...tokens, ...mutexThemes.processes, ...restart, ...telling];
-
-/** The cases of the mutex for each pair of a server and a client library. */
-export function runMatrix(
-  kinds: readonly ServerKind[],
-  clients: readonly LabClients[],
-  cases: readonly LockCase[] = mutexCases,
-): void {
-  const casesFor = (kind: ServerKind) => (kind.endsWith("TLS") ? readable : cases);
-  for (const kind of kinds) for (const each of clients) runCases(kind, each, casesFor(kind));
+/** The kind at this place, or the next one that the case can have: no proxy reads TLS. */
+function kindFor({ needs }: RedisCase, place: number, among: readonly ServerKind[]): ServerKind {
+  const possible = (kind: ServerKind): boolean => !(kind.endsWith("TLS") && needs.includes("proxy"));
+  const from = Array.from(
+    { length: among.length },
+    (_, at) => among[(place + at) % among.length] as ServerKind,
+  );
+  return from.find(possible) as ServerKind;
 }
 
-/** Those that show whether commands, replies and messages of every shape go through: what a fault does is the same for all. */
-export const withoutFaults: readonly NounCase[] = nounCases.filter(({ needs }) => needs.length === 0);
-
-export const withFaults: readonly NounCase[] = nounCases.filter(({ needs }) => needs.length > 0);
-
-/** Of each `of` cases the one at `place`: a part of a quick run. */
-export function oneIn<Each>(of: number, place: number, cases: readonly Each[]): readonly Each[] {
-  return cases.filter((_, at) => at % of === place);
+/** What this client has to run on this server. */
+function pairsOf(client: number, clients: number, kind: ServerKind): RedisCase[] {
+  const ofWaiting = (each: RedisCase, at: number): boolean =>
+    programs.some(
+      (among, place) =>
+        (programs.length * at + place) % clients === client && kindFor(each, at, among) === kind,
+    );
+  return [
+    ...quick.filter((each, at) => kindFor(each, at + client, kinds) === kind),
+    ...waiting.filter(ofWaiting),
+  ];
 }
 
-/** The cases of the nouns for each pair of a server and a client library. */
-export function runNouns(
-  kinds: readonly ServerKind[],
-  clients: readonly LabClients[],
-  cases: readonly NounCase[] = nounCases,
-): void {
-  for (const kind of kinds) {
-    const possible = cases.filter(({ needs }) => !(kind.endsWith("TLS") && needs.includes("proxy")));
-    for (const each of clients) runCases(kind, each, possible);
+/** All pairs of the clients whose titles begin so. */
+export function runPairs(library: string): void {
+  const clients = everyClient();
+  for (const [place, client] of clients.entries()) {
+    if (!client.title.startsWith(library)) continue;
+    for (const kind of kinds) runCases(kind, client, pairsOf(place, clients.length, kind));
   }
 }
 
-/**
- * The cases of the nouns with every client. Over TLS and as a limited user, each case runs with one client and each client with some cases:
- * what a user may do depends on the script, and the way through TLS on the client.
- */
-export function runNounsOn(server: "redis-server" | "valkey-server", clients: readonly LabClients[]): void {
-  runNouns([server], clients);
-  for (const [place, client] of clients.entries())
-    runNouns([`${server}, TLS`, `${server}, ACL`], [client], oneIn(clients.length, place, nounCases));
+/** Each case that waits for nothing, with one of the clients and on one of the servers. Without a redis-server, clients meet the embedded one. */
+export function runSome(): void {
+  const clients = everyClient();
+  const server = HOLDFAST_REDIS_SERVER === "" ? "embedded" : "redis-server";
+  const share = (of: number, place: number) => quick.filter((_, at) => at % of === place);
+  for (const [place, client] of clients.entries()) runCases(server, client, share(clients.length, place));
+  for (const [place, kind] of kinds.entries())
+    runCases(
+      kind,
+      ioredis(),
+      share(kinds.length, place).filter((each) => kindFor(each, 0, [kind]) === kind),
+    );
 }
 
-function runCases(kind: ServerKind, clients: LabClients, cases: readonly Case<RedisLab>[]): void {
+function runCases(kind: ServerKind, clients: LabClients, some: readonly RedisCase[]): void {
   const missing = kind === "embedded" ? "" : lacking(setups[kind]);
   describe.skipIf(missing !== "")(`${kind}, ${clients.title}${missing}`, () => {
     let server: TestServer;
@@ -133,7 +124,7 @@ function runCases(kind: ServerKind, clients: LabClients, cases: readonly Case<Re
 
     afterAll(() => server?.stop());
 
-    for (const each of cases) {
+    for (const each of some) {
       it(each.name, async ({ skip }) => {
         const lab = new RedisLab(server, clients);
         const reason = whyNot(each, lab.lacks);

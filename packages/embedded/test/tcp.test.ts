@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => valkey.stop());
 
 describe("TCP", () => {
-  const total = process.env.HOLDFAST_TEST_MATRIX ? 30_000 : 3_000;
+  const total = process.env.HOLDFAST_TEST_SOAK ? 30_000 : 3_000;
   it(`serves ${total} connections that connect, ping and close`, async () => {
     const parallel = 32;
     let started = 0;

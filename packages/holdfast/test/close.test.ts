@@ -1,4 +1,5 @@
 /** What close() waits for and leaves, on a real engine. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -19,7 +20,7 @@ afterAll(async () => {
 
 test("a release under way is finished first, with a client of its own too", async () => {
   for (const client of [redis, server.url]) {
-    const hf = new Holdfast(client);
+    const hf = new Holdfast(client, UNHURRIED);
     const lease = await hf.mutex("under-way").acquire();
     const release = lease.release();
     await hf.close();
@@ -30,12 +31,12 @@ test("a release under way is finished first, with a client of its own too", asyn
 
 test("no listener stays on the user's client, however many were closed", async () => {
   const before = redis.listenerCount("close");
-  for (let n = 0; n < 20; n++) await new Holdfast(redis).close();
+  for (let n = 0; n < 20; n++) await new Holdfast(redis, UNHURRIED).close();
   expect(redis.listenerCount("close")).toBe(before);
 });
 
 test("a place in line that outlived its request gives the name back at once", async () => {
-  const [one, two] = [new Holdfast(redis), new Holdfast(redis)];
+  const [one, two] = [new Holdfast(redis, UNHURRIED), new Holdfast(redis, UNHURRIED)];
   const held = await one.mutex("ghost").acquire();
   const waiting = two.mutex("ghost").acquire();
   const line = "holdfast:{ghost}:line";

@@ -1,4 +1,5 @@
 /** hf.inspector() beside limits: what is used is read off their state alone. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -14,7 +15,7 @@ let inspector: Inspector;
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
   redis = new Redis(server.port);
-  hf = new Holdfast(redis);
+  hf = new Holdfast(redis, UNHURRIED);
   inspector = await hf.inspector();
 });
 

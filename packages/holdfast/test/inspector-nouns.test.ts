@@ -170,7 +170,7 @@ async function keysOf(of: Inspector): Promise<InspectedOnce[]> {
 test("semaphores and read-write locks in use are listed, and a key of another program is not", async () => {
   const hf = newProcess("one");
   const lease = await hf.semaphore("pool", { permits: 2 }).acquire({ permits: 2 });
-  const reader = await hf.rwLock("book", { ttl: 500 }).read().acquire();
+  const reader = await hf.rwLock("book", { ttl: "3s" }).read().acquire();
   await (await hf.semaphore("free", { permits: 2 }).acquire()).release();
   await redis.set("holdfast:{foreign}:semaphore", "x");
   const [semaphores, rwLocks] = [

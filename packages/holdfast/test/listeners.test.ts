@@ -1,4 +1,5 @@
 /** One client may serve many Holdfasts: it has one listener for all, and none when they are closed. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -25,7 +26,7 @@ test("Node sees no leak, however many Holdfasts live on one client", async () =>
     .connect();
   for (const [client, event] of [[ioredis, "close"] as const, [nodeRedis, "reconnecting"] as const]) {
     const before = client.listenerCount(event);
-    const holdfasts = Array.from({ length: 20 }, () => new Holdfast(client));
+    const holdfasts = Array.from({ length: 20 }, () => new Holdfast(client, UNHURRIED));
     await Promise.all(holdfasts.map((hf, n) => hf.mutex(`n${n}`).run(() => {})));
     expect(client.listenerCount(event)).toBe(before + 1);
     await Promise.all(holdfasts.map((hf) => hf.close()));

@@ -1,5 +1,5 @@
 /** node-redis leaves a socket open whose client ends while it connects, and arms a timer for each command. */
-import { FaultProxy } from "@holdfast/conformance";
+import { FaultProxy, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { createClient } from "redis";
 import {
@@ -16,19 +16,25 @@ import {
 import { endOf, type NodeRedisLike, nodeRedisClient } from "../src/redis/clients/node-redis.js";
 
 const BACKOFF_MS = 20;
-/** Longer than a socket takes that nobody has stopped. */
-const QUIET_MS = 150;
 
 describe("node-redis", () => {
   let server: EmbeddedValkey;
   let proxy: FaultProxy;
   const listener = { message() {}, connected() {}, disconnected() {} };
-  const quiet = () => new Promise((resolve) => setTimeout(resolve, QUIET_MS));
   const open = () => {
     const socket = { reconnectStrategy: () => BACKOFF_MS };
     const client = createClient({ url: proxy.url, socket });
     client.on("error", () => {});
     return client;
+  };
+
+  /** So many connections are left when all that was begun before has had its turn. */
+  const left = async (count: number) => {
+    await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS + 1)); // behind the timers of before
+    const last = open();
+    await last.connect();
+    last.destroy();
+    await until(`${count} connections`, () => proxy.connections === count);
   };
 
   // Its listeners are typed as taking anything, which is more than what is asked of them.
@@ -54,7 +60,8 @@ describe("node-redis", () => {
     await own.connect();
     expect(breaks).toBe(0);
     proxy.cut();
-    await vi.waitFor(() => expect(own.isReady && breaks).toBe(1));
+    await until("it is reported", () => own.isReady && breaks > 0);
+    expect(breaks).toBe(1);
     ends();
     own.destroy();
 
@@ -64,7 +71,7 @@ describe("node-redis", () => {
     await manual.connect();
     follow(manual);
     proxy.cut();
-    await vi.waitFor(() => expect(manual.isOpen).toBe(false));
+    await until("it is closed", () => !manual.isOpen);
     await manual.connect();
     expect(breaks).toBe(1);
     manual.destroy();
@@ -88,9 +95,7 @@ describe("node-redis", () => {
     const client = open();
     await client.connect();
     nodeRedisClient(like(client)).openMessages(listener).close();
-    await expect.poll(() => proxy.connections).toBe(1);
-    await quiet();
-    expect(proxy.connections).toBe(1);
+    await left(1);
     client.destroy();
   });
 
@@ -103,10 +108,8 @@ describe("node-redis", () => {
       if (when === "in the same tick") await Promise.resolve();
       if (when === "when it is connected") await connected;
       end();
-      const state = () => [client.isOpen, client.isReady, proxy.connections];
-      await expect.poll(state).toEqual([false, false, 0]);
-      await quiet();
-      expect(state()).toEqual([false, false, 0]);
+      await left(0);
+      expect([client.isOpen, client.isReady]).toEqual([false, false]);
     },
   );
 
@@ -121,11 +124,10 @@ describe("node-redis", () => {
       else proxy.cut();
       await again;
       end();
-      await quiet();
-      expect([client.isOpen, client.isReady, proxy.connections]).toEqual([false, false, 0]);
+      await until("it is closed", () => !client.isOpen && proxy.connections === 0);
       proxy.heal();
-      await quiet();
-      expect(proxy.connections).toBe(0);
+      await left(0);
+      expect([client.isOpen, client.isReady]).toEqual([false, false]);
     }
   });
 });

@@ -1,5 +1,7 @@
 /** hf.script(): a script of the caller over the client of a Holdfast. */
+
 import { createHash } from "node:crypto";
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -11,7 +13,7 @@ const script = { name: "own", source, sha1: createHash("sha1").update(source).di
 test("it runs by its hash, in one request with others, also when the server forgot it", async () => {
   await using server = await EmbeddedValkey.start();
   const client = new Redis(server.url);
-  const hf = new Holdfast(client);
+  const hf = new Holdfast(client, UNHURRIED);
   const both = await Promise.all([hf.script(script, ["a"], ["2"]), hf.script(script, ["a"], ["3"])]);
   expect(both).toEqual([
     ["2", 2],
@@ -29,7 +31,7 @@ test("while Redis is away it is refused at once, and nothing is sent", async () 
   const server = await EmbeddedValkey.start();
   const client = new Redis(server.url, { retryStrategy: () => 20 });
   client.on("error", () => {});
-  const hf = new Holdfast(client);
+  const hf = new Holdfast(client, UNHURRIED);
   await hf.script(script, ["a"], ["1"]);
   const gone = new Promise((resolve) => client.once("close", resolve));
   await server.stop();

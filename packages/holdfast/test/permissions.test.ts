@@ -1,6 +1,8 @@
 /** The ACL line of docs/guides/redis.md is enough for every call, has nothing that no call needs, and ends at its prefix. */
+
 import { subscribe } from "node:diagnostics_channel";
 import { readdirSync, readFileSync } from "node:fs";
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -8,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { probes } from "../src/doctor/permissions.js";
 import { guidedUser } from "./guide.js";
 
+const PATIENT = { timeout: 30_000 };
 let server: EmbeddedValkey;
 let admin: Redis;
 let user: Redis;
@@ -25,8 +28,8 @@ afterAll(async () => {
 });
 
 test("locks, waiting, renewal and records work under it", async () => {
-  const one = new Holdfast(user);
-  const two = new Holdfast(user);
+  const one = new Holdfast(user, UNHURRIED);
+  const two = new Holdfast(user, UNHURRIED);
   const held = await one.mutex("acl", { ttl: 1_000 }).acquire();
   const waiting = two.mutex("acl", { ttl: 1_000 }).acquire({ wait: 5_000 });
   await new Promise((resolve) => subscribe("holdfast:lock:renewed", resolve));
@@ -46,7 +49,7 @@ test("locks, waiting, renewal and records work under it", async () => {
 });
 
 test("queues work under it", async () => {
-  const hf = new Holdfast(user);
+  const hf = new Holdfast(user, UNHURRIED);
   const queue = hf.queue<number, number>("acl", { maxLength: 9, whenFull: "drop-oldest", maxAttempts: 1 });
   const waiting = queue.receive();
   const { id } = await queue.push(1, { dedupe: { id: "one" } });
@@ -67,7 +70,7 @@ test("queues work under it", async () => {
 });
 
 test("events, latches and barriers work under it", async () => {
-  const hf = new Holdfast(user);
+  const hf = new Holdfast(user, UNHURRIED);
   const set = hf.event("acl").wait();
   await hf.event("acl").set("x");
   expect((await set)?.data).toBe("x");
@@ -83,7 +86,7 @@ test("events, latches and barriers work under it", async () => {
 });
 
 test("signals work under it, and patterns need a right of their own", async () => {
-  const hf = new Holdfast(user);
+  const hf = new Holdfast(user, UNHURRIED);
   const listener = await hf.signal("acl").listen();
   expect([await hf.signal("acl").emit(1), await hf.signal("acl").emitOne(2)]).toEqual([1, true]);
   expect([(await listener.next()).value?.data, (await listener.next()).value?.data]).toEqual([1, 2]);
@@ -97,8 +100,8 @@ test("signals work under it, and patterns need a right of their own", async () =
 });
 
 test("a poll says that its right was taken away, and begins again once it is back", async () => {
-  const hf = new Holdfast(user);
-  const emitter = new Holdfast(server.url);
+  const hf = new Holdfast(user, UNHURRIED);
+  const emitter = new Holdfast(server.url, UNHURRIED);
   const polled = (): Promise<unknown> =>
     hf
       .signal("polled")
@@ -106,17 +109,17 @@ test("a poll says that its right was taken away, and begins again once it is bac
       .catch((error: unknown) => error);
   expect(await polled()).toBeNull();
   await admin.call("ACL", "SETUSER", "app", "resetchannels", "&holdfast:inbox:*");
-  await expect.poll(polled, { timeout: 5_000 }).toMatchObject({ serverCode: "NOPERM" });
+  await expect.poll(polled, PATIENT).toMatchObject({ serverCode: "NOPERM" });
   await admin.call("ACL", "SETUSER", "app", "resetchannels", "&holdfast:*");
-  await expect.poll(polled, { timeout: 5_000 }).toBeNull();
+  await expect.poll(polled, PATIENT).toBeNull();
   await emitter.signal("polled").emit(1);
-  await expect.poll(polled, { timeout: 5_000 }).toMatchObject({ data: 1 });
+  await expect.poll(polled, PATIENT).toMatchObject({ data: 1 });
   await emitter.close();
   await hf.close();
 });
 
 test("a guard works under it", async () => {
-  const hf = new Holdfast(user);
+  const hf = new Holdfast(user, UNHURRIED);
   const guard = hf.guard("acl", { hits: 1, per: "1m", penalties: [{ kind: "busy", for: "1m" }] });
   expect([(await guard.hit("s")).ok, (await guard.hit("s")).ok, (await guard.look("s")).ok]).toEqual([
     true,
@@ -130,7 +133,7 @@ test("a guard works under it", async () => {
 
 test("limits of every type work under it, are looked at and reset", async () => {
   await admin.call("ACL", "SETUSER", "app", "+scan");
-  const hf = new Holdfast(user);
+  const hf = new Holdfast(user, UNHURRIED);
   for (const type of ["rolling", "gcra", "window", "sliding", "lifetime"] as const) {
     const limit = hf.limit("acl", { max: 3, ...(type === "lifetime" ? { type } : { type, per: "1m" }) });
     expect(await limit.take("t", 2)).toMatchObject({ ok: true, remaining: 1 });
@@ -148,7 +151,7 @@ test("limits of every type work under it, are looked at and reset", async () => 
 });
 
 test("outside its prefix it is refused, with the remedy", async () => {
-  const hf = new Holdfast(user, { prefix: "other" });
+  const hf = new Holdfast(user, { ...UNHURRIED, prefix: "other" });
   await expect(hf.mutex("acl").tryAcquire()).rejects.toMatchObject({ code: "SERVER_ERROR" });
   await hf.close();
 });

@@ -209,7 +209,7 @@ describe.each(programs)("%s", (title, program) => {
       const note = (message: unknown): void => {
         unknown.push((message as HoldfastEvents["holdfast:lock:renewal-unknown"]).error);
       };
-      const lease = await hf.mutex(newName(), { ttl: 300 }).acquire();
+      const lease = await hf.mutex(newName(), { ttl: 1_000 }).acquire();
       const other = await hf.mutex("other").acquire();
       subscribe("holdfast:lock:renewal-unknown", note);
       await admin.replicaof(...NOBODY);

@@ -1,5 +1,7 @@
 /** What a program holds, in a log: as JSON, and as console.log shows it. */
+
 import { inspect } from "node:util";
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { AcquireTimeoutError, Holdfast, LeaseLostError, ResultNotStoredError } from "holdfast";
 import { Redis } from "ioredis";
@@ -12,7 +14,7 @@ let hf: Holdfast;
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
   redis = new Redis(server.url);
-  hf = new Holdfast(redis);
+  hf = new Holdfast(redis, UNHURRIED);
 });
 
 afterAll(async () => {

@@ -33,4 +33,4 @@ test("target es2022 needs neither a later lib nor the types of Node.js, in both 
     { cwd: folder },
   );
   expect(await compiled.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({ stdout: "" });
-}, 60_000);
+});

@@ -13,6 +13,7 @@ test("whatever JSON carries comes back unchanged", () => {
       const once: unknown = JSON.parse(JSON.stringify(value)); // -0 is 0
       expect(decodeValue(encodeValue("value", once))).toEqual(once);
     }),
+    { seed: 1 },
   );
 });
 
@@ -21,6 +22,7 @@ test("bytes come back as bytes, a part of a larger buffer too", () => {
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       expect(decodeValue(encodeValue("value", bytes))).toEqual(bytes);
     }),
+    { seed: 1 },
   );
   const part = new Uint8Array([1, 2, 3, 4]).subarray(1, 3);
   expect(decodeValue(encodeValue("value", part))).toEqual(new Uint8Array([2, 3]));

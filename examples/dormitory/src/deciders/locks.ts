@@ -3,7 +3,7 @@
  * then the rooms, each kind in its canonical order. The conditions are looked at before any lock is taken, because most refusals need
  * none, and again under the locks. The decision is written with one script, which refuses a holder that was overtaken.
  */
-import type { Holdfast } from "holdfast";
+import type { Duration, Holdfast } from "holdfast";
 import type { Names } from "../domain/order.js";
 import type { Decision, Outcome, SelectionRequest } from "../domain/selection.js";
 import { fenceEntry } from "../state/fences.js";
@@ -19,10 +19,13 @@ const MOST_TRIES = 30;
 export class LockDecider {
   readonly #hf: Holdfast;
   readonly #judge: Judge;
+  readonly #lockWait: Duration | undefined;
 
-  constructor(hf: Holdfast, judge: Judge) {
+  /** @param lockWait for each lock, in place of the usual waits */
+  constructor(hf: Holdfast, judge: Judge, lockWait?: Duration) {
     this.#hf = hf;
     this.#judge = judge;
+    this.#lockWait = lockWait;
   }
 
   /** The outcome, which is durable. @throws {Unreachable} */
@@ -35,7 +38,7 @@ export class LockDecider {
       if (typeof written !== "string") return written;
     }
     const lock = this.#hf.rwLock(batchLock(request.batchId), { ttl: BATCH_TTL }).read();
-    const lease = await locked(lock.acquire({ wait: BATCH_WAIT }));
+    const lease = await locked(lock.acquire({ wait: this.#lockWait ?? BATCH_WAIT }));
     try {
       return await this.#underBatch(request, before);
     } finally {
@@ -52,6 +55,7 @@ export class LockDecider {
         request.batchId,
         { members: concerned, rooms: [] },
         (leases) => this.#underMembers(request, { members: concerned, rooms }, leases),
+        this.#lockWait,
       );
       if ("state" in result) return result;
       concerned = result.members;
@@ -69,8 +73,12 @@ export class LockDecider {
     let rooms = likely;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const under = { members: [], rooms };
-      const result = await underLocks(this.#hf, request.batchId, under, (inner) =>
-        this.#underRooms(request, members, rooms, [...leases, ...inner]),
+      const result = await underLocks(
+        this.#hf,
+        request.batchId,
+        under,
+        (inner) => this.#underRooms(request, members, rooms, [...leases, ...inner]),
+        this.#lockWait,
       );
       if (!("rooms" in result)) return result;
       rooms = result.rooms;

@@ -1,5 +1,5 @@
 /** Makes the application over one Redis and one PostgreSQL. */
-import type { Consumer, Holdfast } from "holdfast";
+import type { Consumer, Duration, Holdfast } from "holdfast";
 import type { Redis } from "ioredis";
 import type { Kysely } from "kysely";
 import { BatchRows } from "../data/batch-rows.js";
@@ -30,7 +30,15 @@ export interface OpenDormitory extends Dormitory {
   decideLanes(concurrency: number): Consumer;
 }
 
-export function openDormitory(setup: Pick<Setup, "redisUrl" | "postgresUrl" | "prefix">): OpenDormitory {
+export interface DormitoryOptions {
+  /** For how long a decision waits for each of its locks. @default 20 s for the batch, 10 s for a student or a room */
+  readonly lockWait?: Duration;
+}
+
+export function openDormitory(
+  setup: Pick<Setup, "redisUrl" | "postgresUrl" | "prefix">,
+  { lockWait }: DormitoryOptions = {},
+): OpenDormitory {
   const store = new Store(setup.redisUrl, setup.prefix);
   const db = connectDatabase(setup.postgresUrl);
   const rooms = new Rooms(store);
@@ -38,7 +46,7 @@ export function openDormitory(setup: Pick<Setup, "redisUrl" | "postgresUrl" | "p
   const students = new Students(store, db);
   const teams = new Teams(store, rooms);
   const judge = new Judge(store, rooms);
-  const locks = new LockDecider(store.hf, judge);
+  const locks = new LockDecider(store.hf, judge, lockWait);
   const selection = new Selection({ store, locks, decisions: new Decisions(store), students });
   const imports = new Imports({ db, batches, store, rooms });
   return {

@@ -1,3 +1,4 @@
+import { until } from "@holdfast/conformance";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startWebServer } from "../../src/web/listen.js";
 import { MemoryDormitory } from "./memory-dormitory.js";
@@ -54,7 +55,7 @@ it("a stream has the ticket in the words of the reader, and ends before the serv
   expect(text).toContain("You are number 2 in the queue.");
   expect(text).toContain("id: 5\n");
   await server.stop();
-  await expect.poll(async () => (await reader?.read())?.done).toBe(true);
+  await until("the end of the stream", async () => (await reader?.read())?.done);
 });
 
 it("a stream says that the store does not answer, and then the place again", async () => {
@@ -72,6 +73,6 @@ it("a student has six streams at a server at most, and may open another when one
   expect(opened.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   expect((await events()).status).toBe(503);
   await opened[0]?.body?.cancel();
-  await expect.poll(async () => (await events()).status).toBe(200);
+  await until("the place of the one that ended", async () => (await events()).status === 200);
   await server.stop();
 });

@@ -32,7 +32,7 @@ export const circleCases: readonly NounCase[] = [
       assert.match(error.message, /holds '.*' and waits for '.*', the code that waits holds/);
       const event = await lab.events.next("holdfast:lock:deadlock", ({ lock }) => lock === error.lock);
       assert.deepEqual(event.circle, error.circle);
-      assert.ok(event.waitedMs >= 250 && event.waitedMs <= 3_000, String(event.waitedMs));
+      assert.ok(event.waitedMs >= 250, String(event.waitedMs));
       // The victim takes both, in the other order.
       const again = new Code(isFirst ? first : second);
       await (await again.mutex(b)).release();

@@ -54,6 +54,7 @@ export const deadlockCostCases: readonly NounCase[] = [
     name: "a process that is killed in a circle gives nobody an error: its lease ends, and the others go on",
     covers: [],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const doomed = await lab.spawn();
       const process = await lab.holdfast();

@@ -69,6 +69,7 @@ const inOrder: readonly NounCase[] = [
     name: "a leader stays in office by renewal, term after term, while others stand for election",
     covers: ["k8s client-go: the incumbent is favoured"],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [a, b] = [await lab.holdfast(), await lab.holdfast()];
@@ -86,6 +87,7 @@ const inOrder: readonly NounCase[] = [
       "Curator: TestLeaderSelector.testAutoRequeue",
     ],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [a, b] = [await lab.holdfast(), await lab.holdfast()];

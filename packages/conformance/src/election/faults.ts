@@ -10,6 +10,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a leader whose term ended loses, a peer leads, and the old one does not come back",
     covers: ["Curator: TestLeaderLatch.testSessionInterruptionDoNotCauseBrainSplit"],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const clock = lab.manualClock(); // stands still: it renews nothing
@@ -35,6 +36,7 @@ export const faultCases: readonly NounCase[] = [
       "Curator: TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange",
     ],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [a, b] = [await lab.holdfast(), await lab.holdfast()];
@@ -51,6 +53,7 @@ export const faultCases: readonly NounCase[] = [
     name: "when a leader is killed, the next in line leads after the rest of its term",
     covers: ["Curator: TestLeaderSelector.testKillSessionThenCloseShouldElectNewLeader"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const doomed = await lab.spawn();
@@ -68,6 +71,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a leader that was stopped beyond its term does not believe that it leads when it goes on",
     covers: ["Curator: leaders have no deadline of their own"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const paused = await lab.spawn();
@@ -86,6 +90,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a connection that is away for less than a term costs nobody the office",
     covers: ["Curator: TestLeaderLatch.testErrorPolicies (suspended)"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();
@@ -135,6 +140,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a candidate who was cut off while another was elected never leads beside that one",
     covers: ["etcd#22387", "etcd#19597"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();
@@ -163,6 +169,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a resignation without an answer can be repeated until there is one",
     covers: ["etcd#22123"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();
@@ -200,6 +207,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a server that comes back without its memory has a leader again, for a larger term, and the old one knows",
     covers: ["Curator: TestLeaderSelector.testServerDying"],
     needs: ["restart"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [a, b] = [await lab.holdfast({ callTimeout: 500 }), await lab.holdfast({ callTimeout: 500 })];

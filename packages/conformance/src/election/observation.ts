@@ -66,6 +66,7 @@ export const observationCases: readonly NounCase[] = [
     name: "an observer learns that nobody leads when a leader died without a word",
     covers: ["Curator: TestLeaderSelector.testKillSessionThenCloseShouldElectNewLeader"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();
@@ -88,6 +89,7 @@ export const observationCases: readonly NounCase[] = [
     name: "an observer never reports a leader whom the server has forgotten",
     covers: ["Curator: TestLeaderSelector.testLeaderNodeDeleteOnInterrupt"],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [a, b] = [await lab.holdfast(), await lab.holdfast()];

@@ -37,6 +37,7 @@ export const transferCases: readonly NounCase[] = [
     name: "a transfer to somebody who is not there leaves the leader in office, in the same term",
     covers: [],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [a, b] = [await lab.holdfast(), await lab.holdfast()];
@@ -82,6 +83,7 @@ export const transferCases: readonly NounCase[] = [
     name: "a transfer without an answer ends the leadership, and somebody leads",
     covers: [],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();

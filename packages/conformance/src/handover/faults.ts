@@ -17,6 +17,7 @@ export const handoverFaultCases: readonly NounCase[] = [
       name: `a lease of ${kind.title} that nobody adopts ends with its ttl, and the line goes on`,
       covers: [],
       needs: [],
+      waits: true,
       async run(lab) {
         const name = lab.name();
         const [giver, other] = [await lab.holdfast(), await lab.holdfast()];
@@ -37,6 +38,7 @@ export const handoverFaultCases: readonly NounCase[] = [
       name: `a hand-over of ${kind.title} without an answer gives nothing away: the lease goes on`,
       covers: [],
       needs: ["proxy"],
+      waits: true,
       async run(lab) {
         const name = lab.name();
         const proxy = await lab.proxy();
@@ -62,6 +64,7 @@ export const handoverFaultCases: readonly NounCase[] = [
       name: `an adoption of ${kind.title} without an answer is taken back, and nobody is left holding`,
       covers: [],
       needs: ["proxy"],
+      waits: true,
       async run(lab) {
         const name = lab.name();
         const proxy = await lab.proxy();
@@ -114,6 +117,7 @@ export const handoverFaultCases: readonly NounCase[] = [
     name: "a process that dies after it has handed over takes nothing with it, and one that adopted and dies holds for its ttl",
     covers: [],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();

@@ -11,6 +11,7 @@ export const faultCases: readonly NounCase[] = [
     name: "the lane of a killed process goes on within seconds, with the message that was under way",
     covers: ["groupmq#8: a lane blocked for the whole timeout", "bullmq tests/stalled_jobs"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const [doomed, survivor] = [await lab.spawn(), await lab.holdfast()];
       const name = lab.name();
@@ -60,7 +61,7 @@ export const faultCases: readonly NounCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const one = await lab.holdfast({ through: proxy, callTimeout: 1_000 });
+      const one = await lab.holdfast({ through: proxy });
       const two = await lab.holdfast();
       const name = lab.name();
       const lanes = one.lanes<number>(name);

@@ -24,7 +24,7 @@ export async function passed(lab: NounLab, name: string, part: "away" | "later")
 
 /** The next delivery, which must come. */
 export async function next<Body, Result>(lanes: Lanes<Body, Result>): Promise<LaneDelivery<Body, Result>> {
-  const delivery = await within(lanes.receive({ wait: "30s" }), "a message comes");
+  const delivery = await within(lanes.receive({ wait: "1m" }), "a message comes");
   if (!delivery) throw new Error("no message came");
   return delivery;
 }

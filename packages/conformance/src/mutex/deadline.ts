@@ -142,6 +142,7 @@ export const deadlineCases: readonly LockCase[] = [
     name: "at every moment a lease ends for its holder before it ends at the server [H12]",
     covers: ["DistributedLock: the loss token fires after the true expiry", "node-redlock PR #274"],
     needs: ["peek"],
+    waits: true,
     async run(lab) {
       const [holder, waiting] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();

@@ -61,6 +61,7 @@ export const exclusionCases: readonly LockCase[] = [
       "RedissonNonReentrantLock: same owner fails",
     ],
     needs: [],
+    waits: true,
     async run(lab) {
       const holdfast = await lab.holdfast();
       const name = lab.name();

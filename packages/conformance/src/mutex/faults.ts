@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { IndeterminateError, ServerError } from "holdfast";
 import type { LockCase } from "../case.js";
+import { inTime, outcome } from "../outcome.js";
 import { rejection } from "../rejection.js";
-import { LONG_TTL_MS } from "../standing.js";
-import { realNowMs } from "../time.js";
+import { LONG_TTL_MS, NEVER } from "../standing.js";
 import { until } from "../wait.js";
 import { assertFree, assertUnanswered, assertUnreached, standInLine, take } from "./rivals.js";
 
 const TIMEOUT_MS = 300;
-/** Far more than any limit, far less than for ever. */
-const SOON_MS = 15_000;
+const STEP_MS = 50;
+/** The longest that a caller waits here, and one time-out more. */
+const SOON_MS = 3 * TIMEOUT_MS;
 const THIRD_MS = LONG_TTL_MS / 3;
 
 export const faultCases: readonly LockCase[] = [
@@ -23,27 +24,33 @@ export const faultCases: readonly LockCase[] = [
     ],
     needs: ["peek", "redis", "freeze"],
     async run(lab) {
+      const clock = lab.manualClock();
       const [holdfast, rival] = [
-        await lab.holdfast({ callTimeout: TIMEOUT_MS }),
+        await lab.holdfast({ clock, callTimeout: TIMEOUT_MS }),
         await lab.holdfast({ callTimeout: LONG_TTL_MS }),
       ];
       const [held, tried, waited] = [lab.name(), lab.name(), lab.name()];
       const lease = await take(holdfast, held, { ttl: LONG_TTL_MS });
       await lab.freezeServer();
-      const startMs = realNowMs();
       const attempt = rejection(holdfast.mutex(tried, { ttl: LONG_TTL_MS }).tryAcquire());
       const waiting = rejection(
         holdfast.mutex(waited, { ttl: LONG_TTL_MS }).acquire({ wait: 2 * TIMEOUT_MS }),
       );
       const record = rejection(lab.record(holdfast, held).get({ fence: lease }));
+      const { passedMs } = await outcome(Promise.all([attempt, waiting]), clock, STEP_MS);
+      assert.ok(passedMs <= SOON_MS, `${passedMs} ms`);
       assertUnanswered(lab, await attempt);
       assertUnanswered(lab, await waiting);
       assert.ok((await record) instanceof IndeterminateError);
-      assert.equal(await lease.release(), "unknown");
-      assert.ok(realNowMs() - startMs < SOON_MS);
+      const released = await outcome(lease.release(), clock, STEP_MS);
+      assert.equal(released.value, "unknown");
+      assert.ok(released.passedMs <= SOON_MS, `${released.passedMs} ms`);
       await lab.thawServer();
       for (const name of [held, tried, waited]) {
-        await until(`'${name}' is free`, async () => (await lab.peek.leftMs(name)) === null);
+        await until(`'${name}' is free`, async () => {
+          clock.advance(1);
+          return (await lab.peek.leftMs(name)) === null;
+        });
         await assertFree(rival, name);
       }
     },
@@ -54,16 +61,18 @@ export const faultCases: readonly LockCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const holdfast = await lab.holdfast({ through: proxy, callTimeout: TIMEOUT_MS });
+      const clock = lab.manualClock();
+      const holdfast = await lab.holdfast({ clock, through: proxy, callTimeout: TIMEOUT_MS });
       proxy.refuse();
-      const startMs = realNowMs();
-      const error = await rejection(holdfast.mutex(lab.name()).tryAcquire());
-      assertUnreached(lab, error);
-      const late = await rejection(holdfast.mutex(lab.name()).acquire({ wait: 2 * TIMEOUT_MS }));
-      assertUnreached(lab, late);
-      assert.ok(realNowMs() - startMs < SOON_MS);
+      const mutex = holdfast.mutex(lab.name());
+      const attempt = await outcome(mutex.tryAcquire(), clock, STEP_MS);
+      assertUnreached(lab, attempt.error);
+      assert.ok(attempt.passedMs <= SOON_MS, `${attempt.passedMs} ms`);
+      const wait = await outcome(mutex.acquire({ wait: 2 * TIMEOUT_MS }), clock, STEP_MS);
+      assertUnreached(lab, wait.error);
+      assert.ok(wait.passedMs <= SOON_MS, `${wait.passedMs} ms`);
       proxy.heal();
-      const lease = await holdfast.mutex(lab.name()).acquire({ wait: SOON_MS });
+      const lease = await inTime(holdfast.mutex(lab.name()).acquire(NEVER), clock);
       assert.equal(await lease.release(), "released");
     },
   },
@@ -74,6 +83,7 @@ export const faultCases: readonly LockCase[] = [
       "redlock-universal: keys stay until the ttl",
     ],
     needs: ["peek", "proxy"],
+    waits: true,
     async run(lab) {
       const proxy = await lab.proxy();
       const [holdfast, rival] = [

@@ -118,6 +118,7 @@ export const handoverCases: readonly LockCase[] = [
     name: "a waiter that is cut off with its connections standing delays the others by its own lease at most [H32]",
     covers: ["Redisson: testFirstThreadDeathTimeoutDrift", "Redisson #2883, #3004: fair lock stuck"],
     needs: ["peek", "proxy"],
+    waits: true,
     async run(lab) {
       const proxy = await lab.proxy();
       const [holder, doomed, last] = [
@@ -140,6 +141,7 @@ export const handoverCases: readonly LockCase[] = [
     name: "the first in line takes the name of a silent holder when its lease is over, when the holder knows it",
     covers: ["Redisson #3730: lock expiry wakes nobody", "DistributedLock: TestLockAbandonment"],
     needs: ["peek", "proxy"],
+    waits: true,
     async run(lab) {
       const proxy = await lab.proxy();
       const [silent, waiting] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];

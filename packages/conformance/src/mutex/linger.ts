@@ -223,6 +223,7 @@ export const lingerCases: readonly LockCase[] = [
     name: "a name that lingered in a process that was killed is free when its ttl is over",
     covers: [],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const terms = { name: lab.name(), options: { ttl: SHORT_TTL_MS, linger: SHORT_TTL_MS / 3 } };
       const holder = await lab.spawn();

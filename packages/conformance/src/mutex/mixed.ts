@@ -62,6 +62,7 @@ export const mixedCases: readonly LockCase[] = [
     name: "a release without an answer does not keep the name from the callers of the same process",
     covers: ["Curator CURATOR-678: state after a failed release"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const proxy = await lab.proxy();
       const holdfast = await lab.holdfast({ through: proxy, callTimeout: 400 });

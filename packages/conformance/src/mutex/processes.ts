@@ -34,6 +34,7 @@ export const processCases: readonly LockCase[] = [
       "DistributedLock: TestCrossProcessAbandonmentWithKill",
     ],
     needs: ["peek", "spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holder = await lab.spawn();
@@ -52,6 +53,7 @@ export const processCases: readonly LockCase[] = [
     name: "a holder that exits without a word is treated like one that was killed",
     covers: ["DistributedLock: TestCrossProcessAbandonment"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holder = await lab.spawn();
@@ -65,6 +67,7 @@ export const processCases: readonly LockCase[] = [
     name: "a process that was stopped beyond its lease does not believe in it when it goes on [H01]",
     covers: ["redis-semaphore #25: debugger and sleep", "redlock: a paused holder writes on"],
     needs: ["peek", "spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const rival = await lab.holdfast();

@@ -187,6 +187,7 @@ export const releaseCases: readonly LockCase[] = [
       "apache/curator #1193: state after a failed release",
     ],
     needs: ["peek", "proxy"],
+    waits: true,
     async run(lab) {
       const clock = lab.manualClock();
       const proxy = await lab.proxy();

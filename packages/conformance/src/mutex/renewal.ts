@@ -33,6 +33,7 @@ export const renewalCases: readonly LockCase[] = [
       "Redisson: testAutoExpire",
     ],
     needs: [],
+    waits: true,
     async run(lab) {
       const [holder, rival] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();

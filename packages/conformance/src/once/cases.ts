@@ -215,6 +215,7 @@ const failures: readonly NounCase[] = [
     name: "a caller who does not wait is told who runs, and one who waits is told so when its time is over",
     covers: [],
     needs: [],
+    waits: true,
     async run(lab) {
       const [one, other] = await processes(lab, 2);
       assert.ok(one && other);
@@ -238,6 +239,7 @@ const deaths: readonly NounCase[] = [
     name: "a process that dies in the middle lets the next one run, with a larger fence",
     covers: ["Redisson: a lock of a dead process is freed by its lease"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const [doomed, survivor] = [await lab.spawn(), await lab.holdfast()];
       const key = lab.name();
@@ -265,6 +267,7 @@ const deaths: readonly NounCase[] = [
     name: "a run that was overtaken is told that another process took over, and cannot replace its result",
     covers: ["Kleppmann: a late holder overwrites"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const through = await lab.proxy();
       const [cut, other] = [await lab.holdfast({ through, callTimeout: 500 }), await lab.holdfast()];
@@ -304,6 +307,7 @@ const deaths: readonly NounCase[] = [
     name: "a result whose storing gets no answer is sent again, and is stored once",
     covers: [],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const through = await lab.proxy();
       const [cut, other] = [await lab.holdfast({ through, callTimeout: 400 }), await lab.holdfast()];

@@ -205,6 +205,7 @@ export const reentryCases: readonly NounCase[] = [
     name: "a re-entry sees the loss of the lease",
     covers: ["DistributedLock: handle loss of nested handles"],
     needs: [],
+    waits: true,
     async run(lab) {
       const [one, other] = [await lab.holdfast(), await lab.holdfast()];
       const mutex = one.mutex(lab.name(), { ...REENTRANT, ttl: 1_000 });

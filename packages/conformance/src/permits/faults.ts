@@ -37,6 +37,7 @@ export const permitFaultCases: readonly NounCase[] = [
       "Redisson #4462: a crash leaks permits",
     ],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();
@@ -65,6 +66,7 @@ export const permitFaultCases: readonly NounCase[] = [
       "Redisson: RedissonReadWriteLockTest.testReadWriteTTL",
     ],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();
@@ -91,6 +93,7 @@ export const permitFaultCases: readonly NounCase[] = [
       "Curator: TestInterProcessSemaphore.testAcquireAfterLostServer",
     ],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();
@@ -156,6 +159,7 @@ export const permitFaultCases: readonly NounCase[] = [
       "master_lock: acquire re-sent after a lost reply",
     ],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();
@@ -180,6 +184,7 @@ export const permitFaultCases: readonly NounCase[] = [
     name: "a grant whose message was lost is learned of by the next sign of life",
     covers: ["Redisson #3891: lost wake-ups", "Redisson #3573: a waiter is never woken"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();
@@ -201,6 +206,7 @@ export const permitFaultCases: readonly NounCase[] = [
     name: "leases are told when the server forgets them, and new ones are granted and renewed after that",
     covers: ["Redisson: RedissonLockExpirationRenewalTest", "Redisson: a server that restarts"],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();

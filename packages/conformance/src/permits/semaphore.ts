@@ -215,6 +215,7 @@ export const semaphoreCases: readonly NounCase[] = [
       "DistributedLock: DbSemaphoreTestCases self-deadlock waits on a finite time and respects cancel",
     ],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [one, two] = [await lab.holdfast({ label: "billing" }), await lab.holdfast()];

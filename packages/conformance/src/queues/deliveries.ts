@@ -168,11 +168,11 @@ export const deliveryCases: readonly NounCase[] = [
         { backoff: 0 },
       );
       const { id } = await queue.push("bad");
-      const outcome = await two.queue(name).result(id, { wait: "20s" });
+      const outcome = await two.queue(name).result(id, { wait: "1m" });
       assert.deepEqual(outcome, { status: "dead", attempts: 3, reason: "no 3" });
       assert.deepEqual(attempts, [1, 2, 3]);
       const good = await queue.push("good");
-      assert.equal((await two.queue(name).result(good.id, { wait: "20s" }))?.status, "done");
+      assert.equal((await two.queue(name).result(good.id, { wait: "1m" }))?.status, "done");
       const letters = await two.queue(name).dead();
       assert.deepEqual(
         letters.map((letter) => [letter.id, letter.body, letter.attempts, letter.reason]),
@@ -296,7 +296,7 @@ export const deliveryCases: readonly NounCase[] = [
       const ended = rejection(one.queue(lab.name()).receive({ wait: "1h" }));
       await one.close();
       assert.ok((await ended) instanceof ClosedError);
-      const back = [await within(waiting, "one comes back"), await two.queue(name).receive({ wait: "10s" })];
+      const back = [await within(waiting, "one comes back"), await two.queue(name).receive({ wait: "1m" })];
       assert.deepEqual(back.map((delivery) => delivery?.body).sort(), [1, 3]);
       const error = await rejection(first?.ack() as Promise<void>);
       assert.ok(error instanceof DeliveryLostError && error.reason === "closed", String(error));
@@ -306,6 +306,7 @@ export const deliveryCases: readonly NounCase[] = [
     name: "a wait for a message ends with its time and with its signal, and leaves no free place behind",
     covers: ["curator TestSimpleDistributedQueue.testPollWithTimeout, testTakeWait"],
     needs: [],
+    waits: true,
     async run(lab) {
       const [one, two] = [await lab.holdfast(), await lab.holdfast()];
       const name = lab.name();
@@ -317,7 +318,7 @@ export const deliveryCases: readonly NounCase[] = [
       assert.equal(((await rejection(waiting)) as Error).message, "enough");
       await idle(two.queue(name), 0);
       await two.queue(name).push("x");
-      assert.equal((await two.queue(name).receive({ wait: "10s" }))?.body, "x");
+      assert.equal((await two.queue(name).receive({ wait: "1m" }))?.body, "x");
     },
   },
 ];

@@ -14,6 +14,7 @@ export const faultCases: readonly NounCase[] = [
       "bullmq tests/stalled_jobs",
     ],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const [doomed, survivor] = [await lab.spawn(), await lab.holdfast()];
       const name = lab.name();
@@ -33,7 +34,7 @@ export const faultCases: readonly NounCase[] = [
         bodies.push(body);
         seen.push(token);
       });
-      await until("all are done", () => bodies.length === 4, 15_000);
+      await until("all are done", () => bodies.length === 4);
       const [before, ...back] = bodies;
       // The one that waited may be delivered before anybody can know of the death.
       assert.deepEqual(before === 4 ? back : bodies, before === 4 ? [1, 2, 3] : [1, 2, 3, 4]);
@@ -44,6 +45,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a message for a killed process that stood idle goes to another one",
     covers: ["bullmq#36, #648: workers that never come back", "TestLongNetworkPartition of curator"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const [doomed, survivor] = [await lab.spawn(), await lab.holdfast()];
       const name = lab.name();
@@ -55,7 +57,7 @@ export const faultCases: readonly NounCase[] = [
       await idle(survivor.queue(name), 51);
       await doomed.kill();
       await survivor.queue(name).push("x");
-      assert.equal((await within(waiting, "the survivor has it", 10_000))?.body, "x");
+      assert.equal((await within(waiting, "the survivor has it"))?.body, "x");
     },
   },
   {
@@ -71,7 +73,7 @@ export const faultCases: readonly NounCase[] = [
       }, name);
       await frozen.freeze();
       await passed(lab, name, "away");
-      const delivery = await survivor.queue(name).receive({ wait: "10s" });
+      const delivery = await survivor.queue(name).receive({ wait: "1m" });
       assert.deepEqual([delivery?.id, delivery?.attempt], [id, 2]);
       await frozen.thaw();
       const code = await frozen.perform(
@@ -152,7 +154,7 @@ export const faultCases: readonly NounCase[] = [
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();
-      const [one, two] = [await lab.holdfast({ through: proxy, callTimeout: 2_000 }), await lab.holdfast()];
+      const [one, two] = [await lab.holdfast({ through: proxy }), await lab.holdfast()];
       const queue = one.queue<string>(name);
       await queue.push("first");
       proxy.set({ down: "hold" }, "commands");
@@ -162,7 +164,7 @@ export const faultCases: readonly NounCase[] = [
       proxy.heal();
       const { isNew } = await within(pushing, "it is pushed");
       assert.deepEqual([isNew, (await two.queue(name).state()).waiting], [true, 2]);
-      const delivery = await queue.receive({ wait: "10s" });
+      const delivery = await queue.receive({ wait: "1m" });
       proxy.set({ down: "hold" }, "commands");
       const acking = delivery?.ack("result");
       await proxy.whenAnswerHeld();

@@ -85,6 +85,7 @@ export const operationCases: readonly NounCase[] = [
     name: "a message whose consumer is gone is cancelled once its deadline has passed, and a late ack is refused",
     covers: [],
     needs: [],
+    waits: true,
     async run(lab) {
       const clock = lab.manualClock();
       const name = lab.name();
@@ -246,7 +247,7 @@ export const operationCases: readonly NounCase[] = [
       for (let round = 1; round < 5; round += 1) {
         const { id } = await queue.push(round);
         await lab.command("SCRIPT", "FLUSH");
-        const outcome = await queue.result(id, { wait: "20s" });
+        const outcome = await queue.result(id, { wait: "1m" });
         assert.equal(outcome?.status === "done" && outcome.result, 2 * round);
       }
     },

@@ -34,6 +34,8 @@ export interface LabQuorum {
   readonly servers: readonly LabServer[];
   /** Child processes that know all servers by their URLs. */
   readonly spawn?: (urls: readonly string[], prefix: string) => Promise<Contender>;
+  /** As that of a server. */
+  readonly isOwn?: LabServer["isOwn"];
 }
 
 /** A case of locks over a quorum alone. */
@@ -59,7 +61,7 @@ export class RedlockLab implements LockLab {
   readonly title: string;
   readonly prefix: string;
   readonly lacks: Readonly<Partial<Record<Need, string>>>;
-  readonly events = new EventLog();
+  readonly events: EventLog;
   readonly silence: Silence = { type: NoQuorumError, code: "NO_QUORUM" };
   readonly peek: LockPeek;
   readonly tamper: LockTamper;
@@ -77,7 +79,8 @@ export class RedlockLab implements LockLab {
   #names = 0;
 
   /** @param clients those of the nodes in turn, so that one Redlock mixes them */
-  constructor({ title, servers, spawn }: LabQuorum, clients: readonly LabClients[]) {
+  constructor({ title, servers, spawn, isOwn }: LabQuorum, clients: readonly LabClients[]) {
+    this.events = new EventLog(isOwn);
     this.prefix = `holdfast:quorum${++cases}-${process.pid}`;
     this.title = `${title}, ${clients.map((each) => each.title).join(" and ")}`;
     this.nodes = servers.map((server) => new LabNode(server, this.prefix));

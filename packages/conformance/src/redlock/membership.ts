@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { NoQuorumError } from "holdfast";
 import { assertLost } from "../mutex/renewal.js";
 import { assertFree, take } from "../mutex/rivals.js";
+import { outcome } from "../outcome.js";
 import { rejection } from "../rejection.js";
 import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
 import type { RedlockCase, RedlockLab } from "./lab.js";
 import type { LabNode } from "./node.js";
-import { assertClean, assertNotGranted, CALL_MS, outcome, places } from "./places.js";
+import { assertClean, assertNotGranted, CALL_MS, places } from "./places.js";
 
 const TERMS = { ttl: LONG_TTL_MS };
 const THIRD_MS = LONG_TTL_MS / 3;
@@ -24,6 +25,7 @@ export const membershipCases: readonly RedlockCase[] = [
       "safety.md 6.5 (7)",
     ],
     needs: ["rollback", "proxy"],
+    waits: true,
     async run(lab) {
       const [clock, wires] = [lab.manualClock(), await lab.proxy()];
       const locks = await lab.holdfast({ clock, through: wires, callTimeout: CALL_MS });

@@ -73,30 +73,6 @@ export async function seizeAt(lab: RedlockLab, name: string, at: Places): Promis
   return async () => assert.deepEqual(await look(), before, `the stranger at ${at} was touched`);
 }
 
-/** The outcome of a promise, once it has one; the clock goes on meanwhile. Returns the time that passed on it, too. */
-export async function outcome<Value>(
-  promise: Promise<Value>,
-  clock: ManualClock,
-  stepMs = 10,
-): Promise<{ readonly value?: Value; readonly error?: unknown; readonly passedMs: number }> {
-  const startMs = clock.now().monoMs;
-  let settled: { value?: Value; error?: unknown } | null = null;
-  promise.then(
-    (value) => {
-      settled = { value };
-    },
-    (error: unknown) => {
-      settled = { error };
-    },
-  );
-  const passedMs = (): number => clock.now().monoMs - startMs;
-  return await until("an outcome", async () => {
-    if (settled) return { ...(settled as { value?: Value; error?: unknown }), passedMs: passedMs() };
-    clock.advance(stepMs);
-    return null;
-  });
-}
-
 /** No lease comes of the attempt: it is refused, or finds the lock busy. */
 export async function assertNotGranted(attempt: Promise<unknown>): Promise<void> {
   const lease = await attempt.catch((error: unknown) => {

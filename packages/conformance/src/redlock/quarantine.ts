@@ -1,11 +1,12 @@
 /** Quarantine: a node that restarted does not vote until nobody can rely any more on what it has forgotten. Real seconds pass. */
 import assert from "node:assert/strict";
 import { take } from "../mutex/rivals.js";
+import { outcome } from "../outcome.js";
 import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
 import type { RedlockCase, RedlockLab } from "./lab.js";
 import type { LabNode } from "./node.js";
-import { assertClean, assertNotGranted, CALL_MS, outcome, places } from "./places.js";
+import { assertClean, assertNotGranted, CALL_MS, places } from "./places.js";
 
 const TERMS = { ttl: LONG_TTL_MS };
 const THIRD_MS = LONG_TTL_MS / 3;
@@ -59,6 +60,7 @@ export const quarantineCases: readonly RedlockCase[] = [
     name: "a node that restarted without its memory does not vote before its quarantine is over",
     covers: ["antirez: delayed restarts", "safety.md 6.2: one node restarted empty, a duplicate"],
     needs: ["restart", "proxy"],
+    waits: true,
     async run(lab) {
       let isJudged = false;
       // A machine that takes longer than the quarantine for the few steps proves nothing.
@@ -70,6 +72,7 @@ export const quarantineCases: readonly RedlockCase[] = [
     name: "a lock survives the restart of each node in turn, and is on it again after its quarantine",
     covers: ["redis-semaphore: RedlockMutex.test.ts, rolling restart of each of 3 nodes"],
     needs: ["restart"],
+    waits: true,
     async run(lab) {
       await lab.ripe(RIPE_S);
       const clock = lab.manualClock();
@@ -100,6 +103,7 @@ export const quarantineCases: readonly RedlockCase[] = [
     name: "every token is larger than the one before while nodes restart in turn without their memory",
     covers: ["safety.md 6.3, theorem 3", "Redisson #5044, #6510: fencing counters that reset"],
     needs: ["restart"],
+    waits: true,
     async run(lab) {
       await lab.ripe(RIPE_S);
       const locks = await lab.holdfast({ quarantine: QUARANTINE_MS });

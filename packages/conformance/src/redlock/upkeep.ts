@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import type { ManualClock } from "../clock.js";
 import { assertLost } from "../mutex/renewal.js";
 import { assertBusy, assertFree, take } from "../mutex/rivals.js";
+import { outcome } from "../outcome.js";
 import { LONG_TTL_MS } from "../standing.js";
 import { until, within } from "../wait.js";
 import type { QuorumLocks, RedlockCase, RedlockLab } from "./lab.js";
-import { assertClean, CALL_MS, others, outcome, places, seizeAt, subsetsOf } from "./places.js";
+import { assertClean, CALL_MS, others, places, seizeAt, subsetsOf } from "./places.js";
 
 const TERMS = { ttl: LONG_TTL_MS };
 const THIRD_MS = LONG_TTL_MS / 3;

@@ -35,6 +35,7 @@ export const severalWaitingCases: readonly NounCase[] = [
     name: "when the time is up the error names the part that was not free, and nothing is held",
     covers: ["redlock: a busy resource fails the whole acquire", "Redisson: MultiLock.tryLock with a wait"],
     needs: [],
+    waits: true,
     async run(lab) {
       const [one, other] = [await lab.holdfast(), await lab.holdfast()];
       const [a, b, c] = namesOf(lab, 3);

@@ -104,6 +104,7 @@ export const faultCases: readonly NounCase[] = [
     name: "a wait that never began, because the server could not be reached, rejects and is not null",
     covers: ["an outage that looks like silence"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();

@@ -35,6 +35,7 @@ export const heardCases: readonly NounCase[] = [
     name: "a signal that nobody waits for is gone, and its emitter learns that",
     covers: ["Redisson: testListenerRemove", "redisson#4078"],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();

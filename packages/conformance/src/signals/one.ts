@@ -52,6 +52,7 @@ export const oneCases: readonly NounCase[] = [
     name: "a wait whose time is over at the moment in which it is chosen gets the signal",
     covers: ["a token that dies with its consumer: BLPOP"],
     needs: ["proxy"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const proxy = await lab.proxy();

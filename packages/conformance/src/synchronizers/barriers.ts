@@ -79,6 +79,7 @@ export const barrierCases: readonly NounCase[] = [
     name: "a party that gives up does not count, whether by its time, its signal or close()",
     covers: ["Java: BrokenBarrierException"],
     needs: [],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const [one, two] = [await lab.holdfast(), await lab.holdfast()];
@@ -143,6 +144,7 @@ export const barrierCases: readonly NounCase[] = [
     name: "a party that stood still for longer than its lease, and was replaced, is told so",
     covers: ["a paused party that believes it took part"],
     needs: ["spawn"],
+    waits: true,
     async run(lab) {
       const name = lab.name();
       const holdfast = await lab.holdfast();

@@ -1,5 +1,5 @@
 /** hf.election() among processes, each a Holdfast of its own, on the engine itself. */
-import { ManualClock, until, within } from "@holdfast/conformance";
+import { ManualClock, UNHURRIED, until, within } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 function peer(label = "", options: HoldfastOptions = {}): Holdfast {
-  const hf = new Holdfast(redis, { label, ...options });
+  const hf = new Holdfast(redis, { ...UNHURRIED, label, ...options });
   peers.push(hf);
   return hf;
 }
@@ -229,12 +229,15 @@ test("observers see the present leader, each change, and nobody", async () => {
 });
 
 test("observers learn that a term lapsed although nobody says so", async () => {
-  const election = peer().election("boss", { term: 300 });
-  const clock = new ManualClock();
-  await peer("silent", { clock }).election("boss", { term: 300 }).campaign(); // its clock stands still: it never renews
+  const [clock, later] = [new ManualClock(), new ManualClock()];
+  const election = peer("", { clock: later }).election("boss", { term: "20s" });
+  await peer("silent", { clock }).election("boss", { term: "20s" }).campaign(); // its clock stands still: it never renews
   const observed = election.observe();
   expect((await observed.next()).value).toMatchObject({ label: "silent" });
-  expect((await within(observed.next(), "the lapse is observed")).value).toBeNull();
+  const next = observed.next();
+  await redis.pexpire("holdfast:{election:boss}:lock", 86_400_000); // a day of which was not its term: it is over
+  later.advance(20_000);
+  expect((await within(next, "the lapse is observed")).value).toBeNull();
   await observed.return?.();
 });
 

@@ -63,7 +63,7 @@ function writer(terms: Terms) {
   const go = async (): Promise<void> => {
     const state = () =>
       spawnSync("ps", ["-o", "stat=", "-p", String(child.pid)], { encoding: "utf8" }).stdout;
-    await expect.poll(state, { interval: 5, timeout: 10_000 }).toMatch(/^T/);
+    await expect.poll(state, { interval: 5, timeout: 30_000 }).toMatch(/^T/);
     child.kill("SIGCONT");
   };
   return { ended, said, go };
@@ -87,7 +87,7 @@ async function stepsOfOneWrite(): Promise<number> {
 
 describe.skipIf(process.platform === "win32")("the fenced file among processes", () => {
   test("a writer killed at any step leaves the old content or the new, and no obstacle", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const steps = await stepsOfOneWrite();
     expect(steps).toBeGreaterThan(15);
@@ -122,7 +122,7 @@ describe.skipIf(process.platform === "win32")("the fenced file among processes",
   });
 
   test("a writer stopped at any step while a newer one writes loses nothing and overwrites nothing", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const steps = await stepsOfOneWrite();
     const outcomes = new Set<string>();
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === "win32")("the fenced file among processes",
   });
 
   test("many writers, some of them killed: every write that was confirmed is there, and tokens never fall", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const file = new FencedFile(join(folder, "f"));
     const lanes = 4;

@@ -110,6 +110,6 @@ test("no confirmed update is lost, tokens never fall, and the next holder always
       await file.write({ fence: 9n, id: "next" }, [...chain, 9].join(" "));
       expect(await chainIn(file)).toEqual([...chain, 9]);
     }),
-    { numRuns: 300, endOnFailure: true },
+    { seed: 1, numRuns: 300, endOnFailure: true },
   );
 });

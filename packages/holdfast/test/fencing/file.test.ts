@@ -227,7 +227,7 @@ describe("two writers, each stopped once at every step", () => {
   const name = ({ fence, id }: { fence: bigint; id: string }) => `${fence}/${id}`;
 
   test("the older first: the newer one always writes, and loses no update of the older", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     let refused = 0;
     await forEveryPair(older, newer, ({ ends: [old, young], content }) => {
@@ -239,7 +239,7 @@ describe("two writers, each stopped once at every step", () => {
     expect(refused).toBeGreaterThan(0);
   });
 
-  test("the newer first", { timeout: 60_000 }, async () => {
+  test("the newer first", { timeout: 180_000 }, async () => {
     let refused = 0;
     await forEveryPair(newer, older, ({ ends: [young, old], content }) => {
       expect(young).toBe("written");
@@ -250,7 +250,7 @@ describe("two writers, each stopped once at every step", () => {
     expect(refused).toBeGreaterThan(0);
   });
 
-  test("of one holder: both write", { timeout: 60_000 }, async () => {
+  test("of one holder: both write", { timeout: 180_000 }, async () => {
     const both = holder(2n);
     await forEveryPair(both, both, ({ ends, content }) => {
       expect(ends).toEqual(["written", "written"]);
@@ -258,7 +258,7 @@ describe("two writers, each stopped once at every step", () => {
     });
   });
 
-  test("of one token: exactly one of them writes", { timeout: 60_000 }, async () => {
+  test("of one token: exactly one of them writes", { timeout: 180_000 }, async () => {
     const [a, b] = [holder(2n, "a"), holder(2n, "b")];
     await forEveryPair(a, b, ({ ends, content }) => {
       expect([...ends].sort()).toEqual(["refused", "written"]);

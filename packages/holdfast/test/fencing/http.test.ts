@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, request as rawRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast, InvalidArgumentError, StaleTokenError } from "holdfast";
 import {
@@ -158,7 +159,7 @@ describe("in Valkey", () => {
   afterAll(() => valkey.stop());
   const holdfasts: Holdfast[] = [];
   const open = () => {
-    const hf = new Holdfast(valkey.url, { prefix: `t${made++}` });
+    const hf = new Holdfast(valkey.url, { ...UNHURRIED, prefix: `t${made++}` });
     holdfasts.push(hf);
     return hf;
   };

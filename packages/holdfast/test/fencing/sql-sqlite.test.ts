@@ -82,7 +82,7 @@ describe.each(Object.entries(drivers))("the SQL fence on SQLite, with %s", (driv
     const writer = join(import.meta.dirname, "sqlite-writer.mjs");
     const outputs = await Promise.all(
       ["1", "2"].map((first) =>
-        run(process.execPath, [writer, driver, file, row.id, first], { timeout: 60_000 }),
+        run(process.execPath, [writer, driver, file, row.id, first], { timeout: 180_000 }),
       ),
     );
     const added = outputs.map(({ stdout }) => Number(stdout));

@@ -1,4 +1,5 @@
 /** Lanes on the engine itself: Holdfasts that end with their test. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast, type HoldfastOptions } from "holdfast";
 import { Redis } from "ioredis";
@@ -34,7 +35,7 @@ export function onEngine(): void {
 }
 
 export function open(options: HoldfastOptions = {}): Holdfast {
-  const hf = new Holdfast(server.url, options);
+  const hf = new Holdfast(server.url, { ...UNHURRIED, ...options });
   opened.push(hf);
   return hf;
 }

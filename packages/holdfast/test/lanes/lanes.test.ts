@@ -5,7 +5,7 @@ import { keysLeft, name, onEngine, open, until } from "./lanes-lab.js";
 
 onEngine();
 
-const soon = { wait: 5_000 };
+const soon = { wait: "1m" } as const;
 
 describe("order", () => {
   test("within a lane one after the other, across lanes in parallel", async () => {

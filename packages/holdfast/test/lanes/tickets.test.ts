@@ -5,7 +5,7 @@ import { name, onEngine, open, redis, until } from "./lanes-lab.js";
 
 onEngine();
 
-const soon = { wait: 5_000 };
+const soon = { wait: "1m" } as const;
 
 describe("tickets", () => {
   test("a position is exact from the push to the end", async () => {

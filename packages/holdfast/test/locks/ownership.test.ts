@@ -97,8 +97,12 @@ describe("Ownership", () => {
   it("forgets scopes that are over, even if code starts each run within the one before", async () => {
     let around: WeakRef<Lease> | null = null;
     let current = lease("0");
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
     const step = async (round: number): Promise<void> => {
-      if (round === 50) return;
+      if (round === 50) return end();
       const before = current;
       current = lease(String(round));
       await ownership.within(undefined, held(current), async () => {
@@ -110,7 +114,7 @@ describe("Ownership", () => {
       });
     };
     await step(0);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await ended;
     collectGarbage();
     expect((around as WeakRef<Lease> | null)?.deref()).toBeUndefined();
     expect(current.name).toBe("49");

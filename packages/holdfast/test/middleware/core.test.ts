@@ -1,4 +1,5 @@
 /** What the core does by itself: whom lists name, what is given back while Redis is away, who prolongs a penalty. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type GuardOptions, Holdfast } from "holdfast";
 import { AddressList, type Admission, type Incoming, RequestLimiter } from "holdfast/middleware";
@@ -10,7 +11,7 @@ let names = 0;
 
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
-  hf = new Holdfast(server.url);
+  hf = new Holdfast(server.url, UNHURRIED);
 });
 
 afterAll(async () => {

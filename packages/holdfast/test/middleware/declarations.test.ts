@@ -54,4 +54,4 @@ test("handlers compile with declaration: true, outside of this workspace", async
     { cwd: folder },
   );
   expect(await compiled.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({ stdout: "" });
-}, 60_000);
+});

@@ -1,6 +1,8 @@
 /** Requests that no browser sends: whoever is denied or over the limit stays out, and the server goes on. */
+
 import { once } from "node:events";
 import { connect } from "node:net";
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import type { Answer } from "holdfast/middleware";
@@ -13,7 +15,7 @@ let names = 0;
 
 beforeAll(async () => {
   valkey = await EmbeddedValkey.start();
-  hf = new Holdfast(valkey.url);
+  hf = new Holdfast(valkey.url, UNHURRIED);
 });
 
 afterAll(async () => {

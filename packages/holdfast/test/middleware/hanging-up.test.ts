@@ -1,16 +1,18 @@
 /** Hanging up early is no other identity: a client whose address is lost does not reach the handler. */
+
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import fastify from "fastify";
 import { Holdfast } from "holdfast";
 import { ipKey } from "holdfast/middleware";
 import { rateLimit as forExpress } from "holdfast/middleware/express";
 import { rateLimit as forFastify } from "holdfast/middleware/fastify";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type AnyOptions, frameworks, type Running, type Start } from "./servers.js";
 
 let valkey: EmbeddedValkey;
@@ -20,7 +22,7 @@ const stops: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   valkey = await EmbeddedValkey.start();
-  hf = new Holdfast(valkey.url);
+  hf = new Holdfast(valkey.url, UNHURRIED);
 });
 
 afterAll(async () => {
@@ -43,13 +45,14 @@ async function up(start: Start, ...stack: AnyOptions[]): Promise<Running> {
   return running;
 }
 
-/** Writes a request and resets the connection after as many milliseconds. */
-async function hangUp(url: string, path: string, afterMs: number): Promise<void> {
+/** Writes a request and resets the connection after as many milliseconds, or when something has happened. */
+async function hangUp(url: string, path: string, after: number | (() => boolean)): Promise<void> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   socket.on("error", () => {});
   await once(socket, "connect");
   socket.write(`GET ${path} HTTP/1.1\r\nhost: server\r\n\r\n`);
-  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  if (typeof after === "number") await new Promise((resolve) => setTimeout(resolve, after));
+  else await until("the moment to hang up", after);
   socket.resetAndDestroy();
 }
 
@@ -61,23 +64,23 @@ describe.each(frameworks)("%s", (_, start) => {
     ["a key made of ipKey()", () => ({ limits: perHour(1_000), key: () => `kim ${ipKey(undefined)}` })],
   ])("behind a middleware that waited, %s refuses a client that is gone", async (__, optionsOf) => {
     const reasons: string[] = [];
-    const { url, handled, entered } = await up(start, {
+    const { url, handled, begun } = await up(start, {
       ...optionsOf(),
       answer: (answer, { reason }) => {
         reasons.push(`${reason} ${answer.status}`);
         return answer;
       },
     });
-    for (let at = 0; at < 4; at += 1) await hangUp(url, "/late", at);
-    await vi.waitFor(() => expect([entered(), reasons.length]).toEqual([4, 4]));
+    for (let at = 1; at <= 4; at += 1) await hangUp(url, "/late", () => begun() === at);
+    await until("all are refused", () => reasons.length === 4);
     expect([handled(), new Set(reasons)]).toEqual([0, new Set(["no-address 400"])]);
   });
 
   test("a rule that does not go by the address serves such a client as before", async () => {
     const limit = perHour(10);
-    const { url, handled } = await up(start, { limits: limit, key: () => "me" });
-    await hangUp(url, "/late", 1);
-    await vi.waitFor(() => expect(handled()).toBe(1));
+    const { url, handled, begun } = await up(start, { limits: limit, key: () => "me" });
+    await hangUp(url, "/late", () => begun() === 1);
+    await until("it is served", () => handled() === 1);
     expect(await limit.peek("me")).toMatchObject({ remaining: 9 });
   });
 
@@ -88,12 +91,12 @@ describe.each(frameworks)("%s", (_, start) => {
     socket.on("error", () => {});
     const paths = ["/slow", "/status/401", "/status/401", "/status/401"];
     socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: server\r\n\r\n`).join(""));
-    await vi.waitFor(() => expect(handled()).toBe(4));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until("all are handled", () => handled() === 4);
+    await fetch(url); // which is answered behind them
     socket.resetAndDestroy();
     // The slow one has an outcome of its own where handlers go on without a client.
     const remaining = ["Hono", "fetch"].includes(_) ? 2 : 1;
-    await vi.waitFor(async () => expect(await guard.look("127.0.0.1")).toMatchObject({ remaining }));
+    await until("they are counted", async () => (await guard.look("127.0.0.1")).remaining === remaining);
     release();
   });
 
@@ -101,10 +104,11 @@ describe.each(frameworks)("%s", (_, start) => {
     const guard = guardOf(["127.0.0.1"]);
     for (const stack of [[{ guard }], [{ limits: perHour(10_000) }, { guard }]]) {
       const { url, handled, entered } = await up(start, ...stack);
-      await Promise.all(Array.from({ length: 60 }, (__, at) => hangUp(url, "/", at % 4)));
-      const before = entered();
+      // On a busy machine a server may read nothing of a request before its connection is reset.
+      while (entered() === 0)
+        await Promise.all(Array.from({ length: 60 }, (__, at) => hangUp(url, "/", at % 4)));
       expect((await fetch(url)).status).toBe(403);
-      expect([before > 0, handled()]).toEqual([true, 0]);
+      expect(handled()).toBe(0);
     }
   });
 
@@ -122,10 +126,12 @@ describe.each(frameworks)("%s", (_, start) => {
 test("an address that was read in time counts, although the client is gone meanwhile", async () => {
   const limit = perHour(10);
   const order: string[] = [];
+  let isPast = false;
   const first = forExpress(hf, { limits: perHour(10) });
   const second = forExpress(hf, { limits: limit });
   const server = createServer((request, response) =>
     first(request, response, async () => {
+      isPast = true;
       while (!request.socket.destroyed) await new Promise((resolve) => setTimeout(resolve, 1));
       second(request, response, () => order.push("handled"));
     }),
@@ -134,10 +140,10 @@ test("an address that was read in time counts, although the client is gone meanw
   await once(server, "listening");
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   socket.write("GET / HTTP/1.1\r\nhost: server\r\n\r\n");
-  await vi.waitFor(async () => expect(await limit.peek("127.0.0.1")).toMatchObject({ remaining: 10 }));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until("it has passed the first", () => isPast);
   socket.resetAndDestroy();
-  await vi.waitFor(() => expect(order).toEqual(["handled"]));
+  await until("it is handled", () => order.length > 0);
+  expect(order).toEqual(["handled"]);
   expect(await limit.peek("127.0.0.1")).toMatchObject({ remaining: 9 });
 });
 

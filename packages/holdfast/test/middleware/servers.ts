@@ -17,6 +17,8 @@ export interface Running {
   readonly url: string;
   /** How often a handler was reached. */
   readonly handled: () => number;
+  /** How many requests have come. */
+  readonly begun: () => number;
   /** How many requests came as far as the middlewares under test. */
   readonly entered: () => number;
   /** Lets `/slow` answer. */
@@ -27,6 +29,7 @@ export interface Running {
 /** A status, and whether to throw instead, for each path; all frameworks behave alike. */
 class Routes {
   handled = 0;
+  begun = 0;
   entered = 0;
   #release: () => void = () => {};
   readonly #released = new Promise<void>((resolve) => {
@@ -35,6 +38,7 @@ class Routes {
 
   /** Stands before the middlewares under test, as a session store does: `/late` waits until the client has hung up. */
   async enter(path: string, socket: { readonly destroyed: boolean }): Promise<void> {
+    this.begun += 1;
     while (path === "/late" && !socket.destroyed) await new Promise((resolve) => setTimeout(resolve, 1));
     this.entered += 1;
   }
@@ -61,6 +65,7 @@ async function listening(server: Server, routes: Routes, close?: () => Promise<u
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     handled: () => routes.handled,
+    begun: () => routes.begun,
     entered: () => routes.entered,
     release: () => routes.release(),
     async stop() {

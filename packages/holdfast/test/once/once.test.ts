@@ -1,6 +1,6 @@
 /** hf.once(): who runs, what the others get, and what becomes of errors, losses and results that cannot be stored. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "@holdfast/conformance";
 import { expect, onTestFinished, test } from "vitest";
 import {
   AcquireTimeoutError,
@@ -35,6 +35,16 @@ function slow<Value>(result: () => Value | Promise<Value>) {
     return result();
   };
   return { work, began, end: () => end() };
+}
+
+/** Resolves when one process waits for the key while another runs. */
+async function inLine(): Promise<void> {
+  await until("it is in line", async () => (await at.redis.zcard("holdfast:{once:k}:line")) === 1);
+}
+
+async function serverNowMs(): Promise<number> {
+  const [seconds, micros] = await at.redis.time();
+  return Number(seconds) * 1_000 + Number(micros) / 1_000;
 }
 
 function told<Name extends keyof HoldfastEvents>(name: Name): HoldfastEvents[Name][] {
@@ -86,7 +96,7 @@ test("a hundred who wait are answered without a turn each, and none of them gets
   const acquired = told("holdfast:lock:acquired");
   const never = () => expect.fail("ran again");
   const waiting = [one, other].flatMap((hf) => Array.from({ length: 50 }, () => hf.once("k", never, DAY)));
-  await sleep(50);
+  await inLine();
   end();
   const answers = await Promise.all(waiting);
   expect(await first).toEqual({ ran: true, value: { n: 1 } });
@@ -104,7 +114,7 @@ test("after an error the next one in line runs, and nothing is stored", async ()
   const first = one.once("k", work, DAY);
   await began;
   const second = other.once("k", () => "done", DAY);
-  await sleep(20);
+  await inLine();
   end();
   await expect(first).rejects.toBe(fail);
   expect(await second).toEqual({ ran: true, value: "done" });
@@ -156,7 +166,7 @@ test.each([
 });
 
 test("a run that was overtaken cannot store, and is told so", async () => {
-  const [one, other] = [at.open({ callTimeout: 200 }), at.open()];
+  const [one, other] = [at.open(), at.open()];
   const { work, began, end } = slow(() => "late");
   const late = one.once("k", work, { ...DAY, ttl: 500 });
   await began;
@@ -204,11 +214,18 @@ test("the error of work that was stopped is not stored", async () => {
 
 test("a key is done until its keep is over, by the server's clock, counted from the end", async () => {
   const hf = at.open();
-  const short = { keep: 150 };
-  expect(await hf.once("k", () => sleep(200, 1), short)).toEqual({ ran: true, value: 1 });
-  expect(await hf.once("k", () => 2, short)).toEqual({ ran: false, value: 1 });
-  await sleep(160);
-  expect(await hf.once("k", () => 3, short)).toEqual({ ran: true, value: 3 });
+  const beganMs = await serverNowMs();
+  let endedMs = 0;
+  const work = async (): Promise<number> => {
+    await until("it takes a while", async () => (await serverNowMs()) > beganMs + 20);
+    endedMs = await serverNowMs();
+    return 1;
+  };
+  expect(await hf.once("k", work, DAY)).toEqual({ ran: true, value: 1 });
+  expect(Number(await at.redis.call("PEXPIRETIME", RECORD))).toBeGreaterThanOrEqual(endedMs + 86_400_000 - 1);
+  expect(await hf.once("k", () => 2, DAY)).toEqual({ ran: false, value: 1 });
+  await hf.once("k1", () => 1, { keep: 50 });
+  await until("it runs again", async () => (await hf.once("k1", () => 3, DAY)).ran);
   await hf.once("k2", () => 1, { keep: Number.POSITIVE_INFINITY });
   expect(await at.redis.pttl("holdfast:{once:k2}:record:once:k2")).toBe(-1);
 });
@@ -231,7 +248,7 @@ test("a wait ends by its time, its signal and close(), and the work does not beg
   const aborted = other.once("k", never, { ...DAY, signal: stop.signal });
   const closed = other.once("k", never, { ...DAY, wait: Number.POSITIVE_INFINITY });
   const settled = Promise.allSettled([aborted, closed]);
-  await sleep(20);
+  await inLine();
   stop.abort(new Error("enough"));
   await expect(aborted).rejects.toThrow("enough");
   await other.close();

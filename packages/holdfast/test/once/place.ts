@@ -1,4 +1,5 @@
 /** Processes over one server, for the suites of work that is carried out once. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll } from "vitest";
@@ -33,7 +34,7 @@ export function place(): Place {
     },
     open(options) {
       const client = new Redis(server.url);
-      const hf = new Holdfast(client, options);
+      const hf = new Holdfast(client, { ...UNHURRIED, ...options });
       opened.push(async () => {
         await hf.close();
         client.disconnect();

@@ -73,7 +73,8 @@ describe("handlers", () => {
       async ({ body }) => {
         running += 1;
         most = Math.max(most, running);
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 3));
+        await until(() => most === 4); // the first of them wait for each other
+        for (let turn = 0; turn < (body as number) % 4; turn += 1) await pause();
         running -= 1;
         seen.push(body);
       },

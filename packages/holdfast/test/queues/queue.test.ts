@@ -16,6 +16,7 @@ import {
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, expectTypeOf, test } from "vitest";
 
+const PATIENT = { timeout: 30_000 };
 let server: EmbeddedValkey;
 let redis: Redis;
 let opened: Holdfast[] = [];
@@ -88,7 +89,7 @@ test("any name and any body reach one who waits already", async () => {
     const [queue, other] = [queueOf(), queueOf()];
     for (const body of ["two  words\n", " ", "", { "a b": " c" }, new Uint8Array([32, 10, 0])]) {
       const waiting = other.receive(soon);
-      await expect.poll(async () => (await queue.state()).idle, { timeout: 10_000 }).toBe(1);
+      await expect.poll(async () => (await queue.state()).idle, PATIENT).toBe(1);
       const { id } = await queue.push(body);
       const delivery = await waiting;
       expect([delivery?.id, delivery?.body]).toEqual([id, body]);
@@ -192,7 +193,7 @@ test("dedupe: the second push with an id gives the first message, until its time
   expect(await popAll(queue)).toEqual([1, 3]);
   const short = { dedupe: { id: "short", for: 1 } } as const;
   await queue.push(4, short);
-  await expect.poll(async () => (await queue.push(5, short)).isNew, { timeout: 5_000 }).toBe(true);
+  await expect.poll(async () => (await queue.push(5, short)).isNew, PATIENT).toBe(true);
 });
 
 test("a delayed message comes when it is due, also to one that waits already", async () => {
@@ -201,7 +202,7 @@ test("a delayed message comes when it is due, also to one that waits already", a
   expect(await queue.pop({ wait: 0 })).toBe(null);
   expect(await queue.state()).toMatchObject({ waiting: 0, delayed: 1 });
   const waiting = queue.pop(soon);
-  await expect.poll(async () => (await queue.state()).idle, { timeout: 5_000 }).toBe(1);
+  await expect.poll(async () => (await queue.state()).idle, PATIENT).toBe(1);
   const before = performance.now();
   await queue.push("later", { delay: 100 });
   expect((await waiting)?.body).toBe("later");

@@ -1,4 +1,5 @@
 /** hf.inspector() beside records: it reads them, and changes nothing. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -19,7 +20,7 @@ let inspector: Inspector;
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
   redis = new Redis(server.port);
-  hf = new Holdfast(redis);
+  hf = new Holdfast(redis, UNHURRIED);
   inspector = await hf.inspector();
 });
 afterAll(async () => {

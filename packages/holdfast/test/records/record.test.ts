@@ -1,4 +1,5 @@
 /** hf.record(): versions, fences, both at once, ends, and records that somebody else has written to. */
+import { UNHURRIED, until } from "@holdfast/conformance";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ConflictError, Holdfast, InvalidArgumentError, StaleTokenError } from "../../src/index.js";
@@ -24,7 +25,7 @@ describe.each(SERVERS)("on %s", (_, missing, start) => {
     });
     beforeEach(async () => {
       await redis.flushall();
-      hf = new Holdfast(redis);
+      hf = new Holdfast(redis, UNHURRIED);
     });
     afterEach(async () => {
       await hf.close();
@@ -135,7 +136,7 @@ describe.each(SERVERS)("on %s", (_, missing, start) => {
       await record.put(3, { keep: Number.POSITIVE_INFINITY });
       expect(await redis.pttl(KEY)).toBe(-1);
       await record.put(4, { keep: 1, fence: holder(2n) });
-      await expect.poll(() => redis.exists(KEY)).toBe(0);
+      await until("it is over", async () => (await redis.exists(KEY)) === 0);
       expect(await record.get()).toBeNull();
       await record.put(5, { version: 0n, fence: holder(1n) });
       await record.delete();

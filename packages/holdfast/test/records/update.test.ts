@@ -1,9 +1,12 @@
 /** record.update(): no change is lost or made twice, nobody starves, and a lost answer is cleared up. */
-import { FaultProxy } from "@holdfast/conformance";
+import { FaultProxy, inTime, ManualClock, UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ConflictError, Holdfast, type HoldfastOptions, IndeterminateError } from "../../src/index.js";
+
+/** Of a process whose clock the test moves. */
+const CALL_MS = 300;
 
 let server: EmbeddedValkey;
 let redis: Redis;
@@ -31,7 +34,7 @@ afterEach(async () => {
 function open(options: HoldfastOptions = {}, port = server.port): Holdfast {
   const client = new Redis(port, "127.0.0.1");
   client.on("error", () => {});
-  const hf = new Holdfast(client, options);
+  const hf = new Holdfast(client, { ...UNHURRIED, ...options });
   opened.push({ hf, client });
   return hf;
 }
@@ -179,7 +182,7 @@ test("ends with its signal, in the queue and between two tries, and with close",
   await expect(record.update(add, { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow(
     "before",
   );
-  await vi.waitFor(() => expect(go).not.toBeNull());
+  await until("it is called", () => go !== null);
   const closing = hf.close();
   await expect(third).rejects.toMatchObject({ code: "CLOSED" });
   (go as ((value: number) => void) | null)?.(1);
@@ -198,7 +201,8 @@ test("wrong arguments are refused", async () => {
 test("a write whose answer is lost is counted once, and one that never arrived is sent again", async () => {
   const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
   try {
-    const record = open({ callTimeout: 300 }, proxy.port).record<number>("it");
+    const clock = new ManualClock();
+    const record = open({ clock, callTimeout: CALL_MS }, proxy.port).record<number>("it");
     await record.update(add);
     const heard: number[] = [];
     const update = record.update((value) => {
@@ -206,12 +210,14 @@ test("a write whose answer is lost is counted once, and one that never arrived i
       proxy.set({ down: "hold" });
       return add(value);
     });
-    await vi.waitFor(async () => expect((await open().record<number>("it").get())?.value).toBe(2));
-    await open().record<number>("it").update(add);
+    const other = open().record<number>("it");
+    await until("it is written", async () => (await other.get())?.value === 2);
+    await other.update(add);
+    clock.advance(CALL_MS); // nobody waits for that answer any more
     proxy.heal();
-    expect((await update).value).toBe(2);
+    expect((await inTime(update, clock, 1)).value).toBe(2);
     expect(heard).toEqual([1]);
-    expect((await open().record<number>("it").get())?.value).toBe(3);
+    expect((await other.get())?.value).toBe(3);
   } finally {
     await proxy.close();
   }
@@ -220,13 +226,14 @@ test("a write whose answer is lost is counted once, and one that never arrived i
 test("an update that hears nothing for three tries is unknown", async () => {
   const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
   try {
-    const record = open({ callTimeout: 100 }, proxy.port).record<number>("it");
+    const clock = new ManualClock();
+    const record = open({ clock, callTimeout: CALL_MS }, proxy.port).record<number>("it");
     await record.update(add);
     const update = record.update((value) => {
       proxy.set({ up: "drop" });
       return add(value);
     });
-    await expect(update).rejects.toBeInstanceOf(IndeterminateError);
+    await expect(inTime(update, clock)).rejects.toBeInstanceOf(IndeterminateError);
   } finally {
     await proxy.close();
   }

@@ -1,6 +1,6 @@
 /** Calls with keys of several slots: a client in front of a real server refuses them, as a cluster does. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { until } from "@holdfast/conformance";
+import { ManualClock, UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -27,15 +27,18 @@ import { RedisContext } from "../../src/redis/context.js";
 import { slotOfKey } from "../../src/redis/slots.js";
 import { SignalInspection } from "../../src/signals/inspection.js";
 import { SynchronizerInspection } from "../../src/synchronizers/inspection.js";
-import { systemClock } from "../../src/time/clock.js";
 import { systemRandom } from "../../src/time/random.js";
 import { Schedule } from "../../src/time/schedule.js";
 
+const TTL_MS = 30_000;
 const TARGETS = ["ann", "bob", "cay", "dan"];
 
 let server: EmbeddedValkey;
 let redis: Redis;
 let context: RedisContext;
+const clock = new ManualClock();
+/** Script calls that were sent. */
+let calls = 0;
 let refused = 0;
 
 beforeAll(async () => {
@@ -46,16 +49,19 @@ beforeAll(async () => {
     ...plain,
     slotOf: slotOfKey,
     send: (commands) =>
-      commands.flatMap((command) => (isMixed(command) ? [crossSlot()] : plain.send([command]))),
+      commands.flatMap((command) => {
+        if (command[0]?.startsWith("EVAL")) calls += 1;
+        return isMixed(command) ? [crossSlot()] : plain.send([command]);
+      }),
   };
   const settings = {
     prefix: "holdfast",
     label: "",
-    callTimeoutMs: 1_000,
+    callTimeoutMs: 30_000,
     listenAfterMs: 1_000,
     random: systemRandom,
   };
-  const schedule = new Schedule(systemClock);
+  const schedule = new Schedule(clock);
   context = new RedisContext(new Connection(client, false, schedule), { ...settings, schedule });
 });
 afterEach(() => expect(refused).toBe(0));
@@ -77,7 +83,7 @@ function isMixed([name = "", ...words]: readonly string[]): boolean {
 
 test("locks that are acquired, waited for, renewed and given back at one moment send keys of one slot at a time", async () => {
   const locks = new Locks(new RedisLocks(context), {}, context.schedule);
-  const other = new Holdfast(redis);
+  const other = new Holdfast(redis, UNHURRIED);
   const held = await Promise.all(TARGETS.map((name) => other.mutex(name).acquire()));
   let renewed = 0;
   const note = (message: unknown): void => {
@@ -85,12 +91,18 @@ test("locks that are acquired, waited for, renewed and given back at one moment 
     renewed += leases - lost;
   };
   subscribe("holdfast:lock:renewed", note);
-  const waiting = TARGETS.map((name) => locks.mutex(name, { ttl: 300 }).acquire());
-  // Signs of life come a third of the ttl apart: a waiter without them would be passed over.
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  const waiting = TARGETS.map((name) => locks.mutex(name, { ttl: TTL_MS }).acquire({ wait: "1h" }));
+  const inLine = () => Promise.all(TARGETS.map((name) => redis.zcard(`holdfast:{${name}}:line`)));
+  await until("all are in line", async () => (await inLine()).every((count) => count === 1));
+  const before = calls;
+  clock.advance(TTL_MS / 3); // after which a waiter gives a sign of life
+  await until("all have done so", () => calls >= before + TARGETS.length);
   await Promise.all(held.map((lease) => lease.release()));
   const leases = await Promise.all(waiting);
-  await until("each is renewed twice", () => renewed >= 2 * TARGETS.length);
+  for (const times of [1, 2]) {
+    clock.advance(TTL_MS / 3);
+    await until(`each is renewed, for time ${times}`, () => renewed >= times * TARGETS.length);
+  }
   expect(leases.map((lease) => lease.valid)).toEqual([true, true, true, true]);
   const ended = await Promise.all(leases.map((lease) => lease.release()));
   expect(ended).toEqual(["released", "released", "released", "released"]);
@@ -104,7 +116,7 @@ test("locks that are acquired, waited for, renewed and given back at one moment 
 
 test("several locks in several slots are taken one by one, in the order of their names, and all or none", async () => {
   const locks = new Locks(new RedisLocks(context), {}, context.schedule);
-  const other = new Holdfast(redis);
+  const other = new Holdfast(redis, UNHURRIED);
   const names = TARGETS.map((name) => `several ${name}`);
   const multi = locks.multiLock(names.toReversed().map((name) => locks.mutex(name)));
   const held = await other.mutex(names[2] as string).acquire();
@@ -157,7 +169,7 @@ test("charges of one moment, the index and the inspector send keys of one slot a
   for await (const { target } of inspector.limits()) used.push(target);
   expect(used).toHaveLength(TARGETS.length);
 
-  const hf = new Holdfast(redis);
+  const hf = new Holdfast(redis, UNHURRIED);
   const leases = await Promise.all(TARGETS.map((name) => hf.mutex(name).acquire()));
   const held: string[] = [];
   for await (const { name } of inspector.locks()) held.push(name);

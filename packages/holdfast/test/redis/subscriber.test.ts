@@ -323,4 +323,4 @@ test("thirty thousand topics of one turn cost time in proportion to their number
   await confirmAll();
   for (const topic of topics) topic.close();
   expect(latest().closed).toBe(true);
-}, 30_000);
+});

@@ -4,6 +4,9 @@ import { Redlock } from "holdfast/redlock";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
+/** Longer than a test may take; so is a tenth of it, the longest that a call may take. */
+const LONG = "2h";
+
 let servers: EmbeddedValkey[];
 let clients: Redis[];
 const open: Redlock[] = [];
@@ -22,7 +25,7 @@ afterAll(async () => {
 });
 
 function redlockOver(nodes: number): Redlock {
-  const redlock = new Redlock(clients.slice(0, nodes), { quarantine: 0 });
+  const redlock = new Redlock(clients.slice(0, nodes), { quarantine: 0, maxTtl: LONG, callTimeout: "10m" });
   open.push(redlock);
   return redlock;
 }
@@ -42,12 +45,12 @@ for (const nodes of [1, 2, 3, 4, 5]) {
   test(`over ${nodes}: one holder at a time, and tokens rise by what a quorum remembers`, async () => {
     const quorum = Math.floor(nodes / 2) + 1;
     const [one, two] = [redlockOver(nodes), redlockOver(nodes)];
-    const lease = await one.mutex("a").acquire({ wait: 2_000 });
-    expect(await two.mutex("a").tryAcquire()).toBe(null);
+    const lease = await one.mutex("a", { ttl: LONG }).acquire({ wait: LONG });
+    expect(await two.mutex("a", { ttl: LONG }).tryAcquire()).toBe(null);
     const states = await statesOf("a", nodes);
     const known = states.filter(({ top }) => top >= lease.fence);
     expect(known.length).toBeGreaterThanOrEqual(quorum);
-    const next = two.mutex("a").acquire({ wait: 2_000 });
+    const next = two.mutex("a", { ttl: LONG }).acquire({ wait: LONG });
     expect(await lease.release()).toBe("released");
     const other = await next;
     expect(other.fence).toBeGreaterThan(lease.fence);
@@ -60,9 +63,9 @@ test("five processes that contend for one name: each gets its turns, and nothing
   let last = 0n;
   let inside = 0;
   const turns = async (redlock: Redlock): Promise<void> => {
-    const mutex = redlock.mutex("hot", { localTurns: 1 });
+    const mutex = redlock.mutex("hot", { ttl: LONG, localTurns: 1 });
     for (let turn = 0; turn < 20; turn++) {
-      const lease = await mutex.acquire({ wait: 20_000 });
+      const lease = await mutex.acquire({ wait: LONG });
       inside += 1;
       expect(inside).toBe(1);
       expect(lease.fence).toBeGreaterThan(last);
@@ -78,4 +81,4 @@ test("five processes that contend for one name: each gets its turns, and nothing
   expect(states.map(({ id }) => id)).toEqual(Array(5).fill(undefined));
   const lines = await Promise.all(clients.map((client) => client.zcard("holdfast:{hot}:line")));
   expect(lines).toEqual(Array(5).fill(0));
-}, 30_000);
+});

@@ -1,12 +1,12 @@
 /** What people see of a lock over several nodes, and taking it by force. */
-import { EventLog, FaultProxy, until } from "@holdfast/conformance";
+import { EventLog, FaultProxy, inTime, ManualClock, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redlock, type RedlockOptions } from "holdfast/redlock";
 import { Redis } from "ioredis";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { lockKeys } from "../../src/redis/keys.js";
 
-const WAIT = { wait: "20s" } as const;
+const WAIT = { wait: "1h" } as const;
 
 let servers: EmbeddedValkey[];
 let proxies: FaultProxy[];
@@ -18,8 +18,9 @@ function open(label = "", options: RedlockOptions = {}): Redlock {
     onTestFinished(() => client.disconnect());
     return client;
   });
-  const redlock = new Redlock(clients, { quarantine: 0, callTimeout: "2s", label, ...options });
-  onTestFinished(() => redlock.close());
+  const redlock = new Redlock(clients, { quarantine: 0, callTimeout: "30s", label, ...options });
+  const { clock } = options;
+  onTestFinished(() => (clock instanceof ManualClock ? inTime(redlock.close(), clock) : redlock.close()));
   return redlock;
 }
 
@@ -86,20 +87,23 @@ test("the holder is the claim with a quorum, with the token of its lease; waiter
 });
 
 test("one node that is away hides nothing, two of three make it unknown, and are named", async () => {
-  const redlock = open("", { callTimeout: 500 });
+  const clock = new ManualClock();
+  const redlock = open("", { clock, callTimeout: 500 });
+  const soon = <Value>(work: Promise<Value>) => inTime(work, clock, 1);
   const lease = await redlock.mutex("name").acquire();
   await redlock.mutex("other").acquire();
   proxies[0]?.set({ down: "hold" });
-  const { holder } = await redlock.inspection.look("name");
+  const { holder } = await soon(redlock.inspection.look("name"));
   expect(holder).toMatchObject({ id: lease.id });
   // The node that is away may be the one that gave the token of the lease.
   expect(holder?.fence).toBeLessThanOrEqual(lease.fence);
-  expect(await listed(redlock, "*")).toEqual(["name", "other"]);
+  expect(await soon(listed(redlock, "*"))).toEqual(["name", "other"]);
   proxies[1]?.refuse();
   const refusal = { code: "NO_QUORUM", needed: 2, nodes: [{ place: 1 }, { place: 2 }] };
-  await expect(redlock.inspection.look("name")).rejects.toMatchObject(refusal);
-  await expect(listed(redlock, "*")).rejects.toMatchObject({ code: "NO_QUORUM" });
-  await expect(redlock.inspection.forceRelease("name", 0n)).rejects.toMatchObject({ code: "NO_QUORUM" });
+  await expect(soon(redlock.inspection.look("name"))).rejects.toMatchObject(refusal);
+  await expect(soon(listed(redlock, "*"))).rejects.toMatchObject({ code: "NO_QUORUM" });
+  const released = soon(redlock.inspection.forceRelease("name", 0n));
+  await expect(released).rejects.toMatchObject({ code: "NO_QUORUM" });
 });
 
 test("all locks are listed once, with and without those that are free", async () => {
@@ -160,14 +164,16 @@ describe("taking a lock by force", () => {
   });
 
   test("leaves out one node that is away, and its holder has no quorum there alone", async () => {
-    const [redlock, other] = [open("", { callTimeout: 500 }), open("", { callTimeout: 500 })];
-    const lease = await redlock.mutex("name", { ttl: 5_000 }).acquire();
+    const clock = new ManualClock();
+    const [redlock, other] = [1, 2].map(() => open("", { clock, callTimeout: 500 })) as [Redlock, Redlock];
+    const lease = await redlock.mutex("name").acquire();
     await until("all seats are there", async () =>
       (await redlock.votes(lease))?.every(({ vote }) => vote === "for"),
     );
     proxies[2]?.set({ down: "hold" });
-    expect(await other.inspection.forceRelease("name", lease.fence)).toMatchObject({ outcome: "released" });
-    const next = await other.mutex("name").acquire({ wait: 3_000 });
+    const released = other.inspection.forceRelease("name", lease.fence);
+    expect(await inTime(released, clock, 1)).toMatchObject({ outcome: "released" });
+    const next = await inTime(other.mutex("name").acquire(WAIT), clock, 1);
     expect(next.fence).toBeGreaterThan(lease.fence);
     proxies[2]?.heal();
   });
@@ -176,14 +182,15 @@ describe("taking a lock by force", () => {
 test("a holder whose seat came back is shown with the token of its lease", async () => {
   const events = new EventLog();
   onTestFinished(() => events.close());
-  const redlock = open();
-  const lease = await redlock.mutex("name", { ttl: 2_000 }).acquire();
+  const clock = new ManualClock();
+  const redlock = open("", { clock });
+  const lease = await redlock.mutex("name", { ttl: "60s" }).acquire();
   await until("all seats are there", async () =>
     (await redlock.votes(lease))?.every(({ vote }) => vote === "for"),
   );
   for (const server of servers) {
     await server.restart();
-    await events.next("holdfast:redlock:returned");
+    await inTime(events.next("holdfast:redlock:returned"), clock, 50);
   }
   expect((await redlock.inspection.look("name")).holder).toMatchObject({ id: lease.id, fence: lease.fence });
   const result = await redlock.inspection.forceRelease("name", lease.fence);

@@ -1,5 +1,5 @@
 /** What Redlock is given, what it refuses, and how it ends. */
-import { until } from "@holdfast/conformance";
+import { inTime, ManualClock, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import {
   InvalidArgumentError,
@@ -20,7 +20,7 @@ let servers: EmbeddedValkey[];
 const urls = (): string[] => servers.map(({ url }) => url);
 
 function open(clients: ConstructorParameters<typeof Redlock>[0], options: RedlockOptions = {}): Redlock {
-  const redlock = new Redlock(clients, { quarantine: 0, ...options });
+  const redlock = new Redlock(clients, { quarantine: 0, callTimeout: "30s", ...options });
   onTestFinished(() => redlock.close());
   return redlock;
 }
@@ -86,7 +86,7 @@ test.each(NOUNS)("%s does not exist over a quorum, and says why", (noun) => {
 });
 
 test("errors of nodes say what is wrong with which, once for each reason, and what to do", async () => {
-  const young = open(urls(), { quarantine: "1h", callTimeout: "2s" });
+  const young = open(urls(), { quarantine: "1h" });
   const error = await young
     .mutex("young")
     .tryAcquire()
@@ -103,7 +103,7 @@ test("errors of nodes say what is wrong with which, once for each reason, and wh
   expect((error as NoQuorumError).nodes[0]?.error.stack).not.toContain(" at ");
 
   const clients = urls().map((url) => createClient({ url }));
-  const closed = open(clients, { callTimeout: 200 }).mutex("closed");
+  const closed = open(clients).mutex("closed");
   await expect(closed.tryAcquire()).rejects.toThrow(
     / [23] failed \(node \d [^;]*, \d [^;]*: nobody has connected the node-redis client/,
   );
@@ -134,8 +134,9 @@ describe("nodes", () => {
   test("that are away or the same server are told with the reason", async () => {
     const twin = new Redis(urls()[0] as string);
     onTestFinished(() => twin.disconnect());
-    const redlock = open([...urls().slice(0, 1), twin, AWAY], { callTimeout: 200 });
-    const [one, two, three] = await redlock.nodes();
+    const clock = new ManualClock();
+    const redlock = open([...urls().slice(0, 1), twin, AWAY], { clock, callTimeout: 200 });
+    const [one, two, three] = await inTime(redlock.nodes(), clock, 1);
     const states = [one?.membership, two?.membership].sort();
     expect(states).toEqual(["refused", "voting"]);
     expect(three).toMatchObject({ name: "3 (127.0.0.1:1)", membership: "unreachable", incarnation: null });
@@ -155,7 +156,7 @@ test("one server at two places of the list has one vote, also at the first lock"
   for (let count = 0; count < 5; count++) {
     const twin = new Redis(one);
     onTestFinished(() => twin.disconnect());
-    const redlock = open([one, twin, urls()[1] as string], { callTimeout: "2s" });
+    const redlock = open([one, twin, urls()[1] as string]);
     const lease = await redlock.mutex("twins").acquire();
     await until("both servers hold it", async () => {
       const held = await Promise.all(admins.slice(0, 2).map((admin) => admin.get("holdfast:{twins}:lock")));

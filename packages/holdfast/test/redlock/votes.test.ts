@@ -1,10 +1,15 @@
 /** What each node said of a lease, and of an attempt that failed. */
-import { FaultProxy, RedisStore } from "@holdfast/conformance";
+import { FaultProxy, inTime, ManualClock, RedisStore, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { AcquireTimeoutError, type NodeVote } from "holdfast";
 import { Redlock } from "holdfast/redlock";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+
+/** The default. */
+const CALL_MS = 250;
+/** Time moves only when a test moves it: no call ends by it before. */
+const clock = new ManualClock();
 
 let servers: EmbeddedValkey[];
 let proxies: FaultProxy[];
@@ -22,14 +27,14 @@ beforeAll(async () => {
     clients.push(admin);
     return new RedisStore((command, ...words) => admin.call(command, ...words), "holdfast");
   });
-  redlock = new Redlock(clients.slice(0, 3), { quarantine: 0 });
+  redlock = new Redlock(clients.slice(0, 3), { quarantine: 0, clock });
   await (await redlock.mutex("first").acquire()).release();
 });
 afterEach(() => {
   for (const proxy of proxies) proxy.heal();
 });
 afterAll(async () => {
-  await redlock.close();
+  await inTime(redlock.close(), clock);
   for (const client of clients) client.disconnect();
   await Promise.all(proxies.map((proxy) => proxy.close()));
   await Promise.all(servers.map((server) => server.stop()));
@@ -55,6 +60,7 @@ test("a node at which another caller holds the name is against, and so is one th
   await one.release();
   proxies[1]?.set({ down: "hold" }, "commands");
   const two = await redlock.mutex("silent").acquire();
+  clock.advance(CALL_MS);
   expect(said(await redlock.votes(two))).toEqual(["for", "against: INDETERMINATE", "for"]);
   proxies[1]?.heal();
   await two.release();
@@ -71,10 +77,15 @@ test("votes settle when the lease is released first", async () => {
 test("an attempt that failed says who was against it, and so does a wait", async () => {
   await Promise.all([stores[1]?.seize("busy"), stores[2]?.seize("busy")]);
   for (const wait of [0, 150]) {
-    const error = await redlock
+    const acquired = redlock
       .mutex("busy")
       .acquire({ wait })
       .catch((reason: unknown) => reason);
+    const isInLine = async () =>
+      (await stores[1]?.waiting("busy")) === 1 && (await stores[2]?.waiting("busy")) === 1;
+    if (wait > 0) await until("it is in line", isInLine);
+    clock.advance(wait);
+    const error = await acquired;
     expect(error).toBeInstanceOf(AcquireTimeoutError);
     expect(said((error as AcquireTimeoutError).votes).slice(1)).toEqual(["against", "against"]);
   }

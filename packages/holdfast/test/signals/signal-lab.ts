@@ -1,5 +1,7 @@
 /** Signals on the engine itself: Holdfasts that end with their test, and how a test knows that a wait has begun. */
+
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast, type HoldfastOptions } from "holdfast";
 import { Redis } from "ioredis";
@@ -35,7 +37,7 @@ export function onEngine(): void {
 }
 
 export function open(options: HoldfastOptions = {}, url: string = server.url): Holdfast {
-  const hf = new Holdfast(url, options);
+  const hf = new Holdfast(url, { ...UNHURRIED, ...options });
   opened.push(hf);
   return hf;
 }

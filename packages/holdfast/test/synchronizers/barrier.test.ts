@@ -1,4 +1,5 @@
 /** Barriers, between processes on the engine itself. */
+import { ManualClock, until } from "@holdfast/conformance";
 import {
   ArrivalLapsedError,
   type BarrierPass,
@@ -150,12 +151,15 @@ test("an arrival whose lease is longer than its ttl, because the server's clock 
 });
 
 test("an arrival that waits is renewed", async () => {
-  const [a, b] = [newProcess(), newProcess()];
-  const wait = a.barrier("step", 2, { ttl: 150 }).wait(NEVER);
+  const clock = new ManualClock();
+  const [a, b] = [newProcess({ clock }), newProcess()];
+  const wait = a.barrier("step", 2, { ttl: "30s" }).wait(NEVER);
   await untilArrived(1);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  expect((await b.barrier("step", 2, { ttl: 150 }).get()).arrived).toBe(1);
-  await b.barrier("step", 2, { ttl: 150 }).wait(NEVER);
+  const leaseEnd = async () => Number((await redis.zrange(LEASES, 0, "-1", "WITHSCORES"))[1]);
+  const firstEnd = await leaseEnd();
+  clock.advance(10_000);
+  await until("it is renewed", async () => (await leaseEnd()) > firstEnd);
+  await b.barrier("step", 2, { ttl: "30s" }).wait(NEVER);
   expect((await wait)?.index).toBe(0);
 });
 

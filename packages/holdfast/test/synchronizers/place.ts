@@ -1,4 +1,5 @@
 /** An engine for the tests of a file, and any number of processes over it, each with a client of its own. */
+import { UNHURRIED } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast, type HoldfastOptions } from "holdfast";
 import { Redis } from "ioredis";
@@ -35,7 +36,7 @@ export function onEngine(): void {
 export function newProcess(options: HoldfastOptions = {}): Holdfast {
   const client = new Redis(server.url);
   clients.push(client);
-  const hf = new Holdfast(client, { callTimeout: "2s", ...options });
+  const hf = new Holdfast(client, { ...UNHURRIED, ...options });
   opened.push(hf);
   return hf;
 }

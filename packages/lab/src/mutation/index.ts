@@ -3,6 +3,5 @@ export { moduleText } from "./bundle.js";
 export { type CampaignOptions, type Fate, runCampaign } from "./campaign.js";
 export type { Mutant, Operator } from "./mutant.js";
 export { Report } from "./report.js";
-export { trySample } from "./sample.js";
 export { allMutants, changedFiles, isGuard, readSource, sourceFolder } from "./sources.js";
 export type { Kill } from "./worker.js";

@@ -47,6 +47,10 @@ export class WorldSocket extends Duplex {
     done(error);
   }
 
+  resetAndDestroy(): this {
+    return this.destroy();
+  }
+
   setTimeout(timeoutMs: number, callback?: () => void): this {
     this.timeout = timeoutMs;
     if (callback) this.once("timeout", callback);

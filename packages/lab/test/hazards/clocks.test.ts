@@ -212,12 +212,12 @@ test("on a clock that is 1 % slow the lease ends before the server's [H12]", asy
 });
 
 test("setTimeout of more than 2^31 ms fires at once [breaks H15]", async () => {
-  const startMs = performance.now();
   const warnings: string[] = [];
   const note = (warning: Error): void => void warnings.push(warning.name);
-  process.once("warning", note);
-  await new Promise((resolve) => setTimeout(resolve, 2 ** 31));
-  expect(performance.now() - startMs).toBeLessThan(1_000);
+  process.on("warning", note);
+  await new Promise((resolve) => setTimeout(resolve, 2 ** 31)); // 25 days; a test has less
+  process.off("warning", note);
+  expect(warnings).toContain("TimeoutOverflowWarning");
 });
 
 async function printed(program: string): Promise<string> {

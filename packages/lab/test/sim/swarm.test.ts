@@ -1,10 +1,10 @@
-import { hunt, pictureOf, planOf, runPlan, shrink, workloadOf } from "@holdfast/lab/sim";
+import { isFound, pictureOf, planOf, runPlan, shrink, workloadOf } from "@holdfast/lab/sim";
 import { type Clock, Holdfast, type HoldfastOptions, type RedisClientLike } from "holdfast";
 import { describe, expect, it } from "vitest";
 
-/** A first look: `npm run test:matrix` runs thousands. */
-const seeds = 60;
-const twice = 6;
+/** A first look: `npm run test:matrix` has 300, and `npm run soak` draws fresh ones. */
+const seeds = 20;
+const twice = 2;
 const longMs = 240_000;
 
 describe("the mutex under faults", () => {
@@ -78,8 +78,7 @@ describe("a mutex that lingers", () => {
   const { canaries } = workloadOf("mutex");
 
   it.each(canaries)("$rule finds: $what", { timeout: longMs }, async (canary) => {
-    const { caught } = await hunt(workloadOf("mutex"), canary, { seeds: 300 });
-    expect(caught).toHaveLength(1);
+    expect(await isFound(workloadOf("mutex"), canary)).toBe(true);
   });
 });
 

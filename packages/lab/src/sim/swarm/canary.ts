@@ -43,6 +43,12 @@ export async function hunt(
   return { canary, seeds: run, caught };
 }
 
+/** Whether its rule finds the canary on the seed that it names. */
+export async function isFound(workload: Workload, canary: Canary): Promise<boolean> {
+  const { failures } = await runPlan(planOf(canary.seed, workload.name), await canaryOptions(canary));
+  return failures.some(({ property }) => property === canary.rule);
+}
+
 /** How to run a plan with this canary. @throws {RangeError} its source has no such text */
 export async function canaryOptions(canary: Canary): Promise<RunOptions> {
   const { what, change, holdfast } = canary;

@@ -65,6 +65,8 @@ export interface Canary {
   readonly rule: string;
   /** What is broken, in a few words; `--canary` takes it. */
   readonly what: string;
+  /** A seed on which the rule finds it. Where a change of the library has moved the orders, `npm run lab -- --canaries 300` names another. */
+  readonly seed: number;
   /** The library with one text of a source replaced. */
   readonly change?: SourceChange;
   /** A class in the place of Holdfast. */

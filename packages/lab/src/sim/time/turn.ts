@@ -40,6 +40,11 @@ export function endTurn(): void {
   }
 }
 
+/** Runs after all that is queued now, as setImmediate does, while a world runs. */
+export function soon(run: () => void): void {
+  immediates.push({ run });
+}
+
 /** From now on setImmediate is ours. Returns how to give it back. */
 export function takeImmediates(): () => void {
   immediates = [];

@@ -32,12 +32,13 @@ export const election: Workload = {
     E6: "a transfer reaches the candidate that it names, or changes nothing",
   },
   canaries: [
-    { rule: "E1", what: counter, isNaive: true },
-    { rule: "E2", what: "terms are counted by each process", holdfast: withOwnTerms },
-    { rule: "E3", what: unfenced, isNaive: true },
+    { rule: "E1", what: counter, seed: 1, isNaive: true },
+    { rule: "E2", what: "terms are counted by each process", seed: 1, holdfast: withOwnTerms },
+    { rule: "E3", what: unfenced, seed: 28, isNaive: true },
     {
       rule: "E4",
       what: "observers read once",
+      seed: 1,
       change: {
         file: "election/election.ts",
         from: "read: () => this.#look(),",
@@ -47,6 +48,7 @@ export const election: Workload = {
     {
       rule: "E5",
       what: "a resignation is not sent",
+      seed: 1,
       change: {
         file: "election/leadership.ts",
         from: "return this.#lease.release();",
@@ -56,6 +58,7 @@ export const election: Workload = {
     {
       rule: "E6",
       what: "a transfer goes to the first in line",
+      seed: 6,
       change: {
         file: "locks/backends/redis/lua/transfer.lua",
         from: "read_waiter(keys, to)",

@@ -22,10 +22,11 @@ export const family: Workload = {
     C7: "never more hold than there is room",
   },
   canaries: [
-    { rule: "C4", what: "a release, and an acquire by the other", isNaive: true },
+    { rule: "C4", what: "a release, and an acquire by the other", seed: 1, isNaive: true },
     {
       rule: "C1",
       what: "a circle that was found ends nothing",
+      seed: 21,
       change: {
         file: "locks/deadlocks/deadlocks.ts",
         from: "if (error) ender.abort(error);",
@@ -35,6 +36,7 @@ export const family: Workload = {
     {
       rule: "C2",
       what: "code that holds two locks may not wait for a third",
+      seed: 1,
       change: {
         file: "locks/deadlocks/deadlocks.ts",
         from: "const own = owner.held.find((held) => isCertain(held, wanted));",
@@ -44,6 +46,7 @@ export const family: Workload = {
     {
       rule: "C3",
       what: "a wait for several that fails keeps what it has",
+      seed: 2,
       change: {
         file: "locks/multi-lock.ts",
         from: "} catch (error) {\n      await releaseAll(leases);",
@@ -53,6 +56,7 @@ export const family: Workload = {
     {
       rule: "C5",
       what: "a re-entry releases the lease",
+      seed: 8,
       change: {
         file: "locks/inner-lease.ts",
         from: 'this.#outer.valid ? "released" : "lapsed"',
@@ -62,11 +66,13 @@ export const family: Workload = {
     {
       rule: "C6",
       what: "the condition is not asked under the lock",
+      seed: 2,
       change: { file: "locks/double-check.ts", from: "!(await under(held, unless))", to: "true" },
     },
     {
       rule: "C7",
       what: "permits are not counted",
+      seed: 1,
       change: {
         file: "locks/backends/redis/permits/lua/_permits.lua",
         from: "p.used + weight <= p.limit",

@@ -12,6 +12,7 @@ export const limit: Workload = {
     {
       rule: "A1",
       what: "the log forgets after half a period",
+      seed: 3,
       change: { file: "limits/lua/_sliding.lua", from: "at > now - per then", to: "at > now - per / 2 then" },
     },
   ],

@@ -32,11 +32,13 @@ export const once: Workload = {
     {
       rule: "O1",
       what: "the result is stored without its fence",
+      seed: 2,
       change: { file: "once/result-store.ts", from: "fence: lease, keepMs", to: "fence: null, keepMs" },
     },
     {
       rule: "O1",
       what: "the second look does not raise the fence",
+      seed: 27,
       change: {
         file: "once/once-runs.ts",
         from: "records.enter({ ...target, keepMs: ENTERED_KEEP_MS }, lease)",
@@ -46,6 +48,7 @@ export const once: Workload = {
     {
       rule: "O2",
       what: "each caller has a lock of its own",
+      seed: 1,
       change: {
         file: "once/once-runs.ts",
         from: "locks.mutex(name,",
@@ -55,14 +58,16 @@ export const once: Workload = {
     {
       rule: "O3",
       what: "the result is kept for 50 ms",
+      seed: 3,
       change: { file: "once/result-store.ts", from: "keepMs: target.keepMs", to: "keepMs: 50" },
     },
     {
       rule: "O4",
       what: "the lease lasts ten minutes",
+      seed: 40,
       change: { file: "once/once-runs.ts", from: "{ ttl: ttlMs }", to: "{ ttl: 600_000 }" },
     },
-    { rule: "O5", what: ownNumbers, isNaive: true },
+    { rule: "O5", what: ownNumbers, seed: 2, isNaive: true },
   ],
   begin,
 };

@@ -25,6 +25,7 @@ export const permits: Workload = {
     {
       rule: "M1",
       what: "permits are not counted",
+      seed: 1,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "p.used + weight <= p.limit",
@@ -34,6 +35,7 @@ export const permits: Workload = {
     {
       rule: "M2",
       what: "a writer takes one permit",
+      seed: 1,
       change: {
         file: "locks/backends/redis/permits/permit-scripts.ts",
         from: 'mode === "exclusive" ? permits : weight',
@@ -43,6 +45,7 @@ export const permits: Workload = {
     {
       rule: "M3",
       what: "tokens are the time alone",
+      seed: 1,
       change: {
         file: "locks/backends/redis/lua/_token.lua",
         from: "if token <= top then",
@@ -52,6 +55,7 @@ export const permits: Workload = {
     {
       rule: "M4",
       what: "whoever can be served is served",
+      seed: 2,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "elseif not fits(p, waiter.turns) then\n      return served, true",
@@ -61,16 +65,19 @@ export const permits: Workload = {
     {
       rule: "M4",
       what: "a claim is passed on for ever",
+      seed: 1,
       change: { file: "locks/possession.ts", from: "hold.turnsLeft === 0", to: "false" },
     },
     {
       rule: "M2",
       what: "a lease that was downgraded is passed on to a writer",
+      seed: 89,
       change: { file: "locks/permits.ts", from: "group?.stopPassingOn(id);", to: "" },
     },
     {
       rule: "M3",
       what: "a claim in line reserves one token",
+      seed: 292,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "(request.tokens or 1) - 1",
@@ -80,11 +87,13 @@ export const permits: Workload = {
     {
       rule: "M5",
       what: "a release removes nothing",
+      seed: 2,
       change: { file: `${scripts}/change.lua`, from: "keep == 0 and id or ''", to: "''" },
     },
     {
       rule: "M6",
       what: "a renewal moves no end",
+      seed: 1,
       change: {
         file: `${scripts}/renew.lua`,
         from: "text(ms + tonumber(ttl_ms)) .. rest",

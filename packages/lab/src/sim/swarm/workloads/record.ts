@@ -38,6 +38,7 @@ export const record: Workload = {
     {
       rule: "V1",
       what: "a version is the clock alone",
+      seed: 22,
       change: {
         file: "redis/lua/_version.lua",
         from: "if version <= last then version = last + 1 end",
@@ -47,16 +48,19 @@ export const record: Workload = {
     {
       rule: "V2",
       what: "a version that is named is not compared",
+      seed: 1,
       change: { file: "records/lua/write.lua", from: "if is_met and left == 0", to: "if left == 0" },
     },
     {
       rule: "V3",
       what: "updates name no version",
+      seed: 1,
       change: { file: "records/updates.ts", from: "expected: stored.version", to: 'expected: ""' },
     },
     {
       rule: "V4",
       what: "copies of a write are not known",
+      seed: 39,
       change: {
         file: "records/lua/write.lua",
         from: "if not last or last < number then",
@@ -66,6 +70,7 @@ export const record: Workload = {
     {
       rule: "V5",
       what: "a watch yields the first state only",
+      seed: 1,
       change: {
         file: "records/record-store.ts",
         from: "(a, b) => versionOf(a) === versionOf(b)",
@@ -75,6 +80,7 @@ export const record: Workload = {
     {
       rule: "L3",
       what: "a fence is not compared",
+      seed: 1,
       change: {
         file: "records/lua/_record.lua",
         from: "if older(token, seen) or (token == seen and record.holder ~= holder) then return seen end",

@@ -19,11 +19,13 @@ export const signal: Workload = {
     {
       rule: "S1",
       what: "listen does not wait for its subscription",
+      seed: 22,
       change: { file: "signals/signal.ts", from: "await tellCaller(listener.begun());", to: "" },
     },
     {
       rule: "S2",
       what: "a copy of a handed signal is a second signal",
+      seed: 1,
       change: {
         file: "signals/seats.ts",
         from: "if (!this.#handed.get(`${id} ${hop}`)) {",
@@ -33,6 +35,7 @@ export const signal: Workload = {
     {
       rule: "S3",
       what: "emitOne is true once a process was chosen",
+      seed: 1,
       change: {
         file: "signals/emissions.ts",
         from: 'if (outcome !== "handed") pending.resolve(outcome === "taken");',
@@ -42,6 +45,7 @@ export const signal: Workload = {
     {
       rule: "S3",
       what: "a signal that meets nobody counts as heard",
+      seed: 1,
       change: {
         file: "signals/seats.ts",
         from: "if (copies && !this.#give(seat, copies)) {",
@@ -51,6 +55,7 @@ export const signal: Workload = {
     {
       rule: "S4",
       what: "a message that came before is heard again",
+      seed: 7,
       change: { file: "signals/ears.ts", from: "if (this.#recent.get(once)) return;", to: "" },
     },
   ],

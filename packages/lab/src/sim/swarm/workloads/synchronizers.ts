@@ -29,6 +29,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y1",
     what: "a version is the second of its set",
+    seed: 1,
     change: {
       file: "redis/lua/_version.lua",
       from: "local version, last = tonumber(now), tonumber(previous or '0')",
@@ -38,6 +39,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y2",
     what: "a set tells nobody",
+    seed: 4,
     change: {
       file: "synchronizers/lua/event-set.lua",
       from: "publish_event(channel, { version, version, '1', data })",
@@ -47,11 +49,13 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y3",
     what: "a wait ends with the version after which it waits",
+    seed: 1,
     change: { file: "synchronizers/event.ts", from: "state.lastSet > above", to: "state.lastSet >= above" },
   },
   {
     rule: "Y4",
     what: "a party counts as often as it says so",
+    seed: 3,
     change: {
       file: "synchronizers/lua/latch-count-down.lua",
       from: "local has_counted = by ~= '' and",
@@ -61,6 +65,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y5",
     what: "an opening tells nobody",
+    seed: 34,
     change: {
       file: "synchronizers/lua/latch-count-down.lua",
       from: "if counted == 1 and left == 0 then",
@@ -70,11 +75,13 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y6",
     what: "a party that gives up still counts",
+    seed: 1,
     change: { file: "synchronizers/lua/barrier-withdraw.lua", from: "drop_arrival(keys, arrival)", to: "" },
   },
   {
     rule: "Y7",
     what: "a generation waits for one party more",
+    seed: 2,
     change: {
       file: "synchronizers/lua/barrier-attend.lua",
       from: "if redis.call('ZCARD', keys.leases) < tonumber(size) then return end",
@@ -84,6 +91,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y8",
     what: "close() does not withdraw",
+    seed: 5,
     change: {
       file: "synchronizers/gathering.ts",
       from: 'this.#leave(arrival, { error: new ClosedError("hf.close() came before the barrier tripped") });',

@@ -5,6 +5,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N1",
     what: "what came back is served last",
+    seed: 1,
     change: {
       file: "lanes/lua/_lanes.lua",
       from: "  local number, attempts, body = pop_returned(q, rec)\n",
@@ -14,6 +15,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N2",
     what: "one more in flight than allowed",
+    seed: 1,
     change: {
       file: "lanes/lua/_rec.lua",
       from: "q.in_flight, q.when_failed, q.max_attempts = tonumber(in_flight)",
@@ -23,6 +25,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N3",
     what: "what is in flight is not ahead",
+    seed: 17,
     change: {
       file: "lanes/lua/places.lua",
       from: "before + rec.out_count + rec.later",
@@ -32,6 +35,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N4",
     what: "a cancelled message keeps its turn",
+    seed: 1,
     change: {
       file: "lanes/lua/cancel.lua",
       from: "  if redis.call('ZADD', q.cancelled, 0, name .. ' ' .. number) == 1 then",
@@ -41,6 +45,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N5",
     what: "a lane stays at the head",
+    seed: 7,
     change: {
       file: "lanes/lua/_lanes.lua",
       from: "redis.call('RPUSH', q.ready,",
@@ -50,11 +55,13 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N5",
     what: "a return deals nothing",
+    seed: 1,
     change: { file: "lanes/lua/back.lua", from: "\ndeal(q)\n", to: "\n" },
   },
   {
     rule: "N6",
     what: "a message that comes back is not kept",
+    seed: 1,
     change: {
       file: "lanes/lua/_lanes.lua",
       from: "  redis.call('HSET', q.off, field, item.body)\n",
@@ -64,6 +71,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N6",
     what: "no ack is late",
+    seed: 1,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "        if not ms then\n",
@@ -73,6 +81,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N7",
     what: "the record of an empty lane stays",
+    seed: 1,
     change: {
       file: "lanes/lua/_lanes.lua",
       from: "    if is_over(q, rec) then\n",
@@ -82,6 +91,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N8",
     what: "every gift counts for the newest places",
+    seed: 161,
     change: {
       file: "queues/standing.ts",
       from: "if (token > this.#newestToken) this.#atMost",
@@ -91,6 +101,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N8",
     what: "the end of a wait gives up no place",
+    seed: 21,
     change: {
       file: "queues/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",

@@ -5,6 +5,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q1",
     what: "a message that comes back is not kept",
+    seed: 1,
     change: {
       file: "queues/lua/_queue.lua",
       from: "  redis.call('ZADD', q.again, item.number, member)\n",
@@ -14,6 +15,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q2",
     what: "a pop gives the message back",
+    seed: 8,
     change: {
       file: "queues/message-wait.ts",
       from: '{ kind: "ack", result: undefined }',
@@ -23,6 +25,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q3",
     what: "no ack is late",
+    seed: 1,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "        if not ms then\n",
@@ -32,6 +35,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q1",
     what: "a resent ack is late",
+    seed: 56,
     change: {
       file: "queues/lua/take.lua",
       from: "if answer then return { answer, due_in(q), newest(q) } end",
@@ -41,6 +45,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q4",
     what: "returned messages come last",
+    seed: 32,
     change: {
       file: "queues/lua/_queue.lua",
       from: "if q.returned > 0 then some",
@@ -50,6 +55,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q4",
     what: "lifo takes the oldest",
+    seed: 29,
     change: {
       file: "queues/lua/_queue.lua",
       from: "local is_lifo, items = q.order == 'lifo', {}",
@@ -59,11 +65,13 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q5",
     what: "a nack deals nothing",
+    seed: 2,
     change: { file: "queues/lua/back.lua", from: "\ndeal(q)\n", to: "\n" },
   },
   {
     rule: "Q5",
     what: "what a dead process had stays with it",
+    seed: 6,
     change: {
       file: "queues/lua/_deal.lua",
       from: "local function return_overdue(q)\n",
@@ -73,6 +81,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q6",
     what: "a copy of a push is another push",
+    seed: 49,
     change: {
       file: "queues/lua/push.lua",
       from: "if answer then return answer end",
@@ -82,11 +91,13 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q6",
     what: "a dedupe id is kept for 50 ms",
+    seed: 2,
     change: { file: "queues/lua/push.lua", from: "'PX', message.keep_ms", to: "'PX', 50" },
   },
   {
     rule: "Q7",
     what: "an outcome tells nobody",
+    seed: 34,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "  redis.call('PUBLISH', q.results .. number, kind)\n",
@@ -96,6 +107,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q7",
     what: "a result is stored for a late ack",
+    seed: 18,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "and not (late and late[place / 2 - 1]) then",
@@ -105,6 +117,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q8",
     what: "one attempt too many",
+    seed: 8,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "attempts >= q.max_attempts",
@@ -114,6 +127,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q10",
     what: "a cancelled message keeps its turn",
+    seed: 11,
     change: {
       file: "queues/lua/cancel.lua",
       from: "  if not place then return 0 end\n",
@@ -123,6 +137,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q9",
     what: "the end of a wait gives up no place",
+    seed: 21,
     change: {
       file: "queues/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",

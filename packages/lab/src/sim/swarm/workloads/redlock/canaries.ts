@@ -10,6 +10,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L1",
     what: "a confirm raises nothing",
+    seed: 1,
     change: {
       file: `${room}/lua/confirm.lua`,
       from: "if last <= state.top then return 1 end",
@@ -19,26 +20,30 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L2",
     what: "the token is not written back",
+    seed: 13,
     change: {
       file: `${room}/redlock-claim.ts`,
       from: "grant !== null && grant.confirmedTo >= last",
       to: "grant !== null",
     },
   },
-  { rule: "L3", what: unfenced, isNaive: true },
+  { rule: "L3", what: unfenced, seed: 12, isNaive: true },
   {
     rule: "L4",
     what: "half of the nodes is a majority",
+    seed: 18,
     change: { file: `${room}/votes.ts`, from: "Math.floor(nodes / 2) + 1", to: "Math.ceil(nodes / 2)" },
   },
   {
     rule: "L4",
     what: "a node votes as soon as it has started",
+    seed: 13,
     change: { file: "redlock.ts", from: "quarantine = maxTtl }", to: "quarantine = 0 }" },
   },
   {
     rule: "L5",
     what: "one node renews a lease",
+    seed: 14,
     change: {
       file: `${room}/renewals.ts`,
       from: 'if (renewed >= this.#quorum) return "renewed";',
@@ -48,6 +53,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L5",
     what: "a lease counts from the answer",
+    seed: 1,
     change: {
       file: `${room}/votes.ts`,
       from: "return youngestFirst[quorumOf(nodes) - 1] ?? null;",
@@ -57,11 +63,13 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L5",
     what: "a lease counts from the last of its seats",
+    seed: 2,
     change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
   },
   {
     rule: "L6",
     what: "an expiry is noticed late",
+    seed: 36,
     change: {
       file: "lease/keeper.ts",
       from: "this.#schedule.at(endMs, () => this.#expire(hold))",
@@ -71,6 +79,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L8",
     what: "a lease that was released goes on with its hold",
+    seed: 3,
     change: {
       file: "lease/held-lease.ts",
       from: "if (this.#released || this.#loss) return 0;",
@@ -80,6 +89,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L9",
     what: "a release goes to a majority only",
+    seed: 5,
     change: {
       file: `${room}/redlock-claim.ts`,
       from: 'this.seats.filter(({ state }) => state === "granted");',
@@ -89,6 +99,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "W1",
     what: "nobody yields when asked",
+    seed: 100,
     change: {
       file: `${room}/collecting.ts`,
       from: "else if (seat.wanted && comesBefore(seat.wanted, own)) seat.yield(ticket);",
@@ -98,6 +109,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "W2",
     what: "a wait gives a sign of life after a fortieth of its ttl",
+    seed: 10,
     change: {
       file: "locks/backends/redis/waits.ts",
       from: "const HEARTBEAT_SHARE = 1 / 3;",
@@ -108,6 +120,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "F1",
     what: "the last that comes is the first in line",
+    seed: 10,
     change: {
       file: `${room}/votes.ts`,
       from: "return known[(known.length - 1) >> 1] ?? own;",
@@ -117,11 +130,13 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "K1",
     what: "all nodes are needed",
+    seed: 1,
     change: { file: `${room}/votes.ts`, from: "Math.floor(nodes / 2) + 1", to: "nodes" },
   },
   {
     rule: "K2",
     what: "a seat is kept without a majority",
+    seed: 31,
     change: {
       file: `${room}/collecting.ts`,
       from: "seat.yieldAtMs = monoMs + ",
@@ -131,6 +146,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "K3",
     what: "nobody returns to a node",
+    seed: 3,
     change: {
       file: `${room}/returns.ts`,
       from: 'if (state === "absent" && node.silence === null)',
@@ -140,6 +156,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "P4",
     what: "a renewal is due after a thirtieth of the ttl",
+    seed: 1,
     change: {
       file: "lease/keeper.ts",
       from: "const RENEW_SHARE = 1 / 3;",

@@ -8,15 +8,15 @@ import { checkQueue } from "../../src/history/queue-rules.js";
 import { Crew, type Member, type Task } from "./crew.js";
 
 const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
-const isMatrix = process.env.HOLDFAST_TEST_MATRIX === "1";
-const MESSAGES = isMatrix ? 100_000 : 5_000;
-const KILLS = isMatrix ? 32 : 5;
-const CONSUMERS = isMatrix ? 6 : 2;
-const BETWEEN_KILLS_MS = isMatrix ? 300 : 150;
+const isSoak = process.env.HOLDFAST_TEST_SOAK === "1";
+const MESSAGES = isSoak ? 100_000 : 5_000;
+const KILLS = isSoak ? 32 : 5;
+const CONSUMERS = isSoak ? 6 : 2;
+const BETWEEN_KILLS_MS = isSoak ? 300 : 150;
 /** Of the kills: a producer begins again with all its messages. */
-const PRODUCER_EVERY = isMatrix ? 16 : 5;
+const PRODUCER_EVERY = isSoak ? 16 : 5;
 const DEADLINE_MS = 2_000;
-const SETTLE_MS = isMatrix ? 120_000 : 30_000;
+const SETTLE_MS = isSoak ? 120_000 : 30_000;
 
 const consuming: Omit<Task, "url"> = {
   ...{ from: 0, count: 0, batch: 0, paceMs: 0, deadlineMs: DEADLINE_MS },

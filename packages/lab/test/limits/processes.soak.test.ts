@@ -9,7 +9,7 @@ import { type AdmissionOptions, checkAdmissions } from "../../src/history/admiss
 import type { Operation } from "../../src/history/operation.js";
 
 const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
-const PROCESSES = process.env.HOLDFAST_TEST_MATRIX ? 30 : 6;
+const PROCESSES = process.env.HOLDFAST_TEST_SOAK ? 30 : 6;
 const CALLS = 1_000;
 const PER_MS = 400;
 

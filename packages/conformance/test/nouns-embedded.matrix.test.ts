@@ -1,4 +1,0 @@
-import { everyClient } from "./clients.ts";
-import { runNouns } from "./matrix.ts";
-
-runNouns(["embedded"], everyClient());

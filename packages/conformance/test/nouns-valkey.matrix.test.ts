@@ -1,4 +1,0 @@
-import { everyClient } from "./clients.ts";
-import { runNounsOn } from "./matrix.ts";
-
-runNounsOn("valkey-server", everyClient());

@@ -1,0 +1,3 @@
+import { runPairs } from "./matrix.ts";
+
+runPairs("iovalkey");

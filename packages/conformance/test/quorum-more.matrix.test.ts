@@ -1,0 +1,4 @@
+import { runQuorum } from "./quorum.ts";
+
+runQuorum(4);
+runQuorum(5);

@@ -1,0 +1,3 @@
+import { runQuorum } from "./quorum.ts";
+
+runQuorum(3);

@@ -1,0 +1,76 @@
+/**
+ * The cases over a quorum: those of the mutex over three nodes, with libraries in turn, and those of Redlock alone over three, four and five
+ * nodes in turn, with every library. A node is a Redis or a Valkey, in turn. A case that waits runs once: it runs in virtual time as well.
+ */
+import { type Case, mutexCases, RedlockLab, redlockCases, runCase, whyNot } from "@holdfast/conformance";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { everyClient } from "./clients.ts";
+import { type Setup, startQuorum, type TestQuorum } from "./servers.ts";
+
+type QuorumCase = Case<RedlockLab>;
+
+/** Paths of programs, set by the test command; empty means that there is none. */
+const { HOLDFAST_REDIS_SERVER = "", HOLDFAST_VALKEY_SERVER = "" } = process.env;
+
+const redis: Setup = { title: "redis-server", program: HOLDFAST_REDIS_SERVER };
+const valkey: Setup = { title: "valkey-server", program: HOLDFAST_VALKEY_SERVER };
+const here = [redis, valkey].filter(({ program }) => program !== "");
+const counts = [3, 4, 5];
+/** Libraries of one Redlock. */
+const MIXED = 3;
+/** So many mixes have every library. */
+const mixes = Math.ceil(everyClient().length / MIXED);
+
+/** The mixes with which a case runs over so many nodes. */
+function mixesOf({ waits }: QuorumCase, at: number, count: number): number[] {
+  const all = waits ? [at % mixes] : Array.from({ length: mixes }, (_, mix) => mix);
+  return all.filter((mix) => counts[(at + mix) % counts.length] === count);
+}
+
+/** All cases over so many nodes. */
+export function runQuorum(count: number): void {
+  for (let mix = 0; mix < mixes; mix += 1)
+    runMix(count, mix, [
+      ...(count === 3 ? mutexCases.filter((_, at) => at % mixes === mix) : []),
+      ...redlockCases.filter((each, at) => mixesOf(each, at, count).includes(mix)),
+    ]);
+}
+
+/** A share of those over three nodes that wait for nothing, with one mix. */
+export function runSomeQuorum(): void {
+  const quick = [...mutexCases, ...redlockCases].filter(({ waits }) => !waits);
+  runMix(
+    3,
+    1,
+    quick.filter((_, at) => at % mixes === 1),
+  );
+}
+
+function runMix(count: number, mix: number, cases: readonly QuorumCase[]): void {
+  const every = everyClient();
+  const clients = every.slice(mix * MIXED, (mix + 1) * MIXED);
+  const missing = here.length === 0 ? " (skipped: neither redis-server nor valkey-server here)" : "";
+  const title = `${count} nodes, ${clients.map((each) => each.title).join(" and ")}${missing}`;
+  describe.skipIf(missing !== "")(title, () => {
+    let quorum: TestQuorum;
+
+    beforeAll(async () => {
+      const setups = Array.from({ length: count }, (_, place) => here[place % here.length] as Setup);
+      quorum = await startQuorum(`${count} nodes`, setups);
+    });
+
+    afterAll(() => quorum?.stop());
+
+    for (const each of cases) {
+      it(each.name, async ({ skip }) => {
+        const lab = new RedlockLab(quorum, clients);
+        const reason = whyNot(each, lab.lacks);
+        if (reason !== null) {
+          await lab.close();
+          skip(reason);
+        }
+        await runCase<RedlockLab>(each, lab);
+      });
+    }
+  });
+}

@@ -1,0 +1,5 @@
+import { runSome } from "./matrix.ts";
+import { runSomeQuorum } from "./quorum.ts";
+
+runSome();
+runSomeQuorum();

@@ -1,0 +1,4 @@
+import { mutexCases } from "@holdfast/conformance";
+import { runVirtual } from "./virtual.js";
+
+runVirtual("the mutex", mutexCases);

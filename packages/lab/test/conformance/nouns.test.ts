@@ -1,0 +1,4 @@
+import { nounCases } from "@holdfast/conformance";
+import { runVirtual } from "./virtual.js";
+
+runVirtual("nouns", nounCases);
