@@ -1,6 +1,6 @@
 /**
- * What gates nothing, for as long as you like: fresh seeds of the simulator, chaos, and the suites that go by the clock or take the
- * strength of the machine, in turn.
+ * What gates nothing, for as long as you like: fresh seeds of the simulator and of the cases in virtual time, chaos, and the suites
+ * that go by the clock or take the strength of the machine, in turn.
  *
  *   npm run soak -- --hours 1
  *
@@ -35,13 +35,15 @@ async function main(): Promise<number> {
   const endMs = Date.now() + hours * hourMs;
   const failed: string[] = [];
   for (let round = 0; Date.now() < endMs; round += 1) {
-    for (const step of stepsOf(round, seed + round * seedsPerRound)) {
+    const first = seed + round * seedsPerRound;
+    for (const step of stepsOf(round, first)) {
       if (Date.now() >= endMs) break;
-      console.log(`\nsoak: ${step.join(" ")}`);
-      if ((await run(step)) !== 0) failed.push(step.join(" "));
+      const told = `HOLDFAST_WORLD_SEED=${first} npx tsx ${step.join(" ")}`;
+      console.log(`\nsoak: ${told}`);
+      if ((await run(step, first)) !== 0) failed.push(told);
     }
   }
-  for (const step of failed) console.error(`failed: npx tsx ${step}`);
+  for (const told of failed) console.error(`failed: ${told}`);
   console.log(failed.length === 0 ? "soak: nothing failed" : `soak: ${failed.length} steps failed`);
   return failed.length === 0 ? 0 : 1;
 }
@@ -50,12 +52,14 @@ async function main(): Promise<number> {
 function stepsOf(round: number, seed: number): string[][] {
   const lab = ["scripts/lab.ts", "--workload", "all", "--seeds", `${seedsPerRound}`, "--from", `${seed}`];
   const chaos = ["scripts/chaos.ts", "--minutes", "5", "--seed", `${seed}`];
-  return [lab, chaos, ...(round === 0 ? [["scripts/test.ts", "--soak"]] : [])];
+  const cases = ["scripts/test.ts", "packages/lab/test/conformance"];
+  return [lab, cases, chaos, ...(round === 0 ? [["scripts/test.ts", "--soak"]] : [])];
 }
 
-function run(args: readonly string[]): Promise<number> {
+function run(args: readonly string[], seed: number): Promise<number> {
   const child = spawn(process.execPath, ["--import", "tsx", ...args], {
     cwd: root,
+    env: { ...process.env, HOLDFAST_WORLD_SEED: String(seed) },
     stdio: ["ignore", "inherit", "inherit"],
   });
   return new Promise((done, fail) => {

@@ -96,10 +96,8 @@ onThreeServers((three) => {
     const { clients, proxies } = await three().proxied();
     const redlock = made(clients);
     const value = await redlock.using([three().name()], 3_000, async (signal) => {
-      const sinceMs = performance.now();
       for (const proxy of proxies.slice(1)) proxy.set({ up: "hold" });
       await within(new Promise((resolve) => signal.addEventListener("abort", resolve)), "the abort");
-      expect(performance.now() - sinceMs).toBeLessThan(4_000);
       expect(signal.error).toMatchObject({ code: "LEASE_LOST" });
       return 42;
     });

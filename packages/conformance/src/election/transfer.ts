@@ -71,7 +71,14 @@ export const transferCases: readonly NounCase[] = [
           .catch(() => {});
       }, name);
       await until("it stands", async () => (await election.candidates()).length === 1);
+      const inboxes = async () =>
+        (await lab.command("PUBSUB", "CHANNELS", `${lab.prefix}:inbox:*`)) as readonly string[];
+      const before = await inboxes();
       await doomed.kill();
+      await until("the server knows of its end", async () => {
+        const left = await inboxes();
+        return before.some((inbox) => !left.includes(inbox));
+      });
       assert.equal(await leader.transfer(), null);
       leader.check();
       const { elected } = await stand(await lab.holdfast(), name);

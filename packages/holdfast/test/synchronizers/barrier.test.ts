@@ -1,5 +1,5 @@
 /** Barriers, between processes on the engine itself. */
-import { ManualClock, until } from "@holdfast/conformance";
+import { inTime, ManualClock, until } from "@holdfast/conformance";
 import {
   ArrivalLapsedError,
   type BarrierPass,
@@ -117,8 +117,9 @@ test("the signal and close() withdraw", async () => {
 });
 
 test("a party that died is not counted: at once where nobody listens for it", async () => {
-  const [a, b] = [newProcess(), newProcess()];
-  const first = a.barrier("step", 2, { ttl: 600 }).wait(NEVER);
+  const clock = new ManualClock();
+  const [a, b] = [newProcess({ clock }), newProcess()];
+  const first = a.barrier("step", 2, { ttl: "10s" }).wait(NEVER);
   await untilArrived(1);
   // Its arrival becomes that of a process whose inbox nobody listens to any more.
   const [id = ""] = await redis.zrange(LEASES, 0, "-1");
@@ -129,7 +130,7 @@ test("a party that died is not counted: at once where nobody listens for it", as
   await redis.zrem(LEASES, id);
   expect(await b.barrier("step", 2).wait({ wait: 0 })).toBeNull();
   const second = b.barrier("step", 2).wait(NEVER);
-  expect(indices(await Promise.all([first, second]))).toEqual([0, 1]);
+  expect(indices(await inTime(Promise.all([first, second]), clock, 50))).toEqual([0, 1]);
 });
 
 test("a party that died is not counted once its lease expires", async () => {
@@ -173,8 +174,9 @@ test("an arrival that lapsed is renewed as long as its generation has not trippe
 });
 
 test("a party that comes back after its generation tripped without it learns that", async () => {
-  const [a, b] = [newProcess(), newProcess()];
-  const paused = a.barrier("step", 2, { ttl: 600 }).wait(NEVER);
+  const clock = new ManualClock();
+  const [a, b] = [newProcess({ clock }), newProcess()];
+  const paused = a.barrier("step", 2).wait(NEVER);
   const settled = paused.catch((error: unknown) => error);
   await untilArrived(1);
   const { generation } = await b.barrier("step", 2).get();
@@ -182,7 +184,7 @@ test("a party that comes back after its generation tripped without it learns tha
   await redis.del(LEASES, `${KEY}:arrivals`);
   const passes = [b, b].map((hf) => hf.barrier("step", 2).wait(NEVER));
   expect(indices(await Promise.all(passes))).toEqual([0, 1]);
-  const error = await settled;
+  const error = await inTime(settled, clock, 50);
   expect(error).toBeInstanceOf(ArrivalLapsedError);
   expect(error).toMatchObject({ barrier: "step", generation });
 });

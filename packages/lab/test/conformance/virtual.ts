@@ -26,6 +26,8 @@ import { spawning } from "./contender.js";
 
 type LabOf = (world: World, home: Process) => ClosingLab<RedisLab | RedlockLab>;
 
+/** Of the world: another one draws other orders, which is for the soak. */
+const SEED = Number(process.env["HOLDFAST_WORLD_SEED"] ?? 1);
 const RECONNECT_MS = 20;
 /** A packet on its way, and the time after which all that was sent has arrived: a look finds it. */
 const DELAY_MS = [0.01, 0.05] as const;
@@ -79,7 +81,7 @@ async function loadAll(): Promise<void> {
 /** Runs a case over so many servers. Returns how much of the world's time it took, in ms. */
 async function run(each: NounCase | LockCase | RedlockCase, labOf: LabOf): Promise<number | string> {
   const world = new World({
-    seed: 1,
+    seed: SEED,
     module: await compileValkey(),
     realClients: true,
     link: { delayMs: DELAY_MS },
@@ -145,7 +147,7 @@ function suite(
       it(each.name, async ({ skip }) => {
         const took = await run(each, labOf);
         if (typeof took === "string") skip(took);
-        else if (tellsWaits)
+        else if (tellsWaits && SEED === 1)
           expect(took > WAIT_MS, `takes ${took} ms of the world and says waits: ${each.waits}`).toBe(
             each.waits === true,
           );
