@@ -43,6 +43,7 @@ const matrix = folders.map((folder) => `${folder}/test/**/*.matrix.test.ts`);
 const soak = [
   ...folders.map((folder) => `${folder}/test/**/*.soak.test.ts`),
   "packages/cli/test/{lock,look}.test.ts",
+  "packages/compat/test/originals-4.test.ts",
   "examples/dormitory/test/schedules.test.ts",
   "examples/flash-sale/test/sale.matrix.test.ts",
   "packages/embedded/test/tcp.test.ts",
@@ -90,6 +91,7 @@ const project = (name: string, test: { include: string[]; exclude?: string[]; is
     // Only what hangs meets them, on however busy a machine.
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    expect: { poll: { timeout: 30_000 } },
     // A test that passes the second time has found something; retrying would hide it.
     retry: 0,
     allowOnly: !process.env.CI,

@@ -28,7 +28,7 @@ async function held(...args: string[]): Promise<{ readonly holder: Program; read
 test("--permits lets as many commands run as there are permits", async () => {
   const [first, second] = [await held("two", "--permits", "2"), await held("two", "--permits", "2")];
   expect(BigInt(second.fence)).toBeGreaterThan(BigInt(first.fence));
-  const third = await run("lock", "two", "--permits", "2", "--wait", "200ms", "--", "echo", "ran");
+  const third = await run("lock", "two", "--permits", "2", "--wait", "2s", "--", "echo", "ran");
   expect(third).toMatchObject({ exitCode: 75, stdout: "", stderr: "holdfast: no permit of 'two' is free\n" });
   expect((await run("show", "two", "--kind", "semaphore")).stdout).toMatch(/^ +in use +2 of 2$/m);
 });
@@ -36,7 +36,7 @@ test("--permits lets as many commands run as there are permits", async () => {
 test("--read runs beside readers, --write alone", async () => {
   await held("book", "--read");
   expect(await run("lock", "book", "--read", "--", "true")).toMatchObject({ exitCode: 0 });
-  const write = await run("lock", "book", "--write", "--wait", "200ms", "--", "echo", "ran");
+  const write = await run("lock", "book", "--write", "--wait", "2s", "--", "echo", "ran");
   expect(write).toMatchObject({
     exitCode: 75,
     stdout: "",

@@ -74,7 +74,7 @@ test("a message is pushed, seen, counted and taken, as text and as JSON", async 
     stdout: "",
     stderr: "holdfast: no message came in 'q1' in time\n",
   });
-  const none = await holdfast("pop", "q1", "--wait", "100ms", "--json");
+  const none = await holdfast("pop", "q1", "--wait", "2s", "--json");
   expect([none.exitCode, JSON.parse(none.stdout)]).toEqual([
     75,
     { name: "q1", id: null, value: null, encoding: null },

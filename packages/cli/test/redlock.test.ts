@@ -40,7 +40,7 @@ describe("with all servers", () => {
     const { exitCode, stdout } = await run("lock", "busy", ...NEW, "--", "sh", "-c", "echo $HOLDFAST_FENCE");
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^\d{16}\n$/) });
     await held("busy");
-    const busy = await run("lock", "busy", ...NEW, "--wait", "300ms", "--", "echo", "ran");
+    const busy = await run("lock", "busy", ...NEW, "--wait", "2s", "--", "echo", "ran");
     expect(busy).toMatchObject({
       exitCode: 75,
       stdout: "",

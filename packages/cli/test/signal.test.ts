@@ -79,7 +79,7 @@ test("wait for all, and for a pattern, as JSON, says when it has begun", async (
 });
 
 test("wait ends by its time and by Ctrl-C, and complains about what it cannot do", async () => {
-  expect(await holdfast("signal", "wait", "never", "--wait", "200ms")).toMatchObject({
+  expect(await holdfast("signal", "wait", "never", "--wait", "2s")).toMatchObject({
     exitCode: 75,
     stderr: "holdfast: no signal came in time\n",
   });

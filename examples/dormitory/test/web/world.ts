@@ -1,4 +1,5 @@
 /** A site over the service in memory, with an embedded Valkey for its guards. */
+import { ManualClock } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -25,6 +26,8 @@ export interface World {
 
 export interface Engine {
   readonly hf: Holdfast;
+  /** That of the guards. */
+  readonly clock: ManualClock;
   /** Ends the engine under the program, as an outage of Redis. */
   cut(): Promise<void>;
   stop(): Promise<void>;
@@ -34,9 +37,12 @@ export async function startEngine(): Promise<Engine> {
   const valkey = await EmbeddedValkey.start();
   const redis = new Redis(valkey.url);
   redis.on("error", () => undefined); // The engine was cut off by its test.
-  const hf = new Holdfast(redis);
+  // Its guards give Redis half a second: on a clock that stands still nothing is too late.
+  const clock = new ManualClock();
+  const hf = new Holdfast(redis, { clock });
   return {
     hf,
+    clock,
     cut: () => valkey.stop(),
     stop: async () => {
       await hf.close();

@@ -321,8 +321,7 @@ describe("stop", () => {
     await here.push("a", "b");
     await until(() => hands.begun.length === 1);
     await here.close();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(here.clock.pendingTimers).toBe(0);
+    await until(() => here.clock.pendingTimers === 0);
   });
 });
 

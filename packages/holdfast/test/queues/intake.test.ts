@@ -301,8 +301,7 @@ describe("close", () => {
     await here.intake.close();
     await consumer.done;
     clearInterval(timer);
-    await pause(1);
-    expect(here.clock.pendingTimers).toBe(0);
+    await until(() => here.clock.pendingTimers === 0);
   });
 
   test("it ends although Redis refuses what goes back, and takes no gift afterwards", async () => {
@@ -314,8 +313,7 @@ describe("close", () => {
     here.doors.back = () => Promise.reject(new ServerError("NOPERM this user has no permissions"));
     await here.intake.close();
     here.intake.message(["1:2:1:p", "j1"]);
-    await pause(1);
-    expect(here.clock.pendingTimers).toBe(0);
+    await until(() => here.clock.pendingTimers === 0);
   });
 
   test("an answer that comes after it is dropped", async () => {
@@ -337,8 +335,7 @@ describe("close", () => {
     here.doors.leave = async () => [];
     await here.intake.close();
     late([{ handle: gift?.handle ?? "", body: gift?.body ?? "" }]);
-    await pause(1);
-    expect(here.clock.pendingTimers).toBe(0);
+    await until(() => here.clock.pendingTimers === 0);
   });
 
   test("it ends a stop that is under way", async () => {
@@ -350,7 +347,6 @@ describe("close", () => {
     await here.close();
     await Promise.all([stopped, consumer.done]);
     expect(await parked()).toBe(0);
-    await pause(1);
-    expect(here.clock.pendingTimers).toBe(0);
+    await until(() => here.clock.pendingTimers === 0);
   });
 });

@@ -1,8 +1,8 @@
 /** What signals cost, and what they leave. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { ManualClock } from "@holdfast/conformance";
+import { ManualClock, until } from "@holdfast/conformance";
 import { expect, test } from "vitest";
-import { begun, name, onEngine, open, pause, redis } from "./signal-lab.js";
+import { begun, name, onEngine, open, redis } from "./signal-lab.js";
 
 onEngine();
 
@@ -37,8 +37,7 @@ test("close() leaves no timer", async () => {
   await hf.signal(name).poll();
   await hf.close();
   expect((await Promise.allSettled(waits)).map(({ status }) => status)).toEqual(Array(3).fill("rejected"));
-  await pause();
-  expect(clock.pendingTimers).toBe(0);
+  await until("no timer is left", () => clock.pendingTimers === 0);
 });
 
 test("a wait that follows another in the same turn costs no request", async () => {
