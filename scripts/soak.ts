@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
-/** The suites take longest and draw little anew, so the first round alone has them. */
+/** Only the first round has the suites: they take longest, and hardly draw anything from the seed. */
 function stepsOf(round: number, seed: number): string[][] {
   const lab = ["scripts/lab.ts", "--workload", "all", "--seeds", `${seedsPerRound}`, "--from", `${seed}`];
   const chaos = ["scripts/chaos.ts", "--minutes", "5", "--seed", `${seed}`];

@@ -16,7 +16,7 @@ const root = resolve(import.meta.dirname, "..");
 const isMatrix = process.argv.includes("--matrix");
 const isSoak = process.argv.includes("--soak");
 const words = process.argv.slice(2).filter((word) => word !== "--matrix" && word !== "--soak");
-/** For so long no test may end: only what hangs meets it, on however busy a machine. */
+/** The longest time without the end of a test: only a test that hangs reaches it, however busy the machine is. */
 const limitS = Number(process.env.HOLDFAST_TEST_LIMIT_S ?? 900);
 /** Before the suites of the matrix: the same seeds each time. */
 const seeds = [

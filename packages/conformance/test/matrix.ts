@@ -5,17 +5,10 @@
  * `npm test` takes each case once or twice (`runSome`), `npm run test:matrix` all pairs (`runPairs`), in a file for each library.
  */
 import { readFileSync } from "node:fs";
-import {
-  type Case,
-  type LabClients,
-  mutexCases,
-  nounCases,
-  RedisLab,
-  runCase,
-  whyNot,
-} from "@holdfast/conformance";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Case, type LabClients, mutexCases, nounCases, RedisLab } from "@holdfast/conformance";
+import { afterAll, beforeAll, describe } from "vitest";
 import { everyClient, ioredis } from "./clients.ts";
+import { declareCases } from "./declare.ts";
 import { type Setup, startEmbedded, startServer, type TestServer } from "./servers.ts";
 
 /** Paths of programs, set by the test command; empty means that there is none. */
@@ -124,16 +117,6 @@ function runCases(kind: ServerKind, clients: LabClients, some: readonly RedisCas
 
     afterAll(() => server?.stop());
 
-    for (const each of some) {
-      it(each.name, async ({ skip }) => {
-        const lab = new RedisLab(server, clients);
-        const reason = whyNot(each, lab.lacks);
-        if (reason !== null) {
-          await lab.close();
-          skip(reason);
-        }
-        await runCase(each, lab);
-      });
-    }
+    declareCases(some, () => new RedisLab(server, clients));
   });
 }

@@ -2,9 +2,10 @@
  * The cases over a quorum: those of the mutex over three nodes, with libraries in turn, and those of Redlock alone over three, four and five
  * nodes in turn, with every library. A node is a Redis or a Valkey, in turn. A case that waits runs once: it runs in virtual time as well.
  */
-import { type Case, mutexCases, RedlockLab, redlockCases, runCase, whyNot } from "@holdfast/conformance";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Case, mutexCases, RedlockLab, redlockCases } from "@holdfast/conformance";
+import { afterAll, beforeAll, describe } from "vitest";
 import { everyClient } from "./clients.ts";
+import { declareCases } from "./declare.ts";
 import { type Setup, startQuorum, type TestQuorum } from "./servers.ts";
 
 type QuorumCase = Case<RedlockLab>;
@@ -61,16 +62,6 @@ function runMix(count: number, mix: number, cases: readonly QuorumCase[]): void 
 
     afterAll(() => quorum?.stop());
 
-    for (const each of cases) {
-      it(each.name, async ({ skip }) => {
-        const lab = new RedlockLab(quorum, clients);
-        const reason = whyNot(each, lab.lacks);
-        if (reason !== null) {
-          await lab.close();
-          skip(reason);
-        }
-        await runCase<RedlockLab>(each, lab);
-      });
-    }
+    declareCases(cases, () => new RedlockLab(quorum, clients));
   });
 }

@@ -3,7 +3,7 @@
  * conformance suite, for example. Bytes arrive in the next turn of the event loop, and no link has a part in it.
  */
 import { EventEmitter } from "node:events";
-import { Duplex } from "node:stream";
+import { SocketShape } from "./socket-shape.js";
 import { soon } from "./time/turn.js";
 
 type Accept = (socket: LoopbackSocket) => void;
@@ -70,16 +70,12 @@ class LoopbackServer extends EventEmitter {
   }
 }
 
-export class LoopbackSocket extends Duplex {
-  connecting = true;
-  readonly remoteAddress = "127.0.0.1";
-  readonly remotePort: number;
+export class LoopbackSocket extends SocketShape {
   #peer: LoopbackSocket | null = null;
 
   /** @param peer the end of who connected, at the end that was accepted */
   constructor(port: number, peer: LoopbackSocket | null = null) {
-    super({ allowHalfOpen: false });
-    this.remotePort = port;
+    super("127.0.0.1", port);
     if (peer) this.#stand(peer);
   }
 
@@ -97,8 +93,6 @@ export class LoopbackSocket extends Duplex {
     this.#peer = peer;
     this.connecting = false;
   }
-
-  override _read(): void {}
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
     const bytes = Uint8Array.from(chunk);
@@ -129,22 +123,6 @@ export class LoopbackSocket extends Duplex {
   }
 
   setTimeout(): this {
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  setKeepAlive(): this {
-    return this;
-  }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
     return this;
   }
 

@@ -1,21 +1,16 @@
 /** A socket of a world: what `net.createConnection` gives to a client library there. */
-import { Duplex } from "node:stream";
 import type { Link } from "./link.js";
+import { SocketShape } from "./socket-shape.js";
 import type { Wire } from "./wire.js";
 
-export class WorldSocket extends Duplex {
-  connecting = true;
-  readonly remoteAddress: string;
-  readonly remotePort: number;
+export class WorldSocket extends SocketShape {
   timeout = 0;
   readonly #wire: Wire;
   readonly #link: Link;
   #cancelTimeout: () => void = () => {};
 
   constructor(link: Link, port: number) {
-    super({ allowHalfOpen: false });
-    this.remoteAddress = link.node.name;
-    this.remotePort = port;
+    super(link.node.name, port);
     this.#link = link;
     this.#wire = link.connect({
       opened: () => this.#opened(),
@@ -26,8 +21,6 @@ export class WorldSocket extends Duplex {
       closed: (error) => this.#closed(error),
     });
   }
-
-  override _read(): void {}
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     this.#heard();
@@ -55,22 +48,6 @@ export class WorldSocket extends Duplex {
     this.timeout = timeoutMs;
     if (callback) this.once("timeout", callback);
     this.#heard();
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  setKeepAlive(): this {
-    return this;
-  }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
     return this;
   }
 

@@ -26,7 +26,7 @@ import { spawning } from "./contender.js";
 
 type LabOf = (world: World, home: Process) => ClosingLab<RedisLab | RedlockLab>;
 
-/** Of the world: another one draws other orders, which is for the soak. */
+/** The seed of each world; the soak tries other orders by another one. */
 const SEED = Number(process.env["HOLDFAST_WORLD_SEED"] ?? 1);
 const RECONNECT_MS = 20;
 /** A packet on its way, and the time after which all that was sent has arrived: a look finds it. */
@@ -34,7 +34,7 @@ const DELAY_MS = [0.01, 0.05] as const;
 const LOOK_MS = 0.2;
 /** A case that takes longer in the world waits for its clock. */
 const WAIT_MS = 190;
-/** Of the world: no case takes so long. */
+/** The end of a world, which no case reaches. */
 const END_MS = 3_600_000;
 
 const ioredis: LabClients = {
