@@ -45,12 +45,12 @@ const setups = {
 type ServerKind = "embedded" | keyof typeof setups;
 type RedisCase = Case<RedisLab>;
 
-const kinds: readonly ServerKind[] = ["embedded", ...(Object.keys(setups) as (keyof typeof setups)[])];
+export const kinds: readonly ServerKind[] = ["embedded", ...(Object.keys(setups) as (keyof typeof setups)[])];
 /** The ways to each program: a case that waits takes one of them. */
 const programs: readonly (readonly ServerKind[])[] = ["redis-server", "valkey-server"].map((program) =>
   kinds.filter((kind) => kind.startsWith(program)),
 );
-const cases: readonly RedisCase[] = [...mutexCases, ...nounCases];
+export const cases: readonly RedisCase[] = [...mutexCases, ...nounCases];
 /** For those that wait, a run on each program is enough: all of them run in virtual time as well. */
 const waiting = cases.filter(({ waits }) => waits);
 const quick = cases.filter(({ waits }) => !waits);
@@ -70,8 +70,8 @@ function kindFor({ needs }: RedisCase, place: number, among: readonly ServerKind
   return from.find(possible) as ServerKind;
 }
 
-/** What this client has to run on this server. */
-function pairsOf(client: number, clients: number, kind: ServerKind): RedisCase[] {
+/** What this client, by its place among so many, has to run on this server. */
+export function pairsOf(client: number, clients: number, kind: ServerKind): RedisCase[] {
   const ofWaiting = (each: RedisCase, at: number): boolean =>
     programs.some(
       (among, place) =>

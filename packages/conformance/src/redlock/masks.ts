@@ -160,7 +160,7 @@ async function assertNoQuorum(
   clock: ManualClock,
   silent: readonly number[],
 ): Promise<void> {
-  await lab.nodes[0]?.store.leftMs("any"); // every node is asked at the end of this turn
+  await lab.nodes[0]?.store.leftMs("any"); // a round trip: the requests of this turn have left
   clock.advance(CALL_MS);
   const error = await soon(rejection(attempt));
   assert.ok(error instanceof NoQuorumError, `NoQuorumError, not ${String(error)}`);
