@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
+import { LeftOut } from "./scripts/left-out.ts";
 import { NothingSkipped } from "./scripts/nothing-skipped.ts";
 import { Progress } from "./scripts/progress.ts";
 import { findServers } from "./scripts/servers.ts";
@@ -116,6 +117,6 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     dangerouslyIgnoreUnhandledErrors: false,
-    reporters: ["default", new Progress(), ...(process.env.CI ? [new NothingSkipped()] : [])],
+    reporters: ["default", new Progress(), new LeftOut(), ...(process.env.CI ? [new NothingSkipped()] : [])],
   },
 });

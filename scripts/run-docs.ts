@@ -149,6 +149,7 @@ async function compile(root: string, folder: string, files: readonly string[]): 
         checkJs: false,
       },
       ...{
+        emitDeclarationOnly: false,
         inlineSourceMap: true,
         rootDir: ".",
         outDir: "out",

@@ -1,16 +1,15 @@
 /**
- * The real servers and shells that some suites need, and where they are.
- *
- * vitest.config.ts hands the paths to the suites: `describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)`.
+ * The real servers, shells and tools that some suites need, and where they are. vitest.config.ts hands their paths to the suites,
+ * which ask for them by `program` and `needing` of @holdfast/conformance.
  */
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, delimiter, join, resolve } from "node:path";
+import { type ProgramName, variableOf } from "@holdfast/conformance";
 
 export interface Server {
-  /** Program name, as it is found on PATH. */
-  readonly program: string;
-  /** Environment variable that carries its path to the suites; empty when there is none. */
-  readonly variable: string;
+  readonly program: ProgramName;
+  /** The one system on which the suites use it. @default every one */
+  readonly platform?: NodeJS.Platform;
   /** What does not run without it. */
   readonly suites: string;
   /** How to get it on Debian and Ubuntu. */
@@ -20,51 +19,60 @@ export interface Server {
 export const servers: readonly Server[] = [
   {
     program: "redis-server",
-    variable: "HOLDFAST_REDIS_SERVER",
     suites: "everything against a real redis-server",
     install: "apt-get install redis-server",
   },
   {
     program: "valkey-server",
-    variable: "HOLDFAST_VALKEY_SERVER",
     suites: "the conformance suite against a real valkey-server",
     install: "bash .ci/valkey",
   },
   {
     program: "openssl",
-    variable: "HOLDFAST_OPENSSL",
     suites: "everything over TLS",
     install: "apt-get install openssl",
   },
   {
     program: "nginx",
-    variable: "HOLDFAST_NGINX",
     suites: "flash sale behind nginx",
     install: "apt-get install nginx-light",
   },
   {
     program: "postgres",
-    variable: "HOLDFAST_POSTGRES",
     suites: "everything against a real PostgreSQL",
     install: "apt-get install postgresql",
   },
   {
     program: "mariadbd",
-    variable: "HOLDFAST_MARIADB",
     suites: "everything against a real MariaDB",
     install: "apt-get install mariadb-server",
   },
   {
     program: "zsh",
-    variable: "HOLDFAST_ZSH",
     suites: "completion in zsh",
     install: "apt-get install zsh",
   },
   {
     program: "fish",
-    variable: "HOLDFAST_FISH",
     suites: "completion in fish",
     install: "apt-get install fish",
+  },
+  {
+    program: "bash",
+    suites: "completion in bash",
+    install: "apt-get install bash",
+  },
+  {
+    program: "script",
+    platform: "linux",
+    suites: "the command on a terminal",
+    install: "apt-get install bsdutils",
+  },
+  {
+    program: "gcc",
+    platform: "linux",
+    suites: "processes whose clock is set, disks that lose power",
+    install: "apt-get install gcc libc6-dev",
   },
 ];
 
@@ -74,7 +82,9 @@ export class NoProgram extends Error {}
 /** Path of each server by its variable: what the caller has set (also to nothing) wins, then PATH, then the cache. */
 export function findServers(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
-    servers.map(({ program, variable }) => {
+    servers.map(({ program, platform = process.platform }) => {
+      const variable = variableOf(program);
+      if (platform !== process.platform) return [variable, ""];
       const named = env[variable];
       const path = named === undefined ? lookUp(program, env) : asNamed(named, env);
       if (named && path === "") throw new NoProgram(`${variable}=${named} is no program`);

@@ -15,6 +15,7 @@ import { checkClocks } from "./tidy/clocks.ts";
 import { checkCycles } from "./tidy/cycles.ts";
 import { checkDeclared, type Manifest } from "./tidy/declared.ts";
 import { checkPackages, checkRooms } from "./tidy/directions.ts";
+import { checkLaunches } from "./tidy/launches.ts";
 import { checkLua } from "./tidy/lua-contract.ts";
 import { checkComments, checkExports, checkPath } from "./tidy/names.ts";
 import { checkPublished } from "./tidy/published.ts";
@@ -40,7 +41,7 @@ export function tidy(root: string): Finding[] {
     ...checkTestClocks(sources, testClocks(root)),
     ...sources
       .filter(({ file }) => file.startsWith("scripts/"))
-      .flatMap((source) => checkDeclared(source, "", top, top)),
+      .flatMap((source) => checkDeclared(source, "scripts", manifest(root, "scripts"), top)),
   ];
   const known = new Set(files);
   for (const [folder, own] of manifests) {
@@ -94,6 +95,7 @@ function checkSource(source: Source): Finding[] {
     ...checkFileSize(source.file, source.text),
     ...checkExports(source),
     ...checkComments(source),
+    ...checkLaunches(source),
     // A test file reads as one story in `describe`; its file size is limit enough.
     ...(isTest ? [] : checkFunctionSize(source)),
     ...(ships && !isDoor ? checkClocks(source) : []),

@@ -1,4 +1,5 @@
 /** The instrument, not the figures: short runs of the real program on a real redis-server. */
+import { needing } from "@holdfast/conformance";
 import { describe, expect, test, vi } from "vitest";
 import { figures } from "../src/figures.ts";
 import { bench, found, result, SLICE_SECONDS } from "./program.ts";
@@ -6,7 +7,7 @@ import { bench, found, result, SLICE_SECONDS } from "./program.ts";
 // Whole processes: a few seconds each, several times that on a machine with its hands full.
 vi.setConfig({ testTimeout: 120_000 });
 
-describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)("measures on a real redis-server", () => {
+needing(describe, "redis-server")("measures on a real redis-server", () => {
   test("a cycle by hand is two requests, and four commands with those in its script", async () => {
     const run = await result("l1", "--only", "floor");
     expect(run.schema).toBe(1);

@@ -1,11 +1,12 @@
 /** Every question has figures that can be so: short runs of the real program on a real redis-server. */
+import { needing } from "@holdfast/conformance";
 import { describe, expect, test, vi } from "vitest";
 import { found, result } from "./program.ts";
 
 // Whole processes: a few seconds each, several times that on a machine with its hands full.
 vi.setConfig({ testTimeout: 120_000 });
 
-describe.skipIf(!process.env.HOLDFAST_REDIS_SERVER)("measures on a real redis-server", () => {
+needing(describe, "redis-server")("measures on a real redis-server", () => {
   test("a counter without a lock loses updates between processes, and none under holdfast", async () => {
     const run = await result("l3", "--only", "holdfast,no-lock");
     // A busy machine may run the processes of one slice one after the other: then it is measured again.

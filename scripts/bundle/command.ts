@@ -5,19 +5,20 @@ import { build, type Metafile } from "esbuild";
 import type { Manifest } from "../tidy/declared.ts";
 import { type Output, root, write } from "./output.ts";
 
-const folder = "packages/cli";
-const dist = join(root, folder, "dist");
+/** Folder of its package. */
+export const command = "packages/cli";
+const dist = join(root, command, "dist");
 
 export async function bundleCommand(): Promise<void> {
-  await write(folder, { main: "main.js", make: made, keep: (file) => file === ".tsbuildinfo" });
+  await write(command, { main: "main.js", make: made, keep: (file) => file === ".tsbuildinfo" });
 }
 
 async function made(): Promise<Output> {
-  const manifest: Manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const manifest: Manifest = JSON.parse(readFileSync(join(root, command, "package.json"), "utf8"));
   const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [`${folder}/src/main.ts`],
+    entryPoints: [`${command}/src/main.ts`],
     outdir: dist,
     bundle: true,
     // What a command does not need is not read: each `import()` has a file of its own.
@@ -43,7 +44,7 @@ async function made(): Promise<Output> {
   );
   files.set("LICENSES.txt", licences(metafile));
   const scripts = ["command", "output"].map((name) => `scripts/bundle/${name}.ts`);
-  const settings = [`${folder}/package.json`, "node_modules/esbuild/package.json", ...scripts];
+  const settings = [`${command}/package.json`, "node_modules/esbuild/package.json", ...scripts];
   return { files, inputs: [...Object.keys(metafile.inputs), ...settings] };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Makes the code of a package that is imported and required: for each of the two formats one shared file, a thin file
- * for each entry, and one for each `import()` (ADR 0013). The compiler writes only declarations for these packages.
+ * for each entry, and one for each `import()` (ADR 0013). Without the compiler's declarations it makes the code alone.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -59,6 +59,7 @@ async function made(folder: string, entries: readonly string[]): Promise<Output>
         ...inputs,
       ]),
       ...scripts,
+      ...entries.map((entry) => `${folder}/dist/${entry}.d.ts`),
       `${folder}/package.json`,
       "node_modules/rolldown/package.json",
     ],

@@ -23,6 +23,16 @@ export interface Output {
   readonly inputs: readonly string[];
 }
 
+interface Recipe {
+  /** The file that starts everything. */
+  readonly main: string;
+  readonly make: () => Promise<Output>;
+  /** Whether a file below `dist` stays that `make` did not return. */
+  readonly keep: (file: string) => boolean;
+  /** Where they are known beforehand. @default what was read the last time */
+  readonly inputs?: readonly string[];
+}
+
 interface Stamp {
   readonly inputs: readonly string[];
   readonly key: string;
@@ -32,32 +42,29 @@ interface Stamp {
  * Writes what `make` returns into `dist` of a package, unless nothing that it reads has changed since. The file that
  * starts everything is written last, because a program may be running from here.
  */
-export async function write(
-  folder: string,
-  { main, make, keep }: { main: string; make: () => Promise<Output>; keep: (file: string) => boolean },
-): Promise<void> {
+export async function write(folder: string, { main, make, keep, inputs: known }: Recipe): Promise<void> {
   const stampFile = join(stamps, `bundled-${folder.replaceAll("/", "-")}.json`);
-  if (existsSync(join(root, folder, "dist", main)) && isFresh(stampFile)) return;
+  if (existsSync(join(root, folder, "dist", main)) && isFresh(stampFile, known)) return;
   const { files, inputs } = await make();
   replace(join(root, folder, "dist"), files, main, keep);
   mkdirSync(stamps, { recursive: true });
   writeFileSync(stampFile, JSON.stringify({ inputs, key: keyOf(inputs) } satisfies Stamp));
 }
 
-function isFresh(stampFile: string): boolean {
+function isFresh(stampFile: string, known?: readonly string[]): boolean {
   try {
     const { inputs, key }: Stamp = JSON.parse(readFileSync(stampFile, "utf8"));
-    return keyOf(inputs) === key;
+    return keyOf(known ?? inputs) === key;
   } catch {
-    return false; // There is no stamp yet, or an input is gone.
+    return false; // There is no stamp yet.
   }
 }
 
-/** Sizes and times instead of contents, because this runs before every test run. */
+/** Sizes and times instead of contents, because this runs before every test run. A file that is not there is one that may come. */
 function keyOf(inputs: readonly string[]): string {
   const files = inputs.map((file) => {
-    const { size, mtimeMs } = statSync(join(root, file));
-    return `${file} ${size} ${mtimeMs}`;
+    const found = statSync(join(root, file), { throwIfNoEntry: false });
+    return `${file} ${found?.size} ${found?.mtimeMs}`;
   });
   return createHash("sha256").update(files.join("\n")).digest("hex");
 }

@@ -1,13 +1,14 @@
 /** Databases for the programs of the documentation that say `needs=…`; each program has a new one. */
+import { type ProgramName, variableOf } from "@holdfast/conformance";
 import { type Database, startMariaDb, startPostgres } from "@holdfast/databases";
 import { findServers, servers } from "../servers.ts";
 import type { Program } from "./blocks.ts";
 
 const kinds: Readonly<
-  Record<string, { variable: string; address: string; start: (program: string) => Promise<Database> }>
+  Record<string, { program: ProgramName; address: string; start: (program: string) => Promise<Database> }>
 > = {
-  postgres: { variable: "HOLDFAST_POSTGRES", address: "POSTGRES_URL", start: startPostgres },
-  mariadb: { variable: "HOLDFAST_MARIADB", address: "MYSQL_URL", start: startMariaDb },
+  postgres: { program: "postgres", address: "POSTGRES_URL", start: startPostgres },
+  mariadb: { program: "mariadbd", address: "MYSQL_URL", start: startMariaDb },
 };
 
 export interface DocsDatabases {
@@ -29,8 +30,8 @@ export function missingFor(program: Program): string | undefined {
       const place = `${program.last.file}:${program.last.line}`;
       throw new Error(`${place} needs=${need}: use ${Object.keys(kinds).join(" or ")}`);
     }
-    const server = servers.find(({ variable }) => variable === kind.variable);
-    if (!found[kind.variable]) return `needs ${need} (${server?.install})`;
+    const server = servers.find(({ program: name }) => name === kind.program);
+    if (!found[variableOf(kind.program)]) return `needs ${need} (${server?.install})`;
   }
   return undefined;
 }
@@ -46,7 +47,7 @@ export async function startDatabases(program: Program): Promise<DocsDatabases> {
     for (const need of needsOf(program)) {
       const kind = kinds[need];
       if (kind === undefined) continue;
-      const database = await kind.start(found[kind.variable] ?? "");
+      const database = await kind.start(found[variableOf(kind.program)] ?? "");
       started.push(database);
       env[kind.address] = database.url;
     }

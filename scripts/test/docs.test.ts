@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { needing } from "@holdfast/conformance";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { chosen, gatesOf } from "../check/gates.ts";
 import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
@@ -210,7 +211,7 @@ describe("a page with a database", () => {
   const connect = 'import pg from "pg";\nconst client = new pg.Client("postgres://localhost:5432/test");\n';
   const create = `${connect}await client.connect();\nawait client.query("CREATE TABLE t (n int)");\nawait client.end();\n`;
 
-  test.skipIf(!process.env.HOLDFAST_POSTGRES)("has a new one for each program", async () => {
+  needing(test, "postgres")("has a new one for each program", async () => {
     const page = pageOf(fenced("ts needs=postgres", create), fenced("ts needs=postgres", create));
     const { outcomes } = await runDocs(root, [page]);
     expect(outcomes.map(({ failure }) => failure)).toEqual([undefined, undefined]);

@@ -8,6 +8,7 @@ const list = "scripts/tidy/test-clocks.json";
 const manifest = (name: string) => JSON.stringify({ name, private: true });
 const house = {
   "package.json": JSON.stringify({ name: "house", devDependencies: { "fast-check": "4" } }),
+  "scripts/package.json": manifest("scripts"),
   "packages/holdfast/package.json": manifest("holdfast"),
   "packages/conformance/package.json": manifest("@holdfast/conformance"),
   "examples/sale/package.json": manifest("sale"),

@@ -5,6 +5,7 @@ import { tree } from "./tree.ts";
 const published = { description: "a", license: "MIT", keywords: ["lock"] };
 const house = {
   "package.json": JSON.stringify({ name: "house", devDependencies: { vitest: "4" } }),
+  "scripts/package.json": JSON.stringify({ name: "scripts", private: true }),
   "packages/holdfast/package.json": JSON.stringify({
     name: "holdfast",
     ...published,
@@ -166,6 +167,15 @@ test("undeclared: what ships needs dependencies, a test may use the tools of the
     "scripts/a.ts:4 undeclared",
     "scripts/a.ts:5 undeclared",
   ]);
+});
+
+test("launch: a program that a test starts is known to whoever ends the run", () => {
+  const text =
+    'import { execFile, spawn as start } from "node:child_process";\nimport { fork } from "child_process";\n';
+  const found = ["packages/holdfast/test/a.test.ts:1 launch", "packages/holdfast/test/a.test.ts:2 launch"];
+  expect(findings({ "packages/holdfast/test/a.test.ts": text })).toEqual(found);
+  expect(findings({ "packages/conformance/src/server-process.ts": text })).toHaveLength(2);
+  expect(findings({ "packages/conformance/src/launched.ts": text, "scripts/a.ts": text })).toEqual([]);
 });
 
 test("undeclared: what is bundled is declared for who builds it", () => {

@@ -31,7 +31,7 @@ export function checkDeclared(source: Source, folder: string, manifest: Manifest
     const name = packageOf(specifier);
     if (lists.some((list) => list !== undefined && name in list)) return [];
     const where = isTest ? "dependencies or devDependencies" : "dependencies or peerDependencies";
-    const message = `${name} is not in the ${where} of ${folder === "" ? "the root" : folder}/package.json`;
+    const message = `${name} is not in the ${where} of ${folder}/package.json`;
     return [{ file: source.file, line, rule: "undeclared", message }];
   });
 }

@@ -1,7 +1,7 @@
 /** Redis stands still for ten seconds in the middle of the rush, or is killed and comes back with its append-only file. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ServerProcess } from "@holdfast/conformance";
+import { program, ServerProcess } from "@holdfast/conformance";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Answer, lostAnswers } from "../src/check/answers.js";
 import { readBatch } from "../src/check/read.js";
@@ -23,7 +23,7 @@ const STRIKE_AFTER_MS = 1_500;
 const POLL_MS = 200;
 const RETRY_MS = 500;
 
-const servers = ["HOLDFAST_REDIS_SERVER", "HOLDFAST_VALKEY_SERVER"].map((name) => process.env[name] ?? "");
+const servers = (["redis-server", "valkey-server"] as const).map(program);
 
 interface Outage {
   readonly what: string;

@@ -14,6 +14,10 @@ import { TEXT_WIDTH, tableOf, wrapped } from "./output/table.js";
 import { holdSale, keepOpen, type SaleContext, type VariantOutcome } from "./sale.js";
 import { variantOf } from "./variants.js";
 
+/** By their paths from the root of the repository, where the sale is started. */
+const READ_NEXT = `Read next: examples/flash-sale/README.md explains the table and has more options,
+docs/guides/locks.md is the lock, docs/guides/fencing.md what a fence adds.`;
+
 /** @returns the exit code. @throws {Unavailable} @throws the signal's reason */
 export async function run(options: SaleOptions, signal: AbortSignal): Promise<number> {
   const nginxProgram = options.nginx ? requireNginx() : null;
@@ -85,6 +89,7 @@ function print(
   const notes = notesOf(results, options).map((note) => `${wrapped(note, Math.min(width, TEXT_WIDTH))}\n`);
   process.stdout.write(`${tableOf(rowsOf(results, options), width)}\n\n${notes.join("")}`);
   if (reportPath) process.stdout.write(`\nReport: ${reportPath}\n`);
+  process.stdout.write(`\n${READ_NEXT}\n`);
 }
 
 async function stayOpen(context: SaleContext): Promise<void> {

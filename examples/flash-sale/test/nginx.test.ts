@@ -1,16 +1,15 @@
 /** Behind nginx: the servers on ports of their own, one address in front. */
+
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { needing } from "@holdfast/conformance";
 import { describe, expect, test, vi } from "vitest";
-import { findNginx } from "../src/front/nginx.js";
 import { Program } from "./store-program.js";
 
 // Whole processes: a few seconds each, several times that on a machine with its hands full.
 vi.setConfig({ testTimeout: 60_000 });
 
-const nginx = findNginx();
-
-describe.skipIf(nginx === null)("behind nginx", () => {
+needing(describe, "nginx")("behind nginx", () => {
   test("the sale is exact, a killed server included, and nginx goes with it", async () => {
     const sale = [
       "--nginx",

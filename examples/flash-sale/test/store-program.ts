@@ -1,11 +1,13 @@
 /** The example as a user runs it: the compiled program in a process of its own. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { killLaunched, launch, processList } from "@holdfast/conformance";
 import { onTestFinished } from "vitest";
 
 const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
@@ -27,7 +29,7 @@ export class Program {
   constructor(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
     // A process group of its own, so that whatever it leaves behind can be found, and a signal reaches all of it as
     // Ctrl-C does on a terminal.
-    this.child = spawn(process.execPath, [MAIN, ...args], {
+    this.child = launch(process.execPath, [MAIN, ...args], {
       cwd: tmpdir(),
       detached: true,
       env: { ...process.env, ...environment },
@@ -42,9 +44,7 @@ export class Program {
     this.#ended = once(this.child, "close").then(([exitCode]) => {
       return { exitCode, stdout: this.#stdout, stderr: this.#stderr };
     });
-    onTestFinished(() => {
-      if (this.members().length > 0) this.signalAll("SIGKILL");
-    });
+    onTestFinished(() => killLaunched(this.child));
   }
 
   ended(): Promise<Ended> {
@@ -69,11 +69,9 @@ export class Program {
 
   /** The command lines of the processes of the group that still run. */
   members(): string[] {
-    const table = execFileSync("ps", ["-eo", "pgid=,stat=,args="], { encoding: "utf8" });
-    const rows = table.split("\n").map((row) => row.trim().split(/\s+/));
-    return rows
-      .filter(([group, state]) => group === String(this.child.pid) && !state?.startsWith("Z"))
-      .map(([, , ...args]) => args.join(" "));
+    return processList()
+      .filter(({ group }) => group === this.child.pid)
+      .map(({ command }) => command);
   }
 
   /** What is left of the group once it had time to go. */

@@ -1,12 +1,14 @@
 /** Names that strangers chose, at Tab and Enter in the shells themselves: none runs, and none reaches the terminal. */
+
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { needing, type ProgramName } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { MAIN, run } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
-import { hasPseudoTerminals, Terminal } from "./terminal.js";
+import { Terminal } from "./terminal.js";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -96,22 +98,27 @@ describe("only a name that every shell takes as it is becomes a candidate", () =
   });
 });
 
-const SHELLS = [
+const SHELLS: readonly {
+  readonly shell: string;
+  readonly needs: readonly ProgramName[];
+  readonly start: string;
+  readonly source: string;
+}[] = [
   {
     shell: "bash",
-    missing: false,
+    needs: ["bash"],
     start: "bash --norc --noprofile -i",
     source: 'PS1=READY; eval "$(holdfast completion bash)"',
   },
   {
     shell: "zsh",
-    missing: !process.env["HOLDFAST_ZSH"],
+    needs: ["zsh"],
     start: "zsh -f -i",
     source: `PS1=READY; autoload -U compinit; compinit -u -d '${folder}/dump'; eval "$(holdfast completion zsh)"`,
   },
   {
     shell: "fish",
-    missing: !process.env["HOLDFAST_FISH"],
+    needs: ["fish"],
     start: "fish --no-config -i",
     source: "function fish_prompt; echo READY; end; holdfast completion fish | source",
   },
@@ -146,22 +153,23 @@ class Shell {
   }
 }
 
-describe.each(SHELLS)("$shell", ({ start, source, missing }) => {
-  test.skipIf(missing || !hasPseudoTerminals)(
-    "inserts plain names, and runs and prints no other",
-    async () => {
-      const shell = new Shell(start);
-      await shell.enter(source);
-      for (const name of ["account:13", "mail@example.com", "quota=a,b+c%20/d"])
-        expect(await shell.completed(name.slice(0, -1))).toBe(name);
-      for (const name of HOSTILE.slice(0, SLOW)) {
-        const typed = name.slice(0, 2);
-        expect(await shell.completed(typed)).toBe(typed);
-      }
-      shell.terminal.type("holdfast show \t\t");
-      await shell.terminal.shows(/account:13/);
-      expect(shell.terminal.written).not.toContain("STRANGER");
-      expect(readdirSync(folder)).not.toContain("pwned");
-    },
-  );
+describe.each(SHELLS)("$shell", ({ start, source, needs }) => {
+  needing(
+    test,
+    "script",
+    ...needs,
+  )("inserts plain names, and runs and prints no other", async () => {
+    const shell = new Shell(start);
+    await shell.enter(source);
+    for (const name of ["account:13", "mail@example.com", "quota=a,b+c%20/d"])
+      expect(await shell.completed(name.slice(0, -1))).toBe(name);
+    for (const name of HOSTILE.slice(0, SLOW)) {
+      const typed = name.slice(0, 2);
+      expect(await shell.completed(typed)).toBe(typed);
+    }
+    shell.terminal.type("holdfast show \t\t");
+    await shell.terminal.shows(/account:13/);
+    expect(shell.terminal.written).not.toContain("STRANGER");
+    expect(readdirSync(folder)).not.toContain("pwned");
+  });
 });

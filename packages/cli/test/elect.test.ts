@@ -1,4 +1,5 @@
 /** `holdfast elect` and `holdfast leader`: the command's life, the leadership's life, and what others see. */
+import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { isAlive, Program } from "./program.js";
@@ -11,7 +12,7 @@ const WITHIN = { timeout: 30_000 };
 const SLEEPER = ["sh", "-c", "echo $$ $HOLDFAST_TERM; exec sleep 60"];
 
 describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
-  describe.skipIf(kind.missing)("holdfast elect", () => {
+  needing(describe, ...kind.needs)("holdfast elect", () => {
     let server: TestServer;
     beforeAll(async () => {
       server = await kind.start();

@@ -1,9 +1,10 @@
 /** `holdfast lanes`: each start costs, so a test does several things. */
+import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type Ended, jsonLines, MAIN, Program } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
-import { hasPseudoTerminals, Terminal } from "./terminal.js";
+import { Terminal } from "./terminal.js";
 
 /** Only what never comes meets it. */
 const PATIENT = { timeout: 30_000 };
@@ -182,7 +183,7 @@ test.each([
   expect(stderr).not.toContain("no Redis");
 });
 
-test.skipIf(!hasPseudoTerminals)("on a terminal, watch is one line, and the outcome stays", async () => {
+needing(test, "script")("on a terminal, watch is one line, and the outcome stays", async () => {
   const lanes = hf.lanes<number, string>("l5");
   const [, ticket = ""] = await lanes.pushMany([1, 2].map((body) => ({ lane: "a", body })));
   const command = `exec '${process.execPath}' '${MAIN}' lanes watch l5 ${ticket} --interval 100ms`;

@@ -1,8 +1,9 @@
 /** `holdfast lock`: the command's life, the lease's life, and what each does to the other. */
-import { spawnSync } from "node:child_process";
+
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { needing, processList } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { isAlive, Program } from "./program.js";
@@ -18,12 +19,13 @@ const SLEEPER = ["sh", "-c", "echo $$; exec sleep 60"];
 
 /** The guards of this file wait 59 s, as no others do. */
 function guards(): string[] {
-  const { stdout } = spawnSync("ps", ["-eo", "args="], { encoding: "utf8" });
-  return stdout.split("\n").filter((line) => line.endsWith("holdfast-guard 59"));
+  return processList()
+    .map(({ command }) => command)
+    .filter((command) => command.endsWith("holdfast-guard 59"));
 }
 
 describe.each(EMBEDDED_FIRST.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
-  describe.skipIf(kind.missing)("holdfast lock", () => {
+  needing(describe, ...kind.needs)("holdfast lock", () => {
     let server: TestServer;
     beforeAll(async () => {
       server = await kind.start();

@@ -1,4 +1,5 @@
 /** `holdfast ls`, `show`, `release` and `doctor`, beside holders and waiters that are programs themselves. */
+import { needing } from "@holdfast/conformance";
 import { ClosedError, Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Ended, Program } from "./program.js";
@@ -10,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const HOLD = ["--", "sh", "-c", "echo holding; exec sleep 60"];
 
 describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
-  describe.skipIf(kind.missing)("looking at locks", () => {
+  needing(describe, ...kind.needs)("looking at locks", () => {
     let server: TestServer;
     let running: Program[] = [];
     beforeAll(async () => {

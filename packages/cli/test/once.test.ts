@@ -1,4 +1,5 @@
 /** `holdfast once`: who runs the command, what the others do, and what becomes of failures. */
+import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Program } from "./program.js";
@@ -10,7 +11,7 @@ const KEEP = ["--keep", "1h"];
 const sh = (script: string): string[] => ["--", "sh", "-c", script];
 
 describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
-  describe.skipIf(kind.missing)("holdfast once", () => {
+  needing(describe, ...kind.needs)("holdfast once", () => {
     let server: TestServer;
     beforeAll(async () => {
       server = await kind.start();

@@ -1,8 +1,10 @@
 /** The command as a user runs it: the compiled program in a process of its own. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
+import { killLaunched, launch, processList } from "@holdfast/conformance";
 import { inject, onTestFinished } from "vitest";
 
 const failure = inject("bundleFailure");
@@ -38,7 +40,7 @@ export class Program {
     command: readonly string[] = [MAIN],
     program = process.execPath,
   ) {
-    this.child = spawn(program, [...command, ...args], {
+    this.child = launch(program, [...command, ...args], {
       cwd: tmpdir(),
       detached: true,
       env: { ...process.env, ...CLEAN, ...env },
@@ -60,7 +62,7 @@ export class Program {
   }
 
   kill(): void {
-    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill("SIGKILL");
+    killLaunched(this.child);
   }
 
   /** Waits until the program has printed this. */
@@ -98,6 +100,5 @@ export function run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<E
 
 /** Whether a process runs: a zombie does not. */
 export function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
-  return stdout.trim() !== "" && !stdout.startsWith("Z");
+  return processList().some((entry) => entry.pid === pid);
 }

@@ -1,9 +1,10 @@
 /** `holdfast queue`: each start costs, so a test does several things. */
+import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type Ended, jsonLines, MAIN, Program } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
-import { hasPseudoTerminals, Terminal } from "./terminal.js";
+import { Terminal } from "./terminal.js";
 
 /** Only what never comes meets it. */
 const PATIENT = { timeout: 30_000 };
@@ -293,26 +294,23 @@ test("another order than the queue's is refused", async () => {
   expect((await holdfast("pop", "q7")).stdout).toBe("2\n");
 });
 
-test.skipIf(!hasPseudoTerminals)(
-  "on a terminal, drain asks, and a push from stdin says how far it is",
-  async () => {
-    const queue = hf.queue<number>("q8");
-    const terminal = (command: string): Terminal => new Terminal(command, { HOLDFAST_REDIS: server.url });
-    const holdfast = `'${process.execPath}' '${MAIN}' queue`;
-    const push = terminal(`(seq 3; trap "" INT; exec sleep 60) | ${holdfast} push q8 -`);
-    await push.shows(/^3 pushed$/m);
-    push.type("\u0003");
-    await push.shows(/^holdfast: 3 messages were pushed, the last one as \d{16}$/m);
-    expect((await queue.state()).waiting).toBe(3);
-    const no = terminal(`exec ${holdfast} drain q8`);
-    await no.shows(/'q8': 3 waiting, 0 delayed\.\s+Delete them\? \[y\/N\]/);
-    no.type("n\n");
-    await no.shows(/left as it is/);
-    expect(await no.ended()).toBe(1);
-    const yes = terminal(`exec ${holdfast} drain q8`);
-    await yes.shows(/\[y\/N\]/);
-    yes.type("y\n");
-    expect(await yes.ended()).toBe(0);
-    expect((await queue.state()).waiting).toBe(0);
-  },
-);
+needing(test, "script")("on a terminal, drain asks, and a push from stdin says how far it is", async () => {
+  const queue = hf.queue<number>("q8");
+  const terminal = (command: string): Terminal => new Terminal(command, { HOLDFAST_REDIS: server.url });
+  const holdfast = `'${process.execPath}' '${MAIN}' queue`;
+  const push = terminal(`(seq 3; trap "" INT; exec sleep 60) | ${holdfast} push q8 -`);
+  await push.shows(/^3 pushed$/m);
+  push.type("\u0003");
+  await push.shows(/^holdfast: 3 messages were pushed, the last one as \d{16}$/m);
+  expect((await queue.state()).waiting).toBe(3);
+  const no = terminal(`exec ${holdfast} drain q8`);
+  await no.shows(/'q8': 3 waiting, 0 delayed\.\s+Delete them\? \[y\/N\]/);
+  no.type("n\n");
+  await no.shows(/left as it is/);
+  expect(await no.ended()).toBe(1);
+  const yes = terminal(`exec ${holdfast} drain q8`);
+  await yes.shows(/\[y\/N\]/);
+  yes.type("y\n");
+  expect(await yes.ended()).toBe(0);
+  expect((await queue.state()).waiting).toBe(0);
+});

@@ -1,5 +1,5 @@
 /** The servers that the command is tried on: each started for one test file, on a free port, and ended by it. */
-import { ServerProcess } from "@holdfast/conformance";
+import { type ProgramName, program, ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 
@@ -12,14 +12,15 @@ export interface TestServer {
 
 export interface ServerKind {
   readonly title: string;
-  readonly missing: boolean;
+  /** What it cannot do without. */
+  readonly needs: readonly ProgramName[];
   start(): Promise<TestServer>;
 }
 
-const embedded: ServerKind = { title: "embedded Valkey", missing: false, start: startEmbedded };
+const embedded: ServerKind = { title: "embedded Valkey", needs: [], start: startEmbedded };
 const redis: ServerKind = {
   title: "redis-server",
-  missing: !process.env["HOLDFAST_REDIS_SERVER"],
+  needs: ["redis-server"],
   start: startRedisServer,
 };
 
@@ -28,7 +29,7 @@ const onBoth = process.env["HOLDFAST_TEST_SOAK"] === "1";
 export const EMBEDDED_FIRST: readonly ServerKind[] = onBoth ? [embedded, redis] : [embedded];
 export const REDIS_FIRST: readonly ServerKind[] = onBoth
   ? [redis, embedded]
-  : [redis.missing ? embedded : redis];
+  : [program("redis-server") === "" ? embedded : redis];
 
 export async function startEmbedded(): Promise<TestServer> {
   const valkey = await EmbeddedValkey.start();
@@ -44,7 +45,7 @@ export async function startEmbedded(): Promise<TestServer> {
 }
 
 async function startRedisServer(): Promise<TestServer> {
-  const server = await ServerProcess.start({ program: process.env["HOLDFAST_REDIS_SERVER"] ?? "" });
+  const server = await ServerProcess.start({ program: program("redis-server") });
   const url = `redis://${server.host}:${server.port}`;
   const redis = connectTo(url);
   return {

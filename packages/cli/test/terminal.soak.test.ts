@@ -1,14 +1,15 @@
 /** On a terminal: the command keeps it, Ctrl-C and Ctrl-Z work, and what is drawn can be read. */
+import { needing } from "@holdfast/conformance";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { isAlive, MAIN, Program, run } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
-import { hasPseudoTerminals, Terminal, type TerminalSize } from "./terminal.js";
+import { Terminal, type TerminalSize } from "./terminal.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const HOLDFAST = `'${process.execPath}' '${MAIN}'`;
 
-describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
+needing(describe, "script")("on a terminal", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startEmbedded();

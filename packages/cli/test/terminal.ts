@@ -1,15 +1,12 @@
 /** A terminal: a pseudo-terminal from script(1), and an emulator that knows what is to be seen on it. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
+import { killLaunched, launch, program } from "@holdfast/conformance";
 import xterm from "@xterm/headless";
 import { onTestFinished } from "vitest";
 import { CLEAN } from "./program.js";
-
-/** With CI set the tests run anyhow: without script(1) they fail there. */
-export const hasPseudoTerminals =
-  process.platform === "linux" &&
-  (Boolean(process.env["CI"]) || spawnSync("script", ["--version"]).status === 0);
 
 /** How long something may take to be seen on a machine with its hands full. */
 const TIMEOUT_MS = 20_000;
@@ -36,7 +33,7 @@ export class Terminal {
   ) {
     this.#screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
     const prepared = `stty cols ${columns} rows ${rows}; echo "on $(tty)"; ${command}`;
-    this.#child = spawn("script", ["-qefc", prepared, "/dev/null"], {
+    this.#child = launch(program("script"), ["-qefc", prepared, "/dev/null"], {
       cwd: tmpdir(),
       env: { ...process.env, ...CLEAN, TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
       detached: true,
@@ -52,9 +49,7 @@ export class Terminal {
       // The emulator takes its time: what came last is to be seen before the end is told.
       ([code]) => new Promise((resolve) => this.#screen.write("", () => resolve(code as number))),
     );
-    onTestFinished(() => {
-      if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill("SIGKILL");
-    });
+    onTestFinished(() => killLaunched(this.#child));
   }
 
   type(keys: string): void {

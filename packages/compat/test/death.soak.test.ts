@@ -1,7 +1,5 @@
-/** A holder that dies, or ends its client: what the locks are leased for. In real time, because the server's decides. */
-import { fork } from "node:child_process";
 import { once } from "node:events";
-import { within } from "@holdfast/conformance";
+import { launchModule, within } from "@holdfast/conformance";
 import { expect, test } from "vitest";
 import { Backend } from "../src/master-lock/index.ts";
 import { Mutex } from "../src/redis-semaphore/index.ts";
@@ -17,7 +15,7 @@ onEachServer((place) => {
     const client = place().client();
     const key = place().name();
     const url = `redis://${client.options.host}:${client.options.port}`;
-    const child = fork(holder, [url, key, String(TTL_MS)], { execArgv: [] });
+    const child = launchModule(holder, [url, key, String(TTL_MS)], { execArgv: [] });
     await within(once(child, "message"), "the child holds its locks");
     const backend = new Backend();
     backend.configure((config) => {
@@ -44,7 +42,7 @@ onEachServer((place) => {
   ])("a process %s ends when its client does", async (_, kind) => {
     const client = place().client();
     const url = `redis://${client.options.host}:${client.options.port}`;
-    const child = fork(leaver, [url, place().name(), kind], { execArgv: [] });
+    const child = launchModule(leaver, [url, place().name(), kind], { execArgv: [] });
     const [code] = await within(once(child, "exit"), "it ends, long before its lock would");
     expect(code).toBe(0);
   });

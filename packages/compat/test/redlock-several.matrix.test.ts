@@ -1,7 +1,5 @@
-/** Redlock over three servers: what its users asked to be mended, and what is ours alone. */
-import { fork } from "node:child_process";
 import { once } from "node:events";
-import { until, within } from "@holdfast/conformance";
+import { launchModule, until, within } from "@holdfast/conformance";
 import { Cluster } from "ioredis";
 import { createClient } from "redis";
 import { expect, test } from "vitest";
@@ -191,7 +189,7 @@ onThreeServers((three) => {
   test("a process that is killed holds its lock for one ttl more, and not longer", async () => {
     const name = three().name();
     const urls = three().nodes.map(({ port }) => `redis://127.0.0.1:${port}`);
-    const child = fork(holder, [name, "1000", ...urls], { execArgv: [] });
+    const child = launchModule(holder, [name, "1000", ...urls], { execArgv: [] });
     await within(once(child, "message"), "the child holds its lock");
     await failure(made().acquire([name], DURATION));
     const exited = once(child, "exit");

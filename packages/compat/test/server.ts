@@ -1,10 +1,9 @@
 /** The servers of the compat suites: the embedded engine, and a real redis-server where there is one. */
-import { ServerProcess } from "@holdfast/conformance";
+import { needing, program, ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { describe } from "vitest";
 
 export const HOST = "127.0.0.1";
-const { HOLDFAST_REDIS_SERVER = "" } = process.env;
 
 export interface Server {
   readonly port: number;
@@ -15,10 +14,7 @@ export interface Server {
 /** Declares the suite once for each kind of server. */
 export function onEachKind(declare: (start: () => Promise<Server>) => void): void {
   describe("embedded Valkey", () => declare(embedded));
-  const missing = HOLDFAST_REDIS_SERVER === "";
-  describe.skipIf(missing)(`redis-server${missing ? " (skipped: none here)" : ""}`, () =>
-    declare(redisServer),
-  );
+  needing(describe, "redis-server")("redis-server", () => declare(redisServer));
 }
 
 async function embedded(): Promise<Server> {
@@ -27,7 +23,7 @@ async function embedded(): Promise<Server> {
 }
 
 async function redisServer(): Promise<Server> {
-  const server = await ServerProcess.start({ program: HOLDFAST_REDIS_SERVER });
+  const server = await ServerProcess.start({ program: program("redis-server") });
   return {
     port: server.port,
     async restart() {

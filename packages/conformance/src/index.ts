@@ -22,10 +22,22 @@ export { ManualClock } from "./clock.js";
 export { type ContenderBody, contenderOf } from "./contender.js";
 export { EventLog, type EventName } from "./events.js";
 export { type LabClients, type LabServer, type OpenClient, RedisLab } from "./lab.js";
+export { killLaunched, launch, launchModule } from "./launched.js";
+export { atExit } from "./leftovers.js";
 export { mutexCases, mutexThemes } from "./mutex/cases.js";
 export type { Faults, Kind, SocketFile, Target, Treatment } from "./network.js";
 export { nounCases, nouns } from "./nouns.js";
 export { inTime, outcome } from "./outcome.js";
+export { type ProcessEntry, processList } from "./process-list.js";
+export {
+  anyProgram,
+  needing,
+  needingAny,
+  type ProgramName,
+  program,
+  skippedFor,
+  variableOf,
+} from "./programs.js";
 export { FaultProxy } from "./proxy.js";
 export { RedisStore, type SendCommand } from "./redis-store.js";
 export { redlockCases, redlockThemes } from "./redlock/cases.js";

@@ -1,11 +1,13 @@
 /** ServerProcess: a real Redis or Valkey, started for a test on a free port of the loopback, in a folder of its own. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { launch } from "./launched.js";
+import { atExit } from "./leftovers.js";
 import { within } from "./wait.js";
 
 export interface ServerTerms {
@@ -38,11 +40,13 @@ export class ServerProcess {
   readonly #options: readonly string[];
   readonly #by: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
+  readonly #forget: () => void;
   #child: ChildProcess | null = null;
 
   private constructor(port: number, { program, options = [], by = [], env = {}, tls }: ServerTerms) {
     this.port = port;
     this.folder = mkdtempSync(join(tmpdir(), "holdfast-server-"));
+    this.#forget = atExit(() => this.#remove());
     this.#program = program;
     this.#by = by;
     this.#env = env;
@@ -84,7 +88,7 @@ export class ServerProcess {
   async launch(ready: RegExp = READY): Promise<void> {
     const [first = "", ...rest] = [...this.#by, this.#program, ...this.#options];
     const env = { ...process.env, ...this.#env };
-    const child = spawn(first, rest, { env, stdio: ["ignore", "pipe", "ignore"] });
+    const child = launch(first, rest, { env, stdio: ["ignore", "pipe", "ignore"] });
     this.#child = child;
     const log: string[] = [];
     const isReady = new Promise<void>((resolve, reject) => {
@@ -120,6 +124,11 @@ export class ServerProcess {
 
   async stop(): Promise<void> {
     await this.kill();
+    this.#forget();
+    this.#remove();
+  }
+
+  #remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

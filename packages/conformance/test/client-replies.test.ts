@@ -2,7 +2,7 @@
  * Options of a client that change the shape of its replies. Every noun answers through each of them as it does
  * through a client with no options at all.
  */
-import { ServerProcess } from "@holdfast/conformance";
+import { program as programOf, ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Decoder, ProtocolVersion } from "@valkey/valkey-glide";
 import { Holdfast, type LimitOptions, type LimitResult } from "holdfast";
@@ -14,7 +14,7 @@ import { createClient as createClient5, RESP_TYPES as RESP_TYPES5 } from "redis5
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Open, type Opened, openGlide, openIoredis, openNodeRedis } from "./openers.ts";
 
-const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
+const program = programOf("redis-server");
 /** Nothing here is about a server that is slow, and a machine that runs many suites is. */
 const PATIENT_MS = 30_000;
 const PLAIN = openIoredis((url) => new Redis(url));

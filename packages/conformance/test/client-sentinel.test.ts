@@ -1,16 +1,16 @@
 /** Behind Sentinel an ioredis is an ordinary client: locks go on at the new primary. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ServerProcess, until } from "@holdfast/conformance";
+import { launch, needing, program as programOf, ServerProcess, until } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { Redis as Iovalkey } from "iovalkey";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
+const program = programOf("redis-server");
 const HOST = "127.0.0.1";
 const servers: ServerProcess[] = [];
 const clients: { disconnect(): void }[] = [];
@@ -35,7 +35,7 @@ beforeAll(async () => {
     file,
     `port ${place.port}\nbind ${HOST}\nsentinel monitor primary ${HOST} ${primary.port} 1\n`,
   );
-  sentinel = spawn(program, [file, "--sentinel"], { stdio: "ignore" });
+  sentinel = launch(program, [file, "--sentinel"], { stdio: "ignore" });
   sentinels = [{ host: HOST, port: place.port }];
   const asked = clientOf(new Redis({ ...sentinels[0], retryStrategy: () => 10 }));
   await until("the sentinel knows the replica", async () => {
@@ -61,7 +61,7 @@ function clientOf<Client extends { disconnect(): void; on(event: "error", listen
   return client;
 }
 
-test.skipIf(program === "")("locks go on at the new primary, and so do their wake-ups", async () => {
+needing(test, "redis-server")("locks go on at the new primary, and so do their wake-ups", async () => {
   const options = { sentinels, name: "primary", sentinelRetryStrategy: () => 50, retryStrategy: () => 50 };
   const all = [new Redis(options), new Redis5(options), new Iovalkey(options)].map(
     (client) => new Holdfast(clientOf(client)),

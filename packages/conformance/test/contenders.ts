@@ -1,11 +1,12 @@
 /** Child processes that take part in cases. They run the compiled library, as users do. */
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
   type Contender,
   type ContenderBody,
   type ContenderHands,
   contenderOf,
+  launchModule,
   within,
 } from "@holdfast/conformance";
 
@@ -55,7 +56,7 @@ class ContenderProcess implements ContenderBody {
 
   constructor(caFile: string | undefined, onIdle: (self: ContenderProcess) => void) {
     this.#onIdle = onIdle;
-    this.#child = fork(program, [], {
+    this.#child = launchModule(program, [], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       serialization: "advanced",
       execArgv: [],

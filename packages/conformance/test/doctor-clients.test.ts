@@ -1,11 +1,12 @@
 /** hf.doctor() reads the same from a server through every client library, whatever shape its replies have. */
+import { needing, program as programOf } from "@holdfast/conformance";
 import { GlideClient } from "@valkey/valkey-glide";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { glide, ioredis, ioredis5, iovalkey, nodeRedis, nodeRedis4, nodeRedis5 } from "./clients.ts";
 import { startServer, type TestServer } from "./servers.ts";
 
-const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
+const program = programOf("redis-server");
 const kinds = [
   ioredis(),
   ioredis(2),
@@ -21,12 +22,12 @@ const kinds = [
 let server: TestServer;
 
 beforeAll(async () => {
-  if (program !== "") server = await startServer({ title: "redis-server", program });
+  if (program !== "") server = await startServer({ title: "redis-server", program: "redis-server" });
 });
 
 afterAll(() => server?.stop());
 
-test.skipIf(program === "")("valkey-glide ends calls after 250 ms unless told otherwise", async () => {
+needing(test, "redis-server")("valkey-glide ends calls after 250 ms unless told otherwise", async () => {
   const { host, port } = server;
   const client = await GlideClient.createClient({ addresses: [{ host, port }] });
   const hf = new Holdfast(client);
@@ -36,7 +37,7 @@ test.skipIf(program === "")("valkey-glide ends calls after 250 ms unless told ot
   client.close();
 });
 
-test.skipIf(program === "").each(kinds.map((clients) => [clients.title, clients] as const))(
+needing(test, "redis-server").each(kinds.map((clients) => [clients.title, clients] as const))(
   "through %s",
   async (_title, clients) => {
     const { client, close } = await clients.open(`redis://${server.host}:${server.port}`);

@@ -2,7 +2,14 @@
  * What limits say while Redis is away, stands still or refuses: what `outage` tells them, within their time; and when
  * it is back: at once, and without what nobody waits for any more. Time moves only when a test moves it, so "at once" is no time.
  */
-import { FaultProxy, ManualClock, ServerProcess, until } from "@holdfast/conformance";
+import {
+  FaultProxy,
+  ManualClock,
+  needing,
+  program as programOf,
+  ServerProcess,
+  until,
+} from "@holdfast/conformance";
 import {
   Holdfast,
   IndeterminateError,
@@ -18,7 +25,7 @@ import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Open, type Opened, openIoredis, openNodeRedis } from "./openers.ts";
 
-const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
+const program = programOf("redis-server");
 
 const LIBRARIES: readonly (readonly [string, Open])[] = [
   ["ioredis", openIoredis((url) => new Redis(url, { retryStrategy: () => 20 }))],
@@ -142,7 +149,7 @@ function check(
   expect(told).toMatchObject({ ok, source: "outage" });
 }
 
-describe.skipIf(program === "").each(LIBRARIES)("%s", (_, open) => {
+needing(describe, "redis-server").each(LIBRARIES)("%s", (_, open) => {
   test.each(OUTAGES)("away: %s, within its time, and nothing is sent later", async (outage) => {
     const { hf, opened } = await begin(open);
     const limit = limitOf(hf, outage);
@@ -236,7 +243,7 @@ describe.skipIf(program === "").each(LIBRARIES)("%s", (_, open) => {
   });
 });
 
-describe.skipIf(program === "")("at the start", () => {
+needing(describe, "redis-server")("at the start", () => {
   test("a client that connects when it is first used", async () => {
     const client = new Redis(server.port, { lazyConnect: true });
     ends.push(() => client.disconnect());

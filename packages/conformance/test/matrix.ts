@@ -5,14 +5,20 @@
  * `npm test` takes each case once or twice (`runSome`), `npm run test:matrix` all pairs (`runPairs`), in a file for each library.
  */
 import { readFileSync } from "node:fs";
-import { type Case, type LabClients, mutexCases, nounCases, RedisLab } from "@holdfast/conformance";
+import {
+  type Case,
+  type LabClients,
+  mutexCases,
+  needing,
+  nounCases,
+  type ProgramName,
+  program,
+  RedisLab,
+} from "@holdfast/conformance";
 import { afterAll, beforeAll, describe } from "vitest";
 import { everyClient, ioredis } from "./clients.ts";
 import { declareCases } from "./declare.ts";
 import { type Setup, startEmbedded, startServer, type TestServer } from "./servers.ts";
-
-/** Paths of programs, set by the test command; empty means that there is none. */
-const { HOLDFAST_REDIS_SERVER = "", HOLDFAST_VALKEY_SERVER = "", HOLDFAST_OPENSSL = "" } = process.env;
 
 /** The user that the guide recommends, and nothing more. */
 function guidedUser(): string {
@@ -20,12 +26,12 @@ function guidedUser(): string {
   return /^user (\S+ on .*)$/m.exec(guide)?.[1] ?? "";
 }
 
-const redis: Setup = { title: "redis-server", program: HOLDFAST_REDIS_SERVER };
-const valkey: Setup = { title: "valkey-server", program: HOLDFAST_VALKEY_SERVER };
+const redis: Setup = { title: "redis-server", program: "redis-server" };
+const valkey: Setup = { title: "valkey-server", program: "valkey-server" };
 const overTls = (setup: Setup): Setup => ({
   ...setup,
   title: `${setup.title} over TLS`,
-  openssl: HOLDFAST_OPENSSL,
+  isEncrypted: true,
 });
 const limited = (setup: Setup): Setup => ({
   ...setup,
@@ -55,9 +61,8 @@ export const cases: readonly RedisCase[] = [...mutexCases, ...nounCases];
 const waiting = cases.filter(({ waits }) => waits);
 const quick = cases.filter(({ waits }) => !waits);
 
-function lacking(setup: Setup): string {
-  if (setup.program === "") return ` (skipped: no ${setup.title.split(" ", 1)} here)`;
-  return setup.openssl === "" ? " (skipped: no openssl here)" : "";
+function needsOf({ program: server, isEncrypted }: Setup): ProgramName[] {
+  return isEncrypted ? [server, "openssl"] : [server];
 }
 
 /** The kind at this place, or the next one that the case can have: no proxy reads TLS. */
@@ -95,7 +100,7 @@ export function runPairs(library: string): void {
 /** Each case that waits for nothing, with one of the clients and on one of the servers. Without a redis-server, clients meet the embedded one. */
 export function runSome(): void {
   const clients = everyClient();
-  const server = HOLDFAST_REDIS_SERVER === "" ? "embedded" : "redis-server";
+  const server = program("redis-server") === "" ? "embedded" : "redis-server";
   const share = (of: number, place: number) => quick.filter((_, at) => at % of === place);
   for (const [place, client] of clients.entries()) runCases(server, client, share(clients.length, place));
   for (const [place, kind] of kinds.entries())
@@ -107,8 +112,8 @@ export function runSome(): void {
 }
 
 function runCases(kind: ServerKind, clients: LabClients, some: readonly RedisCase[]): void {
-  const missing = kind === "embedded" ? "" : lacking(setups[kind]);
-  describe.skipIf(missing !== "")(`${kind}, ${clients.title}${missing}`, () => {
+  const needs = kind === "embedded" ? [] : needsOf(setups[kind]);
+  needing(describe, ...needs)(`${kind}, ${clients.title}`, () => {
     let server: TestServer;
 
     beforeAll(async () => {

@@ -1,7 +1,14 @@
 /** The servers of the matrix: started for one test file, on a free port, and ended by it. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { FaultProxy, type LabQuorum, type LabServer, ServerProcess } from "@holdfast/conformance";
+import {
+  FaultProxy,
+  type LabQuorum,
+  type LabServer,
+  type ProgramName,
+  program as programOf,
+  ServerProcess,
+} from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { makeCertificates } from "./certificates.ts";
@@ -14,9 +21,9 @@ export interface TestServer extends LabServer {
 /** How a real server is set up. */
 export interface Setup {
   readonly title: string;
-  readonly program: string;
-  /** Path of openssl: with it, the server speaks TLS and nothing else. */
-  readonly openssl?: string;
+  readonly program: ProgramName;
+  /** Whether it speaks TLS and nothing else, which needs openssl. @default false */
+  readonly isEncrypted?: boolean;
   /** Who the clients are, as a line of an ACL file without its first word. */
   readonly acl?: string;
 }
@@ -54,10 +61,10 @@ export async function startEmbedded(): Promise<TestServer> {
   };
 }
 
-export async function startServer({ title, program, openssl, acl }: Setup): Promise<TestServer> {
-  const tls = openssl ? makeCertificates(openssl) : undefined;
+export async function startServer({ title, program, isEncrypted, acl }: Setup): Promise<TestServer> {
+  const tls = isEncrypted ? makeCertificates(programOf("openssl")) : undefined;
   const options = acl ? ["--user", ...acl.split(" ")] : [];
-  const server = await ServerProcess.start({ program, options, ...(tls ? { tls } : {}) });
+  const server = await ServerProcess.start({ program: programOf(program), options, ...(tls ? { tls } : {}) });
   const { host, port } = server;
   const direct = connectTo(port, tls?.ca);
   const contenders = new Contenders(tls?.caFile);

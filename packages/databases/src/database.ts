@@ -1,11 +1,13 @@
 /** Database: a server process of a test, its folder, and the end of both. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { launch } from "@holdfast/conformance";
 
 export interface Database {
   /** With the user, who needs no password, and the database `test`. */
@@ -43,9 +45,9 @@ export function temporaryFolder(account: Account): string {
 
 /** Runs a program to its end. @throws with its output when it fails */
 export async function prepare(program: string, args: readonly string[], account: Account): Promise<void> {
-  const child = spawn(program, args, { ...account, stdio: ["ignore", "pipe", "pipe"] });
+  const child = launch(program, args, { ...account, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += chunk));
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`${program} ended with ${code}\n${output}`);
 }
@@ -56,18 +58,16 @@ export async function serve(
   args: readonly string[],
   how: { readonly account: Account; readonly folder: string; readonly ready: string; readonly url: URL },
 ): Promise<Database> {
-  const child = spawn(program, args, {
+  const child = launch(program, args, {
     ...how.account,
     cwd: how.folder,
     stdio: ["ignore", "ignore", "pipe"],
   });
   const exited = once(child, "exit");
   const kill = () => child.kill("SIGKILL");
-  process.once("exit", kill);
   const stop = async () => {
     kill();
     await exited;
-    process.removeListener("exit", kill);
     rmSync(how.folder, { recursive: true, force: true, maxRetries: 10 });
   };
   try {

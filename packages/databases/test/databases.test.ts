@@ -1,14 +1,13 @@
 /** The servers start on an empty database, and nothing is left of them. */
+import { needing, program } from "@holdfast/conformance";
 import { createConnection } from "mysql2/promise";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { startMariaDb, startPostgres } from "../src/index.js";
 
-const { HOLDFAST_POSTGRES: postgres, HOLDFAST_MARIADB: mariadb } = process.env;
-
-describe.skipIf(!postgres)("PostgreSQL", () => {
+needing(describe, "postgres")("PostgreSQL", () => {
   test("answers on its address, and is gone when it is stopped", async () => {
-    const database = await startPostgres(postgres ?? "");
+    const database = await startPostgres(program("postgres"));
     const client = new pg.Client({ connectionString: database.url });
     client.on("error", () => {});
     await client.connect();
@@ -18,9 +17,9 @@ describe.skipIf(!postgres)("PostgreSQL", () => {
   });
 });
 
-describe.skipIf(!mariadb)("MariaDB", () => {
+needing(describe, "mariadbd")("MariaDB", () => {
   test("answers on its address, and is gone when it is stopped", async () => {
-    const database = await startMariaDb(mariadb ?? "");
+    const database = await startMariaDb(program("mariadbd"));
     const connection = await createConnection(database.url);
     connection.on("error", () => {});
     expect((await connection.query("SELECT DATABASE() AS name"))[0]).toEqual([{ name: "test" }]);

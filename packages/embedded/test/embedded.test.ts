@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { promisify } from "node:util";
 import {
   BootError,
   EmbeddedValkey,
@@ -207,17 +208,9 @@ describe("the thread", () => {
       await valkey.restart({ keep: true });
       await valkey.stop();
       console.log("stopped");`;
-      const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
-        cwd: import.meta.dirname,
-      });
-      const output = { stdout: "", stderr: "" };
-      for (const name of ["stdout", "stderr"] as const) {
-        child[name].on("data", (text) => {
-          output[name] += text;
-        });
-      }
-      const [code] = await once(child, "close");
-      expect({ code, ...output }).toEqual({ code: 0, stdout: "stopped\n", stderr: "" });
+      const args = ["--input-type=module", "--eval", script];
+      const output = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
+      expect(output).toEqual({ stdout: "stopped\n", stderr: "" });
     },
   );
 });

@@ -2,9 +2,13 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  anyProgram,
   inTime,
   ManualClock,
+  needing,
+  needingAny,
   outcome,
+  program as programOf,
   ServerProcess,
   type ServerTerms,
   UNHURRIED,
@@ -19,8 +23,8 @@ import { checkServer, factsOf } from "../src/doctor/server-checks.js";
 import { guidedUser } from "./guide.js";
 
 const programs = [
-  ["redis", process.env.HOLDFAST_REDIS_SERVER ?? ""],
-  ["valkey", process.env.HOLDFAST_VALKEY_SERVER ?? ""],
+  ["redis", programOf("redis-server")],
+  ["valkey", programOf("valkey-server")],
 ] as const;
 const SAFE = ["--appendonly", "yes", "--appendfsync", "always"];
 const CLIENT_CODES = ["client-hangs", "client-queue", "client-repeats"];
@@ -83,7 +87,7 @@ const diagnoses = ({ findings }: DoctorReport): string[] =>
     .map(({ severity, code }) => `${severity} ${code}`);
 
 describe.each(programs)("%s", (kind, program) => {
-  describe.skipIf(program === "")(program ? "is examined:" : `(skipped: no ${kind}-server here)`, () => {
+  needing(describe, `${kind}-server`)("is examined:", () => {
     test("a healthy one, with its facts; nothing is left behind, and all of it is plain data", async () => {
       const server = await start({ program });
       const client = clientOf(server);
@@ -137,9 +141,13 @@ describe.each(programs)("%s", (kind, program) => {
   });
 });
 
-const program = programs.map(([, path]) => path).find((path) => path !== "") ?? "";
+const program = anyProgram("redis-server", "valkey-server");
 
-describe.skipIf(program === "")(program ? "doctor" : "doctor (skipped: no server here)", () => {
+needingAny(
+  describe,
+  "redis-server",
+  "valkey-server",
+)("doctor", () => {
   test("a full one: what it refuses, and the remedy", async () => {
     const report = await examined(clientOf(await start({ program, options: ["--maxmemory", "1"] })));
     expect(diagnoses(report)).toEqual(["error refused", "warning memory"]);

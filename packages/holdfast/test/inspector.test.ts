@@ -1,5 +1,5 @@
 /** hf.inspector() beside holders and waiters of other processes, each a Holdfast of its own. */
-import { ServerProcess, UNHURRIED, until } from "@holdfast/conformance";
+import { needing, type ProgramName, program, ServerProcess, UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -12,14 +12,13 @@ interface Server {
   stop(): Promise<void>;
 }
 
-const program = process.env.HOLDFAST_REDIS_SERVER ?? "";
-const SERVERS: readonly [title: string, missing: boolean, start: () => Promise<Server>][] = [
-  ["embedded Valkey", false, () => EmbeddedValkey.start()],
-  ["redis-server", program === "", () => ServerProcess.start({ program })],
+const SERVERS: readonly [title: string, needs: readonly ProgramName[], start: () => Promise<Server>][] = [
+  ["embedded Valkey", [], () => EmbeddedValkey.start()],
+  ["redis-server", ["redis-server"], () => ServerProcess.start({ program: program("redis-server") })],
 ];
 
-describe.each(SERVERS)("on %s", (_, missing, start) => {
-  describe.skipIf(missing)("hf.inspector()", () => {
+describe.each(SERVERS)("on %s", (_, needs, start) => {
+  needing(describe, ...needs)("hf.inspector()", () => {
     let server: Server;
     let redis: Redis;
     let peers: Holdfast[];

@@ -2,15 +2,15 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ServerProcess, type ServerTerms, until } from "@holdfast/conformance";
+import { needing, program as programOf, ServerProcess, type ServerTerms, until } from "@holdfast/conformance";
 import { Holdfast, type HoldfastEvents, ServerError } from "holdfast";
 import { Redis, type RedisOptions } from "ioredis";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lockKeys } from "../src/redis/keys.js";
 
 const programs = [
-  ["redis-server", process.env.HOLDFAST_REDIS_SERVER ?? ""],
-  ["valkey-server", process.env.HOLDFAST_VALKEY_SERVER ?? ""],
+  ["redis-server", programOf("redis-server")],
+  ["valkey-server", programOf("valkey-server")],
 ] as const;
 const WAIT_MS = 10_000;
 const NOBODY = ["127.0.0.1", "1"] as const;
@@ -74,7 +74,7 @@ async function expectRefusal(serverCode: string, mend: () => Promise<unknown>, h
 }
 
 describe.each(programs)("%s", (title, program) => {
-  describe.skipIf(program === "")(program ? "refuses" : `(skipped: no ${title} here)`, () => {
+  needing(describe, title)("refuses", () => {
     beforeEach(async () => {
       endings = [];
       server = await start({ program });

@@ -1,9 +1,11 @@
 /** The fenced file among real processes: killed at every step, stopped at every step, and many at once. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { launch, processList } from "@holdfast/conformance";
 import { FencedFile } from "holdfast/fencing/file";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { quickFolder } from "./quick-files.js";
@@ -43,7 +45,7 @@ interface Told {
 /** A process that writes. `said` resolves to the line of this kind that comes after `before` others. */
 function writer(terms: Terms) {
   const words = JSON.stringify({ id: `id-${terms.tokens[0]}`, ...terms });
-  const child = spawn(process.execPath, [program, words], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = launch(process.execPath, [program, words], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
   const lines: string[] = [];
   const ended: Promise<Told> = once(child, "close").then(([code, signal]) => {
@@ -61,9 +63,8 @@ function writer(terms: Terms) {
   };
   /** It says that it stops before it stops: told too early to go on, it would then stand still for ever. */
   const go = async (): Promise<void> => {
-    const state = () =>
-      spawnSync("ps", ["-o", "stat=", "-p", String(child.pid)], { encoding: "utf8" }).stdout;
-    await expect.poll(state, { interval: 5, timeout: 30_000 }).toMatch(/^T/);
+    const state = () => processList().find(({ pid }) => pid === child.pid)?.state;
+    await expect.poll(state, { interval: 5, timeout: 30_000 }).toBe("T");
     child.kill("SIGCONT");
   };
   return { ended, said, go };

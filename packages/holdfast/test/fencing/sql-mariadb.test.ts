@@ -1,6 +1,6 @@
 /** The SQL fence on a real MariaDB, which speaks for the MySQL family: drivers, builders, isolation levels. */
 import { setTimeout as pause } from "node:timers/promises";
-import { until } from "@holdfast/conformance";
+import { needing, program, until } from "@holdfast/conformance";
 import { type Database, startMariaDb } from "@holdfast/databases";
 import { StaleTokenError } from "holdfast";
 import { FencedTable, TokenFence } from "holdfast/fencing/sql";
@@ -10,16 +10,14 @@ import mysql, { type Connection, type Pool } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fenceSuite, holder, newRow, raceOf, type Subject, schemaFor } from "./sql-suite.js";
 
-const program = process.env.HOLDFAST_MARIADB;
-
-describe.skipIf(!program)("the SQL fence on MariaDB", () => {
+needing(describe, "mariadbd")("the SQL fence on MariaDB", () => {
   let database: Database;
   let pool: Pool;
   /** Counts the rows that were changed, not those that were found. */
   let changed: Pool;
 
   beforeAll(async () => {
-    database = await startMariaDb(program ?? "");
+    database = await startMariaDb(program("mariadbd"));
     pool = mysql.createPool({ uri: database.url, connectionLimit: 8 });
     changed = mysql.createPool({ uri: database.url, flags: ["-FOUND_ROWS"] });
     for (const statement of schemaFor("mysql")) await pool.query(statement);

@@ -1,5 +1,5 @@
 /** The SQL fence on a real PostgreSQL: drivers, builders, isolation levels. */
-import { until } from "@holdfast/conformance";
+import { needing, program, until } from "@holdfast/conformance";
 import { type Database, startPostgres } from "@holdfast/databases";
 import { sql as drizzleSql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
@@ -12,14 +12,12 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fenceSuite, holder, newRow, raceOf, type Subject, schemaFor } from "./sql-suite.js";
 
-const program = process.env.HOLDFAST_POSTGRES;
-
-describe.skipIf(!program)("the SQL fence on PostgreSQL", () => {
+needing(describe, "postgres")("the SQL fence on PostgreSQL", () => {
   let database: Database;
   let pool: pg.Pool;
 
   beforeAll(async () => {
-    database = await startPostgres(program ?? "");
+    database = await startPostgres(program("postgres"));
     pool = new pg.Pool({ connectionString: database.url, max: 8 });
     pool.on("error", () => {});
     for (const statement of schemaFor("postgres")) await pool.query(statement);

@@ -20,7 +20,6 @@ type Open = (file: string, timeoutMs: number) => Database;
 
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);
-const [major = 0] = process.versions.node.split(".").map(Number);
 
 /** The driver waits for so long, and blocks the test meanwhile. */
 const SHORT_MS = 50;
@@ -30,9 +29,6 @@ const LOCKED = /locked|busy/i;
 const drivers: Record<string, Open> = {
   libsql: (file, timeout) => new (require("libsql"))(file, { timeout }),
 };
-// Its binaries are for Node.js 22 and newer.
-if (major >= 22)
-  drivers["better-sqlite3"] = (file, timeout) => new (require("better-sqlite3"))(file, { timeout });
 if (isBuiltin("node:sqlite")) {
   drivers["node:sqlite"] = (file, timeout) => new (require("node:sqlite").DatabaseSync)(file, { timeout });
 }

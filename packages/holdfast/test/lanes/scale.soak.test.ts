@@ -1,5 +1,5 @@
 /** A lane with a million messages: what a look at a place costs the server, beside one in a lane with a thousand. */
-import { ServerProcess } from "@holdfast/conformance";
+import { needing, program as programOf, ServerProcess } from "@holdfast/conformance";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LaneCalls } from "../../src/lanes/lane-calls.js";
@@ -8,7 +8,7 @@ import type { RedisPort, Reply } from "../../src/redis/port.js";
 import type { Script } from "../../src/redis/script.js";
 import { systemRandom } from "../../src/time/random.js";
 
-const program = process.env.HOLDFAST_REDIS_SERVER ?? "";
+const program = programOf("redis-server");
 const MANY = 1_000_000;
 const FEW = 1_000;
 const CANCELLED = 100_000;
@@ -78,7 +78,7 @@ async function lookUs(lane: string, first: number, count: number): Promise<numbe
   return least;
 }
 
-test.skipIf(program === "")(
+needing(test, "redis-server")(
   "a place among a million is known about as quickly as one among a thousand",
   async () => {
     const small = await fill("small", FEW);

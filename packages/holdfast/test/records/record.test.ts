@@ -1,5 +1,5 @@
 /** hf.record(): versions, fences, both at once, ends, and records that somebody else has written to. */
-import { UNHURRIED, until } from "@holdfast/conformance";
+import { needing, UNHURRIED, until } from "@holdfast/conformance";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ConflictError, Holdfast, InvalidArgumentError, StaleTokenError } from "../../src/index.js";
@@ -9,8 +9,8 @@ const KEY = "holdfast:{it}:record:it";
 const DAY_MS = 86_400_000;
 const holder = (fence: bigint, id = "a") => ({ fence, id });
 
-describe.each(SERVERS)("on %s", (_, missing, start) => {
-  describe.skipIf(missing)("a record", () => {
+describe.each(SERVERS)("on %s", (_, needs, start) => {
+  needing(describe, ...needs)("a record", () => {
     let server: Server;
     let redis: Redis;
     let hf: Holdfast;

@@ -1,5 +1,5 @@
 /** The servers on which the suites of records run. */
-import { ServerProcess } from "@holdfast/conformance";
+import { type ProgramName, program, ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 
 export interface Server {
@@ -7,9 +7,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-const program = process.env.HOLDFAST_REDIS_SERVER ?? "";
-
-export const SERVERS: readonly [title: string, missing: boolean, start: () => Promise<Server>][] = [
-  ["embedded Valkey", false, () => EmbeddedValkey.start()],
-  ["redis-server", program === "", () => ServerProcess.start({ program })],
+export const SERVERS: readonly [
+  title: string,
+  needs: readonly ProgramName[],
+  start: () => Promise<Server>,
+][] = [
+  ["embedded Valkey", [], () => EmbeddedValkey.start()],
+  ["redis-server", ["redis-server"], () => ServerProcess.start({ program: program("redis-server") })],
 ];

@@ -1,17 +1,14 @@
 /** Signals over a real primary and a real replica: each connection, and each server, lost in turn. */
-import { ServerProcess, until } from "@holdfast/conformance";
+import { needing, program as programOf, ServerProcess, until } from "@holdfast/conformance";
 import { Holdfast, type SignalListener } from "holdfast";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-const programs = [
-  ["redis", process.env.HOLDFAST_REDIS_SERVER ?? ""],
-  ["valkey", process.env.HOLDFAST_VALKEY_SERVER ?? ""],
-] as const;
 const QUICK = ["--repl-diskless-sync-delay", "0"];
 
-for (const [title, program] of programs) {
-  describe.skipIf(program === "")(title, () => {
+for (const title of ["redis-server", "valkey-server"] as const) {
+  needing(describe, title)(title, () => {
+    const program = programOf(title);
     let primary: ServerProcess;
     let replica: ServerProcess;
     let clients: Redis[];

@@ -4,8 +4,9 @@
  *
  * Needs root and iproute2, and neither iptables nor nft: packets to a wrong hardware address go nowhere.
  */
+
 import { spawnSync } from "node:child_process";
-import { atExit } from "./leftovers.js";
+import { atExit } from "@holdfast/conformance";
 
 const SERVER_IP = "10.213.0.1";
 const WORKER_IP = "10.213.0.2";

@@ -5,7 +5,6 @@ import { ServerProcess, type SocketFile, type Target } from "@holdfast/conforman
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import type { ShimmedClock } from "./clock-shim.js";
-import { atExit } from "./leftovers.js";
 import type { NetworkLink } from "./link.js";
 
 export interface ChaosServer {
@@ -56,7 +55,6 @@ export async function startProcess({ program, clock, link }: ProcessTerms): Prom
     ...(link ? { by: link.at("server") } : {}),
     ...(clock ? { env: clock.env } : {}),
   });
-  const forget = atExit(() => void server.kill());
   const path = join(server.folder, "redis.sock");
   const files = join(server.folder, FILES);
   const admin = commander({ path });
@@ -85,7 +83,6 @@ export async function startProcess({ program, clock, link }: ProcessTerms): Prom
       await server.launch();
     },
     async stop() {
-      forget();
       admin.close();
       await server.stop();
     },
@@ -119,11 +116,9 @@ export interface Vault {
 
 export async function startVault(program: string): Promise<Vault> {
   const server = await ServerProcess.start({ program, options: ["--unixsocket", "redis.sock"] });
-  const forget = atExit(() => void server.kill());
   return {
     path: join(server.folder, "redis.sock"),
     async stop() {
-      forget();
       await server.stop();
     },
   };

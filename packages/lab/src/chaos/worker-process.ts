@@ -1,8 +1,9 @@
 /** WorkerProcess: a worker as its parent sees it: started, stopped, killed, and asked. */
-import { type ChildProcess, spawn } from "node:child_process";
+
+import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { launch } from "@holdfast/conformance";
 import type { ShimmedClock } from "./clock-shim.js";
-import { atExit } from "./leftovers.js";
 import { monoMs, settledIn } from "./time.js";
 import type { Answer, Verb, WorkerTask } from "./worker/task.js";
 
@@ -30,15 +31,13 @@ export class WorkerProcess {
   constructor({ task, by, clock }: WorkerTerms) {
     this.task = task;
     const [first = "", ...rest] = [...by, process.execPath, program, JSON.stringify(task)];
-    this.#child = spawn(first, rest, {
+    this.#child = launch(first, rest, {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       env: { ...process.env, ...clock?.env },
     });
-    const forget = atExit(() => this.#child.kill("SIGKILL"));
     this.#child.on("message", (answer: Answer) => this.#hear(answer));
     this.#exited = new Promise((resolve) => {
       this.#child.once("exit", (code, signal) => {
-        forget();
         this.#diedMs = monoMs();
         this.#exit = signal ?? `code ${code}`;
         for (const { reject } of this.#open.values())

@@ -1,11 +1,12 @@
 /** Real servers, real processes, real faults, for some seconds. `npm run chaos` does the same for as long as one likes. */
+import { needing, program as programOf } from "@holdfast/conformance";
 import { faultKinds, runChaos, summary } from "@holdfast/lab/chaos";
 import { describe, expect, it } from "vitest";
 
-const program = process.env.HOLDFAST_REDIS_SERVER ?? "";
+const program = programOf("redis-server");
 const SEED = 7;
 
-describe.skipIf(!program)("holdfast under real faults", () => {
+needing(describe, "redis-server")("holdfast under real faults", () => {
   it("breaks no rule, while the canaries are caught", { timeout: 90_000 }, async () => {
     const servers = [{ title: "redis-server", program }];
     const options = { seed: SEED, lengthMs: 0, servers, vaultProgram: program, chaosMs: 7_000 };

@@ -1,47 +1,47 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { launch, needing, program } from "@holdfast/conformance";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClockShim } from "../../src/chaos/clock-shim.ts";
 import { startProcess } from "../../src/chaos/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-shim-"));
-const compiled = ClockShim.compile(folder);
-const shim = typeof compiled === "string" ? null : compiled;
-const program = process.env.HOLDFAST_REDIS_SERVER ?? "";
-const why = typeof compiled === "string" ? ` (${compiled})` : "";
+let shim: ClockShim;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("the clock shim", () => {
-  it.skipIf(!shim || !program)(
-    `steps the clock of a server: what has a ttl is gone early${why}`,
-    async () => {
-      const clock = shim?.clock(folder, "server") ?? null;
-      const server = await startProcess({ program, clock, link: null });
-      try {
-        await server.command("SET", "key", "1", "PX", 30_000);
-        clock?.set(-60_000);
-        expect(Number(await server.command("PTTL", "key"))).toBeGreaterThan(80_000);
-        clock?.set(31_000);
-        expect(await server.command("GET", "key")).toBeNull();
-        const [seconds] = (await server.command("TIME")) as string[];
-        expect(Number(seconds) - Date.now() / 1_000).toBeGreaterThan(29);
-      } finally {
-        await server.stop();
-      }
-    },
-  );
+needing(describe, "gcc")("the clock shim", () => {
+  beforeAll(() => {
+    const compiled = ClockShim.compile(folder);
+    if (typeof compiled === "string") throw new Error(compiled);
+    shim = compiled;
+  });
 
-  it.skipIf(!shim)(`steps the wall clock of a worker, and not its monotonic one${why}`, async () => {
-    const clock = shim?.clock(folder, "node");
-    clock?.set(-3_600_000);
+  needing(it, "redis-server")("steps the clock of a server: what has a ttl is gone early", async () => {
+    const clock = shim.clock(folder, "server");
+    const server = await startProcess({ program: program("redis-server"), clock, link: null });
+    try {
+      await server.command("SET", "key", "1", "PX", 30_000);
+      clock.set(-60_000);
+      expect(Number(await server.command("PTTL", "key"))).toBeGreaterThan(80_000);
+      clock.set(31_000);
+      expect(await server.command("GET", "key")).toBeNull();
+      const [seconds] = (await server.command("TIME")) as string[];
+      expect(Number(seconds) - Date.now() / 1_000).toBeGreaterThan(29);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it("steps the wall clock of a worker, and not its monotonic one", async () => {
+    const clock = shim.clock(folder, "node");
+    clock.set(-3_600_000);
     const code = "process.stdout.write(`${Date.now()} ${process.hrtime.bigint() / 1000000n}`)";
-    const child = spawn(process.execPath, ["-e", code], { env: { ...process.env, ...clock?.env } });
+    const child = launch(process.execPath, ["-e", code], { env: { ...process.env, ...clock.env } });
     let said = "";
-    child.stdout.on("data", (bytes) => {
+    child.stdout?.on("data", (bytes) => {
       said += bytes;
     });
     await once(child, "close");

@@ -1,12 +1,14 @@
 /** A cable between two network namespaces: what it loses is lost in silence, and comes again when it is whole. */
-import { type ChildProcess, spawn } from "node:child_process";
+
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { launch, needing, program as programOf } from "@holdfast/conformance";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { NetworkLink } from "../../src/chaos/link.ts";
 import { type ChaosServer, startProcess } from "../../src/chaos/server.ts";
 
-const program = process.env.HOLDFAST_REDIS_SERVER ?? "";
+const program = programOf("redis-server");
 const laid = NetworkLink.lay(`hft${process.pid.toString(36)}`);
 const link = typeof laid === "string" ? null : laid;
 
@@ -17,7 +19,7 @@ const client = (host: string, port: number) => `
   setInterval(() => socket.write("INCRBY sum 1\\r\\n"), 50);
 `;
 
-describe.skipIf(!program)("a link", () => {
+needing(describe, "redis-server")("a link", () => {
   let server: ChaosServer;
   let child: ChildProcess;
   let answers = 0;
@@ -38,7 +40,7 @@ describe.skipIf(!program)("a link", () => {
     server = await startProcess({ program, clock: null, link });
     const words = link?.at("worker") ?? [];
     const code = client(link?.serverIp ?? "", server.process?.port ?? 0);
-    child = spawn(words[0] as string, [...words.slice(1), process.execPath, "-e", code]);
+    child = launch(words[0] as string, [...words.slice(1), process.execPath, "-e", code]);
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", () => {
       answers += 1;
       for (const resolve of waiting.splice(0)) resolve();

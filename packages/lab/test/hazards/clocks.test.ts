@@ -1,7 +1,7 @@
 /** A: what clocks do. Each hazard breaks a recipe here, and does not break holdfast. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { ServerProcess } from "@holdfast/conformance";
+import { program as programOf, ServerProcess } from "@holdfast/conformance";
 import { type Lease, StaleTokenError } from "holdfast";
 import { Redis } from "ioredis";
 import { expect } from "vitest";
@@ -272,8 +272,8 @@ test("two looks at the clock in one script differ where the server does not free
   const { node } = await Scene.open();
   // Valkey, and Redis since 7.2, freeze it; Redis 7.0 does not. A script that relies on either is wrong on the other.
   expect(node.peek("EVAL", TWO_LOOKS, "0")).toBe(0);
-  const program = process.env.HOLDFAST_REDIS_SERVER;
-  if (!program) return; // the file of the real servers' suites says when none is here
+  const program = programOf("redis-server");
+  if (program === "") return;
   const server = await ServerProcess.start({ program });
   const redis = new Redis(server.port, server.host);
   try {

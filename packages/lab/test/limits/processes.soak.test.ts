@@ -1,14 +1,14 @@
 /** Many processes, a thousand calls each, five limits, a real server: no window admits more than its type says. */
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { ServerProcess } from "@holdfast/conformance";
+import { launchModule, needing, program as programOf, ServerProcess } from "@holdfast/conformance";
 import type { LimitOptions } from "holdfast";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdmissionOptions, checkAdmissions } from "../../src/history/admissions.js";
 import type { Operation } from "../../src/history/operation.js";
 
-const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
+const program = programOf("redis-server");
 const PROCESSES = process.env.HOLDFAST_TEST_SOAK ? 30 : 6;
 const CALLS = 1_000;
 const PER_MS = 400;
@@ -46,7 +46,7 @@ async function visitors(): Promise<Operation[]> {
   const visitor = resolve(import.meta.dirname, "visitor.mjs");
   const processes = Array.from({ length: PROCESSES }, (_, place) => {
     const task = { url, limits: kinds, isPlain: place % 2 === 1, calls: CALLS, atOnce: 4 };
-    return fork(visitor, [JSON.stringify(task)], { execArgv: [] });
+    return launchModule(visitor, [JSON.stringify(task)], { execArgv: [] });
   });
   try {
     await Promise.all(processes.map(said));
@@ -86,7 +86,7 @@ function operationsOf(process: string, key: string, flat: readonly number[]): Op
   return operations;
 }
 
-describe.skipIf(program === "")(`${PROCESSES} processes on a real server`, () => {
+needing(describe, "redis-server")(`${PROCESSES} processes on a real server`, () => {
   it("never go over", async () => {
     const operations = await visitors();
     const optionsOf = (key: string) => limits.find(({ name }) => name === key)?.bound ?? null;

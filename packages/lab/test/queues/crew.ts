@@ -1,9 +1,11 @@
 /** Processes that push and consume, of which some are killed while they do. */
-import { type ChildProcess, fork } from "node:child_process";
+
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { launchModule } from "@holdfast/conformance";
 import { History } from "../../src/history/history.js";
 import type { Operation } from "../../src/history/operation.js";
 
@@ -40,7 +42,7 @@ export class Crew {
     this.#started += 1;
     const name = `w${this.#started}`;
     const journal = join(this.#folder, `${name}.ndjson`);
-    const process = fork(
+    const process = launchModule(
       resolve(import.meta.dirname, "worker.mjs"),
       [JSON.stringify({ ...task, name, journal })],
       {

@@ -1,5 +1,5 @@
 /** Processes that are killed with SIGKILL while they push and consume: no message is lost, and each comes again with a larger token only. */
-import { ServerProcess } from "@holdfast/conformance";
+import { needing, program as programOf, ServerProcess } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { handedOf, Messages } from "../../src/history/messages.js";
 import { checkQueue } from "../../src/history/queue-rules.js";
 import { Crew, type Member, type Task } from "./crew.js";
 
-const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
+const program = programOf("redis-server");
 const isSoak = process.env.HOLDFAST_TEST_SOAK === "1";
 const MESSAGES = isSoak ? 100_000 : 5_000;
 const KILLS = isSoak ? 32 : 5;
@@ -60,7 +60,7 @@ async function disturb(consumers: Member[], producers: Member[]): Promise<void> 
   }
 }
 
-describe.skipIf(program === "")("processes that are killed", () => {
+needing(describe, "redis-server")("processes that are killed", () => {
   it(`${MESSAGES} messages, ${KILLS} kills: none is lost, and none is done twice`, {
     timeout: 600_000,
   }, async () => {

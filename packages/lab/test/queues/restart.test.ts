@@ -1,5 +1,5 @@
 /** A server that loses power under load and starts again: what it may lose by its appendfsync, and what it may not. */
-import { until } from "@holdfast/conformance";
+import { needing, program as programOf, until } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { checkQueue } from "../../src/history/queue-rules.js";
 import type { Recorder } from "../../src/history/recorder.js";
 import { PoweredServer } from "./power.js";
 
-const { HOLDFAST_REDIS_SERVER: program = "" } = process.env;
+const program = programOf("redis-server");
 const isSoak = process.env.HOLDFAST_TEST_SOAK === "1";
 const CUTS = isSoak ? 10 : 1;
 const BETWEEN_CUTS_MS = isSoak ? 1_500 : 700;
@@ -123,7 +123,11 @@ async function load(): Promise<readonly number[]> {
   return cutsMs;
 }
 
-describe.skipIf(program === "")("a server that loses power", () => {
+needing(
+  describe,
+  "redis-server",
+  "gcc",
+)("a server that loses power", () => {
   it("loses nothing that was answered under appendfsync always", { timeout: 120_000 }, async () => {
     await open("always");
     await load();

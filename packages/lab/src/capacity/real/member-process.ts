@@ -1,8 +1,9 @@
 /** A process of the real loads, as its parent sees it. */
-import { type ChildProcess, fork } from "node:child_process";
+
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { atExit } from "../../chaos/leftovers.js";
+import { launchModule } from "@holdfast/conformance";
 import type { Order, Report } from "./task.js";
 
 /** A child runs what is compiled, whoever started it. */
@@ -10,15 +11,13 @@ const program = fileURLToPath(new URL("../../../dist/capacity/real/program.js", 
 
 export class MemberProcess {
   readonly #child: ChildProcess;
-  readonly #forget: () => void;
   #complaint = "";
 
   constructor() {
-    this.#child = fork(program, { stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    this.#child = launchModule(program, [], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
     this.#child.stderr?.on("data", (text) => {
       this.#complaint += text;
     });
-    this.#forget = atExit(() => this.#child.kill("SIGKILL"));
   }
 
   /** One order at a time. @throws with what went wrong there */
@@ -36,7 +35,6 @@ export class MemberProcess {
   }
 
   async end(): Promise<void> {
-    this.#forget();
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const closed = once(this.#child, "close");
     this.#child.kill("SIGKILL");

@@ -1,8 +1,5 @@
-/** Loads in real processes, each load over a real server of its own. */
-import { rmSync } from "node:fs";
 import { ServerProcess } from "@holdfast/conformance";
 import { Redis } from "ioredis";
-import { atExit } from "../../chaos/leftovers.js";
 import { monoMs, pauseMs } from "../../chaos/time.js";
 import type { Load, Row, Scale } from "../load.js";
 import { figuresOf, type ServerFigures } from "./figures.js";
@@ -35,10 +32,6 @@ export async function playReally(
   { program, scale }: { readonly program: string; readonly scale: Scale },
 ): Promise<Row[]> {
   const server = await ServerProcess.start({ program });
-  const forget = atExit(() => {
-    void server.kill();
-    rmSync(server.folder, { recursive: true, force: true });
-  });
   const client = new Redis({ host: server.host, port: server.port });
   const members = crew.slice(0, processes + load.helpers);
   try {
@@ -61,7 +54,6 @@ export async function playReally(
   } finally {
     await Promise.allSettled(members.map((member) => member.order({ kind: "leave" })));
     client.disconnect();
-    forget();
     await server.stop();
   }
 }

@@ -1,8 +1,9 @@
 /** A worker of D1 with real processes, as its parent sees it. */
-import { type ChildProcess, spawn } from "node:child_process";
+
+import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { atExit } from "../../chaos/leftovers.js";
+import { launch } from "@holdfast/conformance";
 import type { WorkerEvent, WorkerTask } from "./task.js";
 
 /** A child runs what is compiled, whoever started it. */
@@ -18,10 +19,9 @@ export class WorkerProcess {
 
   constructor(task: WorkerTask, onEvent: (event: WorkerEvent) => void = () => {}) {
     this.task = task;
-    this.#child = spawn(process.execPath, [program, JSON.stringify(task)], {
+    this.#child = launch(process.execPath, [program, JSON.stringify(task)], {
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const forget = atExit(() => this.#child.kill("SIGKILL"));
     createInterface({ input: this.#child.stdout! }).on("line", (line) => {
       const event: WorkerEvent = JSON.parse(line);
       this.events.push(event);
@@ -33,7 +33,6 @@ export class WorkerProcess {
     this.done = new Promise((resolve, reject) => {
       this.#child.once("error", reject);
       this.#child.once("close", (code, signal) => {
-        forget();
         if (code === 0) resolve();
         else reject(new Error(`${task.name} ended with ${signal ?? code}: ${this.#complaint}`));
       });

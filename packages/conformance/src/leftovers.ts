@@ -1,10 +1,10 @@
-/** What must not outlive this program, however it ends, short of SIGKILL. */
+/** What must not outlive this process, however it ends, short of SIGKILL. */
 
 const removals = new Set<() => void>();
 
-/** Calls `remove` when the program ends. Returns the way to take that back. */
+/** Calls `remove` when the process ends. Returns the way to take that back. */
 export function atExit(remove: () => void): () => void {
-  if (removals.size === 0) process.once("exit", removeAll);
+  if (removals.size === 0) process.on("exit", removeAll);
   removals.add(remove);
   return () => {
     removals.delete(remove);
@@ -13,5 +13,5 @@ export function atExit(remove: () => void): () => void {
 }
 
 function removeAll(): void {
-  for (const remove of removals) remove();
+  for (const remove of [...removals]) remove();
 }
