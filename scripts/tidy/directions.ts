@@ -13,7 +13,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   "@holdfast/compat": ["holdfast"],
   "@holdfast/embedded": [],
   "@holdfast/conformance": ["holdfast"],
-  "@holdfast/databases": [],
+  "@holdfast/databases": ["@holdfast/conformance"],
   "@holdfast/bench": ["holdfast"],
   "@holdfast/lab": ["holdfast", "@holdfast/embedded", "@holdfast/conformance"],
   "@holdfast/console": ["holdfast"],
