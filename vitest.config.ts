@@ -38,7 +38,7 @@ function sources(): { find: RegExp; replacement: string }[] {
 const folders = ["packages/*", "bench", "examples/*"];
 
 /** `npm run test:matrix`: what a gate needs and takes longer, most of it pairs of servers and clients. */
-const matrix = folders.map((folder) => `${folder}/test/**/*.matrix.test.ts`);
+const matrix = [...folders, "scripts"].map((folder) => `${folder}/test/**/*.matrix.test.ts`);
 
 /** `npm run soak`: what goes by the clock of the machine, what takes its strength, and what runs with more of the same. */
 const soak = [

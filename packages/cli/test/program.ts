@@ -3,6 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
+import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { killLaunched, launch, processList } from "@holdfast/conformance";
 import { inject, onTestFinished } from "vitest";
@@ -27,6 +28,9 @@ export const CLEAN = {
   FORCE_COLOR: undefined,
 };
 
+/** Commands for a machine that has a shell and no other program: the last folder on the PATH. */
+const TOOLS = fileURLToPath(new URL("tools", import.meta.url));
+
 export class Program {
   readonly child: ChildProcess;
   readonly #ended: Promise<Ended>;
@@ -43,7 +47,12 @@ export class Program {
     this.child = launch(program, [...command, ...args], {
       cwd: tmpdir(),
       detached: true,
-      env: { ...process.env, ...CLEAN, ...env },
+      env: {
+        ...process.env,
+        PATH: `${process.env["PATH"]}${delimiter}${TOOLS}`,
+        ...CLEAN,
+        ...env,
+      },
     });
     this.child.stdout?.on("data", (chunk) => {
       this.stdout += chunk;
