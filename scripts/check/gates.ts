@@ -30,7 +30,8 @@ export function gatesOf(root: string): Gate[] {
     ),
     own("tidy", "tidy"),
     own("lock", "lock", "--check"),
-    tool("knip", "knip/bin/knip.js", ...quiet),
+    // It loads the configuration of vitest, which asks a package of this house for the servers.
+    { ...tool("knip", "knip/bin/knip.js", ...quiet), needsBuild: true },
     // Without the tests: what only its own tests use of the lab is of no use to a harness.
     tool(
       "knip lab",

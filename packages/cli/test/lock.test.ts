@@ -128,7 +128,10 @@ describe.each(EMBEDDED_FIRST.map((kind) => ({ title: kind.title, kind })))("on $
       { signal: "SIGHUP", exitCode: 129 },
       { signal: "SIGUSR1", exitCode: 138 },
     ] as const)("$signal is passed on to the whole group", async ({ signal, exitCode }) => {
-      const program = lock("relay", "--", "sh", "-c", "sh -c 'echo $$; exec sleep 60'; exit 1");
+      // Of Node.js, which needs no other program; without a handler it would answer SIGUSR1 with a debugger.
+      const handler = `process.once("${signal}", (each) => process.kill(process.pid, each));`;
+      const ends = `${handler} console.log(process.pid); setTimeout(() => {}, 60_000)`;
+      const program = lock("relay", "--", "sh", "-c", `"$0" -e '${ends}'; exit 1`, process.execPath);
       const [inner = ""] = await program.printed(/^\d+$/m);
       program.child.kill(signal);
       expect(await program.ended()).toMatchObject({ exitCode, stderr: "" });
@@ -205,7 +208,7 @@ describe.each(EMBEDDED_FIRST.map((kind) => ({ title: kind.title, kind })))("on $
     });
 
     test("a command that ignores SIGTERM is killed after the grace", async () => {
-      const stubborn = "trap '' TERM; echo ready; while :; do sleep 0.1; done";
+      const stubborn = `process.on("SIGTERM", () => {}); console.log("ready"); setTimeout(() => {}, 60_000)`;
       const program = lock(
         "stubborn",
         "--ttl",
@@ -214,8 +217,8 @@ describe.each(EMBEDDED_FIRST.map((kind) => ({ title: kind.title, kind })))("on $
         "300ms",
         "--json",
         "--",
-        "sh",
-        "-c",
+        process.execPath,
+        "-e",
         stubborn,
       );
       await program.printed(/ready/);

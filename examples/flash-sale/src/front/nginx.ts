@@ -29,7 +29,7 @@ const SYSTEM_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
 const INSTALL = `install the package "nginx" (1.19.5 or later)`;
 
 /** HOLDFAST_NGINX names the program; set to nothing it says that there is none. */
-export function findNginx(): string | null {
+function findNginx(): string | null {
   const named = process.env[VARIABLE];
   if (named !== undefined) return named && isProgram(named) ? named : null;
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...SYSTEM_FOLDERS];

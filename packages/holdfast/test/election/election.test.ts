@@ -236,8 +236,16 @@ test("observers learn that a term lapsed although nobody says so", async () => {
   expect((await observed.next()).value).toMatchObject({ label: "silent" });
   const next = observed.next();
   await redis.pexpire("holdfast:{election:boss}:lock", 86_400_000); // a day of which was not its term: it is over
-  later.advance(20_000);
-  expect((await within(next, "the lapse is observed")).value).toBeNull();
+  let isOver = false;
+  next.then(() => {
+    isOver = true;
+  });
+  // Again and again: the observer may have set its timer before or after a turn of the clock.
+  await until("the lapse is observed", () => {
+    later.advance(20_000);
+    return isOver;
+  });
+  expect((await next).value).toBeNull();
   await observed.return?.();
 });
 
