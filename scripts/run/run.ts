@@ -78,7 +78,7 @@ export class Run {
     });
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when what was left of it has been killed, and its files are gone. */
   async end(): Promise<void> {
     const ended = once(this.#keeper, "exit");
     this.#keeper.stdin?.end();

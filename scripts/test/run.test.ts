@@ -70,10 +70,7 @@ describe.skipIf(process.platform === "win32")("nothing is left when the suite", 
       runner.kill(by);
     }
     expect(await ended).toBe(exitCode);
-    // A runner that is killed waits for nothing.
-    if (by === "SIGKILL")
-      await until("nothing is left", async () => left().length === 0 && !existsSync(told.folder));
-    expect(left()).toEqual([]);
-    expect(existsSync(told.folder)).toBe(false);
+    // A runner that is killed waits for nothing, and a process takes its time to die.
+    await until("nothing is left", async () => left().length === 0 && !existsSync(told.folder));
   });
 });

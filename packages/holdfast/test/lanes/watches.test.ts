@@ -37,7 +37,9 @@ function facts(
 
 beforeEach(() => {
   clock = new ManualClock();
-  [calls, listener, subscribed] = [[], null, new Set()];
+  // The test before may have left a watch, whose next look is not one of this test.
+  const [own, topics]: [Call[], Set<string>] = [[], new Set()];
+  [calls, listener, subscribed] = [own, null, topics];
   confirmed = null;
   const port: Pick<RedisPort, "openMessages" | "trouble"> = {
     trouble: null,
@@ -47,9 +49,9 @@ beforeEach(() => {
       return {
         subscribe: async ({ name }) => {
           if (confirmed) await confirmed;
-          subscribed.add(name);
+          topics.add(name);
         },
-        unsubscribe: async ({ name }) => void subscribed.delete(name),
+        unsubscribe: async ({ name }) => void topics.delete(name),
         answers: async () => true,
         close() {},
       };
@@ -60,7 +62,7 @@ beforeEach(() => {
     { subscriber: new Subscriber(port, clock, 1_000), schedule },
     {
       channelOf: formatTicket,
-      places: (tickets) => new Promise((resolve, reject) => calls.push({ tickets, resolve, reject })),
+      places: (tickets) => new Promise((resolve, reject) => own.push({ tickets, resolve, reject })),
       outcomeOf: ({ state, outcome }) => outcome ?? state,
     },
   );
