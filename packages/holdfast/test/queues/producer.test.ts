@@ -29,7 +29,8 @@ const pushedOf = ({ seq, bodies }: PushRequest) =>
 
 beforeEach(() => {
   clock = new ManualClock();
-  sent = [];
+  const own: Sent[] = [];
+  sent = own;
   const scripts = {
     name: "q",
     settings: { maxLength: 5 },
@@ -37,7 +38,7 @@ beforeEach(() => {
       new Promise<PushAnswer>((resolve, reject) => {
         const answer = (given: Partial<PushAnswer> = {}): void =>
           resolve({ pushed: pushedOf(request), length: 1, dropped: 0, ...given });
-        sent.push({ ...request, timeoutMs, answer, fail: reject });
+        own.push({ ...request, timeoutMs, answer, fail: reject });
       }),
   };
   const context = { schedule: new Schedule(clock), random: { fraction: () => 0, id: () => "" } };
