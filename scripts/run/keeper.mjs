@@ -7,10 +7,12 @@
  *
  * Plain JavaScript: it runs beside the tests all the time, and needs no more than this.
  */
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const [folder = ""] = process.argv.slice(2);
+const beganMs = Date.now();
 /** Of those who start programs, whoever was in the middle of it. */
 const passes = 5;
 
@@ -21,7 +23,7 @@ process.stdin.on("error", () => {});
 process.stdin.once("close", () => {
   const seen = new Set();
   for (let pass = 0; pass < passes; pass += 1) {
-    const left = names().filter((name) => !seen.has(name));
+    const left = namesIn(join(folder, "run")).filter((name) => !seen.has(name));
     // Groups first: the test runner, which starts others, is one.
     for (const name of left.sort()) {
       seen.add(name);
@@ -31,12 +33,38 @@ process.stdin.once("close", () => {
   }
   // A program that was killed may be writing its last file.
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  removeSockets();
 });
 
-/** @returns {string[]} */
-function names() {
+/** GLIDE, a client, leaves its sockets outside of FOLDER, each with the number of its process: those of this time that serve nobody. */
+function removeSockets() {
+  for (const place of new Set([tmpdir(), "/tmp"])) {
+    for (const name of namesIn(place)) {
+      const [, pid] = /^glide-socket-(\d+)-/.exec(name) ?? [];
+      const file = join(place, name);
+      try {
+        if (pid && !isAlive(Number(pid)) && statSync(file).mtimeMs >= beganMs) rmSync(file, { force: true });
+      } catch {
+        // It is gone, or somebody else's.
+      }
+    }
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
   try {
-    return readdirSync(join(folder, "run"));
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process is alive.
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM";
+  }
+}
+
+/** @param {string} place */
+function namesIn(place) {
+  try {
+    return readdirSync(place);
   } catch {
     return [];
   }
