@@ -15,8 +15,9 @@ import { holdSale, keepOpen, type SaleContext, type VariantOutcome } from "./sal
 import { variantOf } from "./variants.js";
 
 /** By their paths from the root of the repository, where the sale is started. */
-const READ_NEXT = `Read next: examples/flash-sale/README.md explains the table and has more options,
-docs/guides/locks.md is the lock, docs/guides/fencing.md what a fence adds.`;
+const READ_NEXT = `Read next: examples/flash-sale/README.md explains the table and has more
+options, docs/guides/locks.md is the lock, docs/guides/fencing.md what a fence
+adds.`;
 
 /** @returns the exit code. @throws {Unavailable} @throws the signal's reason */
 export async function run(options: SaleOptions, signal: AbortSignal): Promise<number> {
