@@ -2,62 +2,137 @@
  * Writes `NAME.lua.ts` beside every `NAME.lua` of the packages, so that what ships needs no file loader.
  *
  *   tsx scripts/generate.ts            writes what is stale, removes what lost its script
- *   tsx scripts/generate.ts --check    writes nothing; exit code 1 and a list when something is stale
+ *   tsx scripts/generate.ts --pin      writes scripts.sha1 as well
+ *   tsx scripts/generate.ts --check    writes nothing; exit code 1 and a list when something is stale, or tracked by git
  *
- * A Lua file whose name begins with `_` is shared: it is included by scripts and gets no module of its own.
+ * A Lua file whose name begins with `_` is shared: its module has its text, and those of scripts join it to their own.
+ * `scripts.sha1` is the one thing of this that is committed: a change of what servers are sent shows in a review.
  */
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow, workspaces } from "./files.ts";
-import { readScript, strip } from "./lua.ts";
+import { type Part, partsOf, strip } from "./lua.ts";
+
+/** The SHA-1 of each script as it is sent, which is its name on a server. */
+export const pinFile = "scripts.sha1";
 
 export interface Stale {
-  /** Path of the generated module. */
+  /** Path of what is generated. */
   readonly file: string;
   /** What it has to say; undefined when it must go. */
   readonly text: string | undefined;
 }
 
-/** The module for one script. `name` is the path below `src`, without the ending: unique within a package. */
-export function moduleFor(name: string, lua: string): string {
-  const source = strip(lua);
-  const sha1 = createHash("sha1").update(source).digest("hex");
+interface Script {
+  /** Path relative to the root. */
+  readonly file: string;
+  readonly sha1: string;
+}
+
+interface Generated {
+  readonly modules: readonly Stale[];
+  readonly scripts: readonly Script[];
+}
+
+/** What each Lua file below `root` says now. */
+function generated(root: string): Generated {
+  const modules: Stale[] = [];
+  const scripts: Script[] = [];
+  for (const workspace of workspaces(root, ["packages"])) {
+    const src = join(root, workspace, "src");
+    const files = filesBelow(src);
+    const lua = files.filter((path) => path.endsWith(".lua"));
+    for (const path of lua) {
+      const file = join(src, path);
+      const parts = partsOf(file)
+        .map((part) => ({ ...part, text: strip(part.text) }))
+        .filter(({ text }) => text !== "");
+      const sha1 = sha1Of(parts);
+      const isShared = basename(path).startsWith("_");
+      if (!isShared) scripts.push({ file: `${workspace}/src/${path}`, sha1 });
+      const name = path.replace(/\.lua$/, "");
+      const text = isShared ? sharedModule(file, parts) : scriptModule(file, name, sha1, parts);
+      modules.push({ file: `${file}.ts`, text });
+    }
+    for (const path of files) {
+      const orphan = path.endsWith(".lua.ts") && !lua.includes(path.replace(/\.ts$/, ""));
+      if (orphan) modules.push({ file: join(src, path), text: undefined });
+    }
+  }
+  return { modules, scripts };
+}
+
+function sha1Of(parts: readonly Part[]): string {
+  const hash = createHash("sha1");
+  for (const { text } of parts) hash.update(text);
+  return hash.digest("hex");
+}
+
+/** The text of a shared file, once in every bundle however many scripts include it. */
+function sharedModule(file: string, parts: readonly Part[]): string {
+  const own = parts.filter((part) => part.file === file);
   return [
-    `// Generated from ${basename(name)}.lua by scripts/generate.ts; do not edit.`,
+    headOf(file),
+    ...own.map(({ index, text }) => `export const part${index}: string = ${literalOf(text)};`),
+    ...(own.length === 0 ? ["export {};"] : []),
+    "",
+  ].join("\n");
+}
+
+/** `name` is the path below `src`, without the ending: unique within a package. */
+function scriptModule(file: string, name: string, sha1: string, parts: readonly Part[]): string {
+  const shared = parts.filter((part) => part.file !== file);
+  const imports = shared.map((part, at) => {
+    const path = relative(dirname(file), part.file).replaceAll("\\", "/");
+    return `import { part${part.index} as shared${at} } from "${path.startsWith(".") ? "" : "./"}${path}.js";`;
+  });
+  const joined = parts.map((part) =>
+    part.file === file ? literalOf(part.text) : `shared${shared.indexOf(part)}`,
+  );
+  return [
+    headOf(file),
+    ...imports,
     "export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {",
     `  name: ${JSON.stringify(name)},`,
     `  sha1: "${sha1}",`,
-    `  source: ${literalOf(source)},`,
+    `  source: ${joined.join(" + ") || '""'},`,
     "};",
     "",
   ].join("\n");
 }
 
+function headOf(file: string): string {
+  return `// Generated from ${basename(file)} by scripts/generate.ts; do not edit.`;
+}
+
 /** A text as JavaScript. */
-export function literalOf(text: string): string {
+function literalOf(text: string): string {
   return `\`${text.replace(/[\\`]|\$\{/g, (found) => `\\${found}`)}\``;
 }
 
 /** Every generated module below `root` that differs from what its script says now. */
 export function stale(root: string): Stale[] {
-  const found: Stale[] = [];
-  for (const workspace of workspaces(root, ["packages"])) {
-    const src = join(root, workspace, "src");
-    const files = filesBelow(src);
-    const scripts = files.filter((path) => path.endsWith(".lua") && !basename(path).startsWith("_"));
-    for (const path of scripts) {
-      const file = join(src, `${path}.ts`);
-      const text = moduleFor(path.replace(/\.lua$/, ""), readScript(join(src, path)));
-      if (current(file) !== text) found.push({ file, text });
-    }
-    for (const path of files) {
-      const orphan = path.endsWith(".lua.ts") && !scripts.includes(path.replace(/\.ts$/, ""));
-      if (orphan) found.push({ file: join(src, path), text: undefined });
-    }
-  }
-  return found;
+  return generated(root).modules.filter(({ file, text }) => current(file) !== text);
+}
+
+/** The scripts whose pinned SHA-1 is not what is sent now, or that have none; and pins of scripts that are gone. */
+export function unpinned(root: string): string[] {
+  const pinned = (current(join(root, pinFile)) ?? "").split("\n");
+  const wanted = pins(root).split("\n");
+  const differ = [
+    ...pinned.filter((line) => !wanted.includes(line)),
+    ...wanted.filter((line) => !pinned.includes(line)),
+  ];
+  return [...new Set(differ.map((line) => line.replace(/^\S+ +/, "")))].sort();
+}
+
+/** In the format of sha1sum. */
+export function pins(root: string): string {
+  const { scripts } = generated(root);
+  return scripts.map(({ file, sha1 }) => `${sha1}  ${file}\n`).join("");
 }
 
 function current(file: string): string | undefined {
@@ -66,6 +141,12 @@ function current(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Without git, nothing is tracked. */
+function tracked(root: string): string[] {
+  const { stdout } = spawnSync("git", ["ls-files", "--", "*.lua.ts"], { cwd: root, encoding: "utf8" });
+  return (stdout ?? "").split("\n").filter((line) => line !== "");
 }
 
 /** Writes beside and renames, so that a compiler that runs at the same time never reads half a file. */
@@ -79,19 +160,25 @@ function write({ file, text }: Stale): void {
   renameSync(half, file);
 }
 
+/** What a commit must not have. */
+function check(root: string): string[] {
+  return [
+    ...stale(root).map(({ file }) => `${relative(root, file)} is stale: npm run build`),
+    ...tracked(root).map((file) => `${file} is tracked: git rm --cached ${file}`),
+    ...unpinned(root).map((file) => `${file} is not as ${pinFile} has it: npm run build -- --pin`),
+  ];
+}
+
 function main(): void {
   const root = resolve(import.meta.dirname, "..");
-  const check = process.argv.includes("--check");
-  const changes = stale(root);
-  for (const change of changes) {
-    const verb = change.text === undefined ? "remove" : "write";
-    console.log(`${check ? "stale" : verb} ${relative(root, change.file)}`);
-    if (!check) write(change);
+  if (process.argv.includes("--check")) {
+    const findings = check(root);
+    for (const line of findings) console.log(line);
+    if (findings.length > 0) process.exitCode = 1;
+    return;
   }
-  if (check && changes.length > 0) {
-    console.error("Generated files are stale: npx tsx scripts/generate.ts");
-    process.exitCode = 1;
-  }
+  for (const change of stale(root)) write(change);
+  if (process.argv.includes("--pin")) write({ file: join(root, pinFile), text: pins(root) });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) main();

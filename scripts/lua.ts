@@ -106,11 +106,20 @@ export function includes(source: string): { readonly specifier: string; readonly
   });
 }
 
-/** Reads a script with every `--- @include "path"` replaced by the body of that file, each file once. */
-export function readScript(file: string, read: (file: string) => string = readText): string {
+/** Text between two includes of a file, by its place among such texts of the file, whatever those includes bring along. */
+export interface Part {
+  /** Absolute. */
+  readonly file: string;
+  /** From 0. */
+  readonly index: number;
+  readonly text: string;
+}
+
+/** A script as the parts that are joined: each `--- @include "path"` stands for the parts of that file, each file once. */
+export function partsOf(file: string, read: (file: string) => string = readText): Part[] {
   const seen = new Set<string>();
-  const expand = (path: string, from: string): string => {
-    if (seen.has(path)) return "";
+  const expand = (path: string, from: string): Part[] => {
+    if (seen.has(path)) return [];
     seen.add(path);
     let text: string;
     try {
@@ -120,14 +129,27 @@ export function readScript(file: string, read: (file: string) => string = readTe
         cause,
       });
     }
-    return pieces(text)
-      .map((piece) => {
-        const target = included(piece);
-        return target === undefined ? piece.text : expand(resolve(dirname(path), target), path);
-      })
-      .join("");
+    const found: Part[] = [];
+    let [index, part] = [0, ""];
+    for (const piece of pieces(text)) {
+      const target = included(piece);
+      if (target === undefined) {
+        part += piece.text;
+        continue;
+      }
+      found.push({ file: path, index, text: part }, ...expand(resolve(dirname(path), target), path));
+      [index, part] = [index + 1, ""];
+    }
+    return [...found, { file: path, index, text: part }];
   };
   return expand(resolve(file), file);
+}
+
+/** A script as one text, with its comments. */
+export function readScript(file: string, read?: (file: string) => string): string {
+  return partsOf(file, read)
+    .map(({ text }) => text)
+    .join("");
 }
 
 /** Text of a file with Unix line ends, so that a checkout on Windows sends the same bytes and has the same SHA-1. */

@@ -7,7 +7,6 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { transform } from "esbuild";
 import { type OutputChunk, rolldown } from "rolldown";
 import { workspaces } from "../files.ts";
-import { shareLua } from "./lua-parts.ts";
 import { type Output, root, write } from "./output.ts";
 
 interface Manifest {
@@ -50,14 +49,11 @@ export async function bundleLibrary(folder: string): Promise<void> {
 async function made(folder: string, entries: readonly string[]): Promise<Output> {
   const [esm, cjs] = await Promise.all([bundle(folder, entries, "esm"), bundle(folder, entries, "cjs")]);
   const { files, inputs } = declarations(join(root, folder, "dist"), entries);
-  const scripts = ["library", "lua-parts", "output"].map((name) => `scripts/bundle/${name}.ts`);
+  const scripts = ["library", "output"].map((name) => `scripts/bundle/${name}.ts`);
   return {
     files: new Map([...[...esm, ...cjs].map(({ fileName, code }) => [fileName, code] as const), ...files]),
     inputs: [
-      ...new Set([
-        ...esm.flatMap(({ moduleIds }) => moduleIds).map((id) => relative(root, id.replace(/\?.*$/, ""))),
-        ...inputs,
-      ]),
+      ...new Set([...esm.flatMap(({ moduleIds }) => moduleIds).map((id) => relative(root, id)), ...inputs]),
       ...scripts,
       ...entries.map((entry) => `${folder}/dist/${entry}.d.ts`),
       `${folder}/package.json`,
@@ -93,7 +89,6 @@ async function bundle(
     // Everything that has a name of its own is installed beside the package.
     external: (id) => !id.startsWith(".") && !isAbsolute(id),
     resolve: { extensionAlias: { ".js": [".ts"] } },
-    plugins: [shareLua],
     // No line for each source file: their names say nothing to those who have the package only.
     experimental: { attachDebugInfo: "none" },
     logLevel: "silent",

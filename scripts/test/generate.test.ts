@@ -1,16 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { moduleFor, stale } from "../generate.ts";
+import { pinFile, pins, stale, unpinned } from "../generate.ts";
 import { pieces, readScript, strip } from "../lua.ts";
 import { tree } from "./tree.ts";
-
-const root = resolve(import.meta.dirname, "../..");
-test("every committed module says what its script says now", () => {
-  expect(stale(root).map(({ file }) => file)).toEqual([]);
-});
 
 describe("strip", () => {
   test("takes comments, blank lines and trailing blanks", () => {
@@ -87,33 +82,56 @@ describe("include", () => {
     );
   });
 
-  test("shared files get no module, and a missing one is named", () => {
+  test("a missing one is named", () => {
     const folder = tree({ ...files, "packages/p/package.json": "{}" });
-    expect(stale(folder).map(({ file }) => file)).toEqual([join(folder, "packages/p/src/a.lua.ts")]);
     rmSync(join(folder, "packages/p/src/_one.lua"));
     expect(() => stale(folder)).toThrow(/a\.lua: cannot include .*_one\.lua/);
   });
 });
 
-describe("the module", () => {
-  test("carries the source as sent and the SHA-1 that EVALSHA needs", async () => {
+describe("the modules", () => {
+  /** Writes what is stale below a folder of its own, and loads the module of one script. */
+  async function scriptOf(path: string, files: Record<string, string>): Promise<unknown> {
+    const folder = tree({ "packages/p/package.json": '{ "type": "module" }', ...files });
+    for (const { file, text = "" } of stale(folder)) writeFileSync(file, text);
+    expect(stale(folder)).toEqual([]);
+    const { script } = await import(join(folder, `packages/p/src/${path}.lua.ts`));
+    return script;
+  }
+
+  function sent(name: string, source: string) {
+    return { name, source, sha1: createHash("sha1").update(source).digest("hex") };
+  }
+
+  test("carry the source as sent and the SHA-1 that EVALSHA needs", async () => {
     const lua = `return "\`\${x}\` \\\\ \\n é"\n`;
-    const folder = tree({ "s.lua.mts": moduleFor("room/s", lua) });
-    const { script } = await import(join(folder, "s.lua.mts"));
-    expect(script).toEqual({
-      name: "room/s",
-      source: lua,
-      sha1: createHash("sha1").update(lua).digest("hex"),
-    });
+    expect(await scriptOf("room/s", { "packages/p/src/room/s.lua": lua })).toEqual(sent("room/s", lua));
   });
 
-  test("goes when its script goes", () => {
+  test("join what is shared, around the includes of their own and of others", async () => {
+    const script = await scriptOf("room/s", {
+      "packages/p/src/room/s.lua":
+        'local first = 1\n--- @include "_shared.lua"\n--- @include "../_base.lua"\nreturn first\n',
+      "packages/p/src/room/_shared.lua":
+        '-- What is above the include.\nlocal above = 1\n--- @include "../_base.lua"\nlocal below = base\n',
+      "packages/p/src/_base.lua": "local base = 2\n",
+      "packages/p/src/_empty.lua": "-- nothing yet\n",
+    });
+    const source = "local first = 1\nlocal above = 1\nlocal base = 2\nlocal below = base\nreturn first\n";
+    expect(script).toEqual(sent("room/s", source));
+  });
+
+  test("a script without code is an empty text", async () => {
+    expect(await scriptOf("s", { "packages/p/src/s.lua": "-- nothing\n" })).toEqual(sent("s", ""));
+  });
+
+  test("go when their script goes", () => {
     const folder = tree({ "packages/p/package.json": "{}", "packages/p/src/a.lua.ts": "" });
     const file = join(folder, "packages/p/src/a.lua.ts");
     expect(stale(folder)).toEqual([{ file, text: undefined }]);
   });
 
-  test("does not depend on the line ends of the checkout", () => {
+  test("do not depend on the line ends of the checkout", () => {
     const folder = tree({ "a.lua": "return 1\n-- x\nreturn 2\n" });
     writeFileSync(
       join(folder, "b.lua"),
@@ -121,4 +139,27 @@ describe("the module", () => {
     );
     expect(readScript(join(folder, "b.lua"))).toBe(readScript(join(folder, "a.lua")));
   });
+});
+
+test("a script that is changed, new, or gone is not as it was pinned", () => {
+  const src = "packages/p/src";
+  const lua = (name: string, text: string) => ({ [`${src}/${name}.lua`]: text });
+  const before = tree({
+    "packages/p/package.json": "{}",
+    ...lua("same", "return 1\n"),
+    ...lua("changed", '--- @include "_shared.lua"\nreturn a\n'),
+    ...lua("_shared", "local a = 1\n"),
+    ...lua("gone", "return 3\n"),
+  });
+  const after = tree({
+    "packages/p/package.json": "{}",
+    [pinFile]: pins(before),
+    ...lua("same", "-- said in other words\nreturn 1\n"),
+    ...lua("changed", '--- @include "_shared.lua"\nreturn a\n'),
+    ...lua("_shared", "local a = 2\n"),
+    ...lua("fresh", "return 4\n"),
+  });
+  expect(unpinned(after)).toEqual([`${src}/changed.lua`, `${src}/fresh.lua`, `${src}/gone.lua`]);
+  writeFileSync(join(after, pinFile), pins(after));
+  expect(unpinned(after)).toEqual([]);
 });

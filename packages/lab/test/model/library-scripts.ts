@@ -18,6 +18,7 @@ async function scriptOf(path: string): Promise<string> {
   const file = fileURLToPath(new URL(path, folder));
   const { outputFiles } = await build({
     entryPoints: [file],
+    bundle: true,
     format: "esm",
     write: false,
     logLevel: "silent",
