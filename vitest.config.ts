@@ -76,7 +76,7 @@ const together = [
   "packages/holdfast/test/{election,fencing,guards,hazards,lanes,limits,once,queues,records,redis,redlock,signals,synchronizers}/**/*.test.ts",
   // One tells what it warns of once in a process.
   "packages/holdfast/test/middleware/!(misuse).test.ts",
-  "packages/lab/test/{chaos,hazards,history,limits,model,mutation,timeline}/**/*.test.ts",
+  "packages/lab/test/{chaos,hazards,history,limits,model,timeline}/**/*.test.ts",
 ];
 
 /** What every project has; the rest is said once for all. */
@@ -87,7 +87,7 @@ const project = (name: string, test: { include: string[]; exclude?: string[]; is
     ...test,
     pool: "forks" as const,
     // Broken copies of the library for canaries: Node.js loads them by itself. Vitest would keep 45 MB of source map for each.
-    server: { deps: { external: [/holdfast-mutation-/] } },
+    server: { deps: { external: [/holdfast-canary-/] } },
     env: findServers(process.env),
     // Only what hangs meets them, on however busy a machine.
     testTimeout: 90_000,

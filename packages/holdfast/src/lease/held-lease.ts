@@ -103,9 +103,7 @@ export class HeldLease implements Lease {
 
   /** Ends the lease for a reason other than its release. */
   lose(reason: LossReason): void {
-    // mutation: people (never), because the loss is told twice
     if (this.#loss || this.#released) return;
-    // mutation: people, because only `lateMs` in the error differs
     const lateMs = reason === "expired" ? this.#lateMs : 0;
     this.#loss = withoutStack(() => new LeaseLostError(this.name, this.fence, reason, lateMs));
     const { name: lock, fence } = this;
@@ -122,7 +120,6 @@ export class HeldLease implements Lease {
 
   get #lateMs(): number {
     const { sentAt, ttlMs } = this.#hold;
-    // mutation: people (later), because only `lateMs` in the error differs
     return Math.max(0, Math.round(-leaseLeftMs(this.#clock.now(), sentAt, ttlMs)));
   }
 
@@ -137,7 +134,6 @@ export class HeldLease implements Lease {
       settle("lapsed");
       return;
     }
-    // mutation: people, because only the event `released` differs
     if (result === "released") {
       publish("holdfast:lock:released", () => ({
         lock: this.name,

@@ -95,8 +95,6 @@ export class Hold implements Linked<Hold> {
   /** A renewal sent at `sentAt` succeeded, for a hold that has not lapsed: it never comes back to life. */
   renewed(sentAt: Instant): void {
     // Answers may overtake each other.
-    // mutation: cost (always), because answers of one connection come in order, and an older one would only end the lease
-    // earlier
     if (sentAt.monoMs > this.#sentAt.monoMs) this.#sentAt = sentAt;
   }
 
@@ -106,7 +104,6 @@ export class Hold implements Linked<Hold> {
   }
 
   lose(reason: LossReason): void {
-    // mutation: equivalent (never), because whoever ends a hold takes it from the keeper first, and looks there
     if (this.#over) return;
     this.#over = true;
     this.onLost(reason);

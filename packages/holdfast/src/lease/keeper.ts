@@ -70,7 +70,6 @@ export class Keeper {
   keep(hold: Hold, now = this.#schedule.clock.now()): void {
     this.#holds.add(hold);
     const sinceMs = now.monoMs;
-    // mutation: cost, because its first renewal is due later than 10 ms from now
     if (hold.leftMs(now) < hold.ttlMs * FRESH_SHARE) {
       this.#begin(hold, sinceMs, now);
       return;
@@ -146,19 +145,15 @@ export class Keeper {
 
   async #renewAll(due: readonly Hold[]): Promise<void> {
     const sentAt = this.#schedule.clock.now();
-    // mutation: equivalent (later), because the clock is read again in the same moment
     const live = this.#stillLive(due, sentAt);
     if (live.length === 0) return;
-    // mutation: equivalent (later), because the clock is read again in the same moment
     const retry = this.#setRetry(live, sentAt);
-    // mutation: equivalent (later), because the clock is read again in the same moment
     const longestMs = Math.max(...live.map((hold) => hold.leftMs(sentAt)));
     let outcomes: readonly RenewOutcome[];
     try {
       outcomes = await this.#parts.renew(live, longestMs);
     } catch (error) {
       const kept = live.filter((hold) => this.#holds.has(hold));
-      // mutation: people, because only the event `renewal-unknown` differs
       if (kept.length === 0) return;
       publish("holdfast:lock:renewal-unknown", () => ({ leases: kept.length, error: error as Error }));
       return;
@@ -169,7 +164,6 @@ export class Keeper {
     for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt, now);
     publish("holdfast:lock:renewed", () => ({
       leases: live.length,
-      // mutation: people (negated), because only a number in the event `renewed` differs
       lost: outcomes.filter((outcome) => outcome === "lost" || outcome === "forgotten").length,
       tookMs: now.monoMs - sentAt.monoMs,
     }));
@@ -179,7 +173,6 @@ export class Keeper {
   #stillLive(due: readonly Hold[], now: Instant): Hold[] {
     const live: Hold[] = [];
     for (const hold of due) {
-      // mutation: cost (never), because nobody believes the answer for a hold that was just given back
       if (!this.#holds.has(hold)) continue;
       if (hold.leftMs(now) > 0) live.push(hold);
       else this.#expire(hold);
@@ -195,14 +188,12 @@ export class Keeper {
     const shortestMs = Math.min(...live.map((hold) => hold.ttlMs));
     const retryMs = jittered(this.#parts.random, shortestMs * RETRY_SHARE, 0.2);
     for (const hold of live) {
-      // mutation: equivalent (later), because the clock is read again in the same moment
       const leftMs = hold.leftMs(sentAt);
       if (leftMs <= retryMs && !hold.end) this.#endAt(hold, sentAt.monoMs + leftMs);
     }
     const retry = this.#schedule.at(sentAt.monoMs + retryMs, () => {
       this.#retries.delete(retry);
       for (const hold of live) {
-        // mutation: cost (always), because a hold that was dropped, or has its end set, is passed over or over by then
         if (this.#holds.has(hold) && !hold.end) this.#timer.setAt(hold, retry.dueMs);
       }
     });
@@ -214,7 +205,6 @@ export class Keeper {
     if (!this.#holds.has(hold)) return;
     if (outcome === "lost" || outcome === "forgotten") {
       this.drop(hold);
-      // mutation: people, because the lease is lost in either case
       hold.lose(outcome === "lost" ? "taken" : "forgotten");
     } else if (outcome !== "renewed") {
       this.#setNext(hold, now.monoMs + hold.ttlMs * RETRY_SHARE, now);
@@ -235,7 +225,6 @@ export class Keeper {
     const last = this.#lastPulse;
     this.#lastPulse = now;
     this.#pulse = this.#schedule.after(PULSE_MS, this.#lookForSuspension);
-    // mutation: cost (never), because then every pulse looks at every hold
     if (now.wallMs - last.wallMs - (now.monoMs - last.monoMs) < SUSPENDED_MS) return;
     for (const hold of this.#holds.toArray()) {
       // A listener of one that ends may release others.

@@ -1,4 +1,4 @@
-import { isFound, pictureOf, planOf, runPlan, shrink, workloadOf } from "@holdfast/lab/sim";
+import { pictureOf, planOf, runPlan, shrink } from "@holdfast/lab/sim";
 import { type Clock, Holdfast, type HoldfastOptions, type RedisClientLike } from "holdfast";
 import { describe, expect, it } from "vitest";
 
@@ -71,14 +71,6 @@ describe("a process that closes, and begins anew", () => {
         broken.push(`${property}: ${message}`);
     }
     expect(broken).toEqual([]);
-  });
-});
-
-describe("a mutex that lingers", () => {
-  const { canaries } = workloadOf("mutex");
-
-  it.each(canaries)("$rule finds: $what", { timeout: longMs }, async (canary) => {
-    expect(await isFound(workloadOf("mutex"), canary)).toBe(true);
   });
 });
 

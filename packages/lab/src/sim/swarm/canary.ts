@@ -1,12 +1,10 @@
 /** Canaries: whether the rules of a workload find what is broken on purpose, and in how many seeds. */
-import { pathToFileURL } from "node:url";
 import { Holdfast } from "holdfast";
 import { Redlock } from "holdfast/redlock";
-import { Bundles } from "../../mutation/bundle.js";
-import { readSource } from "../../mutation/sources.js";
+import { changedLibrary } from "./changed-library.js";
 import { planOf, type RunOptions, runPlan } from "./run.js";
 import type { Failure } from "./scene.js";
-import type { Canary, SourceChange, Workload } from "./workload.js";
+import type { Canary, Workload } from "./workload.js";
 
 export interface HuntOptions {
   /** @default 1 */
@@ -54,22 +52,4 @@ export async function canaryOptions(canary: Canary): Promise<RunOptions> {
   const { what, change, holdfast } = canary;
   const base = change ? await changedLibrary(change) : { holdfast: Holdfast, redlock: Redlock };
   return { ...base, ...(holdfast && { holdfast: holdfast(base.holdfast) }), canary: what };
-}
-
-type Library = Required<Pick<RunOptions, "holdfast" | "redlock">>;
-
-async function changedLibrary({ file, from, to }: SourceChange): Promise<Library> {
-  const source = readSource(file);
-  if (!source.includes(from)) throw new RangeError(`${file} has no text "${from}"`);
-  const texts = new Map([[file, source.replace(from, () => to)]]);
-  const bundles = new Bundles();
-  const load = async (entry: string): Promise<unknown> =>
-    import(/* @vite-ignore */ pathToFileURL(await bundles.make(texts, entry)).href);
-  try {
-    const { Holdfast: holdfast } = (await load("index.ts")) as { Holdfast: Library["holdfast"] };
-    const { Redlock: redlock } = (await load("redlock.ts")) as { Redlock: Library["redlock"] };
-    return { holdfast, redlock };
-  } finally {
-    bundles.remove();
-  }
 }

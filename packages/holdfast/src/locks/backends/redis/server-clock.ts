@@ -43,7 +43,6 @@ export class ServerClock {
 
   /** @param serverUs digits of the server's clock; "0": it was not asked */
   read(serverUs: string, sentAt: Instant): void {
-    // mutation: people (later), because what is known of the server's clock is only told: clock-jump, token-ahead
     const reading = { serverUs: Number(serverUs), sentAt };
     if (reading.serverUs === 0) return;
     const last = this.#last;
@@ -84,7 +83,6 @@ export class ServerClock {
     const last = this.#last;
     // Nearly every token is the clock's time at the grant.
     if (!last || Number(fence) <= last.serverUs) return;
-    // mutation: people (later), because only the event `token-ahead` differs
     const nowUs = last.serverUs + agedMs(this.#clock.now(), last.sentAt) * 1_000;
     const aheadMs = (Number(fence) - nowUs) / 1_000;
     if (aheadMs < WORTH_TELLING_MS) return;

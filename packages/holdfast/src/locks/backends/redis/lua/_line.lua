@@ -13,7 +13,6 @@ where they are met. Whoever writes into line, waiters or banned has raised the f
 --- @include "_waiters.lua"
 -- Nobody may take the lock any more without a look at the line.
 local function raise_flag(keys, state, now)
-  -- mutation: cost (never), because a flag that is up is written once more
   if state.flag == '+' then return end
   if state.held then
     redis.call('SETRANGE', keys.lock, 16, '+')
@@ -48,7 +47,6 @@ local function hand_over(keys, state, now, self_id)
     return tell(keys, candidate, token)
   end)
   if not waiter then
-    -- mutation: cost (always), because a free lock is written as free once more
     if written then free(keys.lock, state, '+', now) end
     return nil
   end

@@ -32,10 +32,8 @@ end
 -- Larger than top, the highest token that was handed out or reserved before.
 local function next_token(lock, top, now, min_fence)
   local token = now
-  -- mutation: cost (always), because every token is above 0
   if min_fence ~= '0' then
     local least = digits(lock, min_fence)
-    -- mutation: equivalent (boundary), because both are equal then
     if least > token then token = least end
   end
   if token <= top then token = add(lock, top, 1) end -- guard: token rises

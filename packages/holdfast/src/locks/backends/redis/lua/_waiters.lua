@@ -27,7 +27,6 @@ local function write_waiter(keys, now, request)
     request.tokens and request.turns .. '/' .. request.tokens or request.turns, request.min_fence,
     request.inbox, request.owner,
   }, ' '))
-  -- mutation: cost (never), because the keys are looked at once more
   if (keys.kept_ms or 0) >= request.ttl_ms then return end
   keys.kept_ms = request.ttl_ms
   -- The keys of the line outlive their waiters, whose own leases are shorter, but not by much. Both are set together, so that their

@@ -24,7 +24,6 @@ local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. tim
 -- A clock that is a little behind the others follows them, and so do tokens that are a little ahead of it. Not more: tokens that are
 -- close to the clock rise even where they are forgotten.
 local ahead = common == '0' and now or string.format('%016.0f', tonumber(now) + 10000)
--- mutation: cost (never), because a claim whose tokens differ confirms the largest
 local start = common > now and common < ahead and common or now
 local start_top = turns == '1' and start or string.format('%016.0f', tonumber(start) + tonumber(turns) - 1)
 terms = ' ' .. now .. ' ' .. terms
@@ -35,17 +34,14 @@ for place = 1, #KEYS do
   -- Free and uncrowded.
   local last = not state and '' or #state == 17 and string.find(state, '^%d+ $') and string.sub(state, 1, 16)
   local token, top = start, start_top
-  -- mutation: cost (never), because what this script leaves, `acquire` takes
   if last and last >= start and last < ahead then
     token = string.format('%016.0f', tonumber(last) + 1)
     top = string.format('%016.0f', tonumber(last) + tonumber(turns))
   end
   -- Its last token is behind the new one.
-  -- mutation: cost (never), because what this script leaves, `acquire` takes
   if last and last < token then
     redis.call('SET', lock, top .. ' ' .. ARGV[place + 4] .. ' ' .. token .. terms, 'PX', px)
     seen[place] = token .. ARGV[place + 4]
-  -- mutation: cost (never), because `acquire` looks again
   elseif type(state) == 'string' then
     local keep_ms = tonumber(string.match(string.sub(state, 18), '^%S+ %d+ %d+ (%d+) ')) or 0
     seen[place] = { state, redis.call('PTTL', lock) - keep_ms }
@@ -53,7 +49,6 @@ for place = 1, #KEYS do
     seen[place] = ''
   end
 end
--- mutation: cost (never), because the longer reply says the same
 if #KEYS == 1 and common == '0' and type(seen[1]) == 'string' and seen[1] ~= '' then return seen[1] end
 seen[#KEYS + 1] = now
 return seen

@@ -39,15 +39,12 @@ local is_sound = ttl_ms and turns and tonumber(min_fence) and tonumber(heartbeat
 -- Nearly always one who comes to a line is new in it, and the lease of another began less than its ttl ago, so that it cannot be over:
 -- renewals move its end forwards only. What is not so plain goes on below, as if nothing had been done here.
 local top, holder, since, keep_ms, lease_ms
--- mutation: cost (never), because the long way below does the same
 if wait and held and ticket == '0' and is_sound then
   top, holder, since, keep_ms, lease_ms = string.match(held, '^(%d+)%+(%S+) %d+ (%d+) (%d+) (%d+) ')
 end
 -- A clock that is behind the last token was set back, and those in line may have larger tickets than it would give.
--- mutation: cost (never), because the long way below does the same
 if holder and holder ~= id and #top == 16 and top <= now and since <= now and now - since <= lease_ms * 1000 - 1000 then
   if redis.call('ZSCORE', banned, id) then return {3} end
-  -- mutation: cost (never), because the long way below does the same for a place that it finds
   if redis.call('ZADD', line, 'NX', now, id) == 1 then
     local entry = string.format('%.0f', math.floor(now / 1000)) .. ' ' .. ttl_ms .. ' ' .. heartbeat .. ' ' .. turns
     local written = redis.pcall('HSET', waiters, id, entry .. ' ' .. min_fence .. ' ' .. inbox .. ' ' .. owner)
@@ -75,7 +72,6 @@ local request = {
   inbox = inbox, heartbeat = heartbeat,
 }
 local state = read_lock(lock, held)
--- mutation: cost (never), because the long way below does the same
 if state.left_ms == 0 and state.flag == ' ' then return {1, hold(lock, state, ' ', now, request), id} end
 
 -- Only now the functions of the line: making them costs as much as granting.
@@ -87,7 +83,6 @@ if state.left_ms > 0 and state.id == id then
 end
 if not is_sound then error({ err = 'ERR acquire was called with a number that is none' }) end
 if state.flag == '+' and redis.call('ZSCORE', banned, id) then return {3} end
--- mutation: cost (always), because it costs two reads more
 if state.flag == '+' or wait then check_line(keys, id) end
 
 if state.left_ms == 0 then

@@ -32,13 +32,11 @@ end
 local function heartbeat(keys, id, number)
   local state = read_lock(keys.lock)
   local waiter = read_waiter(keys, id)
-  -- mutation: cost (never), because a waiter that is not in line asks by `acquire`, which knows its id
   if state.left_ms > 0 and state.id == id then
     renew(keys.lock, state)
     return {1, state.token, id}
   end
   local ticket = redis.call('ZSCORE', keys.line, id)
-  -- mutation: cost (always, never), because `acquire` knows the ticket, and a nil raises an error below, which means {3} too
   if not waiter or not ticket then
     return {3}
   end

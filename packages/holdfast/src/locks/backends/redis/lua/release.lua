@@ -26,16 +26,13 @@ local id, ban_ms, elsewhere = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 
 local held = redis.call('GET', lock)
 local mine = held and ban_ms == 0 and string.sub(held, 17, 18 + #id)
--- mutation: cost (never), because the long way below does the same
 if mine == ' ' .. id .. ' ' then
   local freed = redis.pcall('SET', lock, string.sub(held, 1, 17), 'KEEPTTL')
-  -- mutation: cost (never), because the long way frees it once more
   if not freed.err then return {1} end
 end
 
 --- @include "../../../../redis/lua/_clock.lua"
 local now = read_clock()
--- mutation: cost (never), because the long way below does the same
 if mine == '+' .. id .. ' ' then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
   -- so plain goes on below, as if nothing had been done here.
@@ -44,21 +41,17 @@ if mine == '+' .. id .. ' ' then
   local since, keep_ms, left_ms = string.match(held, '^%S+ %d+ (%d+) (%d+) (%d+) ', 18)
   -- A lease that began less than its ttl ago cannot be over, because renewals move its end forwards only.
   left_ms = left_ms and since <= now and left_ms - math.ceil((now - since) / 1000) or 0
-  -- mutation: cost (always), because the expiry says the same of a younger lease
   if entry and keep_ms and left_ms <= 0 then left_ms = redis.call('PTTL', lock) - keep_ms end
-  -- mutation: cost (never), because the long way below does the same
   if entry and left_ms > 0 then
     local seen_ms, ttl_ms, heartbeat, turns, min_fence, inbox, owner =
       string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
     local silent_ms = math.floor(tonumber(now) / 1000) - (tonumber(seen_ms) or math.huge)
     local lives = silent_ms >= 0 and silent_ms < tonumber(ttl_ms)
-    -- mutation: cost (never), because the long way below does the same
     if lives and min_fence == '0' and string.sub(held, 1, 16) < now then
       local top = turns == '1' and now or string.format('%016.0f', tonumber(now) + tonumber(turns) - 1)
       local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
       redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
       local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
-      -- mutation: cost (never), because the long way tells the waiter once more
       if redis.call('PUBLISH', inbox, grant) > 0 or elsewhere then
         redis.call('ZREM', line, next_id)
         redis.call('HDEL', waiters, next_id)
@@ -77,7 +70,6 @@ end
 local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = elsewhere }
 local state = read_lock(lock, held)
 
--- mutation: cost (always), because a ban of 0 ms is a key that is gone at once
 if ban_ms > 0 then
   check_line(keys, id)
   redis.call('ZCARD', banned)

@@ -23,7 +23,6 @@ local function confirm(lock, id, stamp, last)
   -- Each grant of this server has a larger token, so that the same token means that nobody else held the lock in between.
   if state.left_ms == 0 or state.id ~= id or state.token ~= digits(lock, stamp) then return 0 end -- guard: one unbroken hold
   last = digits(lock, last)
-  -- mutation: cost (never), because the same value is written once more
   if last <= state.top then return 1 end
   local keep = text(math.max(keep_ms(last, now), state.keep_ms))
   local since, ttl_ms, owner = string.match(state.held, '^%S+ %d+ (%d+) %d+ (%d+) (.*)$', 18)

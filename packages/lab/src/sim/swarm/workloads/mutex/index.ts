@@ -2,7 +2,7 @@
 import type { EvictedKeys, Work, Workload } from "../../workload.js";
 import { Beliefs } from "./beliefs.js";
 import { LockCaller, settleMs } from "./caller.js";
-import { lingerCanaries } from "./canaries.js";
+import { mutexCanaries } from "./canaries.js";
 import { judge, judgeLeft } from "./judge.js";
 import { keysOf, ownerAt } from "./node-state.js";
 import { NodeWatch } from "./node-watch.js";
@@ -37,7 +37,7 @@ export const mutex: Workload<LockPlan> = {
     F2: "a grant serves as many turns of its process as it may, within its time, and lingers no longer",
     P4: "a lease is kept by few calls",
   },
-  canaries: lingerCanaries,
+  canaries: mutexCanaries,
   states: lockStates,
   draw: drawPlan,
   begin,

@@ -2,7 +2,7 @@
 
 import type { Canary } from "../../workload.js";
 import { unfenced } from "../mutex/caller.js";
-import { lingerCanaries } from "../mutex/canaries.js";
+import { hastyRenewals, hastyWaits, lateExpiry, noLastTurn, releasedGoesOn } from "../mutex/canaries.js";
 
 const room = "locks/backends/redlock";
 
@@ -66,26 +66,8 @@ export const redlockCanaries: readonly Canary[] = [
     seed: 2,
     change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
   },
-  {
-    rule: "L6",
-    what: "an expiry is noticed late",
-    seed: 36,
-    change: {
-      file: "lease/keeper.ts",
-      from: "this.#schedule.at(endMs, () => this.#expire(hold))",
-      to: "this.#schedule.at(endMs + 1_500, () => this.#expire(hold))",
-    },
-  },
-  {
-    rule: "L8",
-    what: "a lease that was released goes on with its hold",
-    seed: 3,
-    change: {
-      file: "lease/held-lease.ts",
-      from: "if (this.#released || this.#loss) return 0;",
-      to: "if (this.#loss) return 0;",
-    },
-  },
+  { ...lateExpiry, seed: 36 },
+  { ...releasedGoesOn, seed: 3 },
   {
     rule: "L9",
     what: "a release goes to a majority only",
@@ -106,17 +88,8 @@ export const redlockCanaries: readonly Canary[] = [
       to: "",
     },
   },
-  {
-    rule: "W2",
-    what: "a wait gives a sign of life after a fortieth of its ttl",
-    seed: 10,
-    change: {
-      file: "locks/backends/redis/waits.ts",
-      from: "const HEARTBEAT_SHARE = 1 / 3;",
-      to: "const HEARTBEAT_SHARE = 1 / 40;",
-    },
-  },
-  ...lingerCanaries.filter(({ rule }) => rule === "F2").slice(0, 1),
+  { ...hastyWaits, seed: 10 },
+  noLastTurn,
   {
     rule: "F1",
     what: "the last that comes is the first in line",
@@ -153,14 +126,5 @@ export const redlockCanaries: readonly Canary[] = [
       to: "if (state === null)",
     },
   },
-  {
-    rule: "P4",
-    what: "a renewal is due after a thirtieth of the ttl",
-    seed: 1,
-    change: {
-      file: "lease/keeper.ts",
-      from: "const RENEW_SHARE = 1 / 3;",
-      to: "const RENEW_SHARE = 1 / 30;",
-    },
-  },
+  { ...hastyRenewals, seed: 1 },
 ];

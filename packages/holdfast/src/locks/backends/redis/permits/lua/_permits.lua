@@ -185,7 +185,6 @@ local function serve(p, self_id)
     end
     p.is_saved = tell_grants(p, others)
     -- Where all have heard, nobody else is to be served.
-    -- mutation: cost (never), because the line is looked at once more
     if p.is_saved then return own, is_blocked end
   end
 end
