@@ -1,35 +1,57 @@
-/** The figures of the pages are those of the newest run of each question. */
+/** What is kept of recorded runs, and how it comes into the pages. */
 import { expect, test } from "vitest";
-import { filled, recordedIn } from "../figures.ts";
-import { tree } from "./tree.ts";
+import type { RunResult } from "../../bench/src/result.ts";
+import { emptyRecord, textOf, withRun } from "../figures/record.ts";
+import { filled } from "../figures.ts";
 
-const run = (at: string, ...questions: [id: string, primary: string][]) =>
-  JSON.stringify({
-    at,
-    questions: questions.map(([id, primary]) => ({ id, cases: [{ id: "one", primary, contestants: [] }] })),
-  });
+const figures = { cyclesPerSecond: 1_234.5678, jain: 1 };
+const ratios = { least: 1_000, most: 1_500, byFloor: 0.5, byBestPeer: 2 };
+const contestants = [
+  { name: "holdfast", title: "holdfast", kind: "holdfast", rounds: [], figures, ...ratios, failed: null },
+  { name: "luck", title: "by luck", kind: "peer", rounds: [], figures, ...ratios, failed: null },
+  { name: "broken", title: "broken", kind: "peer", rounds: [], figures: {}, failed: "no answer" },
+  { name: "absent", title: "absent", kind: "peer", rounds: [], figures: {}, failed: null },
+];
 
-test("each question has its newest run, and one that the benchmark asks no longer has none", () => {
-  const folder = tree({
-    "2026-11-21T10-00-00.json": run(
-      "2026-11-21T10:00:00.000Z",
-      ["l1", "cyclesPerSecond"],
-      ["size", "gzipBytes"],
-    ),
-    "2026-11-22T10-00-00.json": run("2026-11-22T10:00:00.000Z", ["l1", "cyclesPerSecond"]),
-    "2026-11-20T10-00-00.json": run(
-      "2026-11-20T10:00:00.000Z",
-      ["l1", "cyclesPerSecond"],
-      ["r1", "checksPerSecond"],
-    ),
-    "2026-11-22T10-00-00.html": "",
-    "capacity.json": "{}",
-  });
-  const found = recordedIn(folder).map((each) => [each.question.id, each.run.at.slice(0, 10)]);
-  expect(found).toEqual([
-    ["l1", "2026-11-22"],
-    ["r1", "2026-11-20"],
+function run(at: string, ...questions: [id: string, primary: string][]): RunResult {
+  return {
+    ...{ at, command: "npm run bench", machine: {}, rounds: 3, secondsPerSlice: 1 },
+    questions: questions.map(([id, primary]) => ({
+      ...{ id, title: id, method: "at length", targets: [] },
+      cases: [{ id: "one", title: "one", primary, better: "more", columns: [], floor: null, contestants }],
+    })),
+  } as unknown as RunResult;
+}
+
+test("a run takes the place of what was recorded of its questions, and of nothing else", () => {
+  const before = withRun(
+    withRun(emptyRecord, run("day 1", ["l1", "cyclesPerSecond"], ["r1", "jain"])),
+    run("day 2", ["q1", "jain"]),
+  );
+  const record = withRun(before, run("day 3", ["q1", "jain"], ["l1", "cyclesPerSecond"], ["once", "jain"]));
+  expect(record.questions.map(({ id, at }) => [id, at])).toEqual([
+    ["l1", "day 3"],
+    ["r1", "day 1"],
+    ["q1", "day 3"],
+    ["once", "day 3"],
   ]);
+  expect(Object.keys(record.runs)).toEqual(["day 1", "day 3"]);
+});
+
+test("a question that the benchmark asks no longer is not kept", () => {
+  expect(withRun(emptyRecord, run("day 1", ["size", "gzipBytes"]))).toEqual(emptyRecord);
+});
+
+test("of a contestant the median and the range are kept, or that it failed", () => {
+  const record = withRun(emptyRecord, run("day 1", ["l1", "cyclesPerSecond"]));
+  const [question] = record.questions;
+  expect(question?.contestants["luck"]).toEqual({ title: "by luck", kind: "peer" });
+  expect(question?.cases[0]?.found).toEqual({
+    holdfast: { median: 1_234.6, least: 1_000, most: 1_500, byBestPeer: 2 },
+    luck: { median: 1_234.6, least: 1_000, most: 1_500 },
+    broken: {},
+  });
+  expect(JSON.parse(textOf(record))).toEqual(record);
 });
 
 test("figures come between their comments, again and again, and nowhere else", () => {
