@@ -1,4 +1,5 @@
 /** The files of the workspace: a list of paths below a folder, with `/` on every system, sorted. */
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,6 +16,12 @@ export function filesBelow(folder: string, prefix = ""): string[] {
     else if (entry.isFile()) found.push(path);
   }
   return found.sort();
+}
+
+/** The files below the root that git tracks, of those that match. Without git, and outside of a clone, none. */
+export function trackedFiles(root: string, ...matching: readonly string[]): string[] {
+  const { stdout } = spawnSync("git", ["ls-files", "-z", "--", ...matching], { cwd: root, encoding: "utf8" });
+  return (stdout ?? "").split("\0").filter((file) => file !== "");
 }
 
 /** Folders of the packages that exist, relative to the root: `packages/holdfast`, … A kind may be a package itself. */

@@ -8,12 +8,11 @@
  * A Lua file whose name begins with `_` is shared: its module has its text, and those of scripts join it to their own.
  * `scripts.sha1` is the one thing of this that is committed: a change of what servers are sent shows in a review.
  */
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { filesBelow, workspaces } from "./files.ts";
+import { filesBelow, trackedFiles, workspaces } from "./files.ts";
 import { type Part, partsOf, strip } from "./lua.ts";
 
 /** The SHA-1 of each script as it is sent, which is its name on a server. */
@@ -143,12 +142,6 @@ function current(file: string): string | undefined {
   }
 }
 
-/** Without git, nothing is tracked. */
-function tracked(root: string): string[] {
-  const { stdout } = spawnSync("git", ["ls-files", "--", "*.lua.ts"], { cwd: root, encoding: "utf8" });
-  return (stdout ?? "").split("\n").filter((line) => line !== "");
-}
-
 /** Writes beside and renames, so that a compiler that runs at the same time never reads half a file. */
 function write({ file, text }: Stale): void {
   if (text === undefined) {
@@ -164,7 +157,7 @@ function write({ file, text }: Stale): void {
 function check(root: string): string[] {
   return [
     ...stale(root).map(({ file }) => `${relative(root, file)} is stale: npm run build`),
-    ...tracked(root).map((file) => `${file} is tracked: git rm --cached ${file}`),
+    ...trackedFiles(root, "*.lua.ts").map((file) => `${file} is tracked: git rm --cached ${file}`),
     ...unpinned(root).map((file) => `${file} is not as ${pinFile} has it: npm run build -- --pin`),
   ];
 }

@@ -6,10 +6,10 @@
  * Each finding is one line, `file:line rule message`; any finding is exit code 1. There is no switch to turn a rule
  * off in a place: change the code, or change the rule here for all.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { filesBelow, workspaces } from "./files.ts";
+import { filesBelow, trackedFiles, workspaces } from "./files.ts";
 import { includes, readText } from "./lua.ts";
 import { checkClocks } from "./tidy/clocks.ts";
 import { checkCycles } from "./tidy/cycles.ts";
@@ -19,7 +19,7 @@ import { checkLaunches } from "./tidy/launches.ts";
 import { checkLua } from "./tidy/lua-contract.ts";
 import { checkComments, checkExports, checkPath } from "./tidy/names.ts";
 import { checkPublished } from "./tidy/published.ts";
-import { checkFileSize, checkFunctionSize } from "./tidy/size.ts";
+import { checkFileSize, checkFileWeight, checkFunctionSize } from "./tidy/size.ts";
 import { type Finding, parse, type Source } from "./tidy/source.ts";
 import { checkTestClocks, lowered, testClocksFile } from "./tidy/test-clocks.ts";
 
@@ -38,6 +38,7 @@ export function tidy(root: string): Finding[] {
     ...written.filter((file) => file.endsWith(".lua")).flatMap((file) => checkScript(root, file)),
     ...sources.flatMap(checkSource),
     ...checkCycles(sources),
+    ...trackedFiles(root).flatMap((file) => checkFileWeight(file, bytesOf(root, file))),
     ...checkTestClocks(sources, testClocks(root)),
     ...sources
       .filter(({ file }) => file.startsWith("scripts/"))
@@ -80,6 +81,11 @@ function isWritten(file: string): boolean {
 
 function sourcesOf(root: string, files: readonly string[]): Source[] {
   return files.filter((file) => /\.[cm]?[jt]s$/.test(file)).map((file) => read(root, file));
+}
+
+/** Of a file that git still tracks and that is gone: none. */
+function bytesOf(root: string, file: string): number {
+  return statSync(join(root, file), { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function testClocks(root: string): string {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { tidy } from "../tidy.ts";
 import { tree } from "./tree.ts";
@@ -263,6 +264,21 @@ test("size: 400 lines a file, 60 a function; a test file has no functions to spe
   const long = `\nclass A {\n  run() {\n${lines(59)}  }\n}\nconst f = () => {\n${lines(58)}};\n`;
   expect(findings({ [`${lib}/limits/a.ts`]: long })).toEqual(["limits/a.ts:3 size"]);
   expect(findings({ "packages/holdfast/test/a.test.ts": long })).toEqual([]);
+});
+
+test("size: 60 kB a file that git has, but a lock file and a picture may be large", () => {
+  const large = "x".repeat(60_001);
+  const files = ["record.json", "package-lock.json", "docs/picture.svg", "docs/page.md", "ignored.json"];
+  const folder = tree({
+    ...house,
+    ...Object.fromEntries(files.map((file) => [file, large])),
+    "docs/page.md": large.slice(1),
+    ".gitignore": "ignored.json\n",
+  });
+  expect(tidy(folder)).toEqual([]);
+  execFileSync("git", ["init", "--quiet"], { cwd: folder });
+  execFileSync("git", ["add", "."], { cwd: folder });
+  expect(tidy(folder).map(({ file, rule }) => `${file} ${rule}`)).toEqual(["record.json size"]);
 });
 
 test("name, export, comment", () => {

@@ -3,11 +3,22 @@ import { type Finding, type Source, walk } from "./source.ts";
 
 const fileLines = 400;
 const functionLines = 60;
+const fileBytes = 60_000;
+/** A lock file and a picture are as large as they are. */
+const mayBeLarge = /(^|\/)package-lock\.json$|\.(svg|png)$/;
 
 export function checkFileSize(file: string, text: string): Finding[] {
   const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
   if (lines <= fileLines) return [];
   return [{ file, line: fileLines, rule: "size", message: `${lines} lines; at most ${fileLines} in a file` }];
+}
+
+/** What a program can make again is not committed: that is what large files are. */
+export function checkFileWeight(file: string, bytes: number): Finding[] {
+  if (bytes <= fileBytes || mayBeLarge.test(file)) return [];
+  return [
+    { file, line: 1, rule: "size", message: `${bytes} bytes; at most ${fileBytes} in a file that git has` },
+  ];
 }
 
 export function checkFunctionSize(source: Source): Finding[] {
