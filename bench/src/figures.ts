@@ -53,6 +53,7 @@ const catalogue = {
   commandsPerSecond: { head: "commands/s", digits: 0, of: "median" },
   clientCpuPercent: { head: "client\nCPU %", digits: 1, of: "median" },
   serverCpuPercent: { head: "server\nCPU %", digits: 1, of: "median" },
+  memoryEach: { head: "bytes of\nmemory\neach", digits: 0, of: "median" },
   lost: { head: "lost, says\nthe library", digits: 0, of: "sum" },
   expired: { head: "expired at\nthe server", digits: 0, of: "sum" },
   worstStallMs: { head: "worst\nstall ms", digits: 1, of: "median" },

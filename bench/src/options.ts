@@ -18,7 +18,7 @@ export interface BenchOptions {
 const IDS: readonly QuestionId[] = [
   ...(["l1", "l2", "l3", "l3p", "l4", "l5", "l6", "l6c", "s1", "s2", "r1", "r2"] as const),
   ...(["q1", "q2", "q3"] as const),
-  ...(["signals", "records", "election", "once", "first-lease"] as const),
+  ...(["signals", "records", "election", "once", "standing", "first-lease"] as const),
 ];
 
 const DETAILS = `
@@ -45,6 +45,8 @@ Questions (all of them without an argument):
   election
         how long there is no leader after one resigned or died
   once  what it costs to carry out work once for a key
+  standing
+        what 1, 10 and 100 processes ask of a server that hold, wait and stand idle
   first-lease
         how long a new process takes to its first lease, and what the import does
 

@@ -40,7 +40,7 @@ export type QuestionId =
   | ("r1" | "r2")
   | ("q1" | "q2" | "q3")
   | ("signals" | "records" | "election" | "once")
-  | "first-lease";
+  | ("standing" | "first-lease");
 
 export interface CaseResult {
   readonly id: string;

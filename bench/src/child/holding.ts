@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { requestsSent } from "../contestants/client.js";
 import type { Contestant, HeldMany } from "../contestants/contestant.js";
-import type { HoldTask, WatchReport, WatchTask } from "./messages.js";
+import type { HoldTask, StandTask, WatchReport, WatchTask } from "./messages.js";
 import { Stalls } from "./stalls.js";
 
 export class Holding {
@@ -23,12 +23,17 @@ export class Holding {
     return { tookMs };
   }
 
-  async watch({ ms }: WatchTask): Promise<WatchReport> {
+  stand({ names }: StandTask): null {
+    this.#contestant.stand?.(names);
+    return null;
+  }
+
+  async watch({ ms, stalls: isLooking = true }: WatchTask): Promise<WatchReport> {
     const requestsBefore = requestsSent();
     const cpuBefore = process.cpuUsage();
-    const stalls = new Stalls();
+    const stalls = isLooking ? new Stalls() : null;
     await sleep(ms);
-    const worst = stalls.end();
+    const worst = stalls?.end() ?? { worstStallMs: 0, worstOwnStallMs: 0 };
     const cpu = process.cpuUsage(cpuBefore);
     return {
       ...worst,

@@ -169,10 +169,18 @@ export interface HoldTask {
   readonly ttlMs: number;
 }
 
-/** Ask between `hold` and `let-go`. */
+/** Waits for locks that others hold, to the end of the process. */
+export interface StandTask {
+  readonly task: "stand";
+  readonly names: readonly string[];
+}
+
+/** Ask between `hold` and `let-go`, or where nothing is held. */
 export interface WatchTask {
   readonly task: "watch";
   readonly ms: number;
+  /** Looking for them costs more than many a process does. @default true */
+  readonly stalls?: boolean;
 }
 
 export interface WatchReport {
@@ -197,6 +205,7 @@ export interface Tasks {
   hear: { in: HearTask; out: HearReport };
   tell: { in: TellTask; out: TellReport };
   hold: { in: HoldTask; out: { readonly tookMs: number } };
+  stand: { in: StandTask; out: null };
   watch: { in: WatchTask; out: WatchReport };
   push: { in: PushTask; out: PushReport };
   consume: { in: ConsumeTask; out: null };

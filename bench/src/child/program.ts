@@ -70,6 +70,8 @@ async function perform(task: Task): Promise<Tasks[keyof Tasks]["out"]> {
       return await lanes.release(task);
     case "hold":
       return await holding.hold(task);
+    case "stand":
+      return holding.stand(task);
     case "watch":
       return await holding.watch(task);
     case "let-go":

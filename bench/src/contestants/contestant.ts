@@ -74,6 +74,8 @@ export interface Contestant<Held = unknown> {
   count?(name: string): Promise<number>;
   /** Takes all names and keeps them, with whatever renewal the library has. Absent: it has none. */
   hold?(names: readonly string[], ttlMs: number): Promise<HeldMany>;
+  /** Stands in line for each name until the process ends. Absent: nobody asks it. */
+  stand?(names: readonly string[]): void;
   close(): Promise<void>;
 }
 

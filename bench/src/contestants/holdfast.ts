@@ -26,6 +26,9 @@ async function openWith(port: number, options?: MutexOptions): Promise<Contestan
         release: async () => void (await Promise.all(leases.map((lease) => lease.release()))),
       };
     },
+    stand(names) {
+      for (const name of names) void hf.mutex(name, options).acquire({ wait: "12h" });
+    },
     async close() {
       await hf.close();
       client.disconnect();

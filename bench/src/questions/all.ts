@@ -13,6 +13,7 @@ import { allowing, refusing } from "./rate-limits.js";
 import { records } from "./records.js";
 import { redlock, redlockHot } from "./redlock.js";
 import { signals } from "./signals.js";
+import { standing } from "./standing.js";
 import { uncontended } from "./uncontended.js";
 
 export const questions: readonly Question[] = [
@@ -35,5 +36,6 @@ export const questions: readonly Question[] = [
   records,
   elections,
   once,
+  standing,
   firstLease,
 ];
