@@ -15,8 +15,8 @@ export interface Exploration {
 
 export function explore(model: Model): Exploration {
   const store = new Store();
-  const now = new Uint8Array(model.size);
-  const to = new Uint8Array(model.size);
+  const now = new Uint8ClampedArray(model.size);
+  const to = new Uint8ClampedArray(model.size);
   let [id, bad, rule] = [0, -1, ""];
 
   const emit = (): void => {

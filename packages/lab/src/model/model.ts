@@ -3,8 +3,8 @@
  * and all it needs: what may happen next, and what must never be. Every model begins with zeros.
  */
 
-/** Each number is 0 to 255. */
-export type State = Uint8Array;
+/** Each number is 0 to 254. What is written above that becomes 255, which the store refuses. */
+export type State = Uint8ClampedArray;
 
 /**
  * What just happened to the state that was passed to `steps`: it is stored, and the state is put back to

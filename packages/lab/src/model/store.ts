@@ -4,6 +4,9 @@
  */
 import type { State } from "./model.js";
 
+/** Ten times the largest search of the tests. What goes on beyond them, goes on for ever. */
+const MOST_STATES = 3_000_000;
+
 export class Store {
   readonly #ids = new Map<string, number>();
   readonly #keys: string[] = [];
@@ -17,6 +20,9 @@ export class Store {
   add(state: State, parent: number): boolean {
     const key = keyOf(state);
     if (this.#ids.has(key)) return false;
+    if (key.includes("\xff")) throw new RangeError(`a number is above 254: ${state}`);
+    if (this.size === MOST_STATES)
+      throw new RangeError(`more than ${MOST_STATES} states: make the model smaller`);
     this.#ids.set(key, this.size);
     this.#keys.push(key);
     this.#parents.push(parent);

@@ -9,7 +9,7 @@ export function traceTo(model: Model, store: Store, target: number): string[] {
   const path: number[] = [];
   for (let id = target; store.parent(id) !== id; id = store.parent(id)) path.unshift(id);
   // Where states stand for others by name, the trace goes by one set of names from its start to its end.
-  let state: State = new Uint8Array(model.size);
+  let state: State = new Uint8ClampedArray(model.size);
   return path.map((id) => {
     const step = stepTo(model, store, state, id);
     state = step.state;

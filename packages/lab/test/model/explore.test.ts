@@ -64,4 +64,13 @@ describe("explore", () => {
     };
     expect(() => explore(model)).toThrow("a step changed number 0 and was not emitted");
   });
+
+  it("refuses a number that is too large", () => {
+    const model = new Jugs(7);
+    model.steps = (now, to, emit) => {
+      to[1] = (now[1] as number) + 100;
+      emit(0, 0, 0);
+    };
+    expect(() => explore(model)).toThrow("a number is above 254: 0,255");
+  });
 });

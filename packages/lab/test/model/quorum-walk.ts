@@ -29,7 +29,7 @@ export class QuorumWalk {
     this.#model = model;
     this.#tally = tally;
     this.#base = nodes.nowUs - 1;
-    this.#now = new Uint8Array(model.size);
+    this.#now = new Uint8ClampedArray(model.size);
   }
 
   /** Takes one of the steps that are possible. Returns how the nodes differ from the model; null: there is none. */

@@ -59,7 +59,7 @@ export class QuorumModel implements Model {
   }
 
   steps(now: State, to: State, emit: Emit): void {
-    const { attempts, nodes, returns } = this.terms;
+    const { attempts, nodes } = this.terms;
     for (let attempt = 0; attempt < attempts; attempt++) {
       const phase = now[this.places.phase(attempt)];
       if (phase === Phase.idle) {
@@ -68,7 +68,7 @@ export class QuorumModel implements Model {
       }
       if (phase === Phase.asking) this.#ask(attempt, now, to, emit);
       else if (phase === Phase.confirming) this.#confirmAll(attempt, now, to, emit);
-      else if (phase === Phase.issued && returns) this.#return(attempt, now, to, emit);
+      else if (this.#mayReturn(phase)) this.#return(attempt, now, to, emit);
       this.#late(attempt, now, to, emit);
     }
     for (let node = 0; node < nodes; node++) this.#nodeSteps(node, now, to, emit);
@@ -211,6 +211,11 @@ export class QuorumModel implements Model {
     emit(QuorumAction.issue, attempt, 0);
   }
 
+  /** A holder that has had a quorum throughout. */
+  #mayReturn(phase: number | undefined): boolean {
+    return this.terms.returns && phase === Phase.issued;
+  }
+
   /** A holder takes a seat at a node where it has none; or it gives all up. */
   #return(attempt: number, now: State, to: State, emit: Emit): void {
     to[this.places.phase(attempt)] = Phase.lost;
@@ -268,7 +273,7 @@ export class QuorumModel implements Model {
   #isHeldEverywhere(now: State): boolean {
     const { attempts, nodes } = this.terms;
     for (let attempt = 0; attempt < attempts; attempt++) {
-      if (now[this.places.phase(attempt)] === Phase.issued && this.#seats(attempt, now) === nodes)
+      if (this.#mayReturn(now[this.places.phase(attempt)]) && this.#seats(attempt, now) === nodes)
         return true;
     }
     return false;
