@@ -50,6 +50,7 @@ const soak = [
   "packages/embedded/test/tcp.test.ts",
   "packages/holdfast/test/limits/{plain-way,blocks,charge-model}.test.ts",
   "packages/lab/test/limits/{bounds,groups}.test.ts",
+  "packages/lab/test/model/quorum-real.test.ts",
   "packages/lab/test/queues/restart.test.ts",
   "packages/lab/test/sim/workloads.test.ts",
 ];

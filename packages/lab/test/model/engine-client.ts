@@ -17,18 +17,6 @@ export class EngineClient {
     });
   }
 
-  /** What arrived since the last question, of a client that subscribed. */
-  heard(): Reply[] {
-    const heard = this.#replies;
-    this.#replies = [];
-    return heard;
-  }
-
-  end(): void {
-    this.#connection.end();
-    this.#valkey.pump();
-  }
-
   ask(words: readonly string[]): Reply {
     this.#replies = [];
     this.#connection.push(encode(words));

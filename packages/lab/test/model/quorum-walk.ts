@@ -1,46 +1,52 @@
-/** A walk through the model of G that real nodes take as well, step by step, and what the two differ in. */
-import type { QuorumModel } from "../../src/model/quorum/quorum.js";
+/** A walk through the model that real nodes take as well, step by step, and what the two differ in. */
+import type { State } from "../../src/model/model.js";
+import { Phase, type QuorumModel } from "../../src/model/quorum/quorum.js";
 import { QuorumAction } from "../../src/model/quorum/words.js";
-import { type QuorumNodes, scripts } from "./quorum-nodes.js";
+import type { QuorumNodes } from "./quorum-nodes.js";
 
 interface Open {
   readonly action: number;
   readonly x: number;
   readonly y: number;
-  readonly state: Uint8Array<ArrayBuffer>;
+  readonly state: State;
 }
 
-const CONFIRMING = 2;
+const { compute, confirm, issue, return: returns } = QuorumAction;
+const TO_RETURNS: readonly number[] = [compute, confirm, issue, returns];
 
 export class QuorumWalk {
+  /** The steps taken, in words. */
+  readonly taken: string[] = [];
   readonly #nodes: QuorumNodes;
   readonly #model: QuorumModel;
   readonly #tally: Record<string, number>;
   /** A stamp of the model is that much less. */
   readonly #base: number;
-  #now: Uint8Array<ArrayBuffer>;
+  #now: State;
 
   constructor(nodes: QuorumNodes, model: QuorumModel, tally: Record<string, number>) {
     this.#nodes = nodes;
     this.#model = model;
     this.#tally = tally;
     this.#base = nodes.nowUs - 1;
-    this.#now = new Uint8Array(model.fields.length);
+    this.#now = new Uint8ClampedArray(model.size);
   }
 
   /** Takes one of the steps that are possible. Returns how the nodes differ from the model; null: there is none. */
   step(choice: number): string[] | null {
     const open = this.#open();
-    // Returns are rare: few walks come to a holder and a node that is free.
-    const returns = open.filter(({ action }) => action === QuorumAction.return);
-    const among = returns.length > 0 ? returns : open;
+    const { places, terms } = this.#model;
+    // By chance alone, few walks come to a holder and a node that is free.
+    const toReturns = terms.returns ? open.filter(({ action }) => TO_RETURNS.includes(action)) : [];
+    const among = toReturns.length > 0 ? toReturns : open;
     const next = among[choice % Math.max(among.length, 1)];
     if (!next) return null;
+    this.taken.push(this.#model.words(next.action, next.x, next.y, this.#now, next.state));
     const found = [...this.#refusals(open), ...this.#taken(), ...this.#take(next)];
     this.#now = next.state;
-    for (let node = 0; node < this.#model.terms.nodes; node++) {
-      const known = Math.max(0, this.#nodes.known(scripts.G, node) - this.#base);
-      const token = this.#at(node, this.#model.places.token);
+    for (let node = 0; node < terms.nodes; node++) {
+      const known = Math.max(0, this.#nodes.known(node) - this.#base);
+      const token = this.#at(places.token(node));
       if (known !== token) found.push(`node ${node} knows ${known}, the model ${token}`);
     }
     return found;
@@ -62,17 +68,16 @@ export class QuorumWalk {
       case QuorumAction.grant:
       case QuorumAction.late: {
         this.#count("granted");
-        const expected = state[y * places.width + places.mark] as number;
-        const isNamed = this.#at(y, places.holder) === 0 && terms.named.includes(expected);
+        const expected = state[places.stamp(y)] as number;
+        const isNamed = this.#at(places.holder(y)) === 0 && terms.named.includes(expected);
         const named = isNamed ? this.#base + expected : 0;
         if (isNamed) this.#count("named");
-        return this.#stamped(this.#nodes.grant(scripts.G, y, x, { turns: terms.turns, named }), expected);
+        return this.#stamped(this.#nodes.grant(y, x, { turns: terms.turns, named }), expected);
       }
       case QuorumAction.return: {
         this.#count("returned");
-        const least = this.#last(x) + 1;
-        const stamp = this.#nodes.grant(scripts.G, y, x, { turns: terms.turns, least });
-        return this.#stamped(stamp, state[y * places.width + places.mark] as number);
+        const stamp = this.#nodes.grant(y, x, { turns: terms.turns, least: this.#last(x) + 1 });
+        return this.#stamped(stamp, state[places.stamp(y)] as number);
       }
       case QuorumAction.confirm:
         this.#count("confirmed");
@@ -82,10 +87,10 @@ export class QuorumWalk {
         return this.#confirm(y, x) ? [`node ${y} confirmed to ${x}`] : [];
       case QuorumAction.yield:
         this.#count("anew");
-        if (state[y * places.width + places.holder] === 0) this.#nodes.forget(scripts.G, y);
+        if (state[places.holder(y)] === 0) this.#nodes.forget(y);
         return [];
       case QuorumAction.forget:
-        this.#nodes.forget(scripts.G, x);
+        this.#nodes.forget(x);
         return [];
       default:
         return [];
@@ -96,24 +101,19 @@ export class QuorumWalk {
     return stamp === this.#base + expected ? [] : [`stamped ${stamp}, the model ${this.#base + expected}`];
   }
 
+  /** The last token of its block. */
   #last(attempt: number): number {
     const { places, terms } = this.#model;
-    return this.#base + (this.#now[places.attempts + 3 * attempt + 1] as number) + terms.turns - 1;
+    return this.#base + this.#at(places.tokenOf(attempt)) + terms.turns - 1;
   }
 
   #confirm(node: number, attempt: number): boolean {
-    const stamp = this.#base + this.#said(node, attempt) - 1;
-    return this.#nodes.confirm(scripts.G, node, attempt, stamp, this.#last(attempt));
+    const stamp = this.#base + this.#at(this.#model.places.said(node, attempt)) - 1;
+    return this.#nodes.confirm(node, attempt, stamp, this.#last(attempt));
   }
 
-  /** What its last grant there said, + 1; 0: it has none that counts. */
-  #said(node: number, attempt: number): number {
-    const { places } = this.#model;
-    return this.#at(node, attempt * places.each + places.said);
-  }
-
-  #at(node: number, place: number): number {
-    return this.#now[node * this.#model.places.width + place] as number;
+  #at(place: number): number {
+    return this.#now[place] as number;
   }
 
   /** Confirmations that the model does not allow. */
@@ -121,15 +121,15 @@ export class QuorumWalk {
     const { places, terms } = this.#model;
     const found: string[] = [];
     for (let attempt = 0; attempt < terms.attempts; attempt++) {
-      if (this.#now[places.attempts + 3 * attempt] !== CONFIRMING) continue;
+      if (this.#at(places.phase(attempt)) !== Phase.confirming) continue;
       for (let node = 0; node < terms.nodes; node++) {
-        const isConfirmed = this.#at(node, attempt * places.each + places.confirmed) !== 0;
+        const isConfirmed = this.#at(places.confirmed(node, attempt)) !== 0;
         const isAllowed = open.some(
           ({ action, x, y }) => action === QuorumAction.confirm && x === attempt && y === node,
         );
-        const said = this.#said(node, attempt);
+        const said = this.#at(places.said(node, attempt));
         // A node confirms to a seat that is younger than the token. That it does not count is the attempt's own rule.
-        const isYounger = said - 1 > (this.#now[places.attempts + 3 * attempt + 1] as number);
+        const isYounger = said - 1 > this.#at(places.tokenOf(attempt));
         if (isConfirmed || isAllowed || said === 0 || isYounger) continue;
         this.#count("refused");
         if (this.#confirm(node, attempt)) found.push(`node ${node} confirmed to ${attempt}`);
@@ -143,11 +143,12 @@ export class QuorumWalk {
     const { places, terms } = this.#model;
     const found: string[] = [];
     for (let node = 0; node < terms.nodes; node++) {
-      const holder = this.#at(node, places.holder);
+      const holder = this.#at(places.holder(node));
       if (holder === 0) continue;
       this.#count("taken");
-      if (this.#nodes.grant(scripts.G, node, holder % terms.attempts) !== null)
-        found.push(`node ${node} granted to ${holder % terms.attempts} what ${holder - 1} holds`);
+      const other = holder % terms.attempts;
+      if (this.#nodes.grant(node, other) !== null)
+        found.push(`node ${node} granted to ${other} what ${holder - 1} holds`);
     }
     return found;
   }

@@ -1,6 +1,6 @@
 /** What can happen in the quorum model, and how it is told. */
 import type { State } from "../model.js";
-import { nodeName, type QuorumPlaces } from "./fields.js";
+import type { QuorumPlaces } from "./places.js";
 import type { QuorumTerms } from "./terms.js";
 
 export const QuorumAction = {
@@ -12,13 +12,11 @@ export const QuorumAction = {
   issue: 5,
   giveUp: 6,
   forget: 7,
-  save: 8,
-  restart: 9,
-  tick: 10,
-  yield: 11,
-  refuse: 12,
-  return: 13,
-  askOn: 14,
+  restart: 8,
+  yield: 9,
+  refuse: 10,
+  askOn: 11,
+  return: 12,
 } as const;
 
 export interface QuorumStep {
@@ -31,27 +29,29 @@ export interface QuorumStep {
   readonly after: State;
 }
 
-export function quorumWords(terms: QuorumTerms, places: QuorumPlaces, step: QuorumStep): string {
-  const { action, x, y, after } = step;
+export function quorumWords({ turns }: QuorumTerms, places: QuorumPlaces, step: QuorumStep): string {
+  const { action, x, y, before, after } = step;
   const client = `client ${x + 1}`;
-  const token = after[places.attempts + 3 * x + 1];
+  const token = after[places.tokenOf(x)] as number;
+  const tokens = turns === 1 ? `token ${token}` : `tokens ${token} to ${token + turns - 1}`;
+  const grant = `grants: stamp ${after[places.stamp(y)]}`;
   switch (action) {
     case QuorumAction.start:
       return `${client} begins`;
     case QuorumAction.grant:
-      return `${nodeName(y)} grants to ${client}: ${grantWords(terms, places, step)}`;
+      return `${nodeName(y)}, asked by ${client}, ${grant}`;
     case QuorumAction.late:
-      return `a late copy of the request of ${client} reaches ${nodeName(y)}, which grants: ${grantWords(terms, places, step)}`;
+      return `a late copy of the request of ${client} reaches ${nodeName(y)}, which ${grant}`;
     case QuorumAction.compute:
       return `${client} has a majority and computes token ${token}`;
     case QuorumAction.confirm:
       return `${nodeName(y)} confirms token ${token} to ${client}`;
     case QuorumAction.issue:
-      return `${client} returns ${tokenWords(terms, token)} to its caller`;
+      return `${client} returns ${tokens} to its caller`;
     case QuorumAction.giveUp:
       return `${client} gives up`;
     case QuorumAction.forget:
-      return `the hold of client ${step.before[x * places.width + places.holder]} at ${nodeName(x)} is gone`;
+      return `the hold of client ${before[places.holder(x)]} at ${nodeName(x)} is gone`;
     case QuorumAction.yield:
       return `${client} yields its seat at ${nodeName(y)}`;
     case QuorumAction.refuse:
@@ -59,28 +59,12 @@ export function quorumWords(terms: QuorumTerms, places: QuorumPlaces, step: Quor
     case QuorumAction.askOn:
       return `${client} has too few seats left, and asks on`;
     case QuorumAction.return:
-      return `${client} returns to ${nodeName(y)}, which grants: ${grantWords(terms, places, step)}`;
-    case QuorumAction.save:
-      return `what ${nodeName(x)} knows now is what it will find again`;
-    case QuorumAction.restart:
-      return `${nodeName(x)} restarts ${restartWords(terms, places, step)}`;
+      return `${client} returns to ${nodeName(y)}, which ${grant}`;
     default:
-      return `a moment passes: true time is ${after[places.time]}`;
+      return `${nodeName(x)} restarts and has forgotten everything`;
   }
 }
 
-function tokenWords({ turns }: QuorumTerms, token = 0): string {
-  return turns === 1 ? `token ${token}` : `tokens ${token} to ${token + turns - 1}`;
-}
-
-function grantWords(terms: QuorumTerms, places: QuorumPlaces, { y, after }: QuorumStep): string {
-  const at = y * places.width;
-  if (terms.design.onGrant === "stamp") return `stamp ${after[at + places.mark]}`;
-  return `its token is ${after[at + places.token]}`;
-}
-
-function restartWords(terms: QuorumTerms, places: QuorumPlaces, { x, after }: QuorumStep): string {
-  const silence = terms.clock ? `, silent for ${terms.clock.silence}` : "";
-  if (terms.after === "empty") return `and has forgotten everything${silence}`;
-  return `with token ${after[x * places.width + places.token]}${silence}`;
+function nodeName(node: number): string {
+  return String.fromCharCode(65 + node);
 }
