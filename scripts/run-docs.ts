@@ -48,7 +48,12 @@ export function pagesOf(root: string): string[] {
   const readmes = [
     "README.md",
     "CONTRIBUTING.md",
-    ...workspaces(root).map((folder) => `${folder}/README.md`),
+    ...workspaces(root).flatMap((folder) => [
+      `${folder}/README.md`,
+      ...filesBelow(join(root, folder, "src"), `${folder}/src/`).filter((file) =>
+        file.endsWith("/README.md"),
+      ),
+    ]),
   ];
   const docs = filesBelow(join(root, "docs"), "docs/").filter((file) => file.endsWith(".md"));
   return [...readmes.filter((file) => existsSync(join(root, file))), ...docs];

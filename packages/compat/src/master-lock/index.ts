@@ -1,6 +1,6 @@
 /**
  * @holdfast/compat/master-lock: the Ruby gem master_lock in TypeScript, on holdfast. Names in camel case,
- * times in seconds, as in the gem; docs/guides/migrating.md lists what differs.
+ * times in seconds, as in the gem; README.md lists what differs.
  */
 export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";
 export {

@@ -1,6 +1,6 @@
 /**
  * @holdfast/compat/rate-limiter-flexible: the limiters of npm rate-limiter-flexible 11 over Redis, and those in memory that stand
- * in for them. Keys, values and durations are the original's. docs/guides/migrating.md lists what differs.
+ * in for them. Keys, values and durations are the original's. README.md lists what differs.
  */
 export { NotPortedError } from "../not-ported-error.js";
 export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";

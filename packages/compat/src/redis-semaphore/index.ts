@@ -1,6 +1,6 @@
 /**
  * @holdfast/compat/redis-semaphore: the Mutex, Semaphore and MultiSemaphore of npm redis-semaphore 5 on holdfast. Its
- * Redlock classes are not part of it. docs/guides/migrating.md lists what differs.
+ * Redlock classes are not part of it. README.md lists what differs.
  */
 export { NotPortedError } from "../not-ported-error.js";
 export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";

@@ -1,6 +1,6 @@
 /**
  * @holdfast/compat/redlock-4: the shape of npm redlock 4.2.0 over one server or several, on holdfast.
- * docs/guides/migrating.md lists what differs.
+ * README.md lists what differs.
  */
 export { NotPortedError } from "../not-ported-error.js";
 export { redlockOf } from "../redlock/shared-redlock.js";

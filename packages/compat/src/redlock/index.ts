@@ -1,6 +1,6 @@
 /**
  * @holdfast/compat/redlock: the shape of npm redlock 5.0.0-beta.2 over one server or several, on
- * holdfast. docs/guides/migrating.md lists what differs.
+ * holdfast. README.md lists what differs.
  */
 export { NotPortedError } from "../not-ported-error.js";
 export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";

@@ -1,6 +1,6 @@
 /**
  * @holdfast/compat/traffic-jam: the Ruby gem traffic_jam in TypeScript, on holdfast's limits. Names in camel case,
- * periods in seconds, as in the gem; docs/guides/migrating.md lists what differs.
+ * periods in seconds, as in the gem; README.md lists what differs.
  */
 export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";
 export {

@@ -1,5 +1,5 @@
 /**
- * Defects of traffic_jam 2b90aa5, each by its number in docs/guides/migrating.md, and what is here instead. Those that
+ * Defects of traffic_jam 2b90aa5, each by its number in src/traffic-jam/README.md, and what is here instead. Those that
  * need time to pass are in the lab.
  */
 import { describe, expect, test } from "vitest";
