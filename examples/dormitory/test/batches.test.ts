@@ -237,6 +237,8 @@ describe("an import", () => {
       [5, "beds"],
     ]);
     expect((await dormitory.rooms.of(BATCH)).find(({ building }) => building === "Oak")).toMatchObject({
+      // Long enough that no two of thousands are alike.
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
       beds: 4,
       free: 4,
     });

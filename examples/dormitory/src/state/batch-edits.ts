@@ -2,7 +2,6 @@
  * Edits of a batch, under its lock. PostgreSQL is written first, in a transaction that stays open until Redis has taken the edit: a refusal
  * by either side leaves both as they were.
  */
-import { randomUUID } from "node:crypto";
 import type { Lease } from "holdfast";
 import type { BatchRows } from "../data/batch-rows.js";
 import { brokenConstraint } from "../data/constraint.js";
@@ -11,7 +10,7 @@ import { EditRefused } from "../domain/edit-refused.js";
 import type { EditResult } from "../domain/service.js";
 import type { Student } from "../domain/student.js";
 import { fenceEntry } from "./fences.js";
-import { batchLock, batchSignal } from "./names.js";
+import { batchLock, batchSignal, newId } from "./names.js";
 import { answered, piped, type Store } from "./store.js";
 
 const LOCK_TTL = "5s";
@@ -135,7 +134,7 @@ export class BatchEdits {
       if (named.has(nameOf(draft)) || (known && known.beds !== draft.beds))
         throw new EditRefused("room-exists", `${draft.building} ${draft.name}`);
       named.add(nameOf(draft));
-      return { ...draft, id: known?.id ?? randomUUID().slice(0, 8) };
+      return { ...draft, id: known?.id ?? newId() };
     });
   }
 

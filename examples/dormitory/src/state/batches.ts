@@ -1,12 +1,11 @@
 /** Batches: their terms in Redis, and their figures. */
-import { randomUUID } from "node:crypto";
 import type { BatchRows } from "../data/batch-rows.js";
 import type { Batch, BatchChange, BatchDraft, BatchFigures, ContestedRoom } from "../domain/batch.js";
 import type { EditResult } from "../domain/service.js";
 import type { Student } from "../domain/student.js";
 import { BatchEdits } from "./batch-edits.js";
 import { type Meta, toBatch, toMs } from "./batch-terms.js";
-import { batchSignal, SELECTION_LANES } from "./names.js";
+import { batchSignal, newId, SELECTION_LANES } from "./names.js";
 import { answered, piped, type Store } from "./store.js";
 
 const PACE_MS = 10_000;
@@ -68,10 +67,7 @@ export class Batches {
   }
 
   create(draft: BatchDraft, by: Student): Promise<EditResult> {
-    return this.#edits.run(
-      { id: randomUUID().slice(0, 8), isNew: true, terms: { ...draft, archived: false } },
-      by,
-    );
+    return this.#edits.run({ id: newId(), isNew: true, terms: { ...draft, archived: false } }, by);
   }
 
   edit(id: string, change: BatchChange, by: Student): Promise<EditResult> {

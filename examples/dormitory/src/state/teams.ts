@@ -21,6 +21,7 @@ import {
 } from "../domain/team.js";
 import { type FenceEntry, fenceEntry } from "./fences.js";
 import { type Look, look } from "./look.js";
+import { newId } from "./names.js";
 import { type NamedLease, underLocks } from "./nested-locks.js";
 import type { Rooms } from "./rooms.js";
 import { answered, piped, type Store } from "./store.js";
@@ -137,7 +138,7 @@ export class Teams {
           withoutRoom: team.members,
           setTeams: [
             { id: team.id, members: rest },
-            { id: `t${student.id}.${randomUUID().slice(0, 8)}`, members: [student.id] },
+            { id: `t${student.id}.${newId()}`, members: [student.id] },
           ],
           dropInvitations: pending.filter(({ from }) => from.id === student.id).map(({ id }) => id),
         },
