@@ -181,7 +181,7 @@ function sectionOf({ runs }: FiguresRecord, { title, at, contestants, cases }: R
     "",
     `## ${bare(title).replace(/^./, (letter) => letter.toUpperCase())}`,
     "",
-    `${at.slice(0, 10)}, ${run?.rounds} rounds of ${run?.secondsPerSlice} s, Node ${run?.machine.node}, Redis ${run?.machine.redis}.`,
+    `${at.slice(0, 10)}, \`--rounds ${run?.rounds} --seconds ${run?.secondsPerSlice}\`, Node ${run?.machine.node}, Redis ${run?.machine.redis}.`,
     "",
     ...tableOf(["", ...heads], rows),
   ];
