@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { chosen, gatesOf } from "../check/gates.ts";
 import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
 import { commandsOf, missingIn } from "../docs/commands.ts";
-import { runDocs } from "../run-docs.ts";
+import { pagesOf, runDocs } from "../run-docs.ts";
 import { tree } from "./tree.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -69,6 +69,28 @@ describe("blocks", () => {
     expect(outputDiffers(promised, "a 12 c\nd\n")).toBeDefined();
     expect(outputDiffers([], "whatever")).toBeUndefined();
   });
+});
+
+test("the pages are those of the root, of each package and its modules, and of docs/", () => {
+  const folder = tree({
+    "README.md": "",
+    "NOTES.md": "",
+    "docs/guides/a.md": "",
+    "docs/a.svg": "",
+    "packages/p/package.json": "{}",
+    "packages/p/README.md": "",
+    "packages/p/src/module/README.md": "",
+    "packages/p/src/module/OTHER-README.md": "",
+    "packages/p/test/README.md": "",
+    "packages/p/node_modules/q/src/README.md": "",
+    "packages/none/src/README.md": "",
+  });
+  expect(pagesOf(folder)).toEqual([
+    "README.md",
+    "packages/p/README.md",
+    "packages/p/src/module/README.md",
+    "docs/guides/a.md",
+  ]);
 });
 
 describe("commands", () => {

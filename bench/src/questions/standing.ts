@@ -145,6 +145,8 @@ async function startAll(
     const starting = Array.from({ length: next }, async () => {
       started.push(await ContestantProcess.start("holdfast", setting.server.port));
     });
+    // Each is known before any failure is told: who ends them all must not miss one.
+    await Promise.allSettled(starting);
     await Promise.all(starting);
   }
   return started;
