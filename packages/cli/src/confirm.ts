@@ -1,9 +1,11 @@
 /** A question before something is taken away. */
+
 import { createInterface } from "node:readline/promises";
+import { host } from "./host.js";
 
 /** @throws the reason of `signal` */
 export async function confirmed(question: string, signal: AbortSignal): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const terminal = createInterface({ input: host().stdin, output: host().stderr });
   const interrupt = new AbortController();
   terminal.once("close", () => interrupt.abort()); // Ctrl-D
   terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));

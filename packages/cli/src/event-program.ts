@@ -1,8 +1,10 @@
 /** The commands about events, and the one that begins a latch or a barrier again. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationOption, parseWait } from "./duration.js";
 import { EVENT_HELP } from "./event-help.js";
 import { HELP } from "./help.js";
+import { host } from "./host.js";
 import { settingsOf } from "./settings.js";
 
 type Finish = (exitCode: number) => void;
@@ -103,7 +105,7 @@ export function addReset(program: Command, finish: Finish): void {
     .addHelpText("after", HELP.reset)
     .action(async (name: string, _: unknown, self: Command) => {
       const { kind, yes, ...rest } = self.optsWithGlobals();
-      if (!yes && !process.stdin.isTTY)
+      if (!yes && !host().stdin.isTTY)
         self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
       const { reset } = await import("./commands/reset.js");
       finish(await reset({ kind, name, yes: yes === true }, settingsOf(rest)));

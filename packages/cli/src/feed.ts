@@ -1,6 +1,8 @@
 /** Feed: messages from stdin, one a line, pushed while they come. */
+
 import { EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
+import { host } from "./host.js";
 import { note, noteEvent } from "./output/output.js";
 import { Progress } from "./output/progress.js";
 
@@ -35,10 +37,10 @@ const MOST_BYTES = 131_072;
 /** Pushes every line of stdin in its order. When it fails, it says on stderr how many were pushed. */
 export async function feed<Item>(settings: FeedSettings<Item>): Promise<Fed> {
   const { json, signal, push } = settings;
-  const progress = new Progress(process.stderr, !json);
+  const progress = new Progress(host().stderr, !json);
   let fed: Fed = { pushed: 0, first: null, last: null };
   let sending: Group<Item> | null = null;
-  const end = (): void => void process.stdin.destroy();
+  const end = (): void => void host().stdin.destroy();
   signal.addEventListener("abort", end, { once: true });
   try {
     for await (const group of groupsOf(settings)) {
@@ -96,7 +98,7 @@ async function pushGroup<Item>(
 /** A group ends where no more can be read at once, so that a slow writer's lines do not wait for the next ones. */
 async function* groupsOf<Item>({ parse }: FeedSettings<Item>): AsyncGenerator<Group<Item>, void, undefined> {
   let number = 0;
-  for await (const lines of linesOf(process.stdin)) {
+  for await (const lines of linesOf(host().stdin)) {
     let [items, numbers]: [Item[], number[]] = [[], []];
     let bytes = 0;
     for (const line of lines) {

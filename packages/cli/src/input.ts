@@ -1,6 +1,8 @@
 /** The value that a user gives to a command, as an argument or through stdin. */
+
 import { EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
+import { host } from "./host.js";
 
 /** How the value is to be understood. */
 export type ValueForm = "json" | "text" | "bytes";
@@ -25,7 +27,7 @@ export function parseValue(bytes: Buffer, form: ValueForm, what = "VALUE"): unkn
 async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of process.stdin) {
+  for await (const chunk of host().stdin) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
     if (size > MOST_BYTES) throw usage("stdin has more than 1 MiB");

@@ -1,7 +1,9 @@
 /** Ctrl-C and its kin, while holdfast itself works: they end the work in order, the second time at once. */
+
 import { constants } from "node:os";
 import { SIGNAL_BASE } from "./exit-codes.js";
 import { Failure } from "./failure.js";
+import { host } from "./host.js";
 
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
@@ -22,11 +24,11 @@ export async function interruptible<Value>(work: (signal: AbortSignal) => Promis
     if (interrupt.signal.aborted) process.exit(exitCodeOfSignal(name));
     interrupt.abort(new Interrupted(name));
   };
-  for (const name of ENDING) process.on(name, listener);
+  for (const name of ENDING) host().on(name, listener);
   try {
     return await work(interrupt.signal);
   } finally {
-    for (const name of ENDING) process.off(name, listener);
+    for (const name of ENDING) host().off(name, listener);
   }
 }
 
@@ -36,9 +38,9 @@ export function noteInterrupts(): () => NodeJS.Signals | null {
   const listener = (name: NodeJS.Signals): void => {
     first ??= name;
   };
-  for (const name of ENDING) process.on(name, listener);
+  for (const name of ENDING) host().on(name, listener);
   return () => {
-    for (const name of ENDING) process.off(name, listener);
+    for (const name of ENDING) host().off(name, listener);
     return first;
   };
 }
@@ -48,5 +50,5 @@ export function noteInterrupts(): () => NodeJS.Signals | null {
  * the next. A signal reaches the listeners of the next turn of the event loop.
  */
 export function takeOverSignals(): void {
-  for (const name of ENDING) process.on(name, () => {});
+  for (const name of ENDING) host().on(name, () => {});
 }

@@ -1,8 +1,10 @@
 /** The commands about limits, as `program.ts` has those about locks. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LimitType } from "holdfast";
 import { parseDuration } from "./duration.js";
 import { HELP } from "./help.js";
+import { host } from "./host.js";
 import { settingsOf } from "./settings.js";
 
 type Finish = (exitCode: number) => void;
@@ -93,7 +95,7 @@ export function addLimits(program: Command, finish: Finish): void {
     .addHelpText("after", HELP.limitsReset)
     .action(async (name: string, target: string, _: unknown, self: Command) => {
       const { yes, ...rest } = self.optsWithGlobals();
-      if (!yes && !process.stdin.isTTY)
+      if (!yes && !host().stdin.isTTY)
         self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
       const { reset } = await import("./commands/limits.js");
       finish(await reset({ name, target, yes: yes === true }, settingsOf(rest)));

@@ -1,18 +1,17 @@
 #!/usr/bin/env node
-/** The `holdfast` command: parses, calls the library, prints. */
-import { CommanderError } from "commander";
+/** The `holdfast` command, as a process. */
 import { EXIT } from "./exit-codes.js";
-import { exitCodeOf, Failure } from "./failure.js";
+import { Failure } from "./failure.js";
 import { exitCodeOfSignal } from "./interrupt.js";
 import { reportFailure } from "./output/output.js";
-import { buildProgram } from "./program.js";
+import { run, wantsJson } from "./run.js";
 
 /**
  * Writing may fail because the reader of the output is gone (`| head`, a closed terminal), which is no error, or for
  * example because the disk is full, which is an error. In both cases the work ends in order: a command under a lock is
  * not stopped.
  */
-function outliveReaders(): void {
+function outliveReaders(json: boolean): void {
   process.stderr.on("error", () => {}); // Nowhere is left to say so.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE" || error.code === "EIO") return;
@@ -34,25 +33,9 @@ function hushLibrary(): void {
 }
 
 const args = process.argv.slice(2);
-const end = args.indexOf("--");
-const json = args.slice(0, end < 0 ? args.length : end).includes("--json");
-outliveReaders();
+outliveReaders(wantsJson(args));
 hushLibrary();
-try {
-  // Node.js decodes what is no UTF-8 to this character: two names would become one, and the command under a lock would
-  // work on another file than it was told.
-  if (args.some((word) => word.includes("\ufffd")))
-    throw new Failure("USAGE", EXIT.usage, "an argument is not UTF-8");
-  const program = buildProgram(args, json, (exitCode) => {
-    process.exitCode = exitCode;
-  });
-  await program.parseAsync(args, { from: "user" });
-} catch (error) {
-  process.exitCode = exitCodeOf(error);
-  // Commander has printed its own complaints, and the help that was asked for is none.
-  const isTold = error instanceof CommanderError && (!json || process.exitCode === 0);
-  if (!isTold) reportFailure(error, json);
-}
+process.exitCode = await run(args);
 // A shell ends its loop at Ctrl-C only when what it waited for died of it as well.
 if (process.exitCode === exitCodeOfSignal("SIGINT") && process.stdin.isTTY)
   process.kill(process.pid, "SIGINT");

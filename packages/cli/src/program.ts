@@ -1,4 +1,5 @@
 /** The command line: from arguments to the call of one command. Each command is loaded when it is called. */
+
 import { readFileSync } from "node:fs";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { candidatesFor } from "./completion/candidates.js";
@@ -7,6 +8,7 @@ import { durationOption, graceOption, parseDuration, parseWait, ttlOption } from
 import { addElections } from "./election-program.js";
 import { addEvent, addReset } from "./event-program.js";
 import { HELP } from "./help.js";
+import { host } from "./host.js";
 import { KIND_NAMES } from "./kinds/names.js";
 import { addLanes } from "./lanes-program.js";
 import { addLimit, addLimits } from "./limit-program.js";
@@ -28,7 +30,11 @@ export function buildProgram(
 ): Command {
   const program = new Command("holdfast")
     .exitOverride()
-    .configureOutput(json ? { writeErr: () => {} } : { outputError: (text, write) => write(named(text)) })
+    .configureOutput({
+      writeOut: (text) => host().stdout.write(text),
+      writeErr: (text) => json || host().stderr.write(text),
+      outputError: (text, write) => write(named(text)),
+    })
     .description("Locks with leases and fencing tokens, rate limits and records, from the command line.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this text")
@@ -173,7 +179,7 @@ function addRelease(program: Command, finish: (exitCode: number) => void): void 
     .action(async (name: string, _: unknown, self: Command) => {
       const { force, fence, yes, kind, ...rest } = self.optsWithGlobals();
       if (!force) self.error("error: only its holder releases a lock; --force takes it from the holder");
-      if (!yes && !process.stdin.isTTY)
+      if (!yes && !host().stdin.isTTY)
         self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
       const { release } = await import("./commands/release.js");
       finish(await release({ kind, name, fence, yes: yes === true }, settingsOf(rest)));
@@ -264,7 +270,7 @@ function addCompletion(program: Command): void {
     .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
     .addHelpText("after", HELP.completion)
     .action((shell: Shell) => {
-      process.stdout.write(completionScript(shell));
+      host().stdout.write(completionScript(shell));
     });
   program
     .command("complete", { hidden: true })

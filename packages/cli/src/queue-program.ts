@@ -1,6 +1,8 @@
 /** The commands about queues, as `program.ts` has those about locks. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationOption, parseDuration, parseWait } from "./duration.js";
+import { host } from "./host.js";
 import { QUEUE_HELP } from "./queue-help.js";
 import { settingsOf } from "./settings.js";
 
@@ -258,7 +260,7 @@ export function countOption(byDefault: number): Option {
 }
 
 export function assertCanAsk(self: Command, yes: unknown): void {
-  if (!yes && !process.stdin.isTTY)
+  if (!yes && !host().stdin.isTTY)
     self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
 }
 

@@ -1,7 +1,9 @@
 /** The commands about records, as `program.ts` has those about locks. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "./duration.js";
 import { HELP } from "./help.js";
+import { host } from "./host.js";
 import { settingsOf } from "./settings.js";
 
 type Finish = (exitCode: number) => void;
@@ -57,7 +59,7 @@ function addPut(record: Command, finish: Finish): void {
     .addHelpText("after", HELP.recordPut)
     .action(async (name: string, value: string | undefined, _: unknown, self: Command) => {
       const { ifVersion: version, keep: keepMs, tag, text, bytes, ...rest } = self.optsWithGlobals();
-      if ((value ?? "-") === "-" && process.stdin.isTTY)
+      if ((value ?? "-") === "-" && host().stdin.isTTY)
         self.error("error: VALUE is missing: give it as an argument, or through stdin");
       const { put } = await import("./commands/record.js");
       const form = text ? "text" : bytes ? "bytes" : "json";
@@ -77,7 +79,7 @@ function addDelete(record: Command, finish: Finish): void {
     .addHelpText("after", HELP.recordDelete)
     .action(async (name: string, _: unknown, self: Command) => {
       const { ifVersion: version, tag, yes, ...rest } = self.optsWithGlobals();
-      if (!yes && !process.stdin.isTTY)
+      if (!yes && !host().stdin.isTTY)
         self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
       const { remove } = await import("./commands/record.js");
       finish(await remove({ name, version, tag, yes: yes === true }, settingsOf(rest)));

@@ -2,6 +2,7 @@
 import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { callerOf } from "./call.js";
 import { isAlive, Program } from "./program.js";
 import { REDIS_FIRST, type TestServer } from "./servers.js";
 
@@ -19,6 +20,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
     });
     afterAll(() => server?.stop());
     const holdfast = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
+    const { start, call } = callerOf(() => [server.url]);
 
     function library(): Holdfast {
       const hf = new Holdfast(server.redis);
@@ -31,7 +33,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       const { exitCode, stdout, stderr } = await holdfast("elect", "env", "--", "sh", "-c", command).ended();
       expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: "" });
       expect(stdout).toMatch(/^env (\d{16}) \1\n$/);
-      expect(await holdfast("leader", "env").ended()).toMatchObject({
+      expect(await call("leader", "env")).toMatchObject({
         exitCode: 1,
         stdout: "env\n  led by      nobody\n  candidates  0\n",
       });
@@ -51,12 +53,12 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       await first.printed(/^\d+ \d+\n/);
       const second = holdfast("elect", "shown", "--label", "b", "--json", "--", ...SLEEPER);
       await second.printed(/"event":"waiting","election":"shown","ahead":0/, "stderr");
-      const { stdout, exitCode } = await holdfast("leader", "shown").ended();
+      const { stdout, exitCode } = await call("leader", "shown");
       expect(exitCode).toBe(0);
       expect(stdout).toMatch(
         /^shown\n {2}led by +a \(pid \d+ on .+\)\n {2}term +\d{16}\n {2}value +http:\/\/a\\u\{1b\}\[2J\n {2}left +.+ s\n {2}candidates +1\n +1 {2}b \(pid .+\)\n$/,
       );
-      const json = JSON.parse((await holdfast("leader", "shown", "--json").ended()).stdout);
+      const json = JSON.parse((await call("leader", "shown", "--json")).stdout);
       expect(json).toMatchObject({
         election: "shown",
         leader: {
@@ -96,7 +98,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
     test("--once: exit 70 when the lead is lost; --wait: exit 75 when somebody else leads", async () => {
       const program = holdfast("elect", "once", "--once", "--term", "2s", "--grace", "1s", "--", ...SLEEPER);
       await program.printed(/^\d+ \d+\n/);
-      const busy = await holdfast("elect", "once", "--wait", "0", "--", "true").ended();
+      const busy = await call("elect", "once", "--wait", "0", "--", "true");
       expect(busy).toMatchObject({ exitCode: 75, stderr: "holdfast: somebody else leads 'once'\n" });
       await (await library().inspector()).forceRelease("election:once");
       const { exitCode, stderr } = await program.ended();
@@ -121,7 +123,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
     });
 
     test("leader --watch says who leads, and nobody", async () => {
-      const watch = holdfast("leader", "watched", "--watch");
+      const watch = start("leader", "watched", "--watch");
       await watch.printed(/ nobody leads watched\n$/);
       const leadership = await library()
         .election("watched")
@@ -129,16 +131,16 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       await watch.printed(new RegExp(` leads watched, term ${leadership.term}: \\{"port":1\\}\n$`));
       await leadership.resign();
       await watch.printed(/\n.* nobody leads watched\n$/);
-      watch.child.kill("SIGINT");
+      watch.kill("SIGINT");
       expect((await watch.ended()).exitCode).toBe(0);
     });
 
     test("wrong arguments say what is missing", async () => {
-      expect(await holdfast("elect", "x", "true").ended()).toMatchObject({
+      expect(await call("elect", "x", "true")).toMatchObject({
         exitCode: 64,
         stderr: expect.stringContaining("put -- before the command: holdfast elect NAME -- COMMAND"),
       });
-      expect(await holdfast("elect", "x", "--term", "5", "--", "true").ended()).toMatchObject({
+      expect(await call("elect", "x", "--term", "5", "--", "true")).toMatchObject({
         exitCode: 64,
       });
     });

@@ -1,7 +1,8 @@
-/** `holdfast event` and `holdfast reset`: each start costs, so a test does several things. */
+/** `holdfast event` and `holdfast reset`. */
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Ended, Program } from "./program.js";
+import { callerOf } from "./call.js";
+
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,8 +18,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const start = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
-const holdfast = (...args: string[]): Promise<Ended> => start(...args).ended();
+const { start, call: holdfast } = callerOf(() => [server.url]);
 
 test("a wait ends with the set of another process, and prints its data", async () => {
   const waiting = start("event", "wait", "imported", "--wait", "forever");
@@ -67,7 +67,7 @@ test("a wait that is interrupted leaves with 130", async () => {
   const waiting = start("event", "wait", "never", "--wait", "forever");
   const inspector = await hf.inspector();
   await expect.poll(async () => (await inspector.event("never")).listening, { timeout: 30_000 }).toBe(1);
-  waiting.child.kill("SIGINT");
+  waiting.kill("SIGINT");
   expect((await waiting.ended()).exitCode).toBe(130);
 });
 

@@ -2,7 +2,8 @@
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { type Ended, jsonLines, Program } from "./program.js";
+import { callerOf } from "./call.js";
+import { jsonLines } from "./printed.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 
 /** Only what never comes meets it. */
@@ -25,8 +26,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const start = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
-const holdfast = (...args: string[]): Promise<Ended> => start(...args).ended();
+const { start, call: holdfast } = callerOf(() => [server.url]);
 const WORKER = "worker\\\\u\\{1b\\}\\[31m";
 
 test.each([
@@ -141,7 +141,7 @@ test("watch prints a line for each change, and ends at Ctrl-C", async () => {
   await hf.event("door").clear();
   await plain.printed(/^\S+Z door cleared, version \d{16}$/m);
   await lines.printed(/"cleared"/);
-  for (const each of [plain, lines]) each.child.kill("SIGINT");
+  for (const each of [plain, lines]) each.kill("SIGINT");
   expect(await plain.ended()).toMatchObject({ exitCode: 0, stderr: "" });
   expect(jsonLines((await lines.ended()).stdout)).toMatchObject([
     { event: "set", kind: "event", state: { name: "door", isSet: true } },

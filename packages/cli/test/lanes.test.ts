@@ -1,8 +1,10 @@
-/** `holdfast lanes`: each start costs, so a test does several things. */
+/** `holdfast lanes`. */
 import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { type Ended, jsonLines, MAIN, Program } from "./program.js";
+import { callerOf } from "./call.js";
+import { jsonLines } from "./printed.js";
+import { MAIN } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 import { Terminal } from "./terminal.js";
 
@@ -23,14 +25,8 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const start = (...args: string[]): Program => new Program(["lanes", ...args], { HOLDFAST_REDIS: server.url });
-const holdfast = (...args: string[]): Promise<Ended> => start(...args).ended();
-
-function fed(input: string, ...args: string[]): Promise<Ended> {
-  const program = start(...args);
-  program.child.stdin?.end(input);
-  return program.ended();
-}
+const { start, call: holdfast, fed } = callerOf(() => [server.url], "lanes");
+const { start: startAny } = callerOf(() => [server.url]);
 
 test("a ticket is pushed, found, cancelled, and the lanes are shown", async () => {
   const lane = "customer 7\u001b[2J";
@@ -97,7 +93,7 @@ test("watch follows a ticket to its result, beside a consumer that works", async
   await consumer.stop();
   const later = start("watch", "l2", await lanes.push("a", 4));
   await later.printed(/position 1/);
-  later.child.kill("SIGINT");
+  later.kill("SIGINT");
   expect(await later.ended()).toMatchObject({ exitCode: 130 });
 });
 
@@ -117,9 +113,7 @@ test("each line of stdin is a message, for one lane or for its own", async () =>
 
 test("lanes are paused, limited, drained and reset, one or all, and dead letters are redriven", async () => {
   const lanes = hf.lanes<number>("l4", { whenFailed: "dead-letter" });
-  const watch = new Program(["watch", "l4", "--kind", "lanes", "--interval", "50ms"], {
-    HOLDFAST_REDIS: server.url,
-  });
+  const watch = startAny("watch", "l4", "--kind", "lanes", "--interval", "50ms");
   expect(await holdfast("pause", "l4", "a")).toMatchObject({
     exitCode: 0,
     stdout: "the lane 'a' of 'l4' is paused\n",
@@ -159,7 +153,7 @@ test("lanes are paused, limited, drained and reset, one or all, and dead letters
     '{"name":"l4","lane":null,"drained":1}\n',
   );
   expect((await holdfast("reset", "l4", "--yes")).stdout).toBe("the lanes 'l4' begin again\n");
-  watch.child.kill("SIGINT");
+  watch.kill("SIGINT");
   expect((await watch.ended()).exitCode).toBe(0);
 });
 

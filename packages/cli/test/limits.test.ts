@@ -1,7 +1,8 @@
-/** `holdfast limit` and `holdfast limits`: each start costs, so a test does several things. */
+/** `holdfast limit` and `holdfast limits`. */
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Ended, Program } from "./program.js";
+import { callerOf } from "./call.js";
+import { run } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,8 +18,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const holdfast = (...args: string[]): Promise<Ended> =>
-  new Program(args, { HOLDFAST_REDIS: server.url }).ended();
+const { call: holdfast } = callerOf(() => [server.url]);
 
 test("limit: allowed until it is used up, then refused with the time; peek takes nothing, refund gives back", async () => {
   const sms = ["limit", "sms", "user:7", "--max", "2", "--per", "1h"];
@@ -97,19 +97,11 @@ test.each([
 });
 
 test("a Redis that is away is exit code 69; limits and targets are completed", async () => {
-  const away = await new Program([
-    "limit",
-    "sms",
-    "a",
-    "--max",
-    "2",
-    "--per",
-    "1h",
-    "--redis",
-    "redis://127.0.0.1:1",
-  ]).ended();
+  const { call } = callerOf(() => ["redis://127.0.0.1:1"]);
+  const away = await call("limit", "sms", "a", "--max", "2", "--per", "1h");
   expect(away).toMatchObject({ exitCode: 69, stdout: "", stderr: expect.stringContaining("no Redis at") });
+  const at = { HOLDFAST_REDIS: server.url };
   await hf.limit("tab", { max: 5, per: "10m" }).take("key");
-  expect((await holdfast("complete", "--", "limits", "show", "ta")).stdout).toBe("tab\t\n");
-  expect((await holdfast("complete", "--", "limits", "show", "tab", "")).stdout).toBe("key\t\n");
+  expect((await run(["complete", "--", "limits", "show", "ta"], at)).stdout).toBe("tab\t\n");
+  expect((await run(["complete", "--", "limits", "show", "tab", ""], at)).stdout).toBe("key\t\n");
 });

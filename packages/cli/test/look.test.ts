@@ -2,7 +2,8 @@
 import { needing } from "@holdfast/conformance";
 import { ClosedError, Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { type Ended, Program } from "./program.js";
+import { type Call, callerOf } from "./call.js";
+import { Program } from "./program.js";
 import { REDIS_FIRST, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -13,30 +14,36 @@ const HOLD = ["--", "sh", "-c", "echo holding; exec sleep 60"];
 describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $title", ({ kind }) => {
   needing(describe, ...kind.needs)("looking at locks", () => {
     let server: TestServer;
-    let running: Program[] = [];
+    let running: (Program | Call)[] = [];
     beforeAll(async () => {
       server = await kind.start();
     });
     afterAll(() => server?.stop());
     afterEach(async () => {
-      for (const program of running) program.child.kill("SIGTERM");
+      for (const program of running) program.kill("SIGTERM");
       await Promise.all(running.map((program) => program.ended()));
       running = [];
     });
 
-    const holdfast = (...args: string[]): Promise<Ended> =>
-      new Program(args, { HOLDFAST_REDIS: server.url }).ended();
+    const { start, call: holdfast } = callerOf(() => [server.url]);
+    const lock = (...args: string[]): Program =>
+      new Program(["lock", ...args], { HOLDFAST_REDIS: server.url });
+
+    const waitHere = (...args: string[]): Call => start("lock", ...args);
 
     async function holder(name: string, label: string): Promise<Program> {
-      const program = new Program(["lock", name, "--label", label, ...HOLD], { HOLDFAST_REDIS: server.url });
+      const program = lock(name, "--label", label, ...HOLD);
       running.push(program);
       await program.printed(/holding/);
       return program;
     }
 
-    async function waiter(name: string, label: string): Promise<Program> {
-      const args = ["lock", name, "--json", "--wait", "forever", "--label", label, ...HOLD];
-      const program = new Program(args, { HOLDFAST_REDIS: server.url });
+    async function waiter<Waiter extends Program | Call>(
+      name: string,
+      label: string,
+      begin: (...args: string[]) => Waiter,
+    ): Promise<Waiter> {
+      const program = begin(name, "--json", "--wait", "forever", "--label", label, ...HOLD);
       running.push(program);
       await program.printed(/"waiting"/, "stderr");
       return program;
@@ -54,7 +61,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
     test("ls: a plain table, sorted, and the pattern", async () => {
       await holder("deploy:web", "ci");
       await holder("account:13", "");
-      await waiter("deploy:web", "next");
+      await waiter("deploy:web", "next", waitHere);
       const { exitCode, stdout, stderr } = await holdfast("ls");
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
       const [head, first, second, end] = stdout.split("\n");
@@ -68,8 +75,8 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
     });
 
     test("ls --all knows the free ones; --prefix other locks", async () => {
-      await holdfast("lock", "was-held", "--", "true");
-      await holdfast("lock", "elsewhere", "--prefix", "other", "--", "true");
+      await lock("was-held", "--", "true").ended();
+      await lock("elsewhere", "--prefix", "other", "--", "true").ended();
       expect((await holdfast("ls", "was-*", "-a")).stdout).toMatch(/^was-held +free$/m);
       expect((await holdfast("ls", "-a", "--prefix", "other")).stdout).toMatch(/^elsewhere +free$/m);
       expect((await holdfast("ls", "-a", "elsewhere")).stdout).toBe("");
@@ -77,7 +84,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
 
     test("ls and show as JSON, with the documented members", async () => {
       const { child } = await holder("shape", "ci");
-      await waiter("shape", "next");
+      await waiter("shape", "next", waitHere);
       const { locks } = JSON.parse((await holdfast("ls", "shape", "--json")).stdout);
       const lock = JSON.parse((await holdfast("show", "shape", "--json")).stdout);
       const { waitsFor, ...shown } = lock;
@@ -111,8 +118,8 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
 
     test("show: the holder and the line in order; a free lock", async () => {
       const { child } = await holder("details", "ci");
-      await waiter("details", "second");
-      await waiter("details", "third");
+      await waiter("details", "second", waitHere);
+      await waiter("details", "third", waitHere);
       const { stdout } = await holdfast("show", "details");
       expect(stdout).toMatch(
         new RegExp(`^details\n  held by +ci \\(pid ${child.pid} on .+\\)\n  fence +\\d{16}\n`),
@@ -149,7 +156,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
 
     test("release --force: the holder's command is stopped, the next in line gets it", async () => {
       const first = await holder("stuck", "first");
-      const second = await waiter("stuck", "second");
+      const second = await waiter("stuck", "second", lock);
       // A holder listens once it has held for a moment.
       await expect
         .poll(() => server.redis.pubsub("CHANNELS", "holdfast:inbox:*"), { timeout: 30_000 })

@@ -1,7 +1,9 @@
 /** Names and labels that strangers chose, as each command prints them: no character of theirs acts on a terminal. */
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type Ended, jsonLines, MAIN, Program, run } from "./program.js";
+import { callerOf } from "./call.js";
+import { jsonLines } from "./printed.js";
+import { MAIN, Program } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -25,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-const holdfast = (...args: string[]): Promise<Ended> => run(args, { HOLDFAST_REDIS: server.url });
+const { start, call: holdfast } = callerOf(() => [server.url]);
 
 const COMMANDS = [
   ["ls"],
@@ -53,9 +55,9 @@ describe.each([{ json: [] }, { json: ["--json"] }])("$json", ({ json }) => {
   });
 
   test("watch", async () => {
-    const watching = new Program(["watch", ...json], { HOLDFAST_REDIS: server.url });
+    const watching = start("watch", ...json);
     await watching.printed(/holdfast: done/);
-    watching.child.kill("SIGINT");
+    watching.kill("SIGINT");
     expect((await watching.ended()).stdout).not.toMatch(UNSEEN);
   });
 

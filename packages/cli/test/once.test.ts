@@ -2,6 +2,7 @@
 import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { callerOf } from "./call.js";
 import { Program } from "./program.js";
 import { REDIS_FIRST, type TestServer } from "./servers.js";
 
@@ -18,6 +19,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
     });
     afterAll(() => server?.stop());
     const holdfast = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
+    const { call } = callerOf(() => [server.url]);
 
     function library(): Holdfast {
       const hf = new Holdfast(server.redis);
@@ -30,12 +32,12 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       const first = await holdfast("once", "env", ...KEEP, ...command).ended();
       expect(first).toMatchObject({ exitCode: 0, stderr: "" });
       expect(first.stdout).toMatch(/^env \d{16}\n$/);
-      const later = await holdfast("once", "env", ...KEEP, ...command).ended();
+      const later = await call("once", "env", ...KEEP, ...command);
       expect(later).toMatchObject({ exitCode: 0, stdout: "" });
       expect(later.stderr).toMatch(
         /^holdfast: 'env' has run on .+, with exit code 0: the command is not run again\n$/,
       );
-      const json = await holdfast("once", "env", ...KEEP, "--json", ...command).ended();
+      const json = await call("once", "env", ...KEEP, "--json", ...command);
       expect(JSON.parse(json.stderr)).toMatchObject({ event: "skipped", key: "env", exitCode: 0 });
     });
 
@@ -43,7 +45,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       const first = holdfast("once", "slow", ...KEEP, ...sh("echo began; read word; echo $word"));
       await first.printed(/began/);
       const second = holdfast("once", "slow", ...KEEP, ...sh("echo again"));
-      const busy = await holdfast("once", "slow", ...KEEP, "--wait", "0", ...sh("echo again")).ended();
+      const busy = await call("once", "slow", ...KEEP, "--wait", "0", ...sh("echo again"));
       expect(busy).toMatchObject({ exitCode: 75, stdout: "" });
       expect(busy.stderr).toMatch(/^holdfast: 'slow' is being run by sh \(pid \d+ on .+\)\n$/);
       first.child.stdin?.end("done\n");
@@ -63,8 +65,8 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       expect((await holdfast(...settings, ...sh("exit 3")).ended()).exitCode).toBe(3);
       const next = await holdfast(...settings, ...sh("echo again")).ended();
       expect(next).toMatchObject({ exitCode: 3, stdout: "", stderr: expect.stringContaining("exit code 3") });
-      expect((await holdfast("once", "stored", "--forget").ended()).exitCode).toBe(0);
-      expect(await holdfast("once", "stored", "--forget").ended()).toMatchObject({
+      expect((await call("once", "stored", "--forget")).exitCode).toBe(0);
+      expect(await call("once", "stored", "--forget")).toMatchObject({
         exitCode: 1,
         stderr: "holdfast: nothing is known of 'stored'\n",
       });
@@ -109,7 +111,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
 
     test("what a program has done counts, with a result of its own", async () => {
       await library().once("library", () => [1, 2], { keep: "1h" });
-      expect(await holdfast("once", "library", ...KEEP, ...sh("echo again")).ended()).toMatchObject({
+      expect(await call("once", "library", ...KEEP, ...sh("echo again"))).toMatchObject({
         exitCode: 0,
         stdout: "",
         stderr: "holdfast: 'library' has run, with exit code 0: the command is not run again\n",
@@ -127,7 +129,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       async (result) => {
         const key = `alike:${result.exitCode}`;
         await library().once(key, () => result, { keep: "1h" });
-        expect(await holdfast("once", key, ...KEEP, ...sh("echo again")).ended()).toMatchObject({
+        expect(await call("once", key, ...KEEP, ...sh("echo again"))).toMatchObject({
           exitCode: 0,
           stdout: "",
           stderr: `holdfast: '${key}' has run, with exit code 0: the command is not run again\n`,
@@ -140,7 +142,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       await library()
         .once("failed", fail, { keep: "1h", errors: "store" })
         .catch(() => {});
-      expect(await holdfast("once", "failed", ...KEEP, ...sh("echo again")).ended()).toMatchObject({
+      expect(await call("once", "failed", ...KEEP, ...sh("echo again"))).toMatchObject({
         exitCode: 1,
         stdout: "",
         stderr:

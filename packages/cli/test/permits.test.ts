@@ -1,7 +1,8 @@
 /** `holdfast lock` with permits of a semaphore, and with the sides of a read-write lock; their release by force. */
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { type Ended, Program } from "./program.js";
+import { callerOf } from "./call.js";
+import { Program } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const start = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
-const run = (...args: string[]): Promise<Ended> => start(...args).ended();
+const { call } = callerOf(() => [server.url]);
 
 /** Holds it until the test is over, with a command that prints its fence. */
 async function held(...args: string[]): Promise<{ readonly holder: Program; readonly fence: string }> {
@@ -28,22 +29,22 @@ async function held(...args: string[]): Promise<{ readonly holder: Program; read
 test("--permits lets as many commands run as there are permits", async () => {
   const [first, second] = [await held("two", "--permits", "2"), await held("two", "--permits", "2")];
   expect(BigInt(second.fence)).toBeGreaterThan(BigInt(first.fence));
-  const third = await run("lock", "two", "--permits", "2", "--wait", "2s", "--", "echo", "ran");
+  const third = await call("lock", "two", "--permits", "2", "--wait", "2s", "--", "echo", "ran");
   expect(third).toMatchObject({ exitCode: 75, stdout: "", stderr: "holdfast: no permit of 'two' is free\n" });
-  expect((await run("show", "two", "--kind", "semaphore")).stdout).toMatch(/^ +in use +2 of 2$/m);
+  expect((await call("show", "two", "--kind", "semaphore")).stdout).toMatch(/^ +in use +2 of 2$/m);
 });
 
 test("--read runs beside readers, --write alone", async () => {
   await held("book", "--read");
-  expect(await run("lock", "book", "--read", "--", "true")).toMatchObject({ exitCode: 0 });
-  const write = await run("lock", "book", "--write", "--wait", "2s", "--", "echo", "ran");
+  expect(await start("lock", "book", "--read", "--", "true").ended()).toMatchObject({ exitCode: 0 });
+  const write = await call("lock", "book", "--write", "--wait", "2s", "--", "echo", "ran");
   expect(write).toMatchObject({
     exitCode: 75,
     stdout: "",
     stderr: "holdfast: others read or write 'book'\n",
   });
   await held("page", "--write");
-  const read = await run("lock", "page", "--read", "--wait", "0", "--", "echo", "ran");
+  const read = await call("lock", "page", "--read", "--wait", "0", "--", "echo", "ran");
   expect(read).toMatchObject({
     exitCode: 75,
     stdout: "",
@@ -53,8 +54,8 @@ test("--read runs beside readers, --write alone", async () => {
 
 test("release --force takes them from one holder, whom --fence names", async () => {
   const [first, second] = [await held("three", "--permits", "3"), await held("three", "--permits", "3")];
-  const release = (...args: string[]): Promise<Ended> =>
-    run("release", "three", "--kind", "semaphore", "--force", "--yes", ...args);
+  const release = (...args: string[]): ReturnType<typeof call> =>
+    call("release", "three", "--kind", "semaphore", "--force", "--yes", ...args);
   expect(await release()).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("has 2 holders") });
   const { exitCode, stdout } = await release("--fence", first.fence);
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining("was taken from sh") });
@@ -64,7 +65,7 @@ test("release --force takes them from one holder, whom --fence names", async () 
   expect(await second.holder.ended()).toMatchObject({ exitCode: 70 });
   expect(await release()).toMatchObject({ exitCode: 0, stdout: "'three' is free\n" });
   const writer = await held("shelf", "--write");
-  const taken = await run("release", "shelf", "--kind", "rwlock", "--force", "--yes", "--json");
+  const taken = await call("release", "shelf", "--kind", "rwlock", "--force", "--yes", "--json");
   expect(JSON.parse(taken.stdout)).toMatchObject({
     rwlock: "shelf",
     holder: { fence: writer.fence },
@@ -75,16 +76,16 @@ test("release --force takes them from one holder, whom --fence names", async () 
 test("permits changes their number for all: whoever waits is served", async () => {
   await held("size", "--permits", "1");
   const waiting = start("lock", "size", "--permits", "1", "--wait", "1m", "--", "true");
-  expect(await run("permits", "size", "2")).toMatchObject({
+  expect(await call("permits", "size", "2")).toMatchObject({
     exitCode: 0,
     stdout: "'size' has 2 permits from now on\n",
   });
   expect(await waiting.ended()).toMatchObject({ exitCode: 0 });
-  expect(JSON.parse((await run("permits", "size", "default", "--json")).stdout)).toEqual({
+  expect(JSON.parse((await call("permits", "size", "default", "--json")).stdout)).toEqual({
     semaphore: "size",
     permits: null,
   });
-  expect(await run("permits", "size", "many")).toMatchObject({ exitCode: 64 });
+  expect(await call("permits", "size", "many")).toMatchObject({ exitCode: 64 });
 });
 
 test("show says what a holder of permits waits for", async () => {
@@ -95,7 +96,7 @@ test("show says what a holder of permits waits for", async () => {
   const waiting = hf.mutex("other").acquire({ owner, wait: "1m" });
   waiting.catch(() => {});
   await vi.waitUntil(
-    async () => /which waits for lock other/.test((await run("show", "jobs", "--kind", "semaphore")).stdout),
+    async () => /which waits for lock other/.test((await call("show", "jobs", "--kind", "semaphore")).stdout),
     { timeout: 30_000 },
   );
   await other.release();
@@ -109,6 +110,6 @@ test("one way at a time: exit code 64", async () => {
     ["--read", "--write"],
     ["--permits", "0"],
   ])
-    expect(await run("lock", "a", ...ways, "--", "true")).toMatchObject({ exitCode: 64, stdout: "" });
-  expect(await run("release", "a", "--kind", "queue", "--force", "--yes")).toMatchObject({ exitCode: 64 });
+    expect(await call("lock", "a", ...ways, "--", "true")).toMatchObject({ exitCode: 64, stdout: "" });
+  expect(await call("release", "a", "--kind", "queue", "--force", "--yes")).toMatchObject({ exitCode: 64 });
 });

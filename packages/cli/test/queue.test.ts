@@ -1,8 +1,10 @@
-/** `holdfast queue`: each start costs, so a test does several things. */
+/** `holdfast queue`. */
 import { needing } from "@holdfast/conformance";
 import { Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { type Ended, jsonLines, MAIN, Program } from "./program.js";
+import { callerOf } from "./call.js";
+import { jsonLines } from "./printed.js";
+import { MAIN } from "./program.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 import { Terminal } from "./terminal.js";
 
@@ -23,14 +25,8 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const start = (...args: string[]): Program => new Program(["queue", ...args], { HOLDFAST_REDIS: server.url });
-const holdfast = (...args: string[]): Promise<Ended> => start(...args).ended();
-
-function fed(input: string | Uint8Array, ...args: string[]): Promise<Ended> {
-  const program = start(...args);
-  program.child.stdin?.end(input);
-  return program.ended();
-}
+const { start, call: holdfast, fed } = callerOf(() => [server.url], "queue");
+const { start: startAny } = callerOf(() => [server.url]);
 
 test("a message is pushed, seen, counted and taken, as text and as JSON", async () => {
   const pushed = await holdfast("push", "q1", '{"to":"ada"}');
@@ -123,7 +119,7 @@ test("a message that waits is cancelled, one that a process has is not, and is l
       },
     ],
   });
-  const cancel = (id = ""): Promise<Ended> => holdfast("cancel", "q-cancel", id);
+  const cancel = (id = "") => holdfast("cancel", "q-cancel", id);
   expect(await cancel(waits?.id)).toMatchObject({ exitCode: 0, stdout: "cancelled\n", stderr: "" });
   expect(await cancel(runs?.id)).toMatchObject({
     exitCode: 1,
@@ -148,7 +144,7 @@ test("a pop waits for a push of another process; Ctrl-C ends it, and takes nothi
   expect(await waiting.ended()).toMatchObject({ exitCode: 0, stdout: '"late"\n' });
   const ended = start("pop", "q2", "--wait", "forever");
   await expect.poll(async () => (await inspector.queue("q2")).idle, PATIENT).toBe(1);
-  ended.child.kill("SIGINT");
+  ended.kill("SIGINT");
   expect(await ended.ended()).toMatchObject({ exitCode: 130, stdout: "" });
   await hf.queue("q2").push("kept");
   expect(await inspector.queue("q2")).toMatchObject({ waiting: 1, idle: 0, inFlight: 0 });
@@ -164,9 +160,9 @@ test("each line of stdin is a message, and they are pushed as they come", async 
   expect((await queue.peek({ count: 1_000 })).map(({ body }) => body)).toEqual([...Array(1_000).keys()]);
   await queue.drain();
   const live = start("push", "q3", "-", "--text");
-  live.child.stdin?.write("one\ntw");
+  live.stdin.write("one\ntw");
   await expect.poll(async () => (await queue.state()).waiting, PATIENT).toBe(1);
-  live.child.stdin?.end("o\n\nthree");
+  live.stdin.end("o\n\nthree");
   expect(await live.ended()).toMatchObject({ exitCode: 0, stdout: "4\n", stderr: "" });
   expect((await queue.peek()).map(({ body }) => body)).toEqual(["one", "two", "", "three"]);
   await queue.drain();
@@ -188,9 +184,9 @@ test("a feed that ends early says what was pushed", async () => {
   );
   expect(await hf.queue("q4").drain()).toBe(1);
   const cut = start("push", "q4", "-", "--json");
-  cut.child.stdin?.write("1\n");
+  cut.stdin.write("1\n");
   await expect.poll(async () => (await hf.queue("q4").state()).waiting, PATIENT).toBe(1);
-  cut.child.kill("SIGINT");
+  cut.kill("SIGINT");
   const ended = await cut.ended();
   expect(ended).toMatchObject({ exitCode: 130, stdout: "" });
   expect(jsonLines(ended.stderr)).toMatchObject([
@@ -211,13 +207,11 @@ test("dead letters are shown and redriven, while a consumer runs", async () => {
   });
   const ids = (await queue.pushMany([1, 2])).map(({ id }) => id);
   await expect.poll(async () => (await queue.state()).dead, PATIENT).toBe(2);
-  const watch = new Program(["watch", "q5", "--kind", "queue", "--interval", "50ms"], {
-    HOLDFAST_REDIS: server.url,
-  });
+  const watch = startAny("watch", "q5", "--kind", "queue", "--interval", "50ms");
   await watch.printed(/^\S+Z q5 0 waiting, 0 delayed, 0 in flight, 2 dead$/m);
   ids.push((await queue.push(3)).id);
   await watch.printed(/^\S+Z q5 has new dead letters, .* 3 dead$/m);
-  watch.child.kill("SIGINT");
+  watch.kill("SIGINT");
   expect((await watch.ended()).stdout).toMatch(/^\S+Z q5 0 waiting/);
   const [dead, json, ls] = await Promise.all([
     holdfast("dead", "q5"),
@@ -238,9 +232,7 @@ test("dead letters are shown and redriven, while a consumer runs", async () => {
 test("a queue is paused, drained and reset, and watched meanwhile", async () => {
   const queue = hf.queue("q6\u0007");
   await queue.pushMany([1, 2]);
-  const watch = new Program(["watch", "q6*", "--kind", "queue", "--interval", "50ms"], {
-    HOLDFAST_REDIS: server.url,
-  });
+  const watch = startAny("watch", "q6*", "--kind", "queue", "--interval", "50ms");
   await watch.printed(/^\S+Z q6\\u\{7\} 2 waiting, 0 delayed, 0 in flight, 0 dead$/m);
   expect(await holdfast("pause", "q6\u0007")).toMatchObject({
     exitCode: 0,
@@ -264,7 +256,7 @@ test("a queue is paused, drained and reset, and watched meanwhile", async () => 
     stderr: "holdfast: no message waits in 'q6'\n",
   });
   expect((await holdfast("dead", "q6")).stderr).toBe("holdfast: 'q6' has no dead letter\n");
-  watch.child.kill("SIGINT");
+  watch.kill("SIGINT");
   expect((await watch.ended()).exitCode).toBe(0);
 });
 

@@ -1,7 +1,8 @@
-/** `holdfast record`: each start costs, so a test does several things. */
+/** `holdfast record`. */
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Ended, jsonLines, Program } from "./program.js";
+import { callerOf } from "./call.js";
+import { jsonLines } from "./printed.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,13 +18,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const start = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
-const holdfast = (...args: string[]): Promise<Ended> => start(...args).ended();
-const piped = (input: string | Uint8Array, ...args: string[]): Promise<Ended> => {
-  const program = start(...args);
-  program.child.stdin?.end(input);
-  return program.ended();
-};
+const { start, call: holdfast, fed } = callerOf(() => [server.url]);
 
 test("put prints the version, get the value; with another version put conflicts, and shows what is there", async () => {
   const put = await holdfast("record", "put", "flags", '{"new": true}');
@@ -60,7 +55,7 @@ test("put prints the version, get the value; with another version put conflicts,
 });
 
 test("a value comes from stdin, as text or as bytes, and has the tag and the end that were given", async () => {
-  await piped('"from a pipe"', "record", "put", "motd", "--tag", "shop", "--keep", "1h");
+  await fed('"from a pipe"', "record", "put", "motd", "--tag", "shop", "--keep", "1h");
   const [record] = (await inspected("motd")) ?? [];
   expect(record).toMatchObject({ tag: "shop", value: "from a pipe" });
   expect(record?.remainingMs).toBeLessThanOrEqual(3_600_000);
@@ -71,7 +66,7 @@ test("a value comes from stdin, as text or as bytes, and has the tag and the end
   expect((await holdfast("record", "get", "motd", "--tag", "shop", "--raw")).stdout).toBe("from a pipe");
   await holdfast("record", "put", "note", "--text", "not JSON\u001b[2J");
   expect((await holdfast("record", "get", "note")).stdout).toBe('"not JSON\\u001b[2J"\n');
-  await piped(Uint8Array.of(0, 255), "record", "put", "logo", "--bytes");
+  await fed(Uint8Array.of(0, 255), "record", "put", "logo", "--bytes");
   const logo = JSON.parse((await holdfast("record", "get", "logo", "--json")).stdout);
   expect(logo).toMatchObject({ value: "AP8=", encoding: "base64", exists: true });
   expect((await hf.record("logo").get())?.value).toEqual(Uint8Array.of(0, 255));
@@ -137,7 +132,7 @@ test("watch prints each state until Ctrl-C", async () => {
   await hf.record("door").delete();
   await plain.printed(/no value\n[\s\S]*no value\n/);
   await lines.printed(/"exists":false[\s\S]*"exists":false/);
-  for (const each of [plain, lines]) each.child.kill("SIGINT");
+  for (const each of [plain, lines]) each.kill("SIGINT");
   expect(await plain.ended()).toMatchObject({ exitCode: 0, stderr: "" });
   const { exitCode, stdout } = await lines.ended();
   expect(exitCode).toBe(0);

@@ -1,7 +1,8 @@
 /** The command over several servers: locks by a majority of them. */
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type Ended, Program } from "./program.js";
+import { call, callerOf } from "./call.js";
+import { Program } from "./program.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -23,7 +24,7 @@ function start(...args: string[]): Program {
   return new Program(args, { HOLDFAST_REDIS: urls.join(" ") });
 }
 
-const run = (...args: string[]): Promise<Ended> => start(...args).ended();
+const { call: run } = callerOf(() => urls);
 
 /** Holds the lock until the test is over. */
 async function held(name: string): Promise<Program> {
@@ -37,7 +38,15 @@ describe("with all servers", () => {
   beforeAll(startServers);
 
   test("a command runs under a lock, whose fence it knows; a second one is busy", async () => {
-    const { exitCode, stdout } = await run("lock", "busy", ...NEW, "--", "sh", "-c", "echo $HOLDFAST_FENCE");
+    const { exitCode, stdout } = await start(
+      "lock",
+      "busy",
+      ...NEW,
+      "--",
+      "sh",
+      "-c",
+      "echo $HOLDFAST_FENCE",
+    ).ended();
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^\d{16}\n$/) });
     await held("busy");
     const busy = await run("lock", "busy", ...NEW, "--wait", "2s", "--", "echo", "ran");
@@ -157,7 +166,7 @@ describe("what cannot be", () => {
     ["a ttl above the longest", [...both, "lock", "a", "--ttl", "2m", "--", "true"], /--ttl/],
     ["a quarantine of one server", ["--redis", one, "ls", ...NEW], /for several servers/],
   ])("%s: exit code 64", async (_, args, told) => {
-    const { exitCode, stdout, stderr } = await new Program(args).ended();
+    const { exitCode, stdout, stderr } = await call(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
     expect(stderr).toMatch(told);
   });

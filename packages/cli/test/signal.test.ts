@@ -1,7 +1,8 @@
-/** `holdfast signal`: each start costs, so a test does several things. */
+/** `holdfast signal`. */
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Ended, jsonLines, Program } from "./program.js";
+import { callerOf } from "./call.js";
+import { jsonLines } from "./printed.js";
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,8 +18,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const start = (...args: string[]): Program => new Program(args, { HOLDFAST_REDIS: server.url });
-const holdfast = (...args: string[]): Promise<Ended> => start(...args).ended();
+const { start, call: holdfast } = callerOf(() => [server.url]);
 
 async function heardBy(count: number, name: string, data?: unknown): Promise<void> {
   const inspector = await hf.inspector();
@@ -86,7 +86,7 @@ test("wait ends by its time and by Ctrl-C, and complains about what it cannot do
   const program = start("signal", "wait", "never", "--wait", "forever");
   const inspector = await hf.inspector();
   await vi.waitUntil(async () => (await inspector.signal("never")).hearing === 1, { timeout: 30_000 });
-  program.child.kill("SIGINT");
+  program.kill("SIGINT");
   expect(await program.ended()).toMatchObject({ exitCode: 130, stdout: "" });
   for (const args of [["wait"], ["wait", "a", "b", "--matching"], ["emit", "x", "{no"], []])
     expect((await holdfast("signal", ...args)).exitCode).toBe(64);

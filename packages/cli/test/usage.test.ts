@@ -4,10 +4,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type Ended, MAIN, Program, run } from "./program.js";
+import { Call, call, callerOf } from "./call.js";
+import type { Ended } from "./printed.js";
+import { MAIN, Program, run } from "./program.js";
 
 vi.setConfig({ testTimeout: 60_000 });
-const NOWHERE = { HOLDFAST_REDIS: "redis://127.0.0.1:1" };
+const { call: callNowhere } = callerOf(() => ["redis://127.0.0.1:1"]);
 
 describe("wrong arguments", () => {
   test.each([
@@ -24,7 +26,7 @@ describe("wrong arguments", () => {
     { args: ["embedded", "--port", "70000"] },
     { args: ["completion", "tcsh"] },
   ])("$args: exit code 64, a complaint, and where the help is", async ({ args }) => {
-    const { exitCode, stdout, stderr } = await run(args, NOWHERE);
+    const { exitCode, stdout, stderr } = await callNowhere(...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
     expect(stderr).toMatch(/^(holdfast: |Usage: holdfast )/);
     expect(stderr).not.toMatch(/^ +at /m);
@@ -38,22 +40,22 @@ describe("wrong arguments", () => {
     { args: ["lock", "x", "--ttl", "5ms", "--", "true"], says: "--ttl must be 100 to" },
     { args: ["--prefix", "a b", "lock", "x", "--", "true"], says: "--prefix must be 1 to" },
   ])("what the library refuses is said with the words of the command line: $says", async ({ args, says }) => {
-    expect(await run(args, NOWHERE)).toMatchObject({
+    expect(await callNowhere(...args)).toMatchObject({
       exitCode: 64,
       stderr: expect.stringContaining(`holdfast: ${says}`),
     });
   });
 
   test("--wait says what it takes", async () => {
-    const { stderr } = await run(["lock", "x", "--wait", "abc", "--", "true"], NOWHERE);
+    const { stderr } = await callNowhere("lock", "x", "--wait", "abc", "--", "true");
     expect(stderr).toMatch(/^holdfast: option '--wait <duration>' .*0 .*such as .*10s.*forever/);
   });
 
   test("as JSON", async () => {
-    const { exitCode, stderr } = await run(["lock", "x", "--json", "--tl", "10s", "--", "true"]);
+    const { exitCode, stderr } = await call(["lock", "x", "--json", "--tl", "10s", "--", "true"]);
     expect(exitCode).toBe(64);
     expect(JSON.parse(stderr)).toMatchObject({ event: "error", code: "USAGE", exitCode: 64 });
-    const missing = await run(["limits", "--json"]);
+    const missing = await call(["limits", "--json"]);
     expect(JSON.parse(missing.stderr)).toMatchObject({ code: "USAGE", message: "a command is missing" });
   });
 });
@@ -62,7 +64,7 @@ describe("help", () => {
   test.each([["--help"], ["help", "lock"], ["lock", "--help"], ["embedded", "--help"], ["limits", "--help"]])(
     "%s %s has examples and exit codes",
     async (...args) => {
-      const { exitCode, stdout, stderr } = await run(args.filter((arg) => arg !== undefined));
+      const { exitCode, stdout, stderr } = await call(args.filter((arg) => arg !== undefined));
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
       expect(stdout).toContain("Examples:");
       expect(stdout).toContain("69");
@@ -71,20 +73,20 @@ describe("help", () => {
   );
 
   test("once says which option must be there, and how to forget", async () => {
-    const { stdout } = await run(["once", "--help"]);
+    const { stdout } = await call(["once", "--help"]);
     expect(stdout).toMatch(/^Usage: holdfast once KEY --keep .*\n {7}holdfast once KEY --forget\n/);
     expect(stdout).toContain("required: how long");
   });
 
   test("--version is that of the package", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-    expect(await run(["--version"])).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
+    expect(await call(["--version"])).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
   });
 });
 
 describe("a Redis that cannot be had is told in one line, with a remedy", () => {
   test("nobody listens", async () => {
-    const { exitCode, stdout, stderr } = await run(["lock", "x", "--", "true"], NOWHERE);
+    const { exitCode, stdout, stderr } = await callNowhere("lock", "x", "--", "true");
     expect({ exitCode, stdout }).toEqual({ exitCode: 69, stdout: "" });
     expect(stderr).toMatch(
       /^holdfast: no Redis at redis:\/\/127\.0\.0\.1:1.+ECONNREFUSED.+HOLDFAST_REDIS.+\n$/,
@@ -95,10 +97,10 @@ describe("a Redis that cannot be had is told in one line, with a remedy", () => 
     const valkey = await EmbeddedValkey.start({ config: "requirepass secret" });
     onTestFinished(() => valkey.stop());
     const url = new URL(valkey.url);
-    const none = await run(["lock", "x", "--redis", url.href, "--", "true"]);
+    const none = await call(["lock", "x", "--redis", url.href, "--", "true"]);
     expect(none).toMatchObject({ exitCode: 69, stderr: expect.stringContaining("asks for a password") });
     url.password = "guess";
-    const wrong = await run(["lock", "x", "--redis", url.href, "--", "true"]);
+    const wrong = await call(["lock", "x", "--redis", url.href, "--", "true"]);
     expect(wrong).toMatchObject({
       exitCode: 69,
       stderr: expect.stringContaining("refuses the user name or"),
@@ -111,7 +113,7 @@ describe("a Redis that cannot be had is told in one line, with a remedy", () => 
 
 describe("the database of the URL", () => {
   test.each(["/abc", "/-1", "/1/2", "?db=3", "/01"])("%s is refused before anything runs", async (path) => {
-    const { exitCode, stdout, stderr } = await run([
+    const { exitCode, stdout, stderr } = await call([
       "lock",
       "x",
       "--redis",
@@ -129,12 +131,13 @@ describe("the database of the URL", () => {
     const valkey = await EmbeddedValkey.start();
     onTestFinished(() => valkey.stop());
     const [last, beyond] = [`${valkey.url}/15`, `${valkey.url}/99`];
+    const { call: callBeyond } = callerOf(() => [beyond]);
     for (const args of [
       ["lock", "x", "--", "echo", "ran"],
       ["ls"],
       ["limit", "a", "b", "--max", "1", "--per", "1h"],
     ]) {
-      const { exitCode, stdout, stderr } = await run(args, { HOLDFAST_REDIS: beyond });
+      const { exitCode, stdout, stderr } = await callBeyond(...args);
       expect({ exitCode, stdout }).toEqual({ exitCode: 69, stdout: "" });
       expect(stderr).toBe(
         `holdfast: Redis at ${beyond} refuses the database of the URL (ERR DB index is out of range): name another, redis://host:port/0\n`,
@@ -151,13 +154,36 @@ describe("the database of the URL", () => {
     onTestFinished(() => valkey.stop());
     const beyond = `${valkey.url}/99`;
     const told = `Redis at ${beyond} refuses the database of the URL (ERR DB index is out of range): name another, redis://host:port/0`;
-    const { exitCode, stdout, stderr } = await run(["doctor", "--json"], { HOLDFAST_REDIS: beyond });
+    const { exitCode, stdout, stderr } = await callerOf(() => [beyond]).call("doctor", "--json");
     expect({ exitCode, report: JSON.parse(stdout) }).toMatchObject({
       exitCode: 69,
       report: { healthy: false, findings: [{ code: "unreachable", severity: "error", found: told }] },
     });
     expect(JSON.parse(stderr)).toMatchObject({ event: "error", code: "UNAVAILABLE", message: told });
   });
+});
+
+test("as a process, a command ends by itself when its work is done", async () => {
+  const valkey = await EmbeddedValkey.start();
+  onTestFinished(() => valkey.stop());
+  const env = { HOLDFAST_REDIS: valkey.url };
+  for (const command of [
+    "queue push mail 1",
+    "queue pop mail --wait forever",
+    "lanes push mail ada 1",
+    "record put flags {}",
+    "event set imported",
+    "signal wait go --wait 0",
+    "limit sms ada --max 1 --per 1h",
+    "once --forget key",
+    "ls --kind queue",
+    "leader jobs",
+    "doctor",
+  ])
+    expect(await run(command.split(" "), env), command).toMatchObject({
+      signal: null,
+      exitCode: expect.toSatisfy((code) => [0, 1, 75].includes(code)),
+    });
 });
 
 describe("a server that accepts and never answers", () => {
@@ -175,7 +201,7 @@ describe("a server that accepts and never answers", () => {
   }
 
   test("is given up", async () => {
-    const { exitCode, stderr } = await run([
+    const { exitCode, stderr } = await call([
       "ls",
       "--timeout",
       "200ms",
@@ -190,7 +216,7 @@ describe("a server that accepts and never answers", () => {
     "Ctrl-C does not wait for it: $args",
     async ({ args: [command = "", ...rest] }) => {
       const { url, reached } = await silentServer();
-      const program = new Program([
+      const program = new Call([
         command,
         ...rest,
         "--redis",
@@ -198,7 +224,7 @@ describe("a server that accepts and never answers", () => {
         ...(command === "lock" ? ["--", "true"] : []),
       ]);
       await reached;
-      program.child.kill("SIGINT");
+      program.kill("SIGINT");
       expect(await program.ended()).toMatchObject({
         exitCode: 130,
         stdout: "",
@@ -250,7 +276,7 @@ describe("holdfast embedded", () => {
       host: "127.0.0.1",
       pid: engine.child.pid,
     });
-    const second = await run(["embedded", "--port", String(port)]);
+    const second = await call(["embedded", "--port", String(port)]);
     expect(second).toMatchObject({ exitCode: 69, stdout: "" });
     expect(second.stderr).toMatch(/^holdfast: Port \d+ on 127\.0\.0\.1 is in use/);
   });

@@ -1,5 +1,7 @@
 /** `holdfast doctor`: what puts locks at risk on this server, or on these. */
+
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { colorsFor, jsonOf, printLine } from "../output/output.js";
 import type { Settings } from "../settings.js";
@@ -14,7 +16,7 @@ export async function doctor(accepted: readonly string[], settings: Settings): P
   if (settings.json) printLine(jsonOf(report));
   else {
     for (const line of reportLines(report)) printLine(line);
-    printLine(verdict(report, colorsFor(process.stdout)));
+    printLine(verdict(report, colorsFor(host().stdout)));
   }
   if (failure) throw failure;
   return report.healthy ? EXIT.ok : EXIT.no;

@@ -1,16 +1,10 @@
 /** `holdfast elect NAME -- COMMAND…`: runs a command while this process leads. */
-import { subscribe } from "node:diagnostics_channel";
-import {
-  type Election,
-  HoldfastError,
-  type HoldfastEvents,
-  type Leadership,
-  type LeaseLostError,
-} from "holdfast";
+import { type Election, HoldfastError, type Leadership, type LeaseLostError } from "holdfast";
 import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";
 import { exitCodeOfSignal, interruptible, noteInterrupts, takeOverSignals } from "../interrupt.js";
 import { runDuring } from "../job/tenure.js";
+import { tellOfLine } from "../output/line.js";
 import { note, noteEvent } from "../output/output.js";
 import { printable } from "../output/text.js";
 import { labelOf, newSession, type Session } from "../session.js";
@@ -34,10 +28,16 @@ export interface ElectTerms {
 export async function elect(terms: ElectTerms, settings: Settings): Promise<number> {
   takeOverSignals();
   const session = newSession(settings, terms.label ?? labelOf(terms.command[0] ?? ""));
+  const name = printable(terms.name);
+  // Once for each campaign.
+  const endLine = tellOfLine(
+    { json: settings.json, again: true },
+    { election: terms.name },
+    (ahead) => `somebody else leads '${name}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`,
+  );
   try {
     const election = session.hf.election(terms.name, { term: terms.termMs, value: terms.value });
     await interruptible((signal) => session.connect(signal));
-    tellOfLine(terms.name, settings);
     for (;;) {
       const leadership = await campaign(election, terms, session, settings);
       if (!leadership) return EXIT.busy;
@@ -45,18 +45,9 @@ export async function elect(terms: ElectTerms, settings: Settings): Promise<numb
       if (exitCode !== null) return exitCode;
     }
   } finally {
+    endLine();
     await interruptible(() => session.close());
   }
-}
-
-/** Once for each campaign. */
-function tellOfLine(name: string, settings: Settings): void {
-  subscribe("holdfast:lock:waiting", (message) => {
-    const { ahead } = message as HoldfastEvents["holdfast:lock:waiting"];
-    if (settings.json) noteEvent({ event: "waiting", election: name, ahead });
-    else if (process.stderr.isTTY)
-      note(`somebody else leads '${printable(name)}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`);
-  });
 }
 
 /** Null: somebody else led for as long as it waited, which has been said. */

@@ -1,7 +1,9 @@
 /** `holdfast embedded`: a Valkey in this process, for trying things out and for tests, until Ctrl-C. */
+
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { jsonOf, note, printLine } from "../output/output.js";
 
@@ -15,9 +17,9 @@ export async function embedded(terms: EmbeddedTerms, json: boolean): Promise<num
   return interruptible(async (signal) => {
     const valkey = await EmbeddedValkey.start(terms);
     try {
-      const { url, host, port } = valkey;
-      printLine(json ? jsonOf({ url, host, port, pid: process.pid }) : url);
-      if (process.stderr.isTTY && !json) note("Valkey in memory: Ctrl-C ends it, and its data with it");
+      const { url, port } = valkey;
+      printLine(json ? jsonOf({ url, host: valkey.host, port, pid: process.pid }) : url);
+      if (host().stderr.isTTY && !json) note("Valkey in memory: Ctrl-C ends it, and its data with it");
       await endOf(valkey, signal);
     } finally {
       await valkey.stop();

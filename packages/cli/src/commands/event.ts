@@ -1,5 +1,7 @@
 /** `holdfast event get`, `set`, `clear` and `wait`. */
+
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { readValue, type ValueForm } from "../input.js";
 import { jsonOf, note, printLine } from "../output/output.js";
 import { printable } from "../output/text.js";
@@ -31,7 +33,7 @@ export function get({ name, raw }: GetTerms, settings: Settings): Promise<number
 }
 
 function printRaw(data: unknown): void {
-  if (data !== undefined) process.stdout.write(rawValue(data, process.stdout.isTTY === true));
+  if (data !== undefined) host().stdout.write(rawValue(data, host().stdout.isTTY === true));
 }
 
 export interface SetTerms {

@@ -1,6 +1,8 @@
 /** An examination of one server, with what the user accepts of it, as lines for people. */
+
 import type { DoctorReport, Finding, Severity } from "holdfast";
 import { Failure } from "../failure.js";
+import { host } from "../host.js";
 import { type Colors, colorsFor } from "../output/output.js";
 import { printable } from "../output/text.js";
 import { sessionAt } from "../session.js";
@@ -83,7 +85,7 @@ function isBad(severity: Severity): boolean {
 const LONGEST_LINE = 100;
 
 export function reportLines({ findings, facts }: Judgement): string[] {
-  const width = Math.min(roomIn(process.stdout), LONGEST_LINE);
+  const width = Math.min(roomIn(host().stdout), LONGEST_LINE);
   const { kind, version, mode, role, roundTripMs, clockOffsetMs } = facts;
   const known = [
     [kind, version].filter(Boolean).join(" ") || "a server that does not say what it is",
@@ -101,8 +103,8 @@ export function reportLines({ findings, facts }: Judgement): string[] {
 }
 
 export function findingsLines(findings: readonly Judged[]): string[] {
-  const colors = colorsFor(process.stdout);
-  const width = Math.min(roomIn(process.stdout), LONGEST_LINE);
+  const colors = colorsFor(host().stdout);
+  const width = Math.min(roomIn(host().stdout), LONGEST_LINE);
   return findings.flatMap((finding) => [...findingLines(finding, width, colors), ""]);
 }
 

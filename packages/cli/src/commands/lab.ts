@@ -1,4 +1,5 @@
 /** `holdfast lab`: experiments that show what goes wrong with locks, and what holdfast does about it. */
+
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, mkdtemp, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Experiment, Outcome, Paint } from "@holdfast/lab/experiments";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { colorsFor, jsonOf, printLine } from "../output/output.js";
 import { roomIn } from "./look.js";
@@ -147,7 +149,7 @@ async function writePages({ drawingsOf, drawPage }: Lab, folder: string, outcome
 }
 
 function print({ reportLines }: Lab, outcome: Outcome, page: string | null, brief: boolean): void {
-  const columns = Math.min(roomIn(process.stdout), LONGEST_LINE);
+  const columns = Math.min(roomIn(host().stdout), LONGEST_LINE);
   for (const line of reportLines(outcome, { columns, paint: paintFor(), brief })) printLine(line);
   if (page !== null) printLine(brief ? `  ${page}\n` : `\nAs a page: ${page}`);
 }
@@ -160,6 +162,6 @@ function readNext({ experiments }: Lab, chosen: readonly Experiment[]): string {
 }
 
 function paintFor(): Paint {
-  const { bold, dim, green, red } = colorsFor(process.stdout);
+  const { bold, dim, green, red } = colorsFor(host().stdout);
   return { bold, dim, good: green, bad: red };
 }

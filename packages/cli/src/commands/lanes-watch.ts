@@ -1,6 +1,8 @@
 /** `holdfast lanes watch`: where a ticket stands, until it is over. */
+
 import type { LaneOutcome, WatchedPlace } from "holdfast";
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { outcomeText, placeText } from "../output/lanes.js";
 import { jsonOf, note, noteEvent, printLine } from "../output/output.js";
@@ -20,9 +22,9 @@ export interface WatchTerms {
 export async function watch({ name, ticket, everyMs }: WatchTerms, settings: Settings): Promise<number> {
   const session = newSession(settings);
   const end = new AbortController();
-  const live = new Progress(process.stdout, !settings.json, 0);
+  const live = new Progress(host().stdout, !settings.json, 0);
   let ignoreBreaks = (): void => {};
-  process.stdout.once("error", () => end.abort()); // The reader of the output is gone.
+  host().stdout.once("error", () => end.abort()); // The reader of the output is gone.
   try {
     return await interruptible(async (signal) => {
       signal.addEventListener("abort", () => end.abort(), { once: true });

@@ -1,9 +1,11 @@
 /** `holdfast lanes`: what people do to lanes by hand, while consumers run. */
+
 import type { LaneState } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { feed } from "../feed.js";
+import { host } from "../host.js";
 import { parseValue, readValue, type ValueForm } from "../input.js";
 import { laneDetails, laneTable, placeText } from "../output/lanes.js";
 import { forJson, waitingTable } from "../output/messages.js";
@@ -88,7 +90,7 @@ export function list(name: string, settings: Settings): Promise<number> {
     else if (lanes.length === 0) note(`'${printable(name)}' has no lane`);
     else {
       const ruler = await rulerFor(jsonOf(lanes));
-      const looks = { width: roomIn(process.stdout), colors: colorsFor(process.stdout), ruler };
+      const looks = { width: roomIn(host().stdout), colors: colorsFor(host().stdout), ruler };
       for (const line of laneTable(lanes, looks)) printLine(line);
     }
     return EXIT.ok;
@@ -102,7 +104,7 @@ export function state(name: string, lane: string, settings: Settings): Promise<n
     if (settings.json) printLine(jsonOf({ name, ...found }));
     else {
       const ruler = await rulerFor(jsonOf(found));
-      const looks = { width: roomIn(process.stdout), colors: colorsFor(process.stdout), ruler };
+      const looks = { width: roomIn(host().stdout), colors: colorsFor(host().stdout), ruler };
       for (const line of headed(lane, laneDetails(found), looks)) printLine(line);
     }
     return EXIT.ok;

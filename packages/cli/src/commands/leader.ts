@@ -1,7 +1,9 @@
 /** `holdfast leader NAME`: who leads, and who stands for election; with `--watch`, each change. */
+
 import type { Candidate, Election, Leader } from "holdfast";
 import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { colorsFor, jsonOf, printLine } from "../output/output.js";
 import { ownerText } from "../output/owner.js";
@@ -47,7 +49,7 @@ async function follow(
 ): Promise<void> {
   const end = new AbortController();
   signal.addEventListener("abort", () => end.abort(), { once: true });
-  process.stdout.once("error", () => end.abort());
+  host().stdout.once("error", () => end.abort());
   for await (const now of election.observe({ signal: end.signal })) tellChange(name, now, settings);
 }
 
@@ -70,9 +72,9 @@ function shown(value: unknown): string {
 const HEADING_WIDTH = 12;
 
 async function show(name: string, now: Leader | null, candidates: readonly Candidate[]): Promise<void> {
-  const colors = colorsFor(process.stdout);
+  const colors = colorsFor(host().stdout);
   const ruler = await rulerFor(jsonOf([name, now, candidates]));
-  const width = roomIn(process.stdout);
+  const width = roomIn(host().stdout);
   const row = (heading: string, text: string): void =>
     printLine(
       `  ${colors.dim(heading.padEnd(HEADING_WIDTH))}${ruler.clipped(text, width - HEADING_WIDTH - 2)}`,

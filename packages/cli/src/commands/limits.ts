@@ -1,7 +1,9 @@
 /** `holdfast limits ls`, `show` and `reset`: what is used of limits, and by whom. */
+
 import type { LimitState } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { limitTable, usedText } from "../output/limits.js";
 import { colorsFor, jsonOf, note, printLine } from "../output/output.js";
@@ -85,7 +87,7 @@ export async function reset({ name, target, yes }: ResetTerms, settings: Setting
 
 async function printTable(limits: readonly LimitState[]): Promise<void> {
   const ruler = await rulerFor(jsonOf(limits));
-  for (const line of limitTable(limits, roomIn(process.stdout), colorsFor(process.stdout), ruler))
+  for (const line of limitTable(limits, roomIn(host().stdout), colorsFor(host().stdout), ruler))
     printLine(line);
 }
 

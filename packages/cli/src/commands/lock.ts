@@ -1,17 +1,11 @@
 /** `holdfast lock NAME -- COMMAND…`: runs a command while this process holds the lock. */
-import { subscribe } from "node:diagnostics_channel";
-import {
-  AcquireTimeoutError,
-  HoldfastError,
-  type HoldfastEvents,
-  type Lease,
-  type LeaseLostError,
-} from "holdfast";
+import { AcquireTimeoutError, HoldfastError, type Lease, type LeaseLostError } from "holdfast";
 import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";
 import { interruptible, takeOverSignals } from "../interrupt.js";
 import { runDuring } from "../job/tenure.js";
 import { type AnyLock, type LockHome, type LockNoun, newLockHome } from "../lock-home.js";
+import { tellOfLine } from "../output/line.js";
 import { note, noteEvent } from "../output/output.js";
 import { ownerText } from "../output/owner.js";
 import { printable } from "../output/text.js";
@@ -52,15 +46,11 @@ async function acquire(
   home: LockHome,
   settings: Settings,
 ): Promise<Lease | null> {
-  let told = false;
-  subscribe("holdfast:lock:waiting", (message) => {
-    if (told) return;
-    told = true;
-    const { ahead } = message as HoldfastEvents["holdfast:lock:waiting"];
-    if (settings.json) noteEvent({ event: "waiting", lock: name, ahead });
-    else if (process.stderr.isTTY)
-      note(`waiting for '${printable(name)}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`);
-  });
+  const endLine = tellOfLine(
+    settings,
+    { lock: name },
+    (ahead) => `waiting for '${printable(name)}'${ahead > 0 ? `, ${ahead} ahead in line` : ""}`,
+  );
   const stop = home.onBreak(() => {
     stop();
     if (settings.json) noteEvent({ event: "away", lock: name });
@@ -84,6 +74,7 @@ async function acquire(
     return null;
   } finally {
     stop();
+    endLine();
   }
 }
 

@@ -1,5 +1,7 @@
 /** `holdfast ls` and `holdfast show`: locks and other things that processes share, at this moment. */
+
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import type { Named } from "../kinds/kind.js";
 import { kindOf } from "../kinds/kinds.js";
@@ -66,8 +68,8 @@ export async function show(kindName: KindName, name: string, settings: Settings)
 
 async function looksFor(states: readonly Named[]) {
   return {
-    width: roomIn(process.stdout),
-    colors: colorsFor(process.stdout),
+    width: roomIn(host().stdout),
+    colors: colorsFor(host().stdout),
     ruler: await rulerForStates(states),
   };
 }

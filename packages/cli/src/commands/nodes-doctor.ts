@@ -1,8 +1,10 @@
 /** `holdfast doctor` over several servers: each server, and what puts a Redlock over them at risk. */
+
 import type { Finding, ServerFacts } from "holdfast";
 import type { NodeState } from "holdfast/redlock";
 import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { colorsFor, jsonOf, printLine } from "../output/output.js";
 import { type Column, tableOf } from "../output/table.js";
@@ -217,10 +219,10 @@ async function linesOf({
   findings,
   nodes,
 }: Pick<Judgement, "healthy" | "findings"> & { readonly nodes: readonly NodeReport[] }): Promise<string[]> {
-  const colors = colorsFor(process.stdout);
+  const colors = colorsFor(host().stdout);
   const rows = nodes.map(({ node, membership, facts }) => cellsOf(node, membership, facts));
   const ruler = await rulerFor(rows.flat().join(""));
-  const [head = "", ...lines] = tableOf(COLUMNS, rows, roomIn(process.stdout), ruler);
+  const [head = "", ...lines] = tableOf(COLUMNS, rows, roomIn(host().stdout), ruler);
   return [
     colors.dim(head),
     ...lines,

@@ -1,10 +1,8 @@
 /** `holdfast once KEY -- COMMAND…`: runs a command once for a key, on all machines together. */
-import { subscribe } from "node:diagnostics_channel";
 import { hostname } from "node:os";
 import {
   AcquireTimeoutError,
   HoldfastError,
-  type HoldfastEvents,
   type Lease,
   type LeaseLostError,
   OnceFailedError,
@@ -13,6 +11,7 @@ import {
 import { EXIT, SIGNAL_BASE } from "../exit-codes.js";
 import { interruptible, takeOverSignals } from "../interrupt.js";
 import { runDuring } from "../job/tenure.js";
+import { tellOfLine } from "../output/line.js";
 import { note, noteEvent, printLine } from "../output/output.js";
 import { ownerText } from "../output/owner.js";
 import { printable } from "../output/text.js";
@@ -54,24 +53,19 @@ class NotDone extends Error {
 export async function once(terms: OnceTerms, settings: Settings): Promise<number> {
   takeOverSignals();
   const session = newSession(settings, terms.label ?? labelOf(terms.command[0] ?? ""));
+  const key = printable(terms.key);
+  const endLine = tellOfLine(
+    settings,
+    { key: terms.key },
+    () => `somebody else runs '${key}': waiting for its end`,
+  );
   try {
     await interruptible((signal) => session.connect(signal));
-    tellOfLine(terms.key, settings);
     return await runOnce(terms, session, settings);
   } finally {
+    endLine();
     await interruptible(() => session.close());
   }
-}
-
-function tellOfLine(key: string, settings: Settings): void {
-  let told = false;
-  subscribe("holdfast:lock:waiting", (message) => {
-    if (told) return;
-    told = true;
-    const { ahead } = message as HoldfastEvents["holdfast:lock:waiting"];
-    if (settings.json) noteEvent({ event: "waiting", key, ahead });
-    else if (process.stderr.isTTY) note(`somebody else runs '${printable(key)}': waiting for its end`);
-  });
 }
 
 /** @returns 0; 1 when there was nothing to forget. */

@@ -1,8 +1,10 @@
 /** `holdfast queue`: what people do to queues by hand, while consumers run. */
+
 import type { Holdfast, Queue } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";
 import { feed } from "../feed.js";
+import { host } from "../host.js";
 import { parseValue, readValue, type ValueForm } from "../input.js";
 import { delayedTable, forJson, waitingTable } from "../output/messages.js";
 import { jsonOf, note, printLine } from "../output/output.js";
@@ -99,7 +101,7 @@ export function pop({ name, waitMs, raw }: PopTerms, settings: Settings): Promis
       const shown = message ? shownValue(message.body) : { value: null, encoding: null };
       printLine(jsonOf({ name, id: message?.id ?? null, ...shown }));
     } else if (!message) note(`no message came in '${printable(name)}' in time`);
-    else if (raw) process.stdout.write(rawValue(message.body, process.stdout.isTTY === true));
+    else if (raw) host().stdout.write(rawValue(message.body, host().stdout.isTTY === true));
     else printLine(valueText(message.body));
     return message ? EXIT.ok : EXIT.busy;
   });

@@ -1,6 +1,8 @@
 /** `holdfast record watch`: one line for each state of a record. */
+
 import type { RecordChange } from "holdfast";
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import { jsonOf, note, noteEvent, printLine } from "../output/output.js";
 import { shownValue, valueText } from "../output/values.js";
@@ -12,7 +14,7 @@ import type { RecordTerms } from "./record.js";
 export async function watch({ name, tag }: RecordTerms, settings: Settings): Promise<number> {
   const session = newSession(settings);
   const end = new AbortController();
-  process.stdout.once("error", () => end.abort()); // The reader of the output is gone.
+  host().stdout.once("error", () => end.abort()); // The reader of the output is gone.
   let isAway = false;
   try {
     return await interruptible(async (signal) => {

@@ -1,7 +1,9 @@
 /** `holdfast record get`, `put`, `delete` and `ls`. */
+
 import { ConflictError, type InspectedRecord, type RecordState } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { readValue, type ValueForm } from "../input.js";
 import { colorsFor, jsonOf, note, noteEvent, printLine } from "../output/output.js";
 import { recordTable } from "../output/records.js";
@@ -30,7 +32,7 @@ export function get({ name, tag, raw }: GetTerms, settings: Settings): Promise<n
         jsonOf({ name, tag: tag ?? null, exists: state !== null, ...shownValue(value), version, fence }),
       );
     } else if (!state) note(`there is no record '${printable(name)}'`);
-    else if (raw) process.stdout.write(rawValue(state.value, process.stdout.isTTY === true));
+    else if (raw) host().stdout.write(rawValue(state.value, host().stdout.isTTY === true));
     else printLine(valueText(state.value));
     return state ? EXIT.ok : EXIT.no;
   });
@@ -112,7 +114,7 @@ export function list({ pattern, tag, all }: ListTerms, settings: Settings): Prom
     else if (records.length === 0) note("there is no record");
     else {
       const ruler = await rulerFor(jsonOf(records));
-      const looks = { width: roomIn(process.stdout), colors: colorsFor(process.stdout), ruler };
+      const looks = { width: roomIn(host().stdout), colors: colorsFor(host().stdout), ruler };
       for (const line of recordTable(records, looks)) printLine(line);
     }
     return EXIT.ok;

@@ -1,7 +1,9 @@
 /** `holdfast signal emit` and `wait`. */
+
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Heard, Holdfast } from "holdfast";
 import { EXIT } from "../exit-codes.js";
+import { host } from "../host.js";
 import { readValue, type ValueForm } from "../input.js";
 import { jsonOf, note, noteEvent, printLine } from "../output/output.js";
 import { printable } from "../output/text.js";
@@ -43,7 +45,7 @@ export function wait(terms: WaitTerms, settings: Settings): Promise<number> {
   return withSession(settings, async ({ hf }, signal) => {
     const tell = (): void => {
       if (settings.json) noteEvent({ at: nowText(), event: "waiting", names: terms.names });
-      else if (process.stderr.isTTY) note("waiting");
+      else if (host().stderr.isTTY) note("waiting");
     };
     subscribe("holdfast:signal:waiting", tell);
     try {
@@ -84,7 +86,7 @@ function print(heard: readonly Heard[], { names, how, raw }: WaitTerms, settings
   // With one name it is known which signal it was.
   const isNamed = names.length > 1 || how === "matching";
   for (const { name, data } of heard) {
-    if (raw) process.stdout.write(data === undefined ? "" : rawValue(data, process.stdout.isTTY === true));
+    if (raw) host().stdout.write(data === undefined ? "" : rawValue(data, host().stdout.isTTY === true));
     else {
       const text = data === undefined ? "" : valueText(data);
       printLine(isNamed ? `${printable(name)} ${text}`.trimEnd() : text);

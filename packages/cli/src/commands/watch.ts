@@ -1,7 +1,9 @@
 /** `holdfast watch`: who holds and who waits, as it changes; a picture on a terminal, else one line a change. */
+
 import type { Inspector } from "holdfast";
 import { EXIT } from "../exit-codes.js";
 import { toldOf } from "../failure.js";
+import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";
 import type { Kind, Named } from "../kinds/kind.js";
 import { kindOf } from "../kinds/kinds.js";
@@ -35,7 +37,7 @@ export async function watch(terms: WatchTerms, settings: Settings): Promise<numb
   const kind = kindOf(terms.kind);
   const home = newLockHome(settings, "", terms.kind);
   const end = new AbortController();
-  process.stdout.once("error", () => end.abort()); // The reader of the output is gone.
+  host().stdout.once("error", () => end.abort()); // The reader of the output is gone.
   try {
     return await interruptible(async (signal) => {
       signal.addEventListener("abort", () => end.abort(), { once: true });
@@ -81,7 +83,7 @@ async function displayFor(
   onEnd: () => void,
 ): Promise<Display> {
   // A dumb terminal cannot draw in place.
-  const draws = process.stdout.isTTY && process.env["TERM"] !== "dumb" && !settings.json;
+  const draws = host().stdout.isTTY && process.env["TERM"] !== "dumb" && !settings.json;
   if (!draws) return new Changes(kind, settings.json);
   return new Picture(kind, terms.pattern, await rulerFor(terms.pattern), onEnd);
 }
@@ -90,7 +92,7 @@ class Picture implements Display {
   readonly #kind: Kind<Named>;
   readonly #pattern: string;
   readonly #screen: Screen;
-  readonly #colors = colorsFor(process.stdout);
+  readonly #colors = colorsFor(host().stdout);
   /** For all that is shown. */
   #ruler: Ruler;
   #states: readonly Named[] = [];
@@ -102,8 +104,8 @@ class Picture implements Display {
     this.#pattern = pattern;
     this.#ruler = ruler;
     this.#screen = new Screen(
-      process.stdout,
-      process.stdin,
+      host().stdout,
+      host().stdin,
       (columns, rows) => this.#lines(columns, rows),
       onEnd,
     );

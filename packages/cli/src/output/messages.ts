@@ -1,6 +1,8 @@
 /** Messages of queues and lanes, as lines for people. */
+
 import type { DeadLetter, Delayed, InFlight } from "holdfast";
 import { showDuration } from "../duration.js";
+import { host } from "../host.js";
 import { colorsFor, jsonOf } from "./output.js";
 import { type Column, tableOf } from "./table.js";
 import { printable } from "./text.js";
@@ -81,12 +83,12 @@ export function deadTable(letters: readonly Letter[]): Promise<readonly string[]
 }
 
 async function lines(columns: readonly Column[], rows: readonly (readonly string[])[]): Promise<string[]> {
-  const { isTTY, columns: width } = process.stdout;
+  const { isTTY, columns: width } = host().stdout;
   const ruler = await rulerFor(jsonOf(rows));
   const cut = rows.map((row) => [...row.slice(0, -1), ruler.clipped(row.at(-1) ?? "", MOST_OF_BODY)]);
   const room = isTTY ? width || 80 : Number.POSITIVE_INFINITY;
   const [head = "", ...rest] = tableOf(columns, cut, room, ruler);
-  return [colorsFor(process.stdout).dim(head), ...rest];
+  return [colorsFor(host().stdout).dim(head), ...rest];
 }
 
 /** For `--json`: the body as `value`, with its `encoding`. */

@@ -1,7 +1,9 @@
 /** Where words go: results to stdout, everything else to stderr, plain or as JSON. */
+
 import { createColors } from "picocolors";
 import { EXIT } from "../exit-codes.js";
 import { codeOf, exitCodeOf, toldOf } from "../failure.js";
+import { host } from "../host.js";
 import { printable, printableJson } from "./text.js";
 
 export type Colors = ReturnType<typeof createColors>;
@@ -20,22 +22,22 @@ export function jsonOf(value: unknown): string {
 }
 
 export function printLine(text: string): void {
-  process.stdout.write(`${text}\n`);
+  host().stdout.write(`${text}\n`);
 }
 
 /** Prints a note for people to stderr, on one line, because the text may quote foreign text with line breaks. */
 export function note(text: string): void {
-  process.stderr.write(`holdfast: ${printable(text)}\n`);
+  host().stderr.write(`holdfast: ${printable(text)}\n`);
 }
 
 /** Prints the stack of an unexpected error, for those who fix this program. */
 function noteStack(stack: string): void {
-  process.stderr.write(`holdfast: ${stack.split("\n").map(printable).join("\n")}\n`);
+  host().stderr.write(`holdfast: ${stack.split("\n").map(printable).join("\n")}\n`);
 }
 
 /** An event of a command whose stdout is not its own. */
 export function noteEvent(event: Readonly<Record<string, unknown>>): void {
-  process.stderr.write(`${jsonOf(event)}\n`);
+  host().stderr.write(`${jsonOf(event)}\n`);
 }
 
 export function reportFailure(error: unknown, json: boolean): void {

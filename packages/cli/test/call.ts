@@ -1,0 +1,77 @@
+/** The command in the process of its test: what it prints, reads and returns. What is about processes is in program.ts. */
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
+import { onTestFinished } from "vitest";
+import { type Host, onHost } from "../src/host.js";
+import { run } from "../src/run.js";
+import { type Ended, Printed } from "./printed.js";
+
+/** The streams of a process that has no terminal, and a signal is an event. */
+class TestHost extends EventEmitter {
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough();
+  readonly stderr = new PassThrough();
+}
+
+export class Call extends Printed {
+  readonly #host: TestHost;
+  readonly #ended: Promise<Ended>;
+
+  constructor(args: readonly string[]) {
+    const host = new TestHost();
+    super(host);
+    this.#host = host;
+    this.#ended = this.#run(args);
+    onTestFinished(() =>
+      this.kill("SIGTERM")
+        .ended()
+        .then(() => {}),
+    );
+  }
+
+  async #run(args: readonly string[]): Promise<Ended> {
+    const exitCode = await onHost(this.#host as unknown as Host, () => run(args));
+    this.#host.stdout.end();
+    this.#host.stderr.end();
+    await this.closed;
+    return { exitCode, signal: null, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  get stdin(): PassThrough {
+    return this.#host.stdin;
+  }
+
+  ended(): Promise<Ended> {
+    return this.#ended;
+  }
+
+  /** What its listeners do is done on its host, as it is in a process. */
+  kill(signal: NodeJS.Signals): this {
+    onHost(this.#host as unknown as Host, () => this.#host.emit(signal, signal));
+    return this;
+  }
+}
+
+export interface Caller {
+  /** Starts `holdfast ARGS` on these servers. */
+  start(...args: string[]): Call;
+  call(...args: string[]): Promise<Ended>;
+  /** With this on stdin. */
+  fed(input: string | Uint8Array, ...args: string[]): Promise<Ended>;
+}
+
+export function callerOf(urls: () => readonly string[], ...before: string[]): Caller {
+  const start = (...args: string[]): Call =>
+    new Call([...urls().flatMap((url) => ["--redis", url]), ...before, ...args]);
+  return {
+    start,
+    call: (...args) => start(...args).ended(),
+    fed(input, ...args) {
+      const call = start(...args);
+      call.stdin.end(input);
+      return call.ended();
+    },
+  };
+}
+
+export const call = (args: readonly string[]): Promise<Ended> => new Call(args).ended();
