@@ -9,7 +9,7 @@
  *   npm run lab -- --workload limit --canaries 100   in how many of 100 seeds each rule finds its canary
  *
  *   --workload NAME  "all": one after the other, with --seeds, --verify or --canaries   [mutex]
- *   --canary WHAT  with --seed: the library, or the workload, broken in this way
+ *   --canary WHAT  with --seed: the library, or the workload, broken in this way; with --canaries: this one alone
  *   --clients real each process on ioredis 6, ioredis 5 or node-redis 6   [a client of our own]
  *   --workers N    threads                  [one for each core]
  *   --coverage     a kind of fault that never met a state of the protocol is a failure
@@ -22,6 +22,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
+  type Canary,
   canaryOptions,
   cellsOf,
   type FleetReport,
@@ -114,8 +115,8 @@ function workloadNamed(name: string): Workload {
 }
 
 /** How often each rule finds its canary. */
-async function allCanaries({ workload, from, seeds, json }: Settings): Promise<number> {
-  const { canaries } = workload;
+async function allCanaries({ workload, canary: one, from, seeds, json }: Settings): Promise<number> {
+  const canaries = one === undefined ? workload.canaries : [canaryNamed(one, workload)];
   let missed = 0;
   for (const canary of canaries) {
     const { caught } = await hunt(workload, canary, { from, seeds, isFirstEnough: false });
@@ -135,12 +136,14 @@ async function allCanaries({ workload, from, seeds, json }: Settings): Promise<n
 /** What a run of one seed is given. */
 async function optionsOf({ workload, canary, clients }: Settings): Promise<RunOptions> {
   if (canary === undefined) return { clients };
-  const found = workload.canaries.find(({ what }) => what === canary);
-  if (!found) {
-    const names = workload.canaries.map(({ what }) => `"${what}"`).join(", ");
-    throw new Misuse(`--canary is one of ${names || "none: this workload has no canary"}`);
-  }
-  return { ...(await canaryOptions(found)), clients };
+  return { ...(await canaryOptions(canaryNamed(canary, workload))), clients };
+}
+
+function canaryNamed(what: string, { canaries }: Workload): Canary {
+  const found = canaries.find((canary) => canary.what === what);
+  if (found) return found;
+  const names = canaries.map((canary) => `"${canary.what}"`).join(", ");
+  throw new Misuse(`--canary is one of ${names || "none: this workload has no canary"}`);
 }
 
 async function single(seed: number, settings: Settings): Promise<number> {

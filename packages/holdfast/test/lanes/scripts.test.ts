@@ -278,6 +278,26 @@ test("a rate holds for each lane, also where the lane was empty in between, and 
   expect(lab.command("EXISTS", `${KEY}:rec`)).toBe(0);
 });
 
+test("a clock that is set back lengthens no wait for a rate, also where `last` was lost; neither does a rate that was slower", async () => {
+  const b = open("b", { rate: { max: 2, perMs: 1_000 } });
+  for (const isLost of [false, true]) {
+    lab.command("FLUSHALL");
+    await b.push(["x", "j0"]);
+    await b.ack((await one(b)).handle);
+    lab.valkey.clock.step(-3_600_000);
+    if (isLost) lab.command("HDEL", KEY, "last", "skew");
+    await b.push(["x", "j1"]);
+    expect(bodies(await b.take(1)), `lost: ${isLost}`).toEqual(["j1"]);
+    lab.valkey.clock.step(3_600_000);
+  }
+  lab.command("FLUSHALL");
+  const slow = open("s", { rate: { max: 1, perMs: 3_600_000 } });
+  await slow.push(["x", "j0"]);
+  await slow.ack((await one(slow)).handle);
+  await b.push(["x", "j1"]);
+  expect(bodies(await b.take(1))).toEqual(["j1"]);
+});
+
 test("refuse: a full lane says so, and others take theirs; all or none where it is asked", async () => {
   const b = open("b", { maxLength: 2 });
   await b.push(["x", "j1"]);

@@ -1,6 +1,6 @@
 /** The scripts with which a queue is filled and emptied: what each returns, and what a second copy of a call does. */
-import { expect, test } from "vitest";
-import { gift, heard, keys, name, nextSeq, onEngine, open, redis } from "./queue-lab.js";
+import { describe, expect, test } from "vitest";
+import { gift, heard, keys, name, nextSeq, onEngine, open, type Process, redis } from "./queue-lab.js";
 
 onEngine();
 
@@ -134,14 +134,54 @@ test("the newest first, where the order is lifo; another order is refused", asyn
   expect(await redis.hget(key(ABOUT), "order")).toBe("lifo");
 });
 
-test("a first lease that runs out brings the message back, and its process stands idle no more", async () => {
-  const [one, two] = [await open(), await open()];
-  await one.take(2);
-  const [id] = await one.push("j1");
-  await redis.zadd(key(AWAY), "XX", "1.5", gift((await heard(one))[0]).handle);
-  const { handles } = await two.take(1);
-  expect(handles.map((handle) => handle.split(":").slice(1, 3))).toEqual([[id, "2"]]);
-  expect(await redis.exists(key(IDLE))).toBe(0);
+describe("a first lease that runs out brings the message back, and its process stands idle no more, whatever gave it", () => {
+  const pushed = async (by: Process): Promise<string> => {
+    await by.push("j1");
+    return (await by.take(1)).handles[0] ?? "";
+  };
+
+  test.each<[how: string, give: (dead: Process, other: Process) => Promise<unknown>]>([
+    ["a push", async (dead, other) => [await dead.take(3), await other.push("j1")]],
+    ["a push of several", async (dead, other) => [await dead.take(3), await other.push("j1", "j2")]],
+    [
+      "a return",
+      async (dead, other) => {
+        const handle = await pushed(other);
+        await dead.take(3);
+        await other.back(handle, { isAttempt: false });
+      },
+    ],
+    [
+      "a resume",
+      async (dead, other) => {
+        await dead.take(3);
+        await other.scripts.pause();
+        await other.push("j1");
+        await other.scripts.resume();
+      },
+    ],
+    [
+      "a redrive",
+      async (dead, other) => {
+        await other.back(await pushed(other));
+        await dead.take(3);
+        await other.scripts.redrive(null);
+      },
+    ],
+  ])("%s", async (_, give) => {
+    const [dead, other, third] = [await open(), await open({ maxAttempts: 1 }), await open()];
+    await give(dead, other);
+    const handles = (await heard(dead)).map((text) => gift(text).handle);
+    // Time passes; what tells a first lease stays.
+    for (const handle of handles)
+      await redis.zadd(key(AWAY), "XX", 1 + (Number(await redis.zscore(key(AWAY), handle)) % 1), handle);
+    expect(handles).not.toEqual([]);
+    await third.scripts.look();
+    expect(await redis.zscore(key(IDLE), dead.id)).toBeNull();
+    expect((await third.take(3)).handles.map((handle) => handle.split(":")[1])).toEqual(
+      handles.map((handle) => handle.split(":")[1]),
+    );
+  });
 });
 
 test("a server without memory refuses pushes, and lets messages be cancelled, deliveries be extended, looks go on, and places be free", async () => {

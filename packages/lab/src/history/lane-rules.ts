@@ -27,14 +27,21 @@ export const laneRules = {
   N4: "a cancelled message is not delivered",
   N5: "no lane has many turns while another waits for one",
   N6: "no message is lost, or done twice",
+  N9: "a lane is served no faster than its rate",
 } as const;
 
 export type WhenFailed = "park" | "skip" | "dead-letter";
+
+export interface LaneRate {
+  readonly max: number;
+  readonly perMs: number;
+}
 
 export interface LaneFacts extends MessageFacts {
   readonly inFlight: number;
   readonly whenFailed: WhenFailed;
   readonly maxAttempts: number;
+  readonly rate: LaneRate | null;
   /** Nothing was disturbed: turns are counted. */
   readonly isSteady: boolean;
 }
@@ -62,6 +69,7 @@ export function checkLanes(operations: Iterable<Operation>, facts: LaneFacts): B
     ...checkOrder(messages, facts),
     ...checkAhead(messages, facts),
     ...checkCancelled("N4", messages, facts),
+    ...checkRate(messages, facts),
     ...(facts.isSteady ? checkTurns(messages, facts) : []),
   ];
 }
@@ -136,6 +144,27 @@ function passedByNew(turns: readonly Operation[], messages: Messages, facts: Lan
       return [before, again];
   }
   return null;
+}
+
+/** Tokens follow the clock in µs, and run ahead of it by 1 for each number that is given out. */
+const aheadUs = 1_000;
+
+/** N9: `max` at once, and from then on one in each of `max` parts of the time. By tokens: they follow a clock that was never set back. */
+function checkRate(messages: Messages, { rate, wasLost, wasClockSet }: LaneFacts): Breach[] {
+  if (!rate) return [];
+  const { max, perMs } = rate;
+  const leastUs = (perMs * 1_000) / max - aheadUs;
+  for (const [lane, turns] of turnsOf(messages)) {
+    for (const [place, turn] of turns.entries()) {
+      const before = turns[place - max];
+      if (!before || wasLost(0, turn.invMs) || wasClockSet(0, turn.invMs)) continue;
+      const gapUs = Number(tokenOf(turn) - tokenOf(before));
+      if (gapUs >= leastUs) continue;
+      const message = `lane "${lane}" had ${max + 1} deliveries in ${gapUs / 1_000} ms, with a rate of ${max} in ${perMs} ms`;
+      return [{ property: "N9", key: turn.key, operations: [before, turn], message, atMs: turn.invMs }];
+    }
+  }
+  return [];
 }
 
 /** N3: of two looks at one ticket, the later one sees no more ahead. A watch is compared with itself: what it yields is older. */

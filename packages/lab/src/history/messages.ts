@@ -227,7 +227,9 @@ export function checkCancelled(property: string, messages: Messages, facts: Mess
     if (cancel.type !== "ok" || !isCancelled || cancel.serverUs === undefined) continue;
     const since = BigInt(cancel.serverUs);
     const delivery = messages.of(id).find((one) => one.f === "deliver" && tokenOf(one) > since);
-    if (!delivery || facts.wasLost(messages.known.get(id)?.push.invMs ?? 0, delivery.invMs)) continue;
+    // A failover between the two may have brought the message back, and an older clock with it.
+    const untilMs = Math.max(delivery?.invMs ?? 0, cancel.invMs);
+    if (!delivery || facts.wasLost(messages.known.get(id)?.push.invMs ?? 0, untilMs)) continue;
     const message = `${delivery.process} has message ${id}, which ${cancel.process} had cancelled`;
     return [{ property, key: cancel.key, operations: [cancel, delivery], message, atMs: delivery.invMs }];
   }

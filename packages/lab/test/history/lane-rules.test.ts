@@ -6,7 +6,7 @@ import type { Operation } from "../../src/history/operation.ts";
 const never = (): boolean => false;
 const facts: LaneFacts = {
   ...{ endMs: 10_000, maxAttempts: 3, wasLost: never, wasClockSet: never },
-  ...{ inFlight: 1, whenFailed: "park", isSteady: true },
+  ...{ inFlight: 1, whenFailed: "park", rate: null, isSteady: true },
 };
 let seq = 0;
 
@@ -41,6 +41,17 @@ test("each lane in its order passes, with a retry in its place", () => {
     deliver(50, "12@a", 16n),
   ];
   expect(laneRulesOf([inLane, ...turns, ...ends])).toEqual([]);
+});
+
+test("N9: two deliveries of a lane at once are found where its rate allows one, and no two of two lanes", () => {
+  const rate = { max: 1, perMs: 100 };
+  const one = push(0, ["11@a", "12@a", "11@b"], {}, 12);
+  const quick = [deliver(20, "11@a", 20_000n), deliver(80, "11@b", 80_000n), deliver(90, "12@a", 90_000n)];
+  expect(laneRulesOf([one, ...quick, ...ends], { rate })).toEqual(["N9"]);
+  const kept = [...quick.slice(0, 2), deliver(120, "12@a", 120_000n)];
+  expect(laneRulesOf([one, ...kept, ...ends], { rate })).toEqual([]);
+  const lost = { rate, wasLost: () => true };
+  expect(laneRulesOf([one, ...quick, ...ends], lost)).toEqual([]);
 });
 
 test("N1: the first after the second is found; where failures are skipped, only for first attempts", () => {

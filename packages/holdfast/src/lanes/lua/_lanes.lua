@@ -60,7 +60,7 @@ end
 -- The time at which the rate of the lane allows the next delivery, us; 0: now.
 local function rate_allows_at(q, rec)
   if q.rate == 0 or rec.tat == 0 then return 0 end
-  -- No time of arrival can be later than this, unless the clock was set back.
+  -- No time of arrival can be later than this, unless the rate was slower, or `last` was lost and the clock was set back.
   if rec.tat > q.us + q.rate_us + q.rate_us / q.rate then rec.tat = q.us end
   local at = rec.tat - q.rate_us + q.rate_us / q.rate
   return at > q.us and at or 0

@@ -2,7 +2,7 @@
 Deliveries, of queues and of lanes alike. Needs _about.lua.
 
 q.off   hash  handle -> body of each delivery, and what else is kept out of the line
-q.away  zset  handle -> ms of its deadline. It ends in .5 while this is the first lease: the process has not extended it yet
+q.away  zset  handle -> ms of its deadline. It ends in .5 while this is the first lease: _lease.lua
 q.idle  zset  processId -> -(its free places). Not empty: nothing deliverable waits
 q.dead  zset  number of a dead letter -> ms
 q.letters  hash  number of a dead letter -> body, why:<number> -> "<attempts> <reason>"
@@ -15,7 +15,7 @@ q.results      what the channel of an outcome begins with. Its key is <about>:re
 q.max_attempts, q.keep_dead, q.keep_results   numbers; max_attempts 0: no bound
 ]]
 --- @include "_handle.lua"
-local FIRST_LEASE_MS = 3000
+--- @include "_lease.lua"
 
 -- How outcomes and dead letters name a message: by its number, in lanes with "@<lane>".
 local function id_of(number, lane)
@@ -77,7 +77,7 @@ end
 
 -- parked: handle and body of each, all with their first lease.
 local function park(q, parked)
-  local deadline = string.format('%.1f', q.ms + FIRST_LEASE_MS + 0.5)
+  local deadline = first_deadline(q)
   for first = 1, #parked, 2 * CHUNK do
     local last, deadlines = math.min(first + 2 * CHUNK - 1, #parked), {}
     redis.call('HSET', q.off, unpack(parked, first, last))

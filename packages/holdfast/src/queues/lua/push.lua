@@ -29,6 +29,7 @@ Cost     O(n log m) with n the messages, and m the deliveries of all processes. 
          number of plain ones that wait
 ]]
 --- @include "_about.lua"
+--- @include "_lease.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
   verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1',
@@ -63,8 +64,7 @@ if is_plain and #ARGV == first_message then
   local process = idle[1]
   local handle = token .. ':' .. number .. ':1:' .. process
   checked(q.off, redis.pcall('HSET', q.off, handle, body))
-  -- The first lease of _deliveries.lua.
-  local parked = redis.pcall('ZADD', q.away, string.format('%.1f', q.ms + 3000.5), handle)
+  local parked = redis.pcall('ZADD', q.away, first_deadline(q), handle)
   if type(parked) == 'table' then
     redis.call('HDEL', q.off, handle)
     checked(q.away, parked)

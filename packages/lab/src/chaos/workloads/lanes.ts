@@ -189,6 +189,7 @@ function judge(found: Found): Breach[] {
     inFlight: 1,
     whenFailed: "park",
     maxAttempts,
+    rate: null,
     isSteady: false,
     endMs: found.endMs,
     wasLost: wasWrong,

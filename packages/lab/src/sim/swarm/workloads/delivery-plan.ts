@@ -9,15 +9,30 @@ const calmShare = 0.12;
 /** Of the seeds with faults, so many lose answers to requests that are sent again. */
 const resendShare = 0.25;
 const firstMs = 150;
+const sleeperShare = 0.03;
+const sleepMs = 8_000;
 
 export function drawDeliveryPlan(workload: string, seed: number, kinds: readonly Draw[]): Plan {
   const plan = drawLightPlan(workload, seed, kinds);
   const dice = diceFor(seed, `deliveries of ${workload}`);
   const processes = plan.processes.map((process) => ({ ...process, ttlMs: longestMs }));
+  const sleeper = diceFor(seed, `sleeper of ${workload}`);
+  if (plan.faults.length > 0 && sleeper.chance(sleeperShare)) return asleep(sleeper, { ...plan, processes });
   if (plan.faults.length === 0 || dice.chance(calmShare)) return { ...plan, processes, faults: [] };
   if (!dice.chance(resendShare)) return { ...plan, processes };
   const faults = [...plan.faults, ...lostAnswers(dice, plan)].sort((a, b) => a.atMs - b.atMs);
   return { ...plan, processes, faults };
+}
+
+/** One process sleeps for longer than a first lease and the look that ends it: nothing that is given to it meanwhile is extended. */
+function asleep(dice: Dice, plan: Plan): Plan {
+  const sleep = { kind: "pause", atMs: dice.whole(firstMs, 1_000), forMs: sleepMs, value: 0 };
+  const target = dice.pick(plan.processes).name;
+  return { ...plan, chaosMs: sleepMs + 1_000, faults: [{ ...sleep, target }] };
+}
+
+export function sleeps({ faults }: Plan): boolean {
+  return faults.some(({ forMs }) => forMs === sleepMs);
 }
 
 function lostAnswers(dice: Dice, { processes, chaosMs }: Plan): Fault[] {

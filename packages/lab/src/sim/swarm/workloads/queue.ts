@@ -22,6 +22,7 @@ export const queue: Workload = {
     ...queueRules,
     Q5: "while a process is idle, nothing deliverable waits",
     Q9: "a process that waits for no message has no free place",
+    Q11: "a process that sleeps through a first lease has no free place until it takes again",
   },
   canaries: queueCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("queue", seed, kinds),
@@ -35,6 +36,7 @@ function begin(scene: Scene): Work {
     look() {
       judgeWaiting(shared);
       noteGiven(shared);
+      shared.firstLeases.judge();
     },
     judge: (endMs) => judge(shared, endMs),
     progress: () => shared.done,

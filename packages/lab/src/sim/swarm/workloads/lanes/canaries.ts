@@ -89,6 +89,16 @@ export const laneCanaries: readonly Canary[] = [
     },
   },
   {
+    rule: "N9",
+    what: "a delivery does not count for the rate",
+    seed: 10,
+    change: {
+      file: "lanes/lua/_lanes.lua",
+      from: "if q.rate > 0 then rec.tat, rec.is_long",
+      to: "if false then rec.tat, rec.is_long",
+    },
+  },
+  {
     rule: "N8",
     what: "every gift counts for the newest places",
     seed: 161,

@@ -1,6 +1,6 @@
 /** What a run of lanes draws for itself, and what its callers share. */
 import type { Lanes } from "holdfast";
-import type { WhenFailed } from "../../../../history/lane-rules.js";
+import type { LaneRate, WhenFailed } from "../../../../history/lane-rules.js";
 import type { Caller, Scene } from "../../workload.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
@@ -18,6 +18,7 @@ export interface LaneTerms {
   readonly maxAttempts: number;
   readonly backoffMs: number;
   readonly usesPause: boolean;
+  readonly rate: LaneRate | null;
   /** No fault, and nobody pauses or gives back what nobody has seen. */
   readonly isSteady: boolean;
 }
@@ -47,6 +48,11 @@ export function drawRun(scene: Scene): Shared {
     backoffMs: dice.pick([0, 50, 300]),
     usesPause: dice.chance(0.2) && !isSteady,
     isSteady,
+    // Where nothing fails: a lane that waits for its rate and for a lost answer is not done in time.
+    rate:
+      scene.plan.faults.length === 0 && !isSteady
+        ? { max: dice.pick([1, 2, 3]), perMs: dice.pick([50, 200]) }
+        : null,
   };
   const view = new LanesView(scene.node, name);
   return {
@@ -63,6 +69,7 @@ export function drawRun(scene: Scene): Shared {
 }
 
 export function lanesOf({ hf }: Caller, { terms }: Shared): Lanes<string, string> {
-  const { inFlight, whenFailed, maxAttempts, deadlineMs } = terms;
-  return hf.lanes<string, string>(name, { inFlight, whenFailed, maxAttempts, deadline: deadlineMs });
+  const { inFlight, whenFailed, maxAttempts, deadlineMs, rate } = terms;
+  const limit = rate ? { max: rate.max, per: rate.perMs } : undefined;
+  return hf.lanes<string, string>(name, { inFlight, whenFailed, maxAttempts, limit, deadline: deadlineMs });
 }

@@ -249,7 +249,7 @@ export class QueueCaller implements Rounds {
     const { dice } = this.#caller;
     const { backoffMs } = this.#shared.terms;
     return this.#queue.consume((delivery) => this.#handle(delivery), {
-      concurrency: dice.pick([1, 2, 4]),
+      concurrency: dice.pick(this.#shared.terms.concurrencies),
       backoff: backoffMs,
     });
   }

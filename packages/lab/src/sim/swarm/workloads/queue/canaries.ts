@@ -135,6 +135,16 @@ export const queueCanaries: readonly Canary[] = [
     },
   },
   {
+    rule: "Q11",
+    what: "nothing tells the first lease of what is dealt",
+    seed: 142,
+    change: {
+      file: "queues/lua/_deliveries.lua",
+      from: "local deadline = first_deadline(q)",
+      to: "local deadline = string.format('%.0f', q.ms + FIRST_LEASE_MS)",
+    },
+  },
+  {
     rule: "Q9",
     what: "the end of a wait gives up no place",
     seed: 21,

@@ -1,8 +1,10 @@
 /** What a run of the queue draws for itself, and what its callers share. */
 import type { Queue, QueueOptions } from "holdfast";
 import type { Caller, Scene } from "../../workload.js";
+import { sleeps } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
+import { FirstLeases } from "./first-leases.js";
 import { QueueView } from "./view.js";
 
 export const name = "jobs";
@@ -16,6 +18,8 @@ export interface QueueTerms {
   readonly maxAttempts: number;
   readonly backoffMs: number;
   readonly maxLength: number;
+  /** Of a consumer; each draws one. Beside one that sleeps it has so many that some stay free. */
+  readonly concurrencies: readonly number[];
   readonly usesPop: boolean;
   readonly usesPause: boolean;
   /** Nothing is given back but by a nack, so the order of the deliveries is that of the numbers. */
@@ -29,6 +33,7 @@ export interface Shared {
   /** By message. */
   readonly held: Held;
   readonly demand: Demand;
+  readonly firstLeases: FirstLeases;
   /** Of each message, the tokens with which the server was seen to give it to a process. In steady runs. */
   readonly given: Map<string, Set<bigint>>;
   /** Ids that pushes have said, the newest last. */
@@ -48,6 +53,7 @@ export function drawRun(scene: Scene): Shared {
     maxAttempts: dice.pick([2, 3, 5]),
     backoffMs: dice.pick([0, 50, 300]),
     maxLength: dice.chance(0.15) ? 6 : Number.POSITIVE_INFINITY,
+    concurrencies: sleeps(scene.plan) ? [32] : [1, 2, 4],
     usesPop: dice.chance(0.4) && !isSteady,
     usesPause: dice.chance(0.2) && !isSteady,
     isSteady,
@@ -59,6 +65,7 @@ export function drawRun(scene: Scene): Shared {
     view,
     held: new Held(),
     demand: new Demand(scene, { rule: "Q9", idle: () => view.idle }),
+    firstLeases: new FirstLeases(scene, view),
     given: new Map(),
     pushed: [],
     done: 0,
@@ -75,7 +82,7 @@ export function queueOf({ hf }: Caller, { terms }: Shared): Queue<string, string
 /** Looks at what processes have, as often as that changes. */
 export function noteGiven({ terms, view, given }: Shared): void {
   if (!terms.isSteady) return;
-  for (const handle of view.handles()) {
+  for (const { name: handle } of view.deliveries()) {
     const [token = "0", id = ""] = handle.split(":");
     given.set(id, (given.get(id) ?? new Set()).add(BigInt(token)));
   }

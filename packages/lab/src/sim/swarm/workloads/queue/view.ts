@@ -41,17 +41,12 @@ export class QueueView {
 
   /** What comes back, in no order. */
   away(): Away[] {
-    return [`${this.main}:away`, `${this.main}:later`].flatMap((key) => {
-      const flat = this.#texts("ZRANGE", key, "0", "-1", "WITHSCORES");
-      return flat.flatMap((name, place) =>
-        place % 2 === 0 ? [{ name, atMs: Number(flat[place + 1]) }] : [],
-      );
-    });
+    return [...this.deliveries(), ...this.#scored("later")];
   }
 
-  /** The handles of all deliveries. */
-  handles(): string[] {
-    return this.#texts("ZRANGE", `${this.main}:away`, "0", "-1");
+  /** By their handles. */
+  deliveries(): Away[] {
+    return this.#scored("away");
   }
 
   /** The ids of all messages that are waiting, delayed or delivered. */
@@ -67,6 +62,11 @@ export class QueueView {
     const [seconds = "0", us = "0"] = this.#texts("TIME");
     const skewUs = Number(this.#node.peek("HGET", this.main, "skew") ?? 0);
     return Number(seconds) * 1_000 + (Number(us) + skewUs) / 1_000;
+  }
+
+  #scored(key: string): Away[] {
+    const flat = this.#texts("ZRANGE", `${this.main}:${key}`, "0", "-1", "WITHSCORES");
+    return flat.flatMap((name, place) => (place % 2 === 0 ? [{ name, atMs: Number(flat[place + 1]) }] : []));
   }
 
   #texts(...words: string[]): string[] {
