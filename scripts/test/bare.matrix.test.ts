@@ -23,7 +23,7 @@ import { servers } from "../servers.ts";
 const root = resolve(import.meta.dirname, "../..");
 const most = { packages: 230, megabytes: 180 };
 /** The suites that start programs or ask for servers, as words of their paths. */
-const suites = ["cli/test/lock.test", "elect.test", "file-processes", "command-line.test", "completion.test"];
+const suites = ["cli/test/lock.test", "elect.test", "command-line.test", "completion.test"];
 const ofServers = [
   "membership",
   "doctor",

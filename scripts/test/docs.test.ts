@@ -1,15 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { needing } from "@holdfast/conformance";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { chosen, gatesOf } from "../check/gates.ts";
 import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
 import { commandsOf, missingIn } from "../docs/commands.ts";
 import { pagesOf, runDocs } from "../run-docs.ts";
+import { createTable, fenced, pageOf } from "./pages.ts";
 import { tree } from "./tree.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const fenced = (info: string, code: string) => `\`\`\`${info}\n${code}\`\`\`\n`;
 
 describe("blocks", () => {
   test("carry their place, their language and what they say of themselves", () => {
@@ -219,29 +218,9 @@ test("a page has files beside its programs, and tests that a runner runs", async
 });
 
 describe("a page with a database", () => {
-  function pageOf(...blocks: string[]): string {
-    const pages = join(root, "node_modules/.cache");
-    mkdirSync(pages, { recursive: true });
-    const folder = mkdtempSync(join(pages, "docs-test-"));
-    onTestFinished(() => {
-      rmSync(folder, { recursive: true, force: true });
-      vi.unstubAllEnvs();
-    });
-    writeFileSync(join(folder, "page.md"), blocks.join(""));
-    return relative(root, join(folder, "page.md"));
-  }
-  const connect = 'import pg from "pg";\nconst client = new pg.Client("postgres://localhost:5432/test");\n';
-  const create = `${connect}await client.connect();\nawait client.query("CREATE TABLE t (n int)");\nawait client.end();\n`;
-
-  needing(test, "postgres")("has a new one for each program", async () => {
-    const page = pageOf(fenced("ts needs=postgres", create), fenced("ts needs=postgres", create));
-    const { outcomes } = await runDocs(root, [page]);
-    expect(outcomes.map(({ failure }) => failure)).toEqual([undefined, undefined]);
-  });
-
   test("is compiled and left out where there is none, and fails with CI set", async () => {
     const page = pageOf(
-      fenced("ts needs=postgres", create),
+      fenced("ts needs=postgres", createTable),
       fenced("ts needs=postgres", 'const n: number = "";\n'),
     );
     vi.stubEnv("HOLDFAST_POSTGRES", "");

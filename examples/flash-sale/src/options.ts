@@ -120,9 +120,15 @@ function build(): Command {
     .showHelpAfterError("(npm start -- --help lists the options)");
 }
 
-/** Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code. */
-export function parseOptions(args: readonly string[]): SaleOptions {
-  const command = build().exitOverride();
+/**
+ * Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code.
+ * @param complain takes what is wrong
+ */
+export function parseOptions(
+  args: readonly string[],
+  complain: (text: string) => unknown = (text) => process.stderr.write(text),
+): SaleOptions {
+  const command = build().exitOverride().configureOutput({ writeErr: complain });
   const given = command.parse(args, { from: "user" }).opts();
   const wrong = (message: string): never => command.error(`error: ${message}`);
   const redlock = given["redlock"] === true;

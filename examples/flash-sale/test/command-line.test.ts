@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { EmbeddedValkey } from "@holdfast/embedded";
+import { CommanderError } from "commander";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { parseOptions } from "../src/options.js";
 import { Program, run } from "./store-program.js";
 
 const LONG = ["--no-report", "--requests", "1000000", "--variants", "mutex"];
@@ -31,11 +33,20 @@ describe("the command line", () => {
     { args: ["--redlock", "--kill", "--variants", "none"] },
     { args: ["--unknown"] },
     { args: ["surplus"] },
-  ])("refuses $args with exit code 64", async ({ args }) => {
-    const { exitCode, stdout, stderr } = await run(args);
+  ])("refuses $args", ({ args }) => {
+    let told = "";
+    const write = (text: string) => {
+      told += text;
+    };
+    expect(() => parseOptions(args, write)).toThrow(CommanderError);
+    expect(told).toMatch(/^error: .+\n/);
+    expect(told).toContain("--help");
+  });
+
+  test("ends with 64 when it refuses", async () => {
+    const { exitCode, stdout, stderr } = await run(["--unknown"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
     expect(stderr).toMatch(/^error: .+\n/);
-    expect(stderr).toContain("--help");
   });
 
   test("explains itself with examples", async () => {
