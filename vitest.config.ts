@@ -9,6 +9,8 @@ import { findServers } from "./scripts/servers.ts";
 import { SlowFirst } from "./scripts/slow-first.ts";
 
 const root = import.meta.dirname;
+/** A number: another order of the files than the slow ones first. */
+const order = process.env.HOLDFAST_TEST_ORDER;
 
 /** What `exports` of package.json says of an entry, for both formats or for one. */
 interface Target {
@@ -64,20 +66,10 @@ const quick = [
   "scripts/test/**/*.test.ts",
 ];
 
-/**
- * Suites that share processes, file after file: to load the library anew for each costs more than most of them. Nothing
- * here may change what the next one meets, and no hook may stand in a module that two of them import: it would run in
- * the first only. `npx vitest run --project together --sequence.shuffle.files` tries another order.
- */
-const together = [
-  "packages/cli/test/**/*.test.ts",
-  "packages/conformance/test/!(client-failure|client-broken-turn).test.ts",
-  "packages/compat/test/**/*.test.ts",
-  "packages/holdfast/test/*.test.ts",
-  "packages/holdfast/test/{election,fencing,guards,hazards,lanes,limits,once,queues,records,redis,redlock,signals,synchronizers}/**/*.test.ts",
-  // One tells what it warns of once in a process.
-  "packages/holdfast/test/middleware/!(misuse).test.ts",
-  "packages/lab/test/{chaos,hazards,history,limits,model,timeline}/**/*.test.ts",
+/** Suites that need a process of their own: one tells what it warns of once in a process, and some break what others share. */
+const alone = [
+  "packages/conformance/test/client-{failure,broken-turn}.test.ts",
+  "packages/holdfast/test/middleware/misuse.test.ts",
 ];
 
 /** What every project has; the rest is said once for all. */
@@ -103,9 +95,12 @@ const project = (name: string, test: { include: string[]; exclude?: string[]; is
 function projects() {
   if (process.env.HOLDFAST_TEST_SOAK === "1") return [project("soak", { include: soak })];
   if (process.env.HOLDFAST_TEST_MATRIX === "1") return [project("matrix", { include: matrix })];
+  // The others share processes, file after file: to load the library anew for each costs more than most of them. Nothing in them
+  // may change what the next one meets, and no hook may stand in a module that two of them import: it would run in the first
+  // only. `HOLDFAST_TEST_ORDER=7 npx vitest run` tries another order.
   return [
-    project("alone", { include: quick, exclude: [...later, ...together] }),
-    project("together", { include: together, exclude: later, isolate: false }),
+    project("alone", { include: alone }),
+    project("together", { include: quick, exclude: [...later, ...alone], isolate: false }),
   ];
 }
 
@@ -116,7 +111,8 @@ export default defineConfig({
     globalSetup: "scripts/bundle.ts",
     // Suites wait for servers and deadlines longer than they compute: one file a core leaves cores idle.
     maxWorkers: availableParallelism() + 2,
-    sequence: { sequencer: SlowFirst },
+    sequence:
+      order === undefined ? { sequencer: SlowFirst } : { shuffle: { files: true }, seed: Number(order) },
     dangerouslyIgnoreUnhandledErrors: false,
     reporters: ["default", new Progress(), new LeftOut(), ...(process.env.CI ? [new NothingSkipped()] : [])],
   },
