@@ -54,6 +54,7 @@ const soak = [
   "packages/lab/test/limits/{bounds,groups}.test.ts",
   "packages/lab/test/model/quorum-real.test.ts",
   "packages/lab/test/queues/restart.test.ts",
+  "packages/lab/test/experiments/experiments.test.ts",
   "packages/lab/test/sim/workloads.test.ts",
 ];
 

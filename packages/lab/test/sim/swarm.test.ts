@@ -3,7 +3,7 @@ import { type Clock, Holdfast, type HoldfastOptions, type RedisClientLike } from
 import { describe, expect, it } from "vitest";
 
 /** A first look: `npm run test:matrix` has 300, and `npm run soak` draws fresh ones. */
-const seeds = 20;
+const seeds = 8;
 const twice = 2;
 const longMs = 240_000;
 

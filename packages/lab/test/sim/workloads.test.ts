@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 /** A first look: `npm run test:matrix` has 30 of each workload, and `npm run soak` draws fresh ones. */
 const isSoak = process.env.HOLDFAST_TEST_SOAK === "1";
-const SEEDS = isSoak ? 30 : 3;
+const SEEDS = isSoak ? 30 : 2;
 const TWICE = isSoak ? 5 : 1;
 /** Rules of the frame, which hold for every workload. */
 const ofEvery = { P1: "every call ends", P2: "nothing is left", P3: "no call takes too long" };
