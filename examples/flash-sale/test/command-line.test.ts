@@ -8,8 +8,9 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseOptions } from "../src/options.js";
 import { Program, run } from "./store-program.js";
 
-const LONG = ["--no-report", "--requests", "1000000", "--variants", "mutex"];
-const LONG_REDLOCK = ["--no-report", "--requests", "1000000", "--redlock", "--variants", "redlock"];
+const SERVERS = 2;
+const LONG = ["--no-report", "--requests", "1000000", "--servers", `${SERVERS}`, "--variants", "mutex"];
+const LONG_REDLOCK = [...LONG.slice(0, -1), "redlock", "--redlock"];
 
 // Whole processes: a few seconds each, several times that on a machine with its hands full.
 vi.setConfig({ testTimeout: 60_000 });
@@ -102,7 +103,7 @@ describe("what is missing is told in one line, with a remedy", () => {
   test("a Redis that goes away in the middle of the sale", async () => {
     const valkey = await EmbeddedValkey.start();
     const program = new Program([...LONG, "--redis", valkey.url]);
-    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(4);
+    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(SERVERS);
     await valkey.stop();
     const { exitCode, stderr } = await program.ended();
     expect(exitCode).toBe(69);
@@ -128,7 +129,7 @@ describe("an end before time", () => {
     { signal: "SIGTERM", exitCode: 143, args: LONG },
   ] as const)("$signal stops servers and engines of $args in order", async ({ signal, exitCode, args }) => {
     const program = new Program(args);
-    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(4);
+    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(SERVERS);
     if (signal === "SIGINT") program.signalAll(signal);
     else program.child.kill(signal);
     expect(await program.ended()).toMatchObject({ exitCode, stderr: "flash-sale: stopped\n" });
@@ -137,7 +138,7 @@ describe("an end before time", () => {
 
   test("the servers go when the first process is killed", async () => {
     const program = new Program(LONG);
-    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(4);
+    await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(SERVERS);
     program.child.kill("SIGKILL");
     expect(await program.leftBehind()).toEqual([]);
   });
