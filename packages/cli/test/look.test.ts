@@ -4,7 +4,7 @@ import { ClosedError, Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Call, callerOf } from "./call.js";
 import { Program } from "./program.js";
-import { REDIS_FIRST, type TestServer } from "./servers.js";
+import { REDIS_FIRST, type TestServer, untilListening } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -157,10 +157,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
     test("release --force: the holder's command is stopped, the next in line gets it", async () => {
       const first = await holder("stuck", "first");
       const second = await waiter("stuck", "second", lock);
-      // A holder listens once it has held for a moment.
-      await expect
-        .poll(() => server.redis.pubsub("CHANNELS", "holdfast:inbox:*"), { timeout: 30_000 })
-        .toHaveLength(2);
+      await untilListening(server.url, 2);
       const { exitCode, stdout } = await holdfast("release", "stuck", "--force", "--yes");
       expect(exitCode).toBe(0);
       expect(stdout).toMatch(

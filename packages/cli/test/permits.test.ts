@@ -3,7 +3,7 @@ import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { callerOf } from "./call.js";
 import { Program } from "./program.js";
-import { startEmbedded, type TestServer } from "./servers.js";
+import { startEmbedded, type TestServer, untilListening } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -65,6 +65,7 @@ test("release --force takes them from one holder, whom --fence names", async () 
   expect(await second.holder.ended()).toMatchObject({ exitCode: 70 });
   expect(await release()).toMatchObject({ exitCode: 0, stdout: "'three' is free\n" });
   const writer = await held("shelf", "--write");
+  await untilListening(server.url, 1);
   const taken = await call("release", "shelf", "--kind", "rwlock", "--force", "--yes", "--json");
   expect(JSON.parse(taken.stdout)).toMatchObject({
     rwlock: "shelf",

@@ -3,6 +3,7 @@ import { EmbeddedValkey } from "@holdfast/embedded";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { call, callerOf } from "./call.js";
 import { Program } from "./program.js";
+import { untilListening } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -81,6 +82,7 @@ describe("with all servers", () => {
 
   test("release --force takes it at every server, and its command is stopped", async () => {
     const holder = await held("taken");
+    for (const url of urls) await untilListening(url, 1);
     const { exitCode, stdout } = await run("release", "taken", "--force", "--yes", ...NEW);
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,

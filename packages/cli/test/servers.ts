@@ -1,5 +1,5 @@
 /** The servers that the command is tried on: each started for one test file, on a free port, and ended by it. */
-import { type ProgramName, program, ServerProcess } from "@holdfast/conformance";
+import { type ProgramName, program, ServerProcess, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 
@@ -56,6 +56,19 @@ async function startRedisServer(): Promise<TestServer> {
       await server.stop();
     },
   };
+}
+
+/** Until so many processes hear what is said to them there: a holder does once it has held for a moment. */
+export async function untilListening(url: string, processes: number): Promise<void> {
+  const redis = connectTo(url);
+  try {
+    await until(
+      `${processes} listen`,
+      async () => (await redis.pubsub("CHANNELS", "holdfast:inbox:*")).length === processes,
+    );
+  } finally {
+    redis.disconnect();
+  }
 }
 
 function connectTo(url: string): Redis {
