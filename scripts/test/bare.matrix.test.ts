@@ -24,14 +24,7 @@ const root = resolve(import.meta.dirname, "../..");
 const most = { packages: 230, megabytes: 180 };
 /** The suites that start programs or ask for servers, as words of their paths. */
 const suites = ["cli/test/lock.test", "elect.test", "command-line.test", "completion.test"];
-const ofServers = [
-  "membership",
-  "doctor",
-  "server-errors",
-  "records/record",
-  "signals/replica",
-  "client-sentinel",
-];
+const ofServers = ["membership", "doctor", "server-errors", "records/record", "client-sentinel"];
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 

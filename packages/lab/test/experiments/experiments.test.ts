@@ -7,11 +7,10 @@ import { experiments } from "../../src/experiments/list.js";
 vi.setConfig({ testTimeout: 60_000 });
 
 const seeds = process.env["HOLDFAST_TEST_SOAK"] === "1" ? [1, 2, 3, 4, 5, 6, 7, 8] : [1];
-/** D18 plays dozens of runs by itself; from this seed it takes the fewest to find something. */
-const seedsOf: Readonly<Record<string, readonly number[]>> = { D18: [2] };
-
-/** A thousand waiters take seconds. */
-const played = experiments.map((experiment) => (experiment.id === "D10" ? waitersBy(120) : experiment));
+/** A thousand waiters take seconds. D18 plays dozens of runs by itself: `found.matrix.test.ts`. */
+const played = experiments
+  .filter(({ id }) => id !== "D18")
+  .map((experiment) => (experiment.id === "D10" ? waitersBy(120) : experiment));
 
 /** What a person needs to know when it is not as expected. */
 function surprises({ id, seed, trials }: Outcome): string[] {
@@ -23,21 +22,12 @@ function surprises({ id, seed, trials }: Outcome): string[] {
     );
 }
 
-function toldFirst({ trials }: Outcome): string | undefined {
-  return trials[0]?.checks[0]?.findings[0]?.message;
-}
-
-function drawn({ trials }: Outcome): string | undefined {
-  return trials[0]?.timeline.marks?.find(({ kind }) => kind === "violation")?.label;
-}
-
 describe.each(played)("$id $title", (experiment) => {
   test("the naive recipes fail, and holdfast holds", async () => {
-    for (const seed of seedsOf[experiment.id] ?? seeds) {
+    for (const seed of seeds) {
       const outcome = await experiment.run(seed);
       expect(surprises(outcome)).toEqual([]);
       expect(new Set(outcome.trials.map(({ side }) => side))).toEqual(new Set(["naive", "holdfast"]));
-      if (experiment.id === "D18") expect(toldFirst(outcome)).toBe(`L2: ${drawn(outcome)}`);
       for (const { sentence, figures, timeline } of outcome.trials) {
         expect(sentence).not.toMatch(/[⟦⟧]|NaN|undefined/);
         expect(Object.keys(figures)).not.toEqual([]);
