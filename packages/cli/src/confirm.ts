@@ -1,5 +1,4 @@
 /** A question before something is taken away. */
-
 import { createInterface } from "node:readline/promises";
 import { host } from "./host.js";
 

@@ -1,5 +1,4 @@
 /** The commands about events, and the one that begins a latch or a barrier again. */
-
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationOption, parseWait } from "./duration.js";
 import { EVENT_HELP } from "./event-help.js";

@@ -1,5 +1,4 @@
 /** Feed: messages from stdin, one a line, pushed while they come. */
-
 import { EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
 import { host } from "./host.js";

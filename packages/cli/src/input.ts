@@ -1,5 +1,4 @@
 /** The value that a user gives to a command, as an argument or through stdin. */
-
 import { EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
 import { host } from "./host.js";

@@ -1,5 +1,4 @@
 /** Ctrl-C and its kin, while holdfast itself works: they end the work in order, the second time at once. */
-
 import { constants } from "node:os";
 import { SIGNAL_BASE } from "./exit-codes.js";
 import { Failure } from "./failure.js";

@@ -1,5 +1,4 @@
 /** The commands about limits, as `program.ts` has those about locks. */
-
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LimitType } from "holdfast";
 import { parseDuration } from "./duration.js";

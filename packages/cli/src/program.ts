@@ -1,5 +1,4 @@
 /** The command line: from arguments to the call of one command. Each command is loaded when it is called. */
-
 import { readFileSync } from "node:fs";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { candidatesFor } from "./completion/candidates.js";

@@ -1,5 +1,4 @@
 /** The commands about queues, as `program.ts` has those about locks. */
-
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationOption, parseDuration, parseWait } from "./duration.js";
 import { host } from "./host.js";

@@ -1,5 +1,4 @@
 /** The commands about records, as `program.ts` has those about locks. */
-
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "./duration.js";
 import { HELP } from "./help.js";

@@ -1,5 +1,4 @@
 /** `holdfast lock`: the command's life, the lease's life, and what each does to the other. */
-
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 /** The command as a user runs it: the compiled program in a process of its own. */
-
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";

@@ -1,5 +1,4 @@
 /** `holdfast doctor`: what puts locks at risk on this server, or on these. */
-
 import { EXIT } from "../exit-codes.js";
 import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";

@@ -1,5 +1,4 @@
 /** `holdfast embedded`: a Valkey in this process, for trying things out and for tests, until Ctrl-C. */
-
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { EXIT } from "../exit-codes.js";
 import { Failure } from "../failure.js";

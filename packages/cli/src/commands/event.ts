@@ -1,5 +1,4 @@
 /** `holdfast event get`, `set`, `clear` and `wait`. */
-
 import { EXIT } from "../exit-codes.js";
 import { host } from "../host.js";
 import { readValue, type ValueForm } from "../input.js";

@@ -1,5 +1,4 @@
 /** An examination of one server, with what the user accepts of it, as lines for people. */
-
 import type { DoctorReport, Finding, Severity } from "holdfast";
 import { Failure } from "../failure.js";
 import { host } from "../host.js";

@@ -1,5 +1,4 @@
 /** `holdfast lab`: experiments that show what goes wrong with locks, and what holdfast does about it. */
-
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, mkdtemp, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

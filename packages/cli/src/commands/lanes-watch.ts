@@ -1,5 +1,4 @@
 /** `holdfast lanes watch`: where a ticket stands, until it is over. */
-
 import type { LaneOutcome, WatchedPlace } from "holdfast";
 import { EXIT } from "../exit-codes.js";
 import { host } from "../host.js";

@@ -1,5 +1,4 @@
 /** `holdfast lanes`: what people do to lanes by hand, while consumers run. */
-
 import type { LaneState } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";

@@ -1,5 +1,4 @@
 /** `holdfast leader NAME`: who leads, and who stands for election; with `--watch`, each change. */
-
 import type { Candidate, Election, Leader } from "holdfast";
 import { showDuration } from "../duration.js";
 import { EXIT } from "../exit-codes.js";

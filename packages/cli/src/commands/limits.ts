@@ -1,5 +1,4 @@
 /** `holdfast limits ls`, `show` and `reset`: what is used of limits, and by whom. */
-
 import type { LimitState } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";

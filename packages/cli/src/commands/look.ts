@@ -1,5 +1,4 @@
 /** `holdfast ls` and `holdfast show`: locks and other things that processes share, at this moment. */
-
 import { EXIT } from "../exit-codes.js";
 import { host } from "../host.js";
 import { interruptible } from "../interrupt.js";

@@ -1,5 +1,4 @@
 /** `holdfast doctor` over several servers: each server, and what puts a Redlock over them at risk. */
-
 import type { Finding, ServerFacts } from "holdfast";
 import type { NodeState } from "holdfast/redlock";
 import { showDuration } from "../duration.js";

@@ -1,5 +1,4 @@
 /** `holdfast queue`: what people do to queues by hand, while consumers run. */
-
 import type { Holdfast, Queue } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";

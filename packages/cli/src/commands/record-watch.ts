@@ -1,5 +1,4 @@
 /** `holdfast record watch`: one line for each state of a record. */
-
 import type { RecordChange } from "holdfast";
 import { EXIT } from "../exit-codes.js";
 import { host } from "../host.js";

@@ -1,5 +1,4 @@
 /** `holdfast record get`, `put`, `delete` and `ls`. */
-
 import { ConflictError, type InspectedRecord, type RecordState } from "holdfast";
 import { confirmed } from "../confirm.js";
 import { EXIT } from "../exit-codes.js";

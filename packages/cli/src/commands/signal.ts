@@ -1,5 +1,4 @@
 /** `holdfast signal emit` and `wait`. */
-
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Heard, Holdfast } from "holdfast";
 import { EXIT } from "../exit-codes.js";

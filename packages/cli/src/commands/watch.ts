@@ -1,5 +1,4 @@
 /** `holdfast watch`: who holds and who waits, as it changes; a picture on a terminal, else one line a change. */
-
 import type { Inspector } from "holdfast";
 import { EXIT } from "../exit-codes.js";
 import { toldOf } from "../failure.js";

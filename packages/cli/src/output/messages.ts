@@ -1,5 +1,4 @@
 /** Messages of queues and lanes, as lines for people. */
-
 import type { DeadLetter, Delayed, InFlight } from "holdfast";
 import { showDuration } from "../duration.js";
 import { host } from "../host.js";

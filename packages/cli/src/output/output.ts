@@ -1,5 +1,4 @@
 /** Where words go: results to stdout, everything else to stderr, plain or as JSON. */
-
 import { createColors } from "picocolors";
 import { EXIT } from "../exit-codes.js";
 import { codeOf, exitCodeOf, toldOf } from "../failure.js";
