@@ -96,7 +96,7 @@ const project = (name: string, test: { include: string[]; exclude?: string[]; is
 function projects() {
   if (process.env.HOLDFAST_TEST_SOAK === "1") return [project("soak", { include: soak })];
   if (process.env.HOLDFAST_TEST_MATRIX === "1") return [project("matrix", { include: matrix })];
-  // The others share processes, file after file: to load the library anew for each costs more than most of them. Nothing in them
+  // All other suites share processes, file after file: to load the library anew for each costs more than most of them. Nothing in them
   // may change what the next one meets, and no hook may stand in a module that two of them import: it would run in the first
   // only. `HOLDFAST_TEST_ORDER=7 npx vitest run` tries another order.
   return [

@@ -5,7 +5,7 @@ import { exitCodeOf, Failure } from "./failure.js";
 import { reportFailure } from "./output/output.js";
 import { buildProgram } from "./program.js";
 
-/** What failed is told by then. */
+/** Never rejects: it tells what failed on stderr, and returns the exit code of that. */
 export async function run(args: readonly string[]): Promise<number> {
   const json = wantsJson(args);
   let exitCode: number = EXIT.ok;
