@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { chosen, gatesOf } from "../check/gates.ts";
 import { blocksOf, fileOf, outputDiffers, printsOf, programsOf } from "../docs/blocks.ts";
 import { commandsOf, missingIn } from "../docs/commands.ts";
@@ -163,10 +163,6 @@ test("gates are chosen by a part of their name, with the build that they need", 
 });
 
 test("a page is run: output, types, crashes and reasons are checked, against an empty server", async () => {
-  const pages = join(root, "node_modules/.cache");
-  mkdirSync(pages, { recursive: true });
-  const folder = mkdtempSync(join(pages, "docs-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const client = 'import { Redis } from "ioredis";\nconst redis = new Redis("redis://localhost:6379");\n';
   const count = `${client}console.log(await redis.incr("n"));\nredis.disconnect();\n// prints: 1\n`;
   const blocks = [
@@ -178,8 +174,7 @@ test("a page is run: output, types, crashes and reasons are checked, against an 
     fenced("ts no-run", ""),
     fenced('ts no-run="needs PostgreSQL"', "import pg from 'pg';\n"),
   ];
-  writeFileSync(join(folder, "page.md"), blocks.join(""));
-  const page = relative(root, join(folder, "page.md"));
+  const page = pageOf(...blocks);
   const { outcomes, notRun } = await runDocs(root, [page]);
   const byPlace = Object.fromEntries(outcomes.map(({ place, failure }) => [place.split(":")[1], failure]));
   expect(Object.keys(byPlace)).toEqual(["2", "9", "16", "19", "22", "25"]);

@@ -18,28 +18,30 @@ class Interrupted extends Failure {
 
 /** Runs `work` with a signal that aborts, with an `Interrupted`, when the user wants it to end. */
 export async function interruptible<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  const at = host();
   const interrupt = new AbortController();
   const listener = (name: NodeJS.Signals): void => {
     if (interrupt.signal.aborted) process.exit(exitCodeOfSignal(name));
     interrupt.abort(new Interrupted(name));
   };
-  for (const name of ENDING) host().on(name, listener);
+  for (const name of ENDING) at.on(name, listener);
   try {
     return await work(interrupt.signal);
   } finally {
-    for (const name of ENDING) host().off(name, listener);
+    for (const name of ENDING) at.off(name, listener);
   }
 }
 
 /** Notes a signal that ends the work, while it goes to somebody else. Returns a function that ends the notes, and gives the first. */
 export function noteInterrupts(): () => NodeJS.Signals | null {
+  const at = host();
   let first: NodeJS.Signals | null = null;
   const listener = (name: NodeJS.Signals): void => {
     first ??= name;
   };
-  for (const name of ENDING) host().on(name, listener);
+  for (const name of ENDING) at.on(name, listener);
   return () => {
-    for (const name of ENDING) host().off(name, listener);
+    for (const name of ENDING) at.off(name, listener);
     return first;
   };
 }

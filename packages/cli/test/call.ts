@@ -22,15 +22,11 @@ export class Call extends Printed {
     super(host);
     this.#host = host;
     this.#ended = this.#run(args);
-    onTestFinished(() =>
-      this.kill("SIGTERM")
-        .ended()
-        .then(() => {}),
-    );
+    onTestFinished(async () => void (await this.kill("SIGTERM").ended()));
   }
 
   async #run(args: readonly string[]): Promise<Ended> {
-    const exitCode = await onHost(this.#host as unknown as Host, () => run(args));
+    const exitCode = await this.#within(() => run(args));
     this.#host.stdout.end();
     this.#host.stderr.end();
     await this.closed;
@@ -47,8 +43,12 @@ export class Call extends Printed {
 
   /** What its listeners do is done on its host, as it is in a process. */
   kill(signal: NodeJS.Signals): this {
-    onHost(this.#host as unknown as Host, () => this.#host.emit(signal, signal));
+    this.#within(() => this.#host.emit(signal, signal));
     return this;
+  }
+
+  #within<Result>(work: () => Result): Result {
+    return onHost(this.#host as unknown as Host, work);
   }
 }
 

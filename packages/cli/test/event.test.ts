@@ -2,7 +2,6 @@
 import { Holdfast } from "holdfast";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { callerOf } from "./call.js";
-
 import { startEmbedded, type TestServer } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });

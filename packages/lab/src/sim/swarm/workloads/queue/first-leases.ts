@@ -25,13 +25,14 @@ export class FirstLeases {
 
   /** Between two scripts. */
   judge(): void {
-    const deliveries = this.#view.deliveries();
     const sleepers = new Map(
       [...this.#scene.world.processes.values()]
         .filter(({ state }) => state !== "running")
         .map((process) => [process, process.wokenMs]),
     );
-    for (const { name, atMs } of sleepers.size > 0 ? deliveries : []) {
+    // While nobody sleeps there is nothing to judge, and a look costs.
+    const deliveries = sleepers.size > 0 ? this.#view.deliveries() : [];
+    for (const { name, atMs } of deliveries) {
       const process = [...sleepers.keys()].find(({ ids }) => ids.has(name.split(":")[3] ?? ""));
       if (process && !this.#known.has(name) && this.#sleepers.get(process) === process.wokenMs)
         this.#slept.set(name, { process, wokenMs: process.wokenMs, dueMs: atMs });
