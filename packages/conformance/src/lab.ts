@@ -130,8 +130,9 @@ export class RedisLab implements LockLab, NounLab {
     return this.#server.command(...words);
   }
 
-  /** Replies come in the order of the requests. */
+  /** Replies come in the order of the requests, and what waits for the end of this turn leaves after the first of these two. */
   async settled(locks: LabLocks): Promise<void> {
+    await this.record(locks, "settled").get();
     await this.record(locks, "settled").get();
   }
 
