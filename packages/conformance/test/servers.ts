@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   FaultProxy,
+  freePort,
   type LabQuorum,
   type LabServer,
   type ProgramName,
@@ -33,7 +34,8 @@ const HOST = "127.0.0.1";
 const DUMP = "dump.rdb";
 
 export async function startEmbedded(): Promise<TestServer> {
-  const valkey = await EmbeddedValkey.start();
+  // It keeps its port over a restart.
+  const valkey = await EmbeddedValkey.start({ port: await freePort() });
   // The engine is a thread of this process and cannot be stopped by a signal. Behind a proxy that holds
   // everything it looks the same from outside: connections stand, nothing is answered, and what was sent
   // meanwhile is carried out later.

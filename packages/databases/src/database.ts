@@ -3,7 +3,6 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -91,14 +90,4 @@ function line(child: ChildProcess, ready: string): Promise<void> {
     });
     lines.on("close", () => reject(new Error(`the server ended before it was ready\n${log.join("\n")}`)));
   });
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, HOST);
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error(`no port on ${HOST}`);
-  return address.port;
 }

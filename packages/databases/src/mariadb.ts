@@ -1,7 +1,8 @@
 /** MariaDB, from `mariadbd` and `mariadb-install-db`. */
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { accountFor, type Database, freePort, HOST, prepare, serve, temporaryFolder } from "./database.js";
+import { freePort } from "@holdfast/conformance";
+import { accountFor, type Database, HOST, prepare, serve, temporaryFolder } from "./database.js";
 
 /** @param program path of `mariadbd` */
 export async function startMariaDb(program: string): Promise<Database> {

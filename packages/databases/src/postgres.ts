@@ -1,7 +1,8 @@
 /** PostgreSQL, from `postgres` and the `initdb` beside it. */
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { accountFor, type Database, freePort, HOST, prepare, serve, temporaryFolder } from "./database.js";
+import { freePort } from "@holdfast/conformance";
+import { accountFor, type Database, HOST, prepare, serve, temporaryFolder } from "./database.js";
 
 const USER = "postgres";
 
