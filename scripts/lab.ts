@@ -7,13 +7,14 @@
  *   npm run lab -- --verify 100             every seed twice; the hash is the same on every version of Node
  *   npm run lab -- --workload limit --seeds 200      another workload than the mutex
  *   npm run lab -- --workload limit --canaries 100   in how many of 100 seeds each rule finds its canary
+ *   npm run lab -- --workload all --hunt 1000        each canary, until its rule finds it, in 1,000 seeds at most
  *
- *   --workload NAME  "all": one after the other, with --seeds, --verify or --canaries   [mutex]
- *   --canary WHAT  with --seed: the library, or the workload, broken in this way; with --canaries: this one alone
+ *   --workload NAME  "all": one after the other, with --seeds, --verify, --canaries or --hunt   [mutex]
+ *   --canary WHAT  with --seed: the library, or the workload, broken in this way; with --canaries or --hunt: this one alone
  *   --clients real each process on ioredis 6, ioredis 5 or node-redis 6   [a client of our own]
  *   --workers N    threads                  [one for each core]
  *   --coverage     a kind of fault that never met a state of the protocol is a failure
- *   --out FOLDER   for the pictures of what failed           [reports/lab]
+ *   --out FOLDER   for what failed: a picture, and a line for packages/lab/corpus.ndjson   [reports/lab]
  *   --json         the result for a program
  *
  * Exit code 1 when a rule was broken, or two runs of a seed were not the same. 64 when it was called wrongly.
@@ -27,6 +28,7 @@ import {
   cellsOf,
   type FleetReport,
   hunt,
+  lineOf,
   type Outcome,
   pictureOf,
   planOf,
@@ -66,6 +68,7 @@ async function main(): Promise<number> {
       seed: { type: "string" },
       verify: { type: "string" },
       canaries: { type: "string" },
+      hunt: { type: "string" },
       canary: { type: "string" },
       workload: { type: "string", default: "mutex" },
       workers: { type: "string" },
@@ -79,15 +82,15 @@ async function main(): Promise<number> {
     throw new Misuse(
       `'${positionals.join(" ")}' is no option: the experiments are \`npx holdfast lab ${positionals.join(" ")}\``,
     );
-  const { workload, seed, verify, seeds, canaries, from, workers, clients, ...rest } = values;
+  const { workload, seed, verify, seeds, canaries, hunt: most, from, workers, clients, ...rest } = values;
   if (clients !== "lab" && clients !== "real") throw new Misuse("--clients is lab or real");
-  if ([seed, verify, seeds, canaries].filter((value) => value !== undefined).length > 1)
-    throw new Misuse("--seed, --seeds, --verify and --canaries exclude each other");
+  if ([seed, verify, seeds, canaries, most].filter((value) => value !== undefined).length > 1)
+    throw new Misuse("--seed, --seeds, --verify, --canaries and --hunt exclude each other");
   const asked: Omit<Settings, "workload"> = {
     ...rest,
     clients,
     from: numberOf("from", from),
-    seeds: numberOf("seeds", verify ?? seeds ?? canaries ?? "300"),
+    seeds: numberOf("seeds", verify ?? seeds ?? canaries ?? most ?? "300"),
     workers: workers === undefined ? undefined : numberOf("workers", workers),
   };
   if (seed !== undefined && workload === "all") throw new Misuse("--seed is about one workload");
@@ -95,7 +98,8 @@ async function main(): Promise<number> {
   for (const one of workload === "all" ? workloads : [workloadNamed(workload)]) {
     const settings: Settings = { ...asked, workload: one };
     if (workload === "all" && !settings.json) console.log(`\n${one.name}: ${one.about}`);
-    if (canaries !== undefined) code = Math.max(code, await allCanaries(settings));
+    if (canaries !== undefined || most !== undefined)
+      code = Math.max(code, await allCanaries(settings, most !== undefined));
     else if (seed !== undefined) code = Math.max(code, await single(numberOf("seed", seed), settings));
     else code = Math.max(code, await (verify === undefined ? many(settings) : twice(settings)));
   }
@@ -114,19 +118,23 @@ function workloadNamed(name: string): Workload {
   throw new Misuse(`--workload is one of all, ${workloads.map((workload) => workload.name).join(", ")}`);
 }
 
-/** How often each rule finds its canary. */
-async function allCanaries({ workload, canary: one, from, seeds, json }: Settings): Promise<number> {
+/** How often each rule finds its canary, or where it does first. */
+async function allCanaries(
+  { workload, canary: one, from, seeds, json }: Settings,
+  isFirstEnough: boolean,
+): Promise<number> {
   const canaries = one === undefined ? workload.canaries : [canaryNamed(one, workload)];
   let missed = 0;
   for (const canary of canaries) {
-    const { caught } = await hunt(workload, canary, { from, seeds, isFirstEnough: false });
+    const { caught, seeds: run } = await hunt(workload, canary, { from, seeds, isFirstEnough });
     if (caught.length === 0) missed += 1;
     const [first] = caught;
-    const told = { rule: canary.rule, canary: canary.what, seeds, caught: caught.length, first: first?.seed };
+    const { rule, what } = canary;
+    const told = { rule, canary: what, seeds: run, caught: caught.length, first: first?.seed };
     if (json) console.log(JSON.stringify(told));
     else
       console.log(
-        `${canary.rule}: ${canary.what}: found in ${caught.length} of ${seeds} seeds` +
+        `${rule}: ${what}: found in ${caught.length} of ${run} seeds` +
           (first ? `, first in ${first.seed}: ${first.failure.message}` : ""),
       );
   }
@@ -238,18 +246,25 @@ async function explain(outcome: Outcome, settings: Settings): Promise<void> {
   const named = workload.name === "mutex" ? "" : `${workload.name}-`;
   const stem = join(out, `${named}seed-${outcome.plan.seed}`);
   writeFileSync(`${stem}.svg`, svg);
-  writeFileSync(`${stem}.json`, `${JSON.stringify(small.plan, null, 2)}\n`);
+  const { property: rule = "" } = outcome.failures[0] ?? {};
+  writeFileSync(`${stem}.ndjson`, `${lineOf({ rule, mended: null, plan: small.plan })}\n`);
   if (json) return;
-  const { faults, processes } = small.plan;
+  const { faults, processes, rounds = {} } = small.plan;
   console.log(`\n${text}\n`);
   console.log(
     `made small in ${runs} runs: ${processes.map(({ name }) => name).join(", ")} and ${faults.length} faults`,
   );
+  for (const [caller, some] of Object.entries(rounds)) {
+    const told = some.map(([, kind, ...given]) =>
+      [kind, ...given.map((value) => value ?? "for ever")].join(" "),
+    );
+    if (told.length > 0) console.log(`  ${caller}: ${told.join(", ")}`);
+  }
   for (const { kind, target, atMs, forMs, value } of faults) {
     const lasts = forMs > 0 ? `, for ${forMs} ms` : "";
     console.log(`  ${atMs} ms  ${kind} of ${target}${lasts}${value === 0 ? "" : `, ${value}`}`);
   }
-  console.log(`${stem}.svg\n${stem}.json`);
+  console.log(`${stem}.svg\n${stem}.ndjson`);
 }
 
 function progressOf({ workload }: Settings, progress: number): string {

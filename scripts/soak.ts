@@ -1,46 +1,103 @@
 /**
- * What gates nothing, for as long as you like: fresh seeds of the simulator and of the cases in virtual time, chaos, and the suites
- * that go by the clock or take the strength of the machine, in turn.
+ * What gates nothing, for as long as you like, on fresh seeds: the simulator, the cases in virtual time, hunts for the canaries, and
+ * chaos, in turn; before all that, once, the suites that go by the clock or take the strength of the machine (kills, a loss of
+ * power, the limits of the engine, terminals), and every case with every client on every server.
  *
  *   npm run soak -- --hours 1
+ *   npm run soak -- --corpus
  *
  *   --hours N   how long: the step under way at the end is finished   [1]
  *   --seed N    of the first round; the others follow from it         [the time]
+ *   --only STEPS  just these, with commas between: seeds, cases, canaries, chaos, suites, product
+ *   --corpus    instead of all that: whether each line of packages/lab/corpus.ndjson keeps its rule, and breaks it without the code
+ *               that mended it. A line that breaks nothing any more shows nothing, and has to go.
  *
- * It goes on after a failure, and says all of them at the end, each with the command that shows it again. Exit code 1 when one
- * failed, 64 when it was called wrongly.
+ * It goes on after a failure, and says all of them at the end, each with the command that shows it again. What it finds becomes a
+ * unit test, a canary, or a line of the corpus, which the lab writes beside the picture. Exit code 1 when something failed, 64 when it
+ * was called wrongly.
  */
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { type Failure, type Find, failuresOf, isNeeded, readCorpus } from "@holdfast/lab/sim";
 import { Misuse, runScript } from "./usage.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const hourMs = 3_600_000;
 /** Seeds of each workload in a round, and how far rounds are apart. */
 const seedsPerRound = 200;
+/** A rule that does not find its canary in so many seeds finds nothing else of its kind. */
+const huntSeeds = 3_000;
 const largestSeed = 2 ** 31;
+
+interface Step {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What is done with the seeds of a round. */
+const steps: Readonly<Record<string, (seed: number) => Step>> = {
+  seeds: (seed) => ({
+    args: ["scripts/lab.ts", "--workload", "all", "--seeds", `${seedsPerRound}`, "--from", `${seed}`],
+  }),
+  cases: (seed) => ({
+    args: ["scripts/test.ts", "packages/lab/test/conformance"],
+    env: { HOLDFAST_WORLD_SEED: `${seed}` },
+  }),
+  canaries: (seed) => ({
+    args: ["scripts/lab.ts", "--workload", "all", "--hunt", `${huntSeeds}`, "--from", `${seed}`],
+  }),
+  chaos: (seed) => ({ args: ["scripts/chaos.ts", "--minutes", "5", "--seed", `${seed}`] }),
+  // These take longest, and hardly draw anything from the seed.
+  suites: () => ({ args: ["scripts/test.ts", "--soak"] }),
+  product: () => ({
+    args: ["scripts/test.ts", "--matrix", "conformance/test/pairs-"],
+    env: { HOLDFAST_TEST_PRODUCT: "1" },
+  }),
+};
+const once = ["suites", "product"];
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 await runScript(import.meta.url, main);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { hours: { type: "string", default: "1" }, seed: { type: "string" } },
+    options: {
+      hours: { type: "string", default: "1" },
+      seed: { type: "string" },
+      only: { type: "string", default: Object.keys(steps).join(",") },
+      corpus: { type: "boolean", default: false },
+    },
   });
+  if (values.corpus) return tryCorpus();
   const hours = Number(values.hours);
   if (!(hours > 0)) throw new Misuse("--hours must be a number above 0");
   const seed = values.seed === undefined ? Date.now() % largestSeed : Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 1) throw new Misuse("--seed must be a whole number from 1");
-  const endMs = Date.now() + hours * hourMs;
+  const only = values.only.split(",");
+  const unknown = only.find((name) => !steps[name]);
+  if (unknown !== undefined)
+    throw new Misuse(`--only: no "${unknown}", there are ${Object.keys(steps).join(", ")}`);
+  return soak({ seed, endMs: Date.now() + hours * hourMs, only });
+}
+
+interface Soak {
+  readonly seed: number;
+  readonly endMs: number;
+  readonly only: readonly string[];
+}
+
+async function soak({ seed, endMs, only }: Soak): Promise<number> {
   const failed: string[] = [];
   for (let round = 0; Date.now() < endMs; round += 1) {
     const first = seed + round * seedsPerRound;
-    for (const step of stepsOf(round, first)) {
+    const due = only.filter((name) => round === 0 || !once.includes(name));
+    if (due.length === 0) break;
+    for (const step of due.flatMap((name) => steps[name]?.(first) ?? [])) {
       if (Date.now() >= endMs) break;
-      const told = `HOLDFAST_WORLD_SEED=${first} npx tsx ${step.join(" ")}`;
+      const told = commandOf(step);
       console.log(`\nsoak: ${told}`);
-      if ((await run(step, first)) !== 0) failed.push(told);
+      if ((await run(step)) !== 0) failed.push(told);
     }
   }
   for (const told of failed) console.error(`failed: ${told}`);
@@ -48,22 +105,44 @@ async function main(): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
-/** Only the first round has the suites: they take longest, and hardly draw anything from the seed. */
-function stepsOf(round: number, seed: number): string[][] {
-  const lab = ["scripts/lab.ts", "--workload", "all", "--seeds", `${seedsPerRound}`, "--from", `${seed}`];
-  const chaos = ["scripts/chaos.ts", "--minutes", "5", "--seed", `${seed}`];
-  const cases = ["scripts/test.ts", "packages/lab/test/conformance"];
-  return [lab, cases, chaos, ...(round === 0 ? [["scripts/test.ts", "--soak"]] : [])];
+function commandOf({ args, env = {} }: Step): string {
+  const named = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return [...named, "npx tsx", ...args].join(" ");
 }
 
-function run(args: readonly string[], seed: number): Promise<number> {
+function run({ args, env }: Step): Promise<number> {
   const child = spawn(process.execPath, ["--import", "tsx", ...args], {
     cwd: root,
-    env: { ...process.env, HOLDFAST_WORLD_SEED: String(seed) },
+    env: { ...process.env, ...env },
     stdio: ["ignore", "inherit", "inherit"],
   });
   return new Promise((done, fail) => {
     child.on("error", fail);
     child.on("close", (code) => done(code ?? 1));
   });
+}
+
+/** Each line with the library as it is, and without what mended it. */
+async function tryCorpus(): Promise<number> {
+  let wrong = 0;
+  for (const [place, find] of readCorpus().entries()) {
+    const [failure] = await failuresOf(find);
+    const isKept = failure === undefined && find.mended !== null && (await isNeeded(find));
+    if (!isKept) wrong += 1;
+    const verdict = isKept ? "kept" : "to be dealt with";
+    console.log(
+      `line ${place + 1}, ${find.plan.workload} ${find.rule}: ${verdict}: ${whyOf(find, failure, isKept)}`,
+    );
+  }
+  console.log(
+    wrong === 0 ? "corpus: every line is worth keeping" : `corpus: ${wrong} lines are to be dealt with`,
+  );
+  return wrong === 0 ? 0 : 1;
+}
+
+function whyOf({ mended }: Find, failure: Failure | undefined, isKept: boolean): string {
+  if (failure) return failure.message;
+  if (!mended) return "it names nothing that mended it";
+  const { file, from } = mended;
+  return isKept ? `it fails without "${from}" of ${file}` : `it passes without "${from}" of ${file} as well`;
 }

@@ -1,5 +1,7 @@
 /** The command line, and nothing else: from the arguments to one checked object. */
+import { resolve } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { isBuiltClone } from "./contestants/before.js";
 import type { ContestantName } from "./contestants/contestant.js";
 import { roster } from "./contestants/roster.js";
 import type { QuestionId } from "./result.js";
@@ -9,6 +11,8 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly only: readonly ContestantName[] | null;
+  /** Folder of another clone, which is built. */
+  readonly against: string | null;
   readonly json: boolean;
   readonly save: boolean;
   /** Folder of the dated results. */
@@ -20,6 +24,10 @@ const IDS: readonly QuestionId[] = [
   ...(["q1", "q2", "q3"] as const),
   ...(["signals", "records", "election", "once", "standing", "first-lease"] as const),
 ];
+
+const ROUNDS = 5;
+/** A difference of a few percent is less than what rounds differ by. */
+const ROUNDS_AGAINST = 15;
 
 const DETAILS = `
 Questions (all of them without an argument):
@@ -58,6 +66,12 @@ Examples:
   npm run bench -- l1 --rounds 5 --seconds 2
   npm run bench -- l1 l2 --only holdfast,floor,redis-semaphore --no-save
   npm run --silent bench -- first-lease --json
+  npm run bench -- l1 q1 --against ../before --no-save
+
+With --against, every holdfast has a twin, "before", in the same rounds, and the
+only question is whether it has become slower: the median of the ratios of the
+rounds is at least 0.97, or the CPU time of client and server for each cycle is at
+most 1.03 of what it was.
 
 Needs a redis-server on PATH (or named in HOLDFAST_REDIS_SERVER), which it starts
 for itself on a free port. Close other programs first: the figures are ratios
@@ -81,6 +95,12 @@ function contestants(text: string): readonly ContestantName[] {
   return names as ContestantName[];
 }
 
+function builtClone(text: string): string {
+  const folder = resolve(text);
+  if (isBuiltClone(folder)) return folder;
+  throw new InvalidArgumentError("It is no clone that is built: run `npm run build` there.");
+}
+
 /** Prints the help or what is wrong and throws a CommanderError, which carries commander's exit code. */
 export function parseOptions(args: readonly string[]): BenchOptions {
   const command = new Command("npm run bench --")
@@ -89,9 +109,15 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     )
     .helpOption("-h, --help", "print this text")
     .addArgument(new Argument("[questions...]", "which of them").choices(IDS))
-    .option("--rounds <count>", "slices of each contestant", between(1, 1_000, true), 5)
+    .option("--rounds <count>", "slices of each contestant (default: 5)", between(1, 1_000, true))
     .option("--seconds <number>", "length of a slice", between(0.05, 20, false), 1)
     .addOption(new Option("--only <names>", "these contestants, commas between").argParser(contestants))
+    .addOption(
+      new Option(
+        "--against <folder>",
+        "holdfast alone, beside the library of another built clone; --rounds is 15 then",
+      ).argParser(builtClone),
+    )
     .option("--json", "print JSON instead of the tables")
     .option("--out <folder>", "where the dated results go", "bench/results")
     .option("--no-save", "write no files")
@@ -103,9 +129,10 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   const [chosen = []] = command.processedArgs as [QuestionId[]?];
   return {
     questions: chosen.length > 0 ? IDS.filter((id) => chosen.includes(id)) : IDS,
-    rounds: given["rounds"],
+    rounds: given["rounds"] ?? (given["against"] === undefined ? ROUNDS : ROUNDS_AGAINST),
     seconds: given["seconds"],
     only: given["only"] ?? null,
+    against: given["against"] ?? null,
     json: given["json"] === true,
     save: given["save"] !== false,
     out: given["out"],

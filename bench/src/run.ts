@@ -1,9 +1,11 @@
 /** A run: the questions in turn, on one server, and what becomes of the answers. */
+import { setAgainst } from "./contestants/before.js";
 import { machine } from "./machine.js";
 import type { BenchOptions } from "./options.js";
 import { progressOn } from "./output/progress.js";
 import { saveResult } from "./output/results.js";
 import { questionText, summaryText } from "./output/table.js";
+import { judgedAgainst } from "./questions/against.js";
 import { questions } from "./questions/all.js";
 import type { QuestionResult, RunResult } from "./result.js";
 import { RedisServer } from "./rig/redis-server.js";
@@ -12,6 +14,8 @@ export async function run(options: BenchOptions, interrupt: AbortSignal): Promis
   const since = performance.now();
   const at = new Date();
   const progress = progressOn(process.stderr);
+  const isAgainst = options.against !== null;
+  if (options.against !== null) setAgainst(options.against);
   const chosen = questions.filter(({ id }) => options.questions.includes(id));
   const server = await RedisServer.start();
   const facts = machine(server.version);
@@ -29,10 +33,12 @@ export async function run(options: BenchOptions, interrupt: AbortSignal): Promis
         rounds: options.rounds,
         sliceMs: options.seconds * 1_000,
         only: options.only,
+        isAgainst,
         watcher: progress,
       };
       try {
-        const answer = await Promise.race([question.ask(setting), interrupted]);
+        const asked = await Promise.race([question.ask(setting), interrupted]);
+        const answer = isAgainst ? judgedAgainst(asked) : asked;
         answers.push(answer);
         progress.clear();
         if (!options.json) process.stdout.write(`${questionText(answer)}\n\n`);

@@ -1,6 +1,9 @@
 /** The instrument, not the figures: short runs of the real program on a real redis-server. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { needing } from "@holdfast/conformance";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { figures } from "../src/figures.ts";
 import { bench, found, result, SLICE_SECONDS } from "./program.ts";
 
@@ -24,6 +27,45 @@ needing(describe, "redis-server")("measures on a real redis-server", () => {
   });
 });
 
+/** A clone whose library asks three times for each lock. */
+function otherClone(): string {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-before-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const library = join(folder, "packages/holdfast");
+  mkdirSync(join(library, "dist"), { recursive: true });
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(library, join(folder, "node_modules/holdfast"), "dir");
+  const manifest = { name: "holdfast", type: "module", exports: "./dist/index.js" };
+  writeFileSync(join(library, "package.json"), JSON.stringify(manifest));
+  writeFileSync(
+    join(library, "dist/index.js"),
+    `export class Holdfast {
+      constructor(client) { this.client = client; }
+      mutex() { return { acquire: () => this.acquire() }; }
+      async acquire() {
+        for (let asked = 0; asked < 3; asked += 1) await this.client.ping();
+        return { release: async () => "released" };
+      }
+      async close() {}
+    }`,
+  );
+  return folder;
+}
+
+needing(test, "redis-server")(
+  "measures the library of another clone beside this one, and says which is slower",
+  async () => {
+    const run = await result("l1", "--against", otherClone());
+    const [first] = run.questions[0]?.cases ?? [];
+    expect(first?.contestants.map(({ name }) => name)).toEqual(["holdfast", "before"]);
+    expect(found(run, "l1", "holdfast").requestsPerCycle).toBeCloseTo(2, 1);
+    expect(found(run, "l1", "before").requestsPerCycle).toBe(3);
+    const [target] = run.questions[0]?.targets ?? [];
+    expect(target?.text).toContain("l1 one, holdfast: at least 0.97 of before, or at most 1.03 of its CPU");
+    expect(target?.found).toMatch(/^\d+\.\d{3} \(.+, 1 round\), CPU \d+\.\d{3}$/);
+  },
+);
+
 test("without a redis-server one line says what to do", async () => {
   const { exitCode, stderr } = await bench(["l1"], { ...process.env, HOLDFAST_REDIS_SERVER: "", PATH: "" });
   expect({ exitCode, stderr }).toEqual({
@@ -32,11 +74,15 @@ test("without a redis-server one line says what to do", async () => {
   });
 });
 
-test.each([["l9"], ["--rounds", "0"], ["--seconds", "soon"], ["--only", "luck"], ["--fast"]])(
-  "refuses %s %s with exit code 64",
-  async (...args) => {
-    const { exitCode, stdout, stderr } = await bench(args);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
-    expect(stderr).toContain("--help");
-  },
-);
+test.each([
+  ["l9"],
+  ["--rounds", "0"],
+  ["--seconds", "soon"],
+  ["--only", "luck"],
+  ["--fast"],
+  ["--against", "nowhere"],
+])("refuses %s %s with exit code 64", async (...args) => {
+  const { exitCode, stdout, stderr } = await bench(args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
+  expect(stderr).toContain("--help");
+});

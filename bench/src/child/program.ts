@@ -1,7 +1,8 @@
 /** A contestant's process: it opens one contestant and does the tasks that the run sends, one answer for each. */
+import { isBefore, loadBefore } from "../contestants/before.js";
 import { countRequests } from "../contestants/client.js";
 import type { Contestant, ContestantName } from "../contestants/contestant.js";
-import { roster } from "../contestants/roster.js";
+import { entryOf } from "../contestants/roster.js";
 import type { Limiter } from "../limiters/limiter.js";
 import type { Teller } from "../tellers/teller.js";
 import { checks } from "./checks.js";
@@ -12,12 +13,13 @@ import { Holding } from "./holding.js";
 import type { Request, Task, Tasks } from "./messages.js";
 import { hear, tell } from "./words.js";
 
-const [name, portsText = ""] = process.argv.slice(2);
+const [name = "", portsText = ""] = process.argv.slice(2);
 const ports = portsText.split(",").map(Number);
 const port = ports[0] as number;
 
 countRequests();
-const { open, redlock, limiter, teller, courier } = roster[name as ContestantName];
+if (isBefore(name)) loadBefore();
+const { open, redlock, limiter, teller, courier } = entryOf(name as ContestantName);
 /** One that does both is opened for what is asked. */
 let locks: Promise<{ contestant: Contestant; lanes: Lanes; holding: Holding }> | null = null;
 let limits: Promise<Limiter> | null = null;

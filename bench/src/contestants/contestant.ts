@@ -1,4 +1,9 @@
-export type ContestantName = LockName | CallName | LimiterName | TellerName | CourierName;
+import type { BeforeName } from "./before.js";
+
+export type ContestantName = OwnName | BeforeName;
+
+/** Those of the roster. */
+export type OwnName = LockName | CallName | LimiterName | TellerName | CourierName;
 
 export type LockName =
   | "holdfast"

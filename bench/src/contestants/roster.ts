@@ -3,7 +3,8 @@
 import type { Courier } from "../couriers/courier.js";
 import type { Limiter } from "../limiters/limiter.js";
 import type { Teller } from "../tellers/teller.js";
-import type { Contestant, ContestantName, LimiterName } from "./contestant.js";
+import { isBefore } from "./before.js";
+import type { Contestant, ContestantName, LimiterName, OwnName } from "./contestant.js";
 
 interface Entry {
   readonly title: string;
@@ -20,7 +21,7 @@ interface Entry {
   courier?(port: number): Promise<Courier>;
 }
 
-export const roster: Readonly<Record<ContestantName, Entry>> = {
+export const roster: Readonly<Record<OwnName, Entry>> = {
   holdfast: {
     title: "holdfast",
     kind: "holdfast",
@@ -296,6 +297,13 @@ export const roster: Readonly<Record<ContestantName, Entry>> = {
     courier: async (port) => (await import("../couriers/by-hand.js")).openStream(port),
   },
 };
+
+/** A contestant of before is what its twin is. */
+export function entryOf(name: ContestantName): Entry {
+  if (!isBefore(name)) return roster[name];
+  const now = roster[name.replace("before", "holdfast") as OwnName];
+  return { ...now, title: `before: ${now.title}` };
+}
 
 export const LIMITER_PEERS: readonly LimiterName[] = [
   "rate-limiter-flexible",

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { againstFolder, isBefore } from "../contestants/before.js";
 import type { ContestantName } from "../contestants/contestant.js";
 import { PEERS } from "../contestants/roster.js";
 import type { Figures } from "../figures.js";
@@ -82,7 +83,9 @@ export const firstLease: Question = {
 };
 
 async function measure(name: ContestantName, port: number): Promise<Figures> {
-  const program = PROGRAMS[name];
+  // Whatever is imported is found from the folder of its process.
+  const [own, cwd] = isBefore(name) ? (["holdfast", againstFolder()] as const) : [name, FOLDER];
+  const program = PROGRAMS[own];
   if (!program) throw new Error(`${name} has no program for a first lease`);
   const text = `
     import { Redis } from "ioredis";
@@ -103,7 +106,7 @@ async function measure(name: ContestantName, port: number): Promise<Figures> {
     const importMs = importedMs - startMs;
     console.log(JSON.stringify({ importMs, firstLeaseMs: importMs + leasedMs - resumedMs, started }));`;
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", text], {
-    cwd: FOLDER,
+    cwd,
     timeout: PROCESS_TIMEOUT_MS,
   });
   const { importMs, firstLeaseMs, started } = JSON.parse(stdout) as {

@@ -1,6 +1,8 @@
 /** A question: its cases, its contestants and its targets. One file each. */
+
+import { beforeOf } from "../contestants/before.js";
 import type { ContestantName } from "../contestants/contestant.js";
-import { roster } from "../contestants/roster.js";
+import { entryOf } from "../contestants/roster.js";
 import type { CaseResult, ContestantResult, QuestionId, QuestionResult, Target } from "../result.js";
 import type { Watcher } from "../rig/interleave.js";
 import type { RedisServer, Servers } from "../rig/redis-server.js";
@@ -12,6 +14,8 @@ export interface Setting {
   readonly sliceMs: number;
   /** Null: all that the question has. */
   readonly only: readonly ContestantName[] | null;
+  /** Only holdfast takes part, and beside it that of another clone. */
+  readonly isAgainst: boolean;
   readonly watcher: Watcher;
 }
 
@@ -25,12 +29,17 @@ export interface Question {
 }
 
 /** The control without a lock takes part wherever it is named: what it loses, a lock must not. */
-export function asked({ only }: Pick<Setting, "only">, all: readonly ContestantName[]): ContestantName[] {
-  return only === null ? [...all] : only.filter((name) => all.includes(name) || name === "no-lock");
+export function asked(
+  { only, isAgainst }: Pick<Setting, "only" | "isAgainst">,
+  all: readonly ContestantName[],
+): ContestantName[] {
+  const chosen = only === null ? [...all] : only.filter((name) => all.includes(name) || name === "no-lock");
+  if (!isAgainst) return chosen;
+  return chosen.filter((name) => entryOf(name).kind === "holdfast").flatMap((name) => [name, beforeOf(name)]);
 }
 
 export function askedCouriers(setting: Setting, all: readonly ContestantName[]): ContestantName[] {
-  return asked(setting, all).filter((name) => roster[name].courier);
+  return asked(setting, all).filter((name) => entryOf(name).courier);
 }
 
 /** Undefined also when it failed in the middle: half of its rounds prove no target. */

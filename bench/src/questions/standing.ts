@@ -1,5 +1,6 @@
 /** What processes that only stand there ask of one server, by their number. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ContestantName } from "../contestants/contestant.js";
 import type { FigureName, Figures } from "../figures.js";
 import type { CaseResult, Target } from "../result.js";
 import { ContestantProcess } from "../rig/contestant-process.js";
@@ -30,6 +31,12 @@ interface Stand {
   /** Of a lease or a place in line; nothing has to last. */
   readonly ttlMs: number;
   begin(processes: Processes): Promise<void>;
+}
+
+/** So many processes that stand there. */
+interface Standing {
+  readonly stand: Stand;
+  readonly count: number;
 }
 
 const STANDS: readonly Stand[] = [
@@ -95,7 +102,7 @@ export const standing: Question = {
             rounds: 1,
             warmUp: false,
             watcher: setting.watcher,
-            slice: () => slice(setting, stand, count),
+            slice: (name) => slice(setting, name, { stand, count }),
           }),
         );
       }
@@ -105,11 +112,11 @@ export const standing: Question = {
 };
 
 /** New processes each time: nothing that one did before is left in it. */
-async function slice(setting: Setting, stand: Stand, count: number): Promise<Figures> {
+async function slice(setting: Setting, name: ContestantName, { stand, count }: Standing): Promise<Figures> {
   await setting.server.flush();
   const started: ContestantProcess[] = [];
   try {
-    const [helper, ...processes] = await startAll(setting, count + 1, started);
+    const [helper, ...processes] = await startAll(setting, { name, count: count + 1 }, started);
     await helper?.do<"hold">({ task: "hold", names: NAMES, prefix: "bench:taken", ttlMs: HELPER_TTL_MS });
     // A first look at the process: its connection, and the scripts of the server, are there before they are counted.
     await each(processes, (process) => process.do<"watch">({ task: "watch", ms: 1, stalls: false }));
@@ -137,13 +144,13 @@ async function slice(setting: Setting, stand: Stand, count: number): Promise<Fig
 /** @param started to be ended whatever happens */
 async function startAll(
   setting: Setting,
-  count: number,
+  { name, count }: { readonly name: ContestantName; readonly count: number },
   started: ContestantProcess[],
 ): Promise<ContestantProcess[]> {
   while (started.length < count) {
     const next = Math.min(STARTED_AT_ONCE, count - started.length);
     const starting = Array.from({ length: next }, async () => {
-      started.push(await ContestantProcess.start("holdfast", setting.server.port));
+      started.push(await ContestantProcess.start(name, setting.server.port));
     });
     // Each is known before any failure is told: who ends them all must not miss one.
     await Promise.allSettled(starting);

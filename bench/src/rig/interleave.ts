@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ContestantName } from "../contestants/contestant.js";
-import { roster } from "../contestants/roster.js";
+import { entryOf } from "../contestants/roster.js";
 import { type FigureName, type Figures, figures } from "../figures.js";
 import type { CaseResult, ContestantResult } from "../result.js";
 import { median, sum } from "./statistics.js";
@@ -64,7 +64,7 @@ async function tracksOf(run: Rounds, title: string): Promise<Track[]> {
       const track = tracks[(place + Math.max(0, round)) % tracks.length] as Track;
       if (track.failed !== null) continue;
       const when = round < 0 ? "warm-up" : `round ${round + 1} of ${run.rounds}`;
-      run.watcher.now(`${title}, ${when}: ${roster[track.name].title}`);
+      run.watcher.now(`${title}, ${when}: ${entryOf(track.name).title}`);
       try {
         const figuresOfSlice = await within(SLICE_TIMEOUT_MS, run.slice(track.name));
         if (round >= 0) track.rounds.push(figuresOfSlice);
@@ -96,7 +96,7 @@ function caseOf(plan: CasePlan, tracks: readonly Track[]): CaseResult {
     tracks.find((track) => track.name === name)?.rounds.map((round) => round[plan.primary] ?? Number.NaN);
   const bestPeer = bestOf(plan, tracks);
   const contestants = tracks.map((track): ContestantResult => {
-    const { title, kind } = roster[track.name];
+    const { title, kind } = entryOf(track.name);
     const own = track.rounds.map((round) => round[plan.primary] ?? Number.NaN);
     return {
       name: track.name,
@@ -116,7 +116,7 @@ function caseOf(plan: CasePlan, tracks: readonly Track[]): CaseResult {
 
 function bestOf(plan: CasePlan, tracks: readonly Track[]): ContestantName | null {
   const peers = tracks
-    .filter(({ name, rounds }) => roster[name].kind === "peer" && rounds.length > 0)
+    .filter(({ name, rounds }) => entryOf(name).kind === "peer" && rounds.length > 0)
     .map(({ name, rounds }) => ({ name, value: combined(rounds)[plan.primary] ?? Number.NaN }))
     .sort((a, b) => (plan.better === "more" ? b.value - a.value : a.value - b.value));
   return peers[0]?.name ?? null;

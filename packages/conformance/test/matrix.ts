@@ -2,6 +2,8 @@
  * The cases over real servers and client libraries, in pairs: every case with every client, every client on every server, and every case on
  * every server. The product of the three would find no more, and take four times as long. Whoever adds a server adds a row to `setups`.
  *
+ * `npm run soak` has the product all the same.
+ *
  * `npm test` takes some of them once (`runSome`), `npm run test:matrix` all pairs (`runPairs`), in a file for each library.
  */
 import { readFileSync } from "node:fs";
@@ -48,6 +50,8 @@ const setups = {
   "valkey-server, ACL": limited(valkey),
 };
 
+const isProduct = process.env.HOLDFAST_TEST_PRODUCT === "1";
+
 type ServerKind = "embedded" | keyof typeof setups;
 type RedisCase = Case<RedisLab>;
 
@@ -88,12 +92,18 @@ export function pairsOf(client: number, clients: number, kind: ServerKind): Redi
   ];
 }
 
-/** All pairs of the clients whose titles begin so. */
+/** Every case that can have this server. */
+function productOf(kind: ServerKind): RedisCase[] {
+  return cases.filter((each) => kindFor(each, 0, [kind]) === kind);
+}
+
+/** All pairs of the clients whose titles begin so, or all that there are. */
 export function runPairs(library: string): void {
   const clients = everyClient();
   for (const [place, client] of clients.entries()) {
     if (!client.title.startsWith(library)) continue;
-    for (const kind of kinds) runCases(kind, client, pairsOf(place, clients.length, kind));
+    for (const kind of kinds)
+      runCases(kind, client, isProduct ? productOf(kind) : pairsOf(place, clients.length, kind));
   }
 }
 

@@ -140,7 +140,11 @@ function passedByNew(turns: readonly Operation[], messages: Messages, facts: Lan
       (turn) =>
         tokenOf(turn) > since && tokenOf(turn) < tokenOf(again) && numberOf(handedOf(turn).id) > numberOf(id),
     );
-    if (before && laneOf(id) === laneOf(handedOf(before).id) && !facts.wasLost(0, again.invMs))
+    if (
+      before &&
+      laneOf(id) === laneOf(handedOf(before).id) &&
+      !facts.wasLost(0, Math.max(before.invMs, again.invMs))
+    )
       return [before, again];
   }
   return null;
@@ -157,7 +161,9 @@ function checkRate(messages: Messages, { rate, wasLost, wasClockSet }: LaneFacts
   for (const [lane, turns] of turnsOf(messages)) {
     for (const [place, turn] of turns.entries()) {
       const before = turns[place - max];
-      if (!before || wasLost(0, turn.invMs) || wasClockSet(0, turn.invMs)) continue;
+      // A server that fell back to an older copy gives tokens again: the last of these turns may be the one with the smallest.
+      const untilMs = Math.max(...turns.slice(Math.max(0, place - max), place + 1).map(({ invMs }) => invMs));
+      if (!before || wasLost(0, untilMs) || wasClockSet(0, untilMs)) continue;
       const gapUs = Number(tokenOf(turn) - tokenOf(before));
       if (gapUs >= leastUs) continue;
       const message = `lane "${lane}" had ${max + 1} deliveries in ${gapUs / 1_000} ms, with a rate of ${max} in ${perMs} ms`;

@@ -52,6 +52,8 @@ export class Node {
   /** Whether those who are connected are not told that it is gone: no power, no network. */
   isSilent = false;
   refusal: Refusal | null = null;
+  /** True time at which it was last started again. */
+  restartedMs = Number.NEGATIVE_INFINITY;
   /** Answers of scripts that met what they do not expect. */
   readonly brokenScripts: string[] = [];
   readonly #stage: Stage;
@@ -134,6 +136,7 @@ export class Node {
   /** Starts again, after a crash or from a running engine. */
   restart(restartWith: RestartWith = { keep: "nothing" }): void {
     this.valkey.restart(restartWith);
+    this.restartedMs = this.#stage.nowMs;
     this.isSilent = false;
   }
 

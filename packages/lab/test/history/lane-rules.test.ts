@@ -52,6 +52,9 @@ test("N9: two deliveries of a lane at once are found where its rate allows one, 
   expect(laneRulesOf([one, ...kept, ...ends], { rate })).toEqual([]);
   const lost = { rate, wasLost: () => true };
   expect(laneRulesOf([one, ...quick, ...ends], lost)).toEqual([]);
+  // A fall back to an older copy, whose tokens are those of a time that is over.
+  const again = [deliver(100, "11@a", 20_000n), deliver(5_000, "12@a", 10_000n)];
+  expect(laneRulesOf([one, ...again, ...ends], { rate, wasLost: (_, toMs) => toMs > 1_000 })).toEqual([]);
 });
 
 test("N1: the first after the second is found; where failures are skipped, only for first attempts", () => {

@@ -11,21 +11,20 @@ const ofEvery = { P1: "every call ends", P2: "nothing is left", P3: "no call tak
 const LONG_MS = 240_000;
 
 describe.each([...workloads])("$name", (workload) => {
-  it(`keeps its rules on seeds 1 to ${SEEDS}, and runs the same again`, {
+  it(`keeps its rules on seeds 1 to ${SEEDS}, and runs the same again by the operations that it wrote down`, {
     timeout: LONG_MS,
   }, async () => {
     const broken: string[] = [];
-    const hashes: string[] = [];
+    const hashes = new Set<string>();
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const { failures, hash } = await runPlan(planOf(seed, workload.name));
-      hashes.push(hash);
+      const { plan, failures, hash, rounds } = await runPlan(planOf(seed, workload.name));
+      hashes.add(hash);
+      if (seed <= TWICE) expect((await runPlan({ ...plan, rounds })).hash).toBe(hash);
       for (const { property, message } of failures)
         broken.push(`${property}: ${message} (npm run lab -- --workload ${workload.name} --seed ${seed})`);
     }
     expect(broken).toEqual([]);
-    expect(new Set(hashes).size).toBe(SEEDS);
-    for (let seed = 1; seed <= TWICE; seed++)
-      expect((await runPlan(planOf(seed, workload.name))).hash).toBe(hashes[seed - 1]);
+    expect(hashes.size).toBe(SEEDS);
   });
 
   it("has a canary for each of its rules", () => {

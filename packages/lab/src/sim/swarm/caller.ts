@@ -1,11 +1,19 @@
 /** Caller: one thread of a program. It does rounds of its workload until the faults are over, and then its last one. */
-import { ClosedError, type Holdfast, HoldfastError, IndeterminateError, ServerError } from "holdfast";
+import {
+  ClosedError,
+  type Holdfast,
+  HoldfastError,
+  IndeterminateError,
+  InvalidArgumentError,
+  ServerError,
+} from "holdfast";
 import type { Redlock } from "holdfast/redlock";
 import type { Dice } from "../../chance/dice.js";
 import type { Operation } from "../../history/operation.js";
 import type { Details, Recorder } from "../../history/recorder.js";
 import type { Process } from "../process.js";
 import type { ProcessPlan } from "./plan.js";
+import { drawRound, type Round, type Rounds, rest } from "./rounds.js";
 import type { Scene } from "./scene.js";
 import { Timed } from "./timed.js";
 
@@ -17,14 +25,6 @@ const doubtful = [IndeterminateError, ClosedError, ServerError];
 
 function isDoubtful(error: unknown): boolean {
   return doubtful.some((one) => error instanceof one);
-}
-
-/** What one caller does. */
-export interface Rounds {
-  /** One operation. The frame repeats it, with a pause before each, until the faults are over. */
-  round(): Promise<void>;
-  /** Called once when the faults are over: here everything must succeed. */
-  last?(): Promise<void>;
 }
 
 export interface CallerParts {
@@ -59,7 +59,10 @@ export class Caller {
   readonly process: Process;
   readonly plan: ProcessPlan;
   readonly #library: Holdfast | Redlock;
-  readonly dice: Dice;
+  readonly #choices: Dice;
+  readonly #done: Round[] = [];
+  /** Of the round under way: what another round draws does not change it. */
+  dice: Dice;
   readonly recorder: Recorder;
   /** Its Holdfast or Redlock is about to be closed, or is. */
   isClosing = false;
@@ -71,6 +74,8 @@ export class Caller {
     this.plan = plan;
     this.#library = library;
     this.dice = scene.world.dice(`caller ${name}`);
+    this.#choices = scene.world.dice(`rounds of ${name}`);
+    scene.rounds.set(name, this.#done);
     this.recorder = scene.history.recorder(name, () => process.nowMs);
   }
 
@@ -91,13 +96,27 @@ export class Caller {
 
   /** Works until the faults are over, and then does its last round. */
   async work(rounds: Rounds): Promise<void> {
-    const { thinkMs } = this.scene.plan;
-    for (;;) {
-      await this.process.sleep(this.dice.between(0, 2 * thinkMs));
+    const { world } = this.scene;
+    for (let number = 1; ; number += 1) {
+      const [pauseMs, kind, ...given] = this.#next(rounds, number);
+      await this.process.sleep(pauseMs);
+      this.#done.push(this.isOver ? [pauseMs, rest] : [pauseMs, kind, ...given]);
       if (this.isOver) break;
-      await rounds.round();
+      this.dice = world.dice(`round ${number} of ${this.name}`);
+      await rounds.kinds[kind]?.run(given);
     }
+    this.dice = world.dice(`last round of ${this.name}`);
     if (!this.isClosing) await rounds.last?.();
+  }
+
+  /** As the plan has it, or drawn. */
+  #next(rounds: Rounds, number: number): Round {
+    const { plan } = this.scene;
+    if (!plan.rounds) return drawRound(this.#choices, rounds, plan.thinkMs);
+    const [pauseMs, kind, ...given] = plan.rounds[this.name]?.[number - 1] ?? [plan.thinkMs, rest];
+    if (kind !== rest && !rounds.kinds[kind])
+      this.scene.fail("plan", `${this.name} is to do "${kind}", which is unknown to ${plan.workload}`);
+    return [pauseMs, kind, ...given];
   }
 
   /**
@@ -147,6 +166,7 @@ export class Caller {
     const { scene, name } = this;
     if (error instanceof ClosedError && !this.isClosing)
       scene.fail("error", `${what} by ${name} was ended by a close() that nobody called`);
+    if (error instanceof InvalidArgumentError) scene.fail("error", `${what} by ${name}: ${error.message}`);
     if (error instanceof HoldfastError) return error.code;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     scene.fail("error", `${what} by ${name} rejected with ${text}`);

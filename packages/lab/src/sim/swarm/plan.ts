@@ -5,6 +5,7 @@
 import type { Dice } from "../../chance/dice.js";
 import { diceFor } from "../../chance/dice.js";
 import type { SimClientOptions } from "../sim-client.js";
+import type { Round } from "./rounds.js";
 
 /** One fault of a run. What `value` means, its kind says. */
 export interface Fault {
@@ -50,6 +51,8 @@ export interface Plan {
   readonly faults: readonly Fault[];
   /** How many servers there are, independent of each other. @default 1 */
   readonly nodes?: number;
+  /** The operations of each caller, by its name. @default each draws one after the other */
+  readonly rounds?: Readonly<Record<string, readonly Round[]>>;
 }
 
 /** One kind of fault, as far as a plan is concerned. */

@@ -37,6 +37,8 @@ export interface Outcome<Drawn extends Plan = Plan> {
   /** Of everything that was delivered and done. */
   readonly hash: string;
   readonly operations: readonly Operation[];
+  /** What each caller did: with it, the plan is one that draws no operations. */
+  readonly rounds: NonNullable<Plan["rounds"]>;
   readonly deathsMs: ReadonlyMap<string, number>;
   /** When the faults were over, and when the run was. */
   readonly healedMs: number;
@@ -114,6 +116,7 @@ async function run<Drawn extends Plan>(
     failures: scene.failures,
     hash: world.hash,
     operations: scene.history.operations,
+    rounds: Object.fromEntries(scene.rounds),
     deathsMs: scene.deathsMs,
     healedMs: plan.chaosMs,
     endMs,

@@ -8,6 +8,7 @@ import type { Disk, Node } from "../node.js";
 import type { Process } from "../process.js";
 import type { World } from "../world.js";
 import { type Fault, lateKind, nodeNames, type Plan, type ProcessPlan } from "./plan.js";
+import type { Round } from "./rounds.js";
 
 /** A rule that was seen to be broken. */
 export interface Failure {
@@ -39,6 +40,8 @@ export class Scene<Drawn extends Plan = Plan> {
   readonly deathsMs = new Map<string, number>();
   /** The present life of each process of the plan. */
   readonly lives = new Map<string, Life<Drawn["processes"][number]>>();
+  /** What each caller has begun so far. */
+  readonly rounds = new Map<string, readonly Round[]>();
   /** The state of a node to which a fault falls back. */
   readonly copies = new Map<Fault, NodeCopy>();
   /** The disk of a node to which a fault falls back. */

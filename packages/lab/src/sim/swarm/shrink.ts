@@ -1,5 +1,9 @@
-/** Makes a failing plan small: as few faults as it takes, then as few processes, then as little time. */
+/**
+ * Makes a failing plan small: its operations written down, then as few faults as it takes, as few processes, and as few operations.
+ * What is left says what happens, and goes on to say so when the library draws or asks in another order.
+ */
 import type { Plan } from "./plan.js";
+import { rest } from "./rounds.js";
 import { type Outcome, type RunOptions, runPlan } from "./run.js";
 
 export interface Shrunk<Drawn extends Plan = Plan> {
@@ -8,7 +12,7 @@ export interface Shrunk<Drawn extends Plan = Plan> {
   readonly runs: number;
 }
 
-const mostRuns = 200;
+const mostRuns = 400;
 
 /** @param outcome of a run that failed; what is left fails by the same property */
 export async function shrink<Drawn extends Plan>(
@@ -16,11 +20,44 @@ export async function shrink<Drawn extends Plan>(
   options: RunOptions = {},
 ): Promise<Shrunk<Drawn>> {
   const shrinker = new Shrinker(outcome, options);
-  await shrinker.drop("faults");
-  await shrinker.drop("processes");
-  await shrinker.drop("faults"); // fewer processes may need fewer of them
+  await shrinker.stillFails({ ...outcome.plan, rounds: outcome.rounds });
+  await shrinker.drop(faults);
+  await shrinker.drop(processes);
+  await shrinker.drop(rounds);
+  await shrinker.drop(faults); // less that happens may need fewer of them
   return { outcome: shrinker.best, runs: shrinker.runs };
 }
+
+/** What a plan has several of. */
+interface Part {
+  items(plan: Plan): readonly unknown[];
+  /** The same plan, with these of its items alone; null: there is none. */
+  with(plan: Plan, left: readonly unknown[]): Partial<Plan> | null;
+}
+
+const faults: Part = {
+  items: (plan) => plan.faults,
+  with: (_, left) => ({ faults: left as Plan["faults"] }),
+};
+
+const processes: Part = {
+  items: (plan) => plan.processes,
+  with: (_, left) => (left.length === 0 ? null : { processes: left as Plan["processes"] }),
+};
+
+/** In the place of an operation its caller rests, so that the others keep their places. */
+const rounds: Part = {
+  items: ({ rounds: all = {} }) =>
+    Object.values(all).flatMap((some) => some.filter(([, kind]) => kind !== rest)),
+  with({ rounds: all = {} }, left) {
+    const kept = new Set(left);
+    const callers = Object.entries(all).map(([caller, some]) => {
+      const last = some.findLastIndex((round) => kept.has(round));
+      return [caller, some.slice(0, last + 1).map((round) => (kept.has(round) ? round : [round[0], rest]))];
+    });
+    return { rounds: Object.fromEntries(callers) };
+  },
+};
 
 class Shrinker<Drawn extends Plan> {
   best: Outcome<Drawn>;
@@ -35,22 +72,22 @@ class Shrinker<Drawn extends Plan> {
   }
 
   /** Leaves out halves, then quarters, down to one at a time, as long as it still fails. */
-  async drop(part: "faults" | "processes"): Promise<void> {
-    let size = Math.ceil(this.best.plan[part].length / 2);
+  async drop(part: Part): Promise<void> {
+    const items = (): readonly unknown[] => part.items(this.best.plan);
+    let size = Math.ceil(items().length / 2);
     while (size >= 1) {
-      const before = this.best.plan[part].length;
-      for (let at = 0; at < this.best.plan[part].length; ) {
-        const items: readonly unknown[] = this.best.plan[part];
-        const left = [...items.slice(0, at), ...items.slice(at + size)];
-        const isEnough = part === "faults" || left.length > 0;
-        if (!isEnough || !(await this.#stillFails({ ...this.best.plan, [part]: left }))) at += size;
+      const before = items().length;
+      for (let at = 0; at < items().length; ) {
+        const left = [...items().slice(0, at), ...items().slice(at + size)];
+        const less = part.with(this.best.plan, left);
+        if (!less || !(await this.stillFails({ ...this.best.plan, ...less }))) at += size;
       }
-      if (this.best.plan[part].length === before) size = size === 1 ? 0 : Math.ceil(size / 2);
-      else size = Math.min(size, Math.ceil(this.best.plan[part].length / 2));
+      if (items().length === before) size = size === 1 ? 0 : Math.ceil(size / 2);
+      else size = Math.min(size, Math.ceil(items().length / 2));
     }
   }
 
-  async #stillFails(plan: Drawn): Promise<boolean> {
+  async stillFails(plan: Drawn): Promise<boolean> {
     if (this.runs >= mostRuns) return false;
     this.runs += 1;
     const outcome = await runPlan(plan, this.#options);

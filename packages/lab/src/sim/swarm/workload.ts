@@ -4,12 +4,14 @@
  */
 import type { Holdfast } from "holdfast";
 import type { Node } from "../node.js";
-import type { Caller, Rounds } from "./caller.js";
+import type { Caller } from "./caller.js";
 import type { Kind } from "./faults/kind.js";
 import type { Draw, Plan } from "./plan.js";
+import type { Rounds } from "./rounds.js";
 import type { EvictedKeys, Scene } from "./scene.js";
 
-export type { Caller, Rounds } from "./caller.js";
+export type { Caller } from "./caller.js";
+export { type Rounds, round } from "./rounds.js";
 export type { EvictedKeys, Scene } from "./scene.js";
 
 export interface Workload<Drawn extends Plan = Plan> {
@@ -65,7 +67,7 @@ export interface Canary {
   readonly rule: string;
   /** What is broken, in a few words; `--canary` takes it. */
   readonly what: string;
-  /** A seed on which the rule finds it. Where a change of the library has moved the orders, `npm run lab -- --canaries 300` names another. */
+  /** A seed on which the rule finds it. Where a change of the library has moved the orders, `npm run lab -- --hunt 1000` names another. */
   readonly seed: number;
   /** The library with one text of a source replaced. */
   readonly change?: SourceChange;

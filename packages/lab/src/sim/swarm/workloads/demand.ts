@@ -38,6 +38,14 @@ export class Demand {
     }
   }
 
+  /** Whether the server knows a free place of a process that waits, and is awake: it looks for what is due. */
+  get isHeard(): boolean {
+    const idle = this.#settings.idle();
+    return [...this.#counts].some(
+      ([{ isAwake, ids }, count]) => count > 0 && isAwake && idle.some((id) => ids.has(id)),
+    );
+  }
+
   #judgeSoon(process: Caller["process"]): void {
     const { world, plan, node } = this.#scene;
     const { rule, idle } = this.#settings;

@@ -1,7 +1,7 @@
 /** The election: callers lead one after the other, hand over, write under their term, and others observe. */
 import type { CampaignOptions, Election, ElectionOptions, Holdfast, Leadership, Successor } from "holdfast";
 import type { Process } from "../../process.js";
-import type { Caller, Rounds, Scene, Work, Workload } from "../workload.js";
+import { type Caller, type Rounds, round, type Scene, type Work, type Workload } from "../workload.js";
 import { type Campaign, termCounter } from "./election/incr.js";
 import { Observers } from "./election/observers.js";
 import { type Reign, Reigns } from "./election/reigns.js";
@@ -34,7 +34,7 @@ export const election: Workload = {
   canaries: [
     { rule: "E1", what: counter, seed: 1, isNaive: true },
     { rule: "E2", what: "terms are counted by each process", seed: 1, holdfast: withOwnTerms },
-    { rule: "E3", what: unfenced, seed: 28, isNaive: true },
+    { rule: "E3", what: unfenced, seed: 45, isNaive: true },
     {
       rule: "E4",
       what: "observers read once",
@@ -58,7 +58,7 @@ export const election: Workload = {
     {
       rule: "E6",
       what: "a transfer goes to the first in line",
-      seed: 6,
+      seed: 8,
       change: {
         file: "locks/backends/redis/lua/transfer.lua",
         from: "read_waiter(keys, to)",
@@ -121,6 +121,13 @@ class Politician implements Rounds {
   readonly #election: Election<string>;
   readonly #stand: Campaign;
   #isDone = false;
+  readonly kinds = {
+    campaign: round(
+      (waitMs: number) => this.#term(waitMs),
+      1,
+      (dice) => [dice.pick([0, 200, 1_000, 2_500])],
+    ),
+  };
 
   constructor(caller: Caller, run: Run) {
     this.#caller = caller;
@@ -133,9 +140,10 @@ class Politician implements Rounds {
       process.run(() => run.observers.follow(caller, this.#election));
   }
 
-  async round(): Promise<void> {
+  /** Leads if it is elected, writes, and resigns or hands over. */
+  async #term(waitMs: number): Promise<void> {
     const { dice, plan } = this.#caller;
-    const leadership = await this.#campaign(dice.pick([0, 200, 1_000, 2_500]));
+    const leadership = await this.#campaign(waitMs);
     if (!leadership) return;
     const reign = this.#run.reigns.begin(this.#caller, leadership);
     const value = dice.chance(0.6) && reign.look() ? await this.#enter(leadership) : null;

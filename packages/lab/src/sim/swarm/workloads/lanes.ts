@@ -37,7 +37,7 @@ function begin(scene: Scene): Work {
 }
 
 /** N2, and that no lane waits for its turn while a process is idle: scripts deal what they make deliverable. */
-function judgeNow({ scene, view, terms }: Shared): void {
+function judgeNow({ scene, view, terms, demand }: Shared): void {
   for (const [lane, count] of view.inFlight())
     if (count > terms.inFlight && !scene.hasForgotten)
       scene.fail("N2", `lane "${lane}" has ${count} messages in flight, of ${terms.inFlight} at most`);
@@ -46,7 +46,7 @@ function judgeNow({ scene, view, terms }: Shared): void {
   const [ready, idle] = [view.ready, view.idle.length];
   if (ready > 0 && idle > 0)
     scene.fail("N5", `${ready} lanes wait for a turn, and ${idle} processes are idle`);
-  if (scene.world.nowMs < scene.calmFromMs || scene.isEnding) return;
+  if (scene.world.nowMs < scene.calmFromMs || scene.isEnding || !demand.isHeard) return;
   const { dueMs } = view;
   const lateMs = dueMs === null ? 0 : view.nowMs - dueMs;
   if (lateMs > lookedMs) scene.fail("N5", `a message or a lane was due ${lateMs.toFixed(0)} ms ago`);

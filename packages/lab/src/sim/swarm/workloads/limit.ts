@@ -1,6 +1,6 @@
 /** The sliding rate limit: the smallest workload, and the example of how to write one. */
 import { checkAdmissions } from "../../../history/admissions.js";
-import type { Scene, Work, Workload } from "../workload.js";
+import { round, type Scene, type Work, type Workload } from "../workload.js";
 
 const target = "user:7";
 
@@ -28,11 +28,13 @@ function begin(scene: Scene): Work {
       const limit = caller.hf.limit("sms", { type: "sliding", max, per: perMs, outage: "error" });
       const take = async (): Promise<boolean> => (await limit.take(target)).ok;
       return {
-        async round() {
-          // A refusal took nothing: the rule counts the cost of the others.
-          const found = (isAdmitted: boolean) => ({ value: isAdmitted ? 1 : 0 });
-          const attempt = await caller.attempt("take", target, take, { found });
-          if (attempt.type === "ok" && attempt.value) admitted += 1;
+        kinds: {
+          take: round(async () => {
+            // A refusal took nothing: the rule counts the cost of the others.
+            const found = (isAdmitted: boolean) => ({ value: isAdmitted ? 1 : 0 });
+            const attempt = await caller.attempt("take", target, take, { found });
+            if (attempt.type === "ok" && attempt.value) admitted += 1;
+          }),
         },
         async last() {
           await caller.insist("last take", target, take);

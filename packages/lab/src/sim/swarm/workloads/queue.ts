@@ -92,5 +92,7 @@ function mayStay({ scene, view }: Shared, key: string): boolean {
   const lasting = ["", ":dead", ":letters"].map((part) => `${view.main}${part}`);
   // The free place of a process that died, or could not say that it leaves, goes with the next message.
   if (scene.plan.faults.length > 0) lasting.push(`${view.main}:idle`);
+  // A delivery whose body was evicted is dropped when it is due: with a clock that was set back, in hours.
+  if (scene.hasForgotten && scene.mayBeSetBack) lasting.push(`${view.main}:away`);
   return lasting.includes(key) || (key.startsWith(view.main) && view.ids().length > 0);
 }

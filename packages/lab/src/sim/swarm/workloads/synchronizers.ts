@@ -10,7 +10,15 @@ import {
 } from "../../../history/synchronizers.js";
 import { drawLightPlan, nodeName } from "../plan.js";
 import { lifeOf, planned } from "../scene.js";
-import type { Caller, Canary, Rounds, Scene, Work, Workload } from "../workload.js";
+import {
+  type Caller,
+  type Canary,
+  type Rounds,
+  round,
+  type Scene,
+  type Work,
+  type Workload,
+} from "../workload.js";
 
 const event = "door";
 const barrier = "step";
@@ -24,6 +32,7 @@ const settleMs = 11_000;
 const backMs = 2_000;
 /** Long enough to begin amid the faults and end after them. */
 const longMs = 20_000;
+const waitsMs = [0, 100, 500, 2_000] as const;
 
 const canaries: readonly Canary[] = [
   {
@@ -81,7 +90,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y7",
     what: "a generation waits for one party more",
-    seed: 2,
+    seed: 15,
     change: {
       file: "synchronizers/lua/barrier-attend.lua",
       from: "if redis.call('ZCARD', keys.leases) < tonumber(size) then return end",
@@ -91,7 +100,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y8",
     what: "close() does not withdraw",
-    seed: 5,
+    seed: 14,
     change: {
       file: "synchronizers/gathering.ts",
       from: 'this.#leave(arrival, { error: new ClosedError("hf.close() came before the barrier tripped") });',
@@ -151,19 +160,26 @@ class SynchronizerCaller implements Rounds {
     this.#barrier = caller.hf.barrier(barrier, size, { ttl: ttlMs, keep: Number.POSITIVE_INFINITY });
   }
 
-  async round(): Promise<void> {
-    const { dice } = this.#caller;
-    const rounds = [
-      () => this.#set(),
-      () => this.#clear(),
-      () => this.#wait(dice.pick([0, 100, 500, 2_000])),
-      () => this.#countDown(),
-      () => this.#open(dice.pick([0, 100, 500, 2_000])),
-      () => this.#pass(dice.pick([0, 100, 500, 2_000])),
-      () => this.#pass(dice.pick([100, 500, 2_000])),
-    ];
-    await (dice.chance(0.05) ? this.#wait(longMs) : dice.pick(rounds)());
-  }
+  readonly kinds = {
+    set: round(() => this.#set()),
+    clear: round(() => this.#clear()),
+    wait: round(
+      (waitMs: number) => this.#wait(waitMs),
+      1.4,
+      (dice) => [dice.chance(0.25) ? longMs : dice.pick(waitsMs)],
+    ),
+    "count down": round(() => this.#countDown()),
+    open: round(
+      (waitMs: number) => this.#open(waitMs),
+      1,
+      (dice) => [dice.pick(waitsMs)],
+    ),
+    pass: round(
+      (waitMs: number) => this.#pass(waitMs),
+      2,
+      (dice) => [dice.pick(waitsMs)],
+    ),
+  };
 
   async last(): Promise<void> {
     const caller = this.#caller;

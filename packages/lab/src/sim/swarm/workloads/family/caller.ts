@@ -2,7 +2,7 @@
 import { AsyncResource } from "node:async_hooks";
 import { DeadlockError, type Lease, type LeaseHandle, type MultiLockPart, type Semaphore } from "holdfast";
 import type { Dice } from "../../../../chance/dice.js";
-import type { Caller, Rounds, Scene } from "../../workload.js";
+import { type Caller, type Rounds, round, type Scene } from "../../workload.js";
 import type { Actor, Holding, Ledger, Part } from "./ledger.js";
 
 const total = { mutex: 1, semaphore: 2, rwlock: 1_000_000_000 } as const;
@@ -46,23 +46,41 @@ export const lastMs = 15_000;
 export class FamilyCaller implements Rounds {
   readonly #caller: Caller;
   readonly #run: Run;
-  readonly #dice: Dice;
+  readonly kinds = {
+    nest: round(
+      (count: number, waitMs: number) => this.#nest(this.#actor(), this.#parts(count), waitMs),
+      4,
+      (dice) => [dice.whole(2, 3), dice.pick(waitsMs)],
+    ),
+    many: round(
+      (count: number, waitMs: number) => this.#many(this.#actor(), this.#parts(count), waitMs),
+      2,
+      (dice) => [dice.whole(2, 3), dice.chance(0.3) ? 0 : dice.pick(waitsMs)],
+    ),
+    "hand over": round(
+      (waitMs: number) => this.#handOver(this.#actor(), waitMs),
+      1,
+      (dice) => [dice.pick(waitsMs)],
+    ),
+    adopt: round(() => this.#adopt(this.#actor())),
+    job: round(
+      (waitMs: number) => this.#job(waitMs),
+      1,
+      (dice) => [dice.pick(waitsMs)],
+    ),
+  };
 
   constructor(caller: Caller, run: Run) {
     this.#caller = caller;
     this.#run = run;
-    this.#dice = caller.dice;
   }
 
-  async round(): Promise<void> {
-    const dice = this.#dice;
-    const actor: Actor = { caller: this.#caller, owner: dice.chance(0.5) ? {} : null };
-    const what = dice.pick(["nest", "nest", "nest", "nest", "many", "many", "hand", "adopt", "job"] as const);
-    if (what === "nest") await this.#nest(actor, this.#parts(dice.whole(2, 3)), dice.pick(waitsMs));
-    else if (what === "many") await this.#many(actor, this.#parts(dice.whole(2, 3)));
-    else if (what === "hand") await this.#handOver(actor);
-    else if (what === "adopt") await this.#adopt(actor);
-    else await this.#job();
+  get #dice(): Dice {
+    return this.#caller.dice;
+  }
+
+  #actor(): Actor {
+    return { caller: this.#caller, owner: this.#dice.chance(0.5) ? {} : null };
   }
 
   /** Once more in any order, where nothing disturbs it. A circle is no reason not to be served at last. */
@@ -193,10 +211,9 @@ export class FamilyCaller implements Rounds {
       );
   }
 
-  async #many(actor: Actor, parts: readonly Part[]): Promise<void> {
+  async #many(actor: Actor, parts: readonly Part[], waitMs: number): Promise<void> {
     const { ledger, scene } = this.#run;
     const multi = this.#caller.hf.multiLock(parts.map((part) => this.#partOf(part)));
-    const waitMs = this.#dice.chance(0.3) ? 0 : this.#dice.pick(waitsMs);
     const options = actor.owner ? { owner: actor.owner } : {};
     const wait = ledger.wait(actor, parts);
     const attempt = await this.#caller.attempt(
@@ -224,10 +241,10 @@ export class FamilyCaller implements Rounds {
     });
   }
 
-  async #handOver(actor: Actor): Promise<void> {
+  async #handOver(actor: Actor, waitMs: number): Promise<void> {
     const { scene, ledger, handed } = this.#run;
     const [part] = this.#parts(1);
-    const hand = part && (await this.#take({ ...actor, owner: {} }, part, this.#dice.pick(waitsMs)));
+    const hand = part && (await this.#take({ ...actor, owner: {} }, part, waitMs));
     if (!hand) return;
     await this.#pause(longestHoldMs);
     const { lease } = hand.holding;
@@ -278,7 +295,7 @@ export class FamilyCaller implements Rounds {
   }
 
   /** C6: whoever comes when the job is done does not do it. */
-  async #job(): Promise<void> {
+  async #job(waitMs: number): Promise<void> {
     const run = this.#run;
     const job = run.job + 1;
     const unless = async (): Promise<boolean> => {
@@ -293,7 +310,6 @@ export class FamilyCaller implements Rounds {
       await this.#pause(longestHoldMs);
       if (lease.valid) run.job = Math.max(run.job, job);
     };
-    const waitMs = this.#dice.pick(waitsMs);
     const most = waitMs + 2 * longestHoldMs + 5 * this.#caller.plan.callTimeoutMs;
     await this.#caller.attempt("do", "job", () => mutex.run(work, { wait: waitMs, unless }), {
       withinMs: most,

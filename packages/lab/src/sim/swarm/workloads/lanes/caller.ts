@@ -2,7 +2,7 @@
 import type { Consumer, LaneDelivery, Lanes } from "holdfast";
 import { laneOf, type PlaceSeen } from "../../../../history/lane-rules.js";
 import type { Cancelled, Handed, Pushed, Settled } from "../../../../history/messages.js";
-import type { Caller, Rounds } from "../../workload.js";
+import { type Caller, type Rounds, round } from "../../workload.js";
 import { callsOfOne, Receiver, type Source } from "../receiver.js";
 import { isRefusal } from "../refusals.js";
 import { lanesOf, name, type Shared } from "./run.js";
@@ -32,6 +32,7 @@ export class LaneCaller implements Rounds {
   /** Tickets that it watches. */
   readonly #watching = new Set<string>();
   readonly #receiver: Receiver<LaneHanded>;
+  readonly kinds: Rounds["kinds"];
 
   constructor(caller: Caller, shared: Shared) {
     this.#caller = caller;
@@ -47,31 +48,30 @@ export class LaneCaller implements Rounds {
       push: () => this.#push(1),
     };
     this.#receiver = new Receiver(caller, source, caller.dice.chance(0.5));
+    this.kinds = this.#kinds();
   }
 
-  async round(): Promise<void> {
-    const { dice } = this.#caller;
+  #kinds(): Rounds["kinds"] {
     const { isSteady, usesPause } = this.#shared.terms;
-    // So much that the lanes of the others have to wait for their turns.
-    if (isSteady && this.#shared.bodies < backlog) return this.#push(backlog);
-    const push = (): Promise<void> => this.#push(dice.chance(0.6) ? 1 : dice.whole(2, 8));
-    const rounds = [
-      push,
-      push,
-      () => this.#position(),
-      () => this.#position(),
-      () => this.#watch(),
-      () => this.#cancel(),
-      () => this.#receiver.receive(isSteady ? 5_000 : dice.pick([0, 50, 400])),
-      () => this.#receiver.receive(isSteady ? 5_000 : 400),
-      ...Array.from(
-        { length: isSteady ? 0 : this.#receiver.changes },
-        () => () => this.#receiver.changeMind(),
+    return {
+      push: round(
+        // At first so much that the lanes of the others have to wait for their turns.
+        (count: number) => this.#push(isSteady && this.#shared.bodies < backlog ? backlog : count),
+        2,
+        (dice) => [dice.chance(0.6) ? 1 : dice.whole(2, 8)],
       ),
-      ...(usesPause ? [() => this.#pauseAndResume()] : []),
-      ...(this.#receiver.isConsumer && !isSteady ? [() => this.#receiver.restart()] : []),
-    ];
-    await dice.pick(rounds)();
+      position: round(() => this.#position(), 2),
+      watch: round(() => this.#watch()),
+      cancel: round(() => this.#cancel()),
+      receive: round(
+        (waitMs: number) => this.#receiver.receive(waitMs),
+        2,
+        (dice) => [isSteady ? 5_000 : dice.pick([0, 50, 400, 400, 400])],
+      ),
+      "change mind": round(() => this.#receiver.changeMind(), isSteady ? 0 : this.#receiver.changes),
+      pause: round(() => this.#pauseAndResume(), usesPause ? 1 : 0),
+      restart: round(() => this.#receiver.restart(), this.#receiver.isConsumer && !isSteady ? 1 : 0),
+    };
   }
 
   /** All that is left is taken, and acknowledged. */

@@ -1,5 +1,6 @@
 /** What a run of lanes draws for itself, and what its callers share. */
 import type { Lanes } from "holdfast";
+import type { Dice } from "../../../../chance/dice.js";
 import type { LaneRate, WhenFailed } from "../../../../history/lane-rules.js";
 import type { Caller, Scene } from "../../workload.js";
 import { Demand } from "../demand.js";
@@ -37,6 +38,12 @@ export interface Shared {
   bodies: number;
 }
 
+/** Under faults seldom, and none that is slow: a lane that waits for its rate and for a lost answer must be done in time. */
+function drawRate(dice: Dice, isCalm: boolean): LaneRate | null {
+  const rate = { max: dice.pick([1, 2, 3]), perMs: isCalm ? dice.pick([50, 200]) : 50 };
+  return isCalm || dice.chance(0.3) ? rate : null;
+}
+
 export function drawRun(scene: Scene): Shared {
   const dice = scene.world.dice(name);
   const isSteady = scene.plan.faults.length === 0 && dice.chance(0.7);
@@ -48,11 +55,7 @@ export function drawRun(scene: Scene): Shared {
     backoffMs: dice.pick([0, 50, 300]),
     usesPause: dice.chance(0.2) && !isSteady,
     isSteady,
-    // Where nothing fails: a lane that waits for its rate and for a lost answer is not done in time.
-    rate:
-      scene.plan.faults.length === 0 && !isSteady
-        ? { max: dice.pick([1, 2, 3]), perMs: dice.pick([50, 200]) }
-        : null,
+    rate: isSteady ? null : drawRate(dice, scene.plan.faults.length === 0),
   };
   const view = new LanesView(scene.node, name);
   return {

@@ -19,7 +19,7 @@ import type { Recorder } from "../../../../history/recorder.js";
 import type { Process } from "../../../process.js";
 import type { Caller } from "../../caller.js";
 import { Timed } from "../../timed.js";
-import type { Rounds } from "../../workload.js";
+import { type Rounds, round } from "../../workload.js";
 import { judgeFloor, judgeLimit, judgeOver } from "./answers.js";
 import type { Belief } from "./belief.js";
 import type { Beliefs } from "./beliefs.js";
@@ -44,10 +44,10 @@ export interface LockCallerParts {
 
 /** So many holds compute for longer than their lease. */
 const busyShare = 0.06;
-const pairShare = 0.3;
 /** By then every connection is back. */
 const quietMs = 2_500;
-const waitsMs = [5, 50, 300, 1_000, 4_000, Number.POSITIVE_INFINITY] as const;
+/** Null: without an end. */
+const waitsMs = [5, 50, 300, 1_000, 4_000, null] as const;
 /** One in each third of the ttl, one more for each end, what was left to clean up, a script sent whole, and an inbox that opens. */
 const mostRenewals = 11;
 /** No hold lasts longer than somebody waits for it in the end. */
@@ -70,33 +70,46 @@ export class LockCaller implements Rounds {
   readonly name: string;
   readonly #caller: Caller;
   readonly #parts: LockCallerParts & Pick<Caller, "process">;
-  readonly #dice: Dice;
   readonly #recorder: Recorder;
-  readonly #ways: Dice;
+  readonly kinds: Rounds["kinds"];
   readonly #floors = new Map<string, bigint>();
   /** It waits for a lock. */
   isAsking = false;
 
   constructor(caller: Caller, parts: LockCallerParts) {
-    const { name, process, dice, recorder } = caller;
+    const { name, process, recorder } = caller;
     this.name = name;
     this.#caller = caller;
     this.#parts = { ...parts, process };
-    this.#dice = dice;
-    this.#ways = parts.scene.world.dice(`ways of ${name}`);
     this.#recorder = recorder;
+    const { locks } = parts.scene.plan;
+    const waits = (dice: Dice): [string, number | null] => [dice.pick(locks), dice.pick(waitsMs)];
+    this.kinds = {
+      try: round(
+        (lock: string) => this.#once(lock, "try", parts.plan.callTimeoutMs * 2),
+        4,
+        (dice) => [dice.pick(locks)],
+      ),
+      wait: round((lock: string, waitMs: number | null) => this.#once(lock, "wait", waitMs), 13, waits),
+      "give up": round(
+        (lock: string, waitMs: number | null) => this.#once(lock, "give up", waitMs),
+        3,
+        waits,
+      ),
+      pair: round(
+        (waitMs: number) => this.#pair(locks, waitMs),
+        parts.plan.takesPairs ? 9 : 0,
+        (dice) => [dice.pick([0, 0, 300])],
+      ),
+    };
+  }
+
+  get #dice(): Dice {
+    return this.#caller.dice;
   }
 
   get process(): Process {
     return this.#parts.process;
-  }
-
-  /** Takes a lock, or both, and gives it back. */
-  round(): Promise<void> {
-    const { locks } = this.#parts.scene.plan;
-    const lock = this.#dice.pick(locks);
-    const isPair = this.#parts.plan.takesPairs && this.#ways.chance(pairShare);
-    return isPair ? this.#pair(locks) : this.#once(lock);
   }
 
   /** Takes every lock once more. */
@@ -115,16 +128,15 @@ export class LockCaller implements Rounds {
     return this.#parts.locks.mutex(lock, { ttl, lockDelay, localTurns, linger, ...limit });
   }
 
-  async #once(lock: string): Promise<void> {
+  /** Takes a lock, and gives it back. A try is asked again where the first token was smaller than one that was seen before. */
+  async #once(lock: string, way: "try" | "wait" | "give up", mostMs: number | null): Promise<void> {
     const floor = this.#floors.get(lock);
     const options: AcquireOptions = floor === undefined ? {} : { floor };
-    const way = this.#dice.fraction();
-    // A try is asked again where the first token was smaller than one that was seen before.
-    const waitMs = way < 0.2 ? this.#parts.plan.callTimeoutMs * 2 : this.#dice.pick(waitsMs);
+    const waitMs = mostMs ?? Number.POSITIVE_INFINITY;
     const lease = await this.#acquire(lock, waitMs, (timed) => {
       const mutex = this.#mutex(lock);
-      if (way < 0.2) return mutex.tryAcquire(options);
-      if (way >= 0.35) return mutex.acquire({ wait: waitMs, ...options });
+      if (way === "try") return mutex.tryAcquire(options);
+      if (way === "wait") return mutex.acquire({ wait: waitMs, ...options });
       const controller = new AbortController();
       this.#parts.process.after(this.#dice.between(0, 500), () => {
         timed.aborted();
@@ -138,9 +150,8 @@ export class LockCaller implements Rounds {
   }
 
   /** All of them in one call, one lease for each that is granted, and back in one call. */
-  async #pair(locks: readonly string[]): Promise<void> {
+  async #pair(locks: readonly string[], waitMs: number): Promise<void> {
     const { plan, process, beliefs, scene } = this.#parts;
-    const waitMs = this.#ways.pick([0, 0, 300]);
     const timeoutMs = waitMs || plan.callTimeoutMs * 2;
     const taken = await Promise.all(
       locks.map(async (lock) => {
@@ -152,8 +163,8 @@ export class LockCaller implements Rounds {
     );
     const held = taken.filter((belief) => belief !== null);
     for (const belief of held) watchSignal(scene, belief);
-    const isLong = this.#ways.chance(0.3) && !scene.isEnding;
-    await process.sleep(this.#ways.between(0, isLong ? plan.ttlMs * 1.5 : 20));
+    const isLong = this.#dice.chance(0.3) && !scene.isEnding;
+    await process.sleep(this.#dice.between(0, isLong ? plan.ttlMs * 1.5 : 20));
     for (const belief of held) beliefs.look(belief);
     await Promise.all(held.map((belief) => this.#release(belief.lock, belief)));
   }
@@ -255,19 +266,17 @@ export class LockCaller implements Rounds {
     const pending = this.#recorder.begin("hold", lock, { token: lease.fence, nonce: lease.id });
     belief.hold = pending;
     // Some ask for the signal when it is too late.
-    const chance = scene.world.dice(`ways ${this.name} ${lease.fence}`);
-    if (!chance.chance(0.1)) watchSignal(scene, belief);
+    if (!this.#dice.chance(0.1)) watchSignal(scene, belief);
     const holder = scene.canary === unfenced ? anybody : { token: lease.fence, nonce: lease.id };
     const goesToRegister = this.#dice.chance(0.5) && !scene.isEnding;
     const isCareful = scene.isHealed || scene.plan.faults.length === 0;
     const since = { monoMs: process.monoMs };
-    if (!isCareful && scene.world.dice(`busy ${this.name} ${lease.fence}`).chance(busyShare))
-      this.#computeTooLong(lease);
+    if (!isCareful && this.#dice.chance(busyShare)) this.#computeTooLong(lease);
     const value = goesToRegister && beliefs.look(belief) ? await this.#enter(lock, holder) : null;
     const isLong = this.#dice.chance(0.15) && !scene.isEnding;
     const restMs = this.#dice.between(0, isLong ? Math.min(plan.ttlMs * 2.5, longestRestMs) : 40);
     // Some look at nothing for long, and rely on the signal.
-    const isBlind = isLong && scene.world.dice(`blind ${this.name} ${lease.fence}`).chance(0.4);
+    const isBlind = isLong && this.#dice.chance(0.4);
     const steps = isBlind ? 1 : isLong ? 5 : 2;
     for (let step = 0; step < steps; step++) {
       await process.sleep(restMs / steps);

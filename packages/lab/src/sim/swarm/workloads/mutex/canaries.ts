@@ -23,7 +23,7 @@ export const lateExpiry: Canary = {
 export const releasedGoesOn: Canary = {
   rule: "L8",
   what: "a lease that was released goes on with its hold",
-  seed: 1,
+  seed: 2,
   change: {
     file: lease,
     from: "if (this.#released || this.#loss) return 0;",
@@ -34,14 +34,14 @@ export const releasedGoesOn: Canary = {
 export const hastyWaits: Canary = {
   rule: "W2",
   what: "a wait gives a sign of life after a fortieth of its ttl",
-  seed: 3,
+  seed: 4,
   change: { file: waits, from: "const HEARTBEAT_SHARE = 1 / 3;", to: "const HEARTBEAT_SHARE = 1 / 40;" },
 };
 
 export const hastyRenewals: Canary = {
   rule: "P4",
   what: "a renewal is due after a thirtieth of the ttl",
-  seed: 2,
+  seed: 1,
   change: { file: keeper, from: "const RENEW_SHARE = 1 / 3;", to: "const RENEW_SHARE = 1 / 30;" },
 };
 
@@ -65,7 +65,7 @@ export const mutexCanaries: readonly Canary[] = [
     seed: 18,
     change: { file: `${lua}/_token.lua`, from: "if token <= top then token = add(lock, top, 1) end", to: "" },
   },
-  { rule: "L3", what: unfenced, seed: 5, isNaive: true },
+  { rule: "L3", what: unfenced, seed: 68, isNaive: true },
   {
     rule: "L4",
     what: "a held lock counts as free",
@@ -113,13 +113,13 @@ export const mutexCanaries: readonly Canary[] = [
   {
     rule: "W1",
     what: "nobody asks again when the messages come again",
-    seed: 106,
+    seed: 13,
     change: { file: waits, from: "const waits = [...this.#byId.values()];", to: "const waits: Wait[] = [];" },
   },
   {
     rule: "W1",
     what: "a hold that lingers goes back late",
-    seed: 21,
+    seed: 63,
     change: { file: possession, from: "Math.min(lingerMs, this.#passableMs(now))", to: "lingerMs * 5 + 500" },
   },
   hastyWaits,
@@ -133,7 +133,7 @@ export const mutexCanaries: readonly Canary[] = [
   {
     rule: "F2",
     what: "a hold lingers for as long as it likes",
-    seed: 21,
+    seed: 18,
     change: {
       file: possession,
       from: "Math.min(lingerMs, this.#passableMs(now))",

@@ -51,8 +51,7 @@ const lingersMs = [0, 2, 20, 100, 400, 3_000] as const;
 export function drawPlan(seed: number, kinds: readonly Draw[]): LockPlan {
   const dice = diceFor(seed, "plan");
   const chaosMs = dice.whole(4_000, 10_000);
-  const drawsMore = !dice.chance(0.5);
-  const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place, drawsMore));
+  const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place));
   const processes = withCloses(diceFor(seed, "closes"), withTtls(diceFor(seed, "ttls"), drawn), chaosMs);
   const calm = diceFor(seed, "calm");
   const takesPairs = diceFor(seed, "pairs").chance(pairShare);
@@ -72,12 +71,10 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): LockPlan {
   };
 }
 
-function processPlan(dice: Dice, place: number, drawsMore: boolean): LockProcess {
+function processPlan(dice: Dice, place: number): LockProcess {
   const ttlMs = dice.pick(ttlsMs);
   const lockDelayMs = dice.chance(0.15) ? dice.whole(1, 1_000) : 0;
   const localTurns = dice.pick([1, 1, 2, 16]);
-  // These draws decide nothing any more. They keep the plans of the seeds that are known by their number.
-  if (drawsMore) dice.chance(0.3);
   return {
     name: `p${place + 1}`,
     ttlMs,

@@ -1,7 +1,7 @@
 /** Caller: a program that takes permits of a semaphore, reads and writes under a read-write lock, and gives back. */
 import type { Lease } from "holdfast";
 import type { Dice } from "../../../../chance/dice.js";
-import type { Caller, Rounds, Scene } from "../../workload.js";
+import { type Caller, type Rounds, round, type Scene } from "../../workload.js";
 import { allPermits, type Belief, type Beliefs, type PermitNoun } from "./beliefs.js";
 
 export interface Run {
@@ -30,27 +30,48 @@ interface Wish {
 export class PermitCaller implements Rounds {
   readonly #caller: Caller;
   readonly #run: Run;
-  readonly #dice: Dice;
+  readonly kinds: Rounds["kinds"];
 
   constructor(caller: Caller, run: Run) {
     this.#caller = caller;
     this.#run = run;
-    this.#dice = caller.dice;
+    const { permits, mostPermits } = run;
+    const waitOf = (dice: Dice): number => (dice.chance(0.2) ? 0 : dice.pick(waitsMs));
+    this.kinds = {
+      semaphore: round(
+        (count: number, waitMs: number) => this.#take("semaphore", count, waitMs),
+        6,
+        (dice) => [dice.pick([1, 1, permits]), waitOf(dice)],
+      ),
+      read: round(
+        (waitMs: number) => this.#take("rwlock", 1, waitMs),
+        4,
+        (dice) => [waitOf(dice)],
+      ),
+      write: round(
+        (waitMs: number) => this.#take("rwlock", allPermits, waitMs),
+        2,
+        (dice) => [waitOf(dice)],
+      ),
+      resize: round(
+        (count: number) => this.#resize(count),
+        mostPermits === null ? 0 : 1,
+        (dice) => [dice.whole(0, mostPermits ?? permits)],
+      ),
+    };
   }
 
-  async round(): Promise<void> {
-    const { permits, mostPermits } = this.#run;
-    if (mostPermits !== null && this.#dice.chance(0.08)) {
-      await this.#resize(this.#dice.between(0, mostPermits));
-      return;
-    }
-    const isSemaphore = this.#dice.chance(0.5);
-    const most = isSemaphore ? this.#dice.pick([1, 1, permits]) : this.#dice.pick([1, 1, allPermits]);
+  get #dice(): Dice {
+    return this.#caller.dice;
+  }
+
+  /** Takes permits, holds them for a moment or too long, and gives them back. */
+  async #take(noun: PermitNoun, permits: number, waitMs: number): Promise<void> {
     const controller = new AbortController();
     const belief = await this.#acquire({
-      noun: isSemaphore ? "semaphore" : "rwlock",
-      permits: most,
-      waitMs: this.#dice.chance(0.2) ? 0 : this.#dice.pick(waitsMs),
+      noun,
+      permits,
+      waitMs,
       ...(this.#dice.chance(0.1) ? { signal: this.#abort(controller) } : {}),
     });
     if (!belief) return;
@@ -84,7 +105,7 @@ export class PermitCaller implements Rounds {
     return controller.signal;
   }
 
-  #take({ noun, permits, waitMs, signal }: Wish): Promise<Lease | null> {
+  #ask({ noun, permits, waitMs, signal }: Wish): Promise<Lease | null> {
     const { hf, plan } = this.#caller;
     const wait = { wait: waitMs, ...(signal ? { signal } : {}) };
     if (noun === "semaphore") {
@@ -100,7 +121,7 @@ export class PermitCaller implements Rounds {
   async #acquire(wish: Wish): Promise<Belief | null> {
     const { noun, permits, waitMs } = wish;
     const name = noun === "semaphore" ? this.#run.semaphore : this.#run.rwLock;
-    const attempt = await this.#caller.attempt("acquire", name, () => this.#take(wish), {
+    const attempt = await this.#caller.attempt("acquire", name, () => this.#ask(wish), {
       withinMs: waitMs + 2 * this.#caller.plan.callTimeoutMs,
       reason: "had enough",
       details: { value: permits },

@@ -2,7 +2,7 @@
 import { type Consumer, type Delivery, type Pushed, type Queue, QueueFullError } from "holdfast";
 import type { Cancelled, Handed, Pushed as Messages, Settled } from "../../../../history/messages.js";
 import type { Outcome } from "../../../../history/queue-rules.js";
-import type { Caller, Rounds } from "../../workload.js";
+import { type Caller, type Rounds, round } from "../../workload.js";
 import { callsOfOne, Receiver, type Source } from "../receiver.js";
 import { isRefusal } from "../refusals.js";
 import { firstLeaseMs, name, noteGiven, queueOf, type Shared } from "./run.js";
@@ -24,6 +24,7 @@ export class QueueCaller implements Rounds {
   readonly #shared: Shared;
   readonly #queue: Queue<string, string>;
   readonly #receiver: Receiver<Delivery<string, string>>;
+  readonly kinds: Rounds["kinds"];
 
   constructor(caller: Caller, shared: Shared) {
     this.#caller = caller;
@@ -39,29 +40,61 @@ export class QueueCaller implements Rounds {
       push: () => this.#push(1),
     };
     this.#receiver = new Receiver(caller, source, caller.dice.chance(0.6));
+    this.kinds = shared.terms.isSteady ? this.#steadyKinds() : this.#anyKinds();
   }
 
-  async round(): Promise<void> {
-    const { dice } = this.#caller;
-    if (this.#shared.terms.isSteady) return this.#steadyRound();
+  #anyKinds(): Rounds["kinds"] {
     const { usesPop, usesPause } = this.#shared.terms;
-    const rounds = [
-      () => this.#push(1),
-      () => this.#push(1),
-      () => this.#push(dice.whole(2, 6)),
-      () => this.#push(1, { delayMs: dice.pick([30, 200, 900]) }),
-      () => this.#push(1, { dedupe: { id: dice.pick(["a", "b"]), forMs: dice.pick([200, 800, 3_000]) } }),
-      () => this.#result(dice.pick([0, 300, 1_000])),
-      () => this.#cancel(),
-      () => this.#receiver.receive(dice.pick([0, 50, 400])),
-      () => this.#receiver.receive(dice.pick([50, 400])),
-      () => this.#receiver.receive(400),
-      ...Array.from({ length: this.#receiver.changes }, () => () => this.#receiver.changeMind()),
-      ...(usesPop ? [() => this.#pop(dice.pick([0, 50, 300]))] : []),
-      ...(usesPause ? [() => this.#pauseAndResume()] : []),
-      ...(this.#receiver.isConsumer ? [() => this.#receiver.restart()] : []),
-    ];
-    await dice.pick(rounds)();
+    return {
+      push: round(() => this.#push(1), 2),
+      "push many": round(
+        (count: number) => this.#push(count),
+        1,
+        (dice) => [dice.whole(2, 6)],
+      ),
+      "push later": round(
+        (delayMs: number) => this.#push(1, { delayMs }),
+        1,
+        (dice) => [dice.pick([30, 200, 900])],
+      ),
+      "push deduped": round(
+        (id: string, forMs: number) => this.#push(1, { dedupe: { id, forMs } }),
+        1,
+        (dice) => [dice.pick(["a", "b"]), dice.pick([200, 800, 3_000])],
+      ),
+      result: round(
+        (waitMs: number) => this.#result(waitMs),
+        1,
+        (dice) => [dice.pick([0, 300, 1_000])],
+      ),
+      cancel: round(() => this.#cancel()),
+      receive: round(
+        (waitMs: number) => this.#receiver.receive(waitMs),
+        3,
+        (dice) => [dice.pick([0, 50, 50, 400, 400, 400, 400, 400])],
+      ),
+      "change mind": round(() => this.#receiver.changeMind(), this.#receiver.changes),
+      pop: round(
+        (waitMs: number) => this.#pop(waitMs),
+        usesPop ? 1 : 0,
+        (dice) => [dice.pick([0, 50, 300])],
+      ),
+      pause: round(() => this.#pauseAndResume(), usesPause ? 1 : 0),
+      restart: round(() => this.#receiver.restart(), this.#receiver.isConsumer ? 1 : 0),
+    };
+  }
+
+  #steadyKinds(): Rounds["kinds"] {
+    const { isConsumer } = this.#receiver;
+    return {
+      push: round(
+        (count: number) => this.#push(count),
+        isConsumer ? 8 : 5,
+        (dice) => [dice.chance(0.6) ? 1 : dice.whole(2, 6)],
+      ),
+      result: round(() => this.#result(1_000), isConsumer ? 2 : 0),
+      receive: round(() => this.#receiver.receive(steadyWaitMs), isConsumer ? 0 : 5),
+    };
   }
 
   /** All that is left is taken, and acknowledged; each result that is asked for is there. */
@@ -102,19 +135,6 @@ export class QueueCaller implements Rounds {
     const inMs = Math.max(0, untilMs - this.#caller.process.nowMs) + firstLeaseMs;
     const dueMs = scene.mayBeSetBack ? view.nowMs + inMs : Number.POSITIVE_INFINITY;
     return view.away().some(({ atMs }) => atMs < dueMs);
-  }
-
-  async #steadyRound(): Promise<void> {
-    const { dice } = this.#caller;
-    const push = (): Promise<void> => this.#push(dice.chance(0.6) ? 1 : dice.whole(2, 6));
-    if (this.#receiver.isConsumer) await (dice.chance(0.8) ? push() : this.#result(1_000));
-    else
-      await dice.pick([
-        push,
-        push,
-        () => this.#receiver.receive(steadyWaitMs),
-        () => this.#receiver.receive(steadyWaitMs),
-      ])();
   }
 
   async #push(count: number, more: Pick<Messages, "delayMs" | "dedupe"> = {}): Promise<void> {

@@ -5,7 +5,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q1",
     what: "a message that comes back is not kept",
-    seed: 1,
+    seed: 3,
     change: {
       file: "queues/lua/_queue.lua",
       from: "  redis.call('ZADD', q.again, item.number, member)\n",
@@ -25,7 +25,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q3",
     what: "no ack is late",
-    seed: 1,
+    seed: 2,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "        if not ms then\n",
@@ -35,7 +35,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q1",
     what: "a resent ack is late",
-    seed: 56,
+    seed: 11,
     change: {
       file: "queues/lua/take.lua",
       from: "if answer then return { answer, due_in(q), newest(q) } end",
@@ -107,7 +107,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q7",
     what: "a result is stored for a late ack",
-    seed: 18,
+    seed: 2,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "and not (late and late[place / 2 - 1]) then",
@@ -127,7 +127,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q10",
     what: "a cancelled message keeps its turn",
-    seed: 11,
+    seed: 8,
     change: {
       file: "queues/lua/cancel.lua",
       from: "  if not place then return 0 end\n",
@@ -147,7 +147,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q9",
     what: "the end of a wait gives up no place",
-    seed: 21,
+    seed: 38,
     change: {
       file: "queues/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",

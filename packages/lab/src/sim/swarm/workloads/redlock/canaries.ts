@@ -27,7 +27,7 @@ export const redlockCanaries: readonly Canary[] = [
       to: "grant !== null",
     },
   },
-  { rule: "L3", what: unfenced, seed: 12, isNaive: true },
+  { rule: "L3", what: unfenced, seed: 9, isNaive: true },
   {
     rule: "L4",
     what: "half of the nodes is a majority",
@@ -37,13 +37,13 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L4",
     what: "a node votes as soon as it has started",
-    seed: 13,
+    seed: 22,
     change: { file: "redlock.ts", from: "quarantine = maxTtl }", to: "quarantine = 0 }" },
   },
   {
     rule: "L5",
     what: "one node renews a lease",
-    seed: 14,
+    seed: 67,
     change: {
       file: `${room}/renewals.ts`,
       from: 'if (renewed >= this.#quorum) return "renewed";',
@@ -66,7 +66,7 @@ export const redlockCanaries: readonly Canary[] = [
     seed: 2,
     change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
   },
-  { ...lateExpiry, seed: 36 },
+  { ...lateExpiry, seed: 17 },
   { ...releasedGoesOn, seed: 3 },
   {
     rule: "L9",
@@ -81,7 +81,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "W1",
     what: "nobody yields when asked",
-    seed: 100,
+    seed: 358,
     change: {
       file: `${room}/collecting.ts`,
       from: "else if (seat.wanted && comesBefore(seat.wanted, own)) seat.yield(ticket);",
@@ -109,7 +109,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "K2",
     what: "a seat is kept without a majority",
-    seed: 31,
+    seed: 42,
     change: {
       file: `${room}/collecting.ts`,
       from: "seat.yieldAtMs = monoMs + ",

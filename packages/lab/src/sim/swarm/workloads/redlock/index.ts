@@ -129,13 +129,17 @@ interface Joined {
 function roundsOf(scene: QuorumScene, caller: Caller, { joined, tokens }: Joined): Rounds {
   const { beatMs } = scene.plan;
   const { process } = caller;
-  return {
-    async round() {
+  const kinds = Object.entries(joined.kinds).map(([name, kind]) => {
+    const run: typeof kind.run = async (given) => {
       if (beatMs !== null) await process.sleep(beatMs - (process.nowMs % beatMs));
       if (caller.isOver) return;
-      await joined.round();
+      await kind.run(given);
       tokens.look();
-    },
+    };
+    return [name, { ...kind, run }];
+  });
+  return {
+    kinds: Object.fromEntries(kinds),
     async last() {
       await joined.last();
       const isFirst = caller.name === `${scene.plan.processes[0]?.name}.1`;

@@ -75,11 +75,14 @@ export class Quorum implements Servers {
     };
   }
 
-  /** It can't be asked at this moment, or may have lost what a lease of now was granted by. */
+  /**
+   * It can't be asked at this moment, or may have lost what a lease of now was granted by. After a restart, with its data or without, it
+   * votes for nobody for so long, and a holder that hears of it gives up what the node may still have.
+   */
   #isDoubtful(node: Node): boolean {
     const { world, maxTtlMs } = this.#scene;
     const lostMs = this.#lostMs.get(node) ?? Number.NEGATIVE_INFINITY;
     if (!node.isUp || node.valkey.clock.busyMs > 0) return true;
-    return this.#scene.isAstray(node) || lostMs + maxTtlMs > world.nowMs;
+    return this.#scene.isAstray(node) || Math.max(lostMs, node.restartedMs) + maxTtlMs > world.nowMs;
   }
 }

@@ -1,0 +1,13 @@
+/** A hook of Node's module loader: whoever imports holdfast gets that of another clone. */
+import type { ResolveHook } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+let parentURL = "";
+
+export function initialize(folder: string): void {
+  parentURL = pathToFileURL(join(folder, "package.json")).href;
+}
+
+export const resolve: ResolveHook = (specifier, context, next) =>
+  next(specifier, /^holdfast(\/|$)/.test(specifier) ? { ...context, parentURL } : context);

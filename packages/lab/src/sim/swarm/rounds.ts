@@ -1,0 +1,62 @@
+/**
+ * Rounds: what one caller does, one operation after the other. Each kind of operation has a name, and what it is given is drawn before
+ * it begins: so a plan can write down the operations of a run, and a run of that plan carries out these and no others.
+ */
+import type { Dice } from "../../chance/dice.js";
+
+/** What one caller does. */
+export interface Rounds {
+  /** The operations that it may carry out, by name. The frame draws one after the other, with a pause before each, until the faults are over. */
+  readonly kinds: Readonly<Record<string, RoundKind>>;
+  /** Called once when the faults are over: here everything must succeed. */
+  last?(): Promise<void>;
+}
+
+/** What an operation is given, as JSON has it. */
+export type Given = string | number | boolean | null | readonly Given[];
+
+/** One operation of a plan: the pause before it, its name, and what it is given. */
+export type Round = readonly [pauseMs: number, kind: string, ...given: readonly Given[]];
+
+export interface RoundKind {
+  /** How often it is drawn, beside the others. */
+  readonly weight: number;
+  draw(dice: Dice): readonly Given[];
+  run(given: readonly Given[]): Promise<unknown>;
+}
+
+/** The name of a round in which nothing is done. */
+export const rest = "rest";
+
+/** A kind of operation that is given nothing. */
+export function round(run: () => Promise<unknown>, weight?: number): RoundKind;
+export function round<All extends readonly Given[] | []>(
+  run: (...given: All) => Promise<unknown>,
+  weight: number,
+  draw: (dice: Dice) => [...All],
+): RoundKind;
+export function round<All extends readonly Given[] | []>(
+  run: (...given: All) => Promise<unknown>,
+  weight = 1,
+  draw: (dice: Dice) => readonly Given[] = () => [],
+): RoundKind {
+  return { weight, draw, run: (given) => run(...(given as All)) };
+}
+
+export function drawRound(dice: Dice, { kinds }: Rounds, meanPauseMs: number): Round {
+  const pauseMs = dice.whole(0, 2 * meanPauseMs);
+  const names = Object.keys(kinds);
+  let left = dice.between(
+    0,
+    names.reduce((sum, name) => sum + weightOf(kinds, name), 0),
+  );
+  const kind = names.find((name) => {
+    left -= weightOf(kinds, name);
+    return left < 0;
+  });
+  return kind === undefined ? [pauseMs, rest] : [pauseMs, kind, ...(kinds[kind]?.draw(dice) ?? [])];
+}
+
+function weightOf(kinds: Rounds["kinds"], name: string): number {
+  return kinds[name]?.weight ?? 0;
+}
