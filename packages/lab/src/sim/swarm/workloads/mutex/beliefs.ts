@@ -22,6 +22,8 @@ export class Beliefs {
   #looks = 0;
   /** The last token of each lock in each process. */
   readonly #highest = new Map<string, bigint>();
+  /** When a lease of this id was last given back, or held no more. */
+  readonly #endedMs = new Map<string, number>();
   readonly #asking = new Set<{ readonly lock: string; readonly process: Process }>();
 
   constructor(scene: LockScene, servers: Servers) {
@@ -64,6 +66,11 @@ export class Beliefs {
     return [...(this.#live.get(lock) ?? [])].filter((belief) => belief.process === process);
   }
 
+  /** When a caller last held by this id, and does not now: between two looks at a node there may be a whole turn. */
+  endedMs(id: string): number {
+    return this.#endedMs.get(id) ?? Number.NEGATIVE_INFINITY;
+  }
+
   begin(belief: Belief): void {
     let live = this.#live.get(belief.lock);
     if (!live) {
@@ -90,6 +97,7 @@ export class Beliefs {
 
   end(belief: Belief): void {
     belief.isOver = true;
+    this.#endedMs.set(belief.lease.id, this.#scene.world.nowMs);
     this.#live.get(belief.lock)?.delete(belief);
   }
 

@@ -166,7 +166,8 @@ export class NodeWatch {
     const believed = this.#beliefs.of(process, lock).some(({ lease }) => lease.id === id);
     if (believed) this.#known.set(lock, { id, atMs });
     const known = this.#known.get(lock);
-    const lastMs = known?.id === id ? Math.max(known.atMs, sinceMs) : sinceMs;
+    const knownMs = known?.id === id ? known.atMs : sinceMs;
+    const lastMs = Math.max(knownMs, sinceMs, this.#beliefs.endedMs(id));
     // A node that fell back to what it was names who held it then.
     if (this.#isNodeSound && atMs - lastMs > soonMs + plan.lingerMs && this.#isSound(name))
       this.#scene.fail(

@@ -10,18 +10,26 @@ interface Standing {
 }
 
 const waiting = channel("holdfast:lock:waiting");
+const regression = channel("holdfast:lock:token-regression");
 
 export class QueueWatch {
   readonly #standings: Standing[] = [];
+  /** A token that had fallen was given back, and asked for again: behind whoever stands in line by then. */
+  readonly #refusals: Standing[] = [];
   readonly #stop: () => void;
 
   constructor(world: World) {
-    const note = (message: unknown): void => {
+    const noteIn = (list: Standing[]) => (message: unknown) => {
       const { lock } = message as { lock: string };
-      if (world.current) this.#standings.push({ process: world.current.name, lock, atMs: world.nowMs });
+      if (world.current) list.push({ process: world.current.name, lock, atMs: world.nowMs });
     };
-    waiting.subscribe(note);
-    this.#stop = () => void waiting.unsubscribe(note);
+    const [waits, refuses] = [noteIn(this.#standings), noteIn(this.#refusals)];
+    waiting.subscribe(waits);
+    regression.subscribe(refuses);
+    this.#stop = () => {
+      waiting.unsubscribe(waits);
+      regression.unsubscribe(refuses);
+    };
   }
 
   stop(): void {
@@ -31,10 +39,9 @@ export class QueueWatch {
   /** When the caller of this acquire knew that it stood in line: a process with one caller knows it for him. */
   queuedMs({ process, key, invMs, retMs }: Operation): number | undefined {
     const name = process.slice(0, process.lastIndexOf("."));
-    const standing = this.#standings.find(
-      ({ process: other, lock, atMs }) =>
-        other === name && lock === key && atMs >= invMs && atMs <= (retMs ?? Number.POSITIVE_INFINITY),
-    );
-    return standing?.atMs;
+    const isOwn = ({ process: other, lock, atMs }: Standing): boolean =>
+      other === name && lock === key && atMs >= invMs && atMs <= (retMs ?? Number.POSITIVE_INFINITY);
+    const refused = this.#refusals.findLast(isOwn);
+    return this.#standings.find((one) => isOwn(one) && (!refused || one.atMs > refused.atMs))?.atMs;
   }
 }

@@ -62,7 +62,8 @@ export class QuorumWatch {
     }
     const isBelieved = this.#beliefs.of(process, lock).some(({ lease }) => isSeatOf(holder.id, lease.id));
     const isAsked = this.#beliefs.isAsking(lock, process);
-    if (isBelieved || isAsked) seat.knownMs = nowMs;
+    seat.knownMs =
+      isBelieved || isAsked ? nowMs : Math.max(seat.knownMs, this.#beliefs.endedMs(claimOf(seat.id)));
     if (isBelieved || !this.#isMinority(lock, seat.id)) seat.majorityMs = nowMs;
     const plan = this.#scene.lives.get(planned(process.name))?.plan;
     // A lease that ran out is left to run out at the nodes, where its holder wants a delay.
