@@ -1,6 +1,6 @@
 /**
  * What gates nothing, for as long as you like, on fresh seeds: the simulator, the cases in virtual time, hunts for the canaries, and
- * chaos, in turn; before all that, once, the suites that go by the clock or take the strength of the machine (kills, a loss of
+ * chaos, in turn; in the first round also the suites that go by the clock or take the strength of the machine (kills, a loss of
  * power, the limits of the engine, terminals), and every case with every client on every server.
  *
  *   npm run soak -- --hours 1
@@ -19,7 +19,7 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Failure, type Find, failuresOf, isNeeded, readCorpus } from "@holdfast/lab/sim";
+import { type Failure, type Find, failuresOf, isNamed, isNeeded, readCorpus } from "@holdfast/lab/sim";
 import { Misuse, runScript } from "./usage.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -127,7 +127,7 @@ async function tryCorpus(): Promise<number> {
   let wrong = 0;
   for (const [place, find] of readCorpus().entries()) {
     const [failure] = await failuresOf(find);
-    const isKept = failure === undefined && find.mended !== null && (await isNeeded(find));
+    const isKept = failure === undefined && (await isNeeded(find));
     if (!isKept) wrong += 1;
     const verdict = isKept ? "kept" : "to be dealt with";
     console.log(
@@ -140,9 +140,9 @@ async function tryCorpus(): Promise<number> {
   return wrong === 0 ? 0 : 1;
 }
 
-function whyOf({ mended }: Find, failure: Failure | undefined, isKept: boolean): string {
+function whyOf(find: Find, failure: Failure | undefined, isKept: boolean): string {
   if (failure) return failure.message;
-  if (!mended) return "it names nothing that mended it";
-  const { file, from } = mended;
+  if (!isNamed(find)) return "it names nothing that mended it and is still there";
+  const { file, from } = find.mended ?? {};
   return isKept ? `it fails without "${from}" of ${file}` : `it passes without "${from}" of ${file} as well`;
 }

@@ -44,6 +44,11 @@ export async function changedLibrary({ file, from, to }: SourceChange): Promise<
   }
 }
 
+/** Whether the library has the text that is to be replaced. */
+export function hasSource({ file, from }: SourceChange): boolean {
+  return existsSync(resolve(sourceFolder, file)) && readSource(file).includes(from);
+}
+
 function readSource(file: string): string {
   return readFileSync(resolve(sourceFolder, file), "utf8").replaceAll("\r\n", "\n");
 }

@@ -3,7 +3,7 @@
  * it says the same when the library has come to draw or to ask in another order. A line stays only while its run fails without that code.
  */
 import { readFileSync } from "node:fs";
-import { changedLibrary } from "./changed-library.js";
+import { changedLibrary, hasSource } from "./changed-library.js";
 import type { Plan } from "./plan.js";
 import { runPlan } from "./run.js";
 import type { Failure } from "./scene.js";
@@ -35,8 +35,14 @@ export async function failuresOf({ plan }: Find): Promise<readonly Failure[]> {
   return (await runPlan(plan)).failures;
 }
 
-/** Whether its rule is broken without the code that mended it. @throws {RangeError} the library has no such code */
+/** Whether it names code that the library still has. */
+export function isNamed({ mended }: Find): boolean {
+  return mended !== null && hasSource(mended);
+}
+
+/** Whether its rule is broken without the code that mended it. */
 export async function isNeeded({ rule, mended, plan }: Find): Promise<boolean> {
-  const { failures } = await runPlan(plan, mended ? await changedLibrary(mended) : {});
+  if (!mended || !hasSource(mended)) return false;
+  const { failures } = await runPlan(plan, await changedLibrary(mended));
   return failures.some(({ property }) => property === rule);
 }

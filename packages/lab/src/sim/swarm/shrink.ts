@@ -3,7 +3,7 @@
  * What is left says what happens, and goes on to say so when the library draws or asks in another order.
  */
 import type { Plan } from "./plan.js";
-import { rest } from "./rounds.js";
+import { type Round, rest } from "./rounds.js";
 import { type Outcome, type RunOptions, runPlan } from "./run.js";
 
 export interface Shrunk<Drawn extends Plan = Plan> {
@@ -51,9 +51,10 @@ const rounds: Part = {
     Object.values(all).flatMap((some) => some.filter(([, kind]) => kind !== rest)),
   with({ rounds: all = {} }, left) {
     const kept = new Set(left);
-    const callers = Object.entries(all).map(([caller, some]) => {
-      const last = some.findLastIndex((round) => kept.has(round));
-      return [caller, some.slice(0, last + 1).map((round) => (kept.has(round) ? round : [round[0], rest]))];
+    const callers = Object.entries(all).flatMap(([caller, some]) => {
+      const end = some.findLastIndex((round) => kept.has(round)) + 1;
+      const less = some.slice(0, end).map((round): Round => (kept.has(round) ? round : [round[0], rest]));
+      return end > 0 ? [[caller, less] as const] : [];
     });
     return { rounds: Object.fromEntries(callers) };
   },
