@@ -69,9 +69,7 @@ Examples:
   npm run bench -- l1 q1 --against ../before --no-save
 
 With --against, every holdfast has a twin, "before", in the same rounds, and the
-only question is whether it has become slower: the median of the ratios of the
-rounds is at least 0.97, or the CPU time of client and server for each cycle is at
-most 1.03 of what it was.
+only question is whether it has become slower, by its rate or by its CPU time.
 
 Needs a redis-server on PATH (or named in HOLDFAST_REDIS_SERVER), which it starts
 for itself on a free port. Close other programs first: the figures are ratios

@@ -1,4 +1,4 @@
-/** A hook of Node's module loader: whoever imports holdfast gets that of another clone. */
+/** Node's module loader calls this hook for each import: that of holdfast then finds the library of another clone. */
 import type { ResolveHook } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -20,6 +20,11 @@ export function beforeOf(name: string): BeforeName {
   return name.replace("holdfast", "before") as BeforeName;
 }
 
+/** The name of the twin that loads the library of this clone. */
+export function nowOf(name: BeforeName): string {
+  return name.replace("before", "holdfast");
+}
+
 /** Whether its library can be loaded as it is. */
 export function isBuiltClone(folder: string): boolean {
   return (

@@ -3,7 +3,7 @@
 import type { Courier } from "../couriers/courier.js";
 import type { Limiter } from "../limiters/limiter.js";
 import type { Teller } from "../tellers/teller.js";
-import { isBefore } from "./before.js";
+import { isBefore, nowOf } from "./before.js";
 import type { Contestant, ContestantName, LimiterName, OwnName } from "./contestant.js";
 
 interface Entry {
@@ -301,7 +301,7 @@ export const roster: Readonly<Record<OwnName, Entry>> = {
 /** A contestant of before is what its twin is. */
 export function entryOf(name: ContestantName): Entry {
   if (!isBefore(name)) return roster[name];
-  const now = roster[name.replace("before", "holdfast") as OwnName];
+  const now = roster[nowOf(name) as OwnName];
   return { ...now, title: `before: ${now.title}` };
 }
 

@@ -2,7 +2,7 @@
 import { beforeOf, isBefore } from "../contestants/before.js";
 import type { FigureName, Figures } from "../figures.js";
 import type { CaseResult, ContestantResult, QuestionResult, Target } from "../result.js";
-import { median } from "../rig/statistics.js";
+import { median, pairedRatios } from "../rig/statistics.js";
 
 /** The median of the paired ratios: this much of the rate, or this much of the CPU time of client and server. */
 const LEAST_RATE = 0.97;
@@ -28,10 +28,12 @@ function judged(
   now: ContestantResult,
   before: ContestantResult | undefined,
 ): Omit<Target, "text"> {
-  const rates = paired(now, before, (round) => round[primary]);
+  const paired = (of: (round: Figures) => number | undefined): number[] =>
+    pairedRatios(now.rounds.map(of), before?.rounds.map(of) ?? []);
+  const rates = paired((round) => round[primary]);
   const ratios = better === "more" ? rates : rates.map((ratio) => 1 / ratio);
   const costs = columns.filter((name) => /CpuMsPer10k$|CpuPercent$/i.test(name));
-  const cpu = paired(now, before, (round) => sumOf(round, costs));
+  const cpu = paired((round) => sumOf(round, costs));
   if (ratios.length === 0 || now.failed !== null || before?.failed !== null)
     return { found: "not measured", reached: null };
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
@@ -41,19 +43,6 @@ function judged(
     found: `${rate.toFixed(3)} (${least} to ${most}, ${rounds})${cost === null ? "" : `, CPU ${cost.toFixed(3)}`}`,
     reached: rate >= LEAST_RATE || (cost !== null && cost <= MOST_CPU),
   };
-}
-
-/** Of the same round each. */
-function paired(
-  now: ContestantResult,
-  before: ContestantResult | undefined,
-  of: (round: Figures) => number | undefined,
-): number[] {
-  return now.rounds.flatMap((round, place) => {
-    const other = before?.rounds[place];
-    const [mine, theirs] = [of(round), other && of(other)];
-    return mine && theirs ? [mine / theirs] : [];
-  });
 }
 
 function sumOf(round: Figures, names: readonly FigureName[]): number {

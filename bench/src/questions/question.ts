@@ -6,7 +6,7 @@ import { entryOf } from "../contestants/roster.js";
 import type { CaseResult, ContestantResult, QuestionId, QuestionResult, Target } from "../result.js";
 import type { Watcher } from "../rig/interleave.js";
 import type { RedisServer, Servers } from "../rig/redis-server.js";
-import { median } from "../rig/statistics.js";
+import { median, pairedRatios } from "../rig/statistics.js";
 
 export interface Setting {
   readonly server: RedisServer;
@@ -63,10 +63,9 @@ export function ratioTo(
 ): Target {
   const primary = cases.find((each) => each.id === id)?.primary;
   const [own, by] = [measured(cases, id, name), measured(cases, id, other)];
-  const ratios = (own?.rounds ?? []).flatMap((round, index) => {
-    const [mine, theirs] = primary ? [round[primary], by?.rounds[index]?.[primary]] : [];
-    return mine === undefined || !theirs ? [] : [mine / theirs];
-  });
+  const ratesOf = (found: ContestantResult | undefined) =>
+    (found?.rounds ?? []).map((round) => primary && round[primary]);
+  const ratios = pairedRatios(ratesOf(own), ratesOf(by));
   const [least, most] = [Math.min(...ratios).toFixed(1), Math.max(...ratios).toFixed(1)];
   return judge(
     ratios.length > 0 ? median(ratios) : null,

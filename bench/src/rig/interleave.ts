@@ -7,7 +7,7 @@ import type { ContestantName } from "../contestants/contestant.js";
 import { entryOf } from "../contestants/roster.js";
 import { type FigureName, type Figures, figures } from "../figures.js";
 import type { CaseResult, ContestantResult } from "../result.js";
-import { median, sum } from "./statistics.js";
+import { median, pairedRatios, sum } from "./statistics.js";
 
 export interface Watcher {
   /** One line about what happens now. */
@@ -122,12 +122,9 @@ function bestOf(plan: CasePlan, tracks: readonly Track[]): ContestantName | null
   return peers[0]?.name ?? null;
 }
 
-/** Of the same round each: what slowed one of them down slowed the other as well. */
+/** The median of the ratios. */
 function ratio(own: readonly number[], other: readonly number[] | undefined): number | null {
-  const ratios = own.flatMap((value, round) => {
-    const by = other?.[round];
-    return by === undefined || by === 0 ? [] : [value / by];
-  });
+  const ratios = pairedRatios(own, other ?? []);
   return ratios.length > 0 ? median(ratios) : null;
 }
 

@@ -20,3 +20,14 @@ export function jain(shares: readonly number[]): number {
   const squares = sum(shares.map((share) => share * share));
   return squares === 0 ? 0 : sum(shares) ** 2 / (shares.length * squares);
 }
+
+/** One by the other of the same round: what slowed one of them down slowed the other as well. */
+export function pairedRatios(
+  own: readonly (number | undefined)[],
+  other: readonly (number | undefined)[],
+): number[] {
+  return own.flatMap((value, round) => {
+    const by = other[round];
+    return value === undefined || !by ? [] : [value / by];
+  });
+}

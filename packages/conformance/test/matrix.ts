@@ -2,9 +2,8 @@
  * The cases over real servers and client libraries, in pairs: every case with every client, every client on every server, and every case on
  * every server. The product of the three would find no more, and take four times as long. Whoever adds a server adds a row to `setups`.
  *
- * `npm run soak` has the product all the same.
- *
- * `npm test` takes some of them once (`runSome`), `npm run test:matrix` all pairs (`runPairs`), in a file for each library.
+ * `npm test` takes some of them once (`runSome`), `npm run test:matrix` all pairs (`runPairs`), in a file for each library, and
+ * `npm run soak` the product.
  */
 import { readFileSync } from "node:fs";
 import {

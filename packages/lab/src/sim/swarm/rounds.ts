@@ -45,18 +45,16 @@ export function round<All extends readonly Given[] | []>(
 
 export function drawRound(dice: Dice, { kinds }: Rounds, meanPauseMs: number): Round {
   const pauseMs = dice.whole(0, 2 * meanPauseMs);
-  const names = Object.keys(kinds);
+  const all = Object.entries(kinds);
   let left = dice.between(
     0,
-    names.reduce((sum, name) => sum + weightOf(kinds, name), 0),
+    all.reduce((sum, [, { weight }]) => sum + weight, 0),
   );
-  const kind = names.find((name) => {
-    left -= weightOf(kinds, name);
+  const drawn = all.find(([, { weight }]) => {
+    left -= weight;
     return left < 0;
   });
-  return kind === undefined ? [pauseMs, rest] : [pauseMs, kind, ...(kinds[kind]?.draw(dice) ?? [])];
-}
-
-function weightOf(kinds: Rounds["kinds"], name: string): number {
-  return kinds[name]?.weight ?? 0;
+  if (!drawn) return [pauseMs, rest];
+  const [name, kind] = drawn;
+  return [pauseMs, name, ...kind.draw(dice)];
 }

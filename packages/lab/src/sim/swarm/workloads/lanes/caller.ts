@@ -55,7 +55,7 @@ export class LaneCaller implements Rounds {
     const { isSteady, usesPause } = this.#shared.terms;
     return {
       push: round(
-        // At first so much that the lanes of the others have to wait for their turns.
+        // The first push fills the lanes, so that each of them waits for its turn.
         (count: number) => this.#push(isSteady && this.#shared.bodies < backlog ? backlog : count),
         2,
         (dice) => [dice.chance(0.6) ? 1 : dice.whole(2, 8)],

@@ -128,7 +128,7 @@ export class LockCaller implements Rounds {
     return this.#parts.locks.mutex(lock, { ttl, lockDelay, localTurns, linger, ...limit });
   }
 
-  /** Takes a lock, and gives it back. A try is asked again where the first token was smaller than one that was seen before. */
+  /** The caller takes a lock, and gives it back. A try takes two calls where its first token is below one that the process has seen. */
   async #once(lock: string, way: "try" | "wait" | "give up", mostMs: number | null): Promise<void> {
     const floor = this.#floors.get(lock);
     const options: AcquireOptions = floor === undefined ? {} : { floor };

@@ -164,10 +164,7 @@ export class NodeWatch {
     // And who takes two holds the first while he waits for the second.
     if (!process || !plan || plan.lockDelayMs > 0 || plan.takesPairs) return;
     const believed = this.#beliefs.of(process, lock).some(({ lease }) => lease.id === id);
-    if (believed) this.#known.set(lock, { id, atMs });
-    const known = this.#known.get(lock);
-    const knownMs = known?.id === id ? known.atMs : sinceMs;
-    const lastMs = Math.max(knownMs, sinceMs, this.#beliefs.endedMs(id));
+    const lastMs = believed ? atMs : Math.max(sinceMs, this.#beliefs.endedMs(id));
     // A node that fell back to what it was names who held it then.
     if (this.#isNodeSound && atMs - lastMs > soonMs + plan.lingerMs && this.#isSound(name))
       this.#scene.fail(
@@ -191,9 +188,6 @@ export class NodeWatch {
         `"${lock}" is held by ${name}, dead for ${atMs - diedMs} ms, for another ${leftMs}`,
       );
   }
-
-  /** When a holder was last seen to know that he is. */
-  readonly #known = new Map<string, { readonly id: string; readonly atMs: number }>();
 
   #judgeGrant(lock: string, look: Look, before: Look, name: string): void {
     const { deathsMs } = this.#scene;

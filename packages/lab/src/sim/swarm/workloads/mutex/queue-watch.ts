@@ -14,7 +14,7 @@ const regression = channel("holdfast:lock:token-regression");
 
 export class QueueWatch {
   readonly #standings: Standing[] = [];
-  /** A token that had fallen was given back, and asked for again: behind whoever stands in line by then. */
+  /** When a process gave back a token that had fallen. It then asks again, and comes behind those who stand in line by then. */
   readonly #refusals: Standing[] = [];
   readonly #stop: () => void;
 

@@ -76,8 +76,8 @@ export class Quorum implements Servers {
   }
 
   /**
-   * It can't be asked at this moment, or may have lost what a lease of now was granted by. After a restart, with its data or without, it
-   * votes for nobody for so long, and a holder that hears of it gives up what the node may still have.
+   * The node can't be asked at this moment, or may have lost what a lease of now was granted by. A node that restarted, with its data or
+   * without, does not vote for the longest ttl, and a holder that hears of the restart gives up its place there.
    */
   #isDoubtful(node: Node): boolean {
     const { world, maxTtlMs } = this.#scene;
