@@ -25,6 +25,7 @@ let client: RedisClient;
 let connection: Connection;
 let reporting: MessageListener | undefined;
 let closed: boolean;
+let breaks: () => void;
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -49,7 +50,10 @@ beforeEach(() => {
       };
       return { subscribe, unsubscribe: subscribe, ping: async () => {}, close() {} };
     },
-    onDisruption: () => () => {},
+    onDisruption(listener) {
+      breaks = listener;
+      return () => {};
+    },
     trouble: () => null,
     close() {
       closed = true;
@@ -107,6 +111,23 @@ describe("a connection", () => {
     writes[0]?.[1]?.fail(new Error("Connection is closed."));
     await expect(refused).rejects.toMatchObject({ code: "SERVER_ERROR", serverCode: "OOM", passing: false });
     await expect(broken).rejects.toMatchObject({ code: "INDETERMINATE" });
+  });
+
+  test("takes a refusal after a break for one of a copy: the first may have been carried out [H50]", async () => {
+    const call = connection.script(SCRIPT, ["k"], [], 100);
+    await tick();
+    breaks();
+    // The client has sent it again, to a server that was restarted.
+    writes[0]?.[0]?.fail(new Error("NOSCRIPT No matching script."));
+    await tick();
+    const later = connection.command(["A"], 100);
+    await tick();
+    for (const [sent] of writes.slice(1)) sent?.fail(new Error("NOPERM no permissions to run the command."));
+    const refused = { code: "SERVER_ERROR", serverCode: "NOPERM" };
+    await Promise.all([
+      expect(call).rejects.toMatchObject({ code: "INDETERMINATE", cause: refused }),
+      expect(later).rejects.toMatchObject(refused),
+    ]);
   });
 
   test.each(["ERR Connection timed out", "ERR Connection reset by peer", "ERR upstream failure"])(

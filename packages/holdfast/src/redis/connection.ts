@@ -25,6 +25,8 @@ interface Call {
   unknown: boolean;
   /** The script was sent as source. */
   asSource: boolean;
+  /** Breaks of the connection until it was first sent; null before that. */
+  disruptions: number | null;
   /** Null before it is sent and when it is over. */
   alarm: Alarm | null;
 }
@@ -184,6 +186,7 @@ export class Connection implements RedisPort {
         timeoutMs,
         unknown: false,
         asSource: false,
+        disruptions: null,
         alarm: null,
       });
     });
@@ -219,6 +222,7 @@ export class Connection implements RedisPort {
   }
 
   #write(calls: readonly Call[]): void {
+    const disruptions = this.#disruptions;
     let replies: Promise<unknown>[] = [];
     let refusal: { readonly error: unknown } | null = null;
     try {
@@ -227,7 +231,10 @@ export class Connection implements RedisPort {
       refusal = { error };
     }
     // After the write, so that the server works meanwhile.
-    for (const call of calls) call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+    for (const call of calls) {
+      call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+      call.disruptions ??= disruptions;
+    }
     if (refusal) {
       for (const call of calls) this.#fail(call, refusal.error);
       return;
@@ -264,7 +271,10 @@ export class Connection implements RedisPort {
       return;
     }
     this.#forget(call);
-    this.#end(call, asHoldfastError(error, nameOf(call)));
+    const failure = asHoldfastError(error, nameOf(call));
+    // A client may send a call again after a break: the refusal is of the copy, and the first may have been carried out.
+    const isOfCopy = failure instanceof ServerError && call.disruptions !== this.#disruptions;
+    this.#end(call, isOfCopy ? refusedAgain(call, failure) : failure);
   }
 
   /** @param error by which the client rejected a command in place of the call; null: it rejects whatever is sent */
@@ -319,6 +329,11 @@ export class Connection implements RedisPort {
 
 function nameOf({ script, words }: Call): string | undefined {
   return script ? "EVALSHA" : words[0];
+}
+
+function refusedAgain(call: Call, cause: ServerError): IndeterminateError {
+  const what = `${nameOf(call)} was sent, the connection broke, and a copy of it was refused with ${cause.serverCode}`;
+  return new IndeterminateError(what, { cause });
 }
 
 /** The first key: behind the number of keys of a script, or behind the name of a command. */
