@@ -73,19 +73,26 @@ const alone = [
   "packages/holdfast/test/middleware/misuse.test.ts",
 ];
 
+interface Suites {
+  readonly include: string[];
+  readonly exclude?: string[];
+  readonly isolate?: boolean;
+  readonly testTimeout?: number;
+}
+
 /** What every project has; the rest is said once for all. */
-const project = (name: string, test: { include: string[]; exclude?: string[]; isolate?: boolean }) => ({
+const project = (name: string, test: Suites) => ({
   resolve: { alias: sources() },
   test: {
     name,
+    // Only what hangs meets them, on however busy a machine.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     ...test,
     pool: "forks" as const,
     // Broken copies of the library for canaries: Node.js loads them by itself. Vitest would keep 45 MB of source map for each.
     server: { deps: { external: [/holdfast-canary-/] } },
     env: findServers(process.env),
-    // Only what hangs meets them, on however busy a machine.
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
     expect: { poll: { timeout: 30_000 } },
     // A test that passes the second time has found something; retrying would hide it.
     retry: 0,
@@ -94,7 +101,8 @@ const project = (name: string, test: { include: string[]; exclude?: string[]; is
 });
 
 function projects() {
-  if (process.env.HOLDFAST_TEST_SOAK === "1") return [project("soak", { include: soak })];
+  if (process.env.HOLDFAST_TEST_SOAK === "1")
+    return [project("soak", { include: soak, testTimeout: 600_000 })];
   if (process.env.HOLDFAST_TEST_MATRIX === "1") return [project("matrix", { include: matrix })];
   // All other suites share processes, file after file: to load the library anew for each costs more than most of them. Nothing in them
   // may change what the next one meets, and no hook may stand in a module that two of them import: it would run in the first

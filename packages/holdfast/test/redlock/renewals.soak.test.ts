@@ -201,4 +201,4 @@ test("many locks come back to a node, paced", async () => {
     return new Set(back.map(({ lock }) => lock)).size === 500;
   });
   for (const lease of leases) lease.check();
-}, 30_000);
+});

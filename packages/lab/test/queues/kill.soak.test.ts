@@ -61,9 +61,7 @@ async function disturb(consumers: Member[], producers: Member[]): Promise<void> 
 }
 
 needing(describe, "redis-server")("processes that are killed", () => {
-  it(`${MESSAGES} messages, ${KILLS} kills: none is lost, and none is done twice`, {
-    timeout: 600_000,
-  }, async () => {
+  it(`${MESSAGES} messages, ${KILLS} kills: none is lost, and none is done twice`, async () => {
     const url = `redis://${server.host}:${server.port}`;
     const consumers = await Promise.all(
       Array.from({ length: CONSUMERS }, () => crew.start({ ...consuming, url })),
