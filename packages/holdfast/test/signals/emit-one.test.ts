@@ -1,4 +1,5 @@
 /** emitOne on a real engine: exactly one waiter, whatever is lost on the way. */
+import { ManualClock } from "@holdfast/conformance";
 import type { SignalListener } from "holdfast";
 import { describe, expect, test } from "vitest";
 import { name, onEngine, open, pause, redis, started, told, until } from "./signal-lab.js";
@@ -60,9 +61,11 @@ describe("emitOne", () => {
   });
 
   test("what was handed over while the message was lost comes with the next reply", async () => {
-    const hf = open();
+    const clock = new ManualClock();
+    const hf = open({ clock });
     const { wait } = await started([name], () => hf.signal(name).wait({ wait: 100 }));
     await handBehindTheBack(name, "lost-message", 'j"in the mail"');
+    clock.advance(100);
     expect(await wait).toEqual({ name, data: "in the mail" });
     await until(async () => (await handed(name)).length === 0);
   });
