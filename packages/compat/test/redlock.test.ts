@@ -71,7 +71,7 @@ onEachServer((place) => {
   test("one resource is acquired, extended and released", async () => {
     let lock = await redlock.acquire([a], DURATION);
     const { value } = lock;
-    expect(await leftMs(a)).toBeGreaterThan(DURATION - 2_000);
+    expect(await leftMs(a)).toBeGreaterThan(DURATION / 2);
     expect(lock.expiration - clock.now().wallMs).toBe(DURATION - 102);
     const first = lock;
     clock.advance(1_000);

