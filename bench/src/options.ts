@@ -69,7 +69,9 @@ Examples:
   npm run bench -- l1 q1 --against ../before --no-save
 
 With --against, every holdfast has a twin, "before", in the same rounds, and the
-only question is whether it has become slower, by its rate or by its CPU time.
+only question is whether it has become slower, by its rate or by its CPU time:
+each is the median of the ratios of rounds. Against this clone itself it shows
+how much the machine scatters. What could not be measured ends it with 1.
 
 Needs a redis-server on PATH (or named in HOLDFAST_REDIS_SERVER), which it starts
 for itself on a free port. Close other programs first: the figures are ratios
@@ -95,7 +97,7 @@ function contestants(text: string): readonly ContestantName[] {
 
 function builtClone(text: string): string {
   const folder = resolve(text);
-  if (isBuiltClone(folder)) return folder;
+  if (text.trim() !== "" && isBuiltClone(folder)) return folder;
   throw new InvalidArgumentError("It is no clone that is built: run `npm run build` there.");
 }
 

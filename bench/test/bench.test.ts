@@ -62,7 +62,7 @@ needing(test, "redis-server")(
     expect(found(run, "l1", "before").requestsPerCycle).toBe(3);
     const [target] = run.questions[0]?.targets ?? [];
     expect(target?.text).toContain("l1 one, holdfast: at least 0.97 of before, or at most 1.03 of its CPU");
-    expect(target?.found).toMatch(/^\d+\.\d{3} \(.+, 1 round\), CPU \d+\.\d{3}$/);
+    expect(target?.found).toMatch(/^median \d+\.\d{3} \(.+, 1 round\), of CPU \d+\.\d{3}$/);
   },
 );
 

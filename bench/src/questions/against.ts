@@ -40,7 +40,7 @@ function judged(
   const [rate, cost] = [median(ratios), cpu.length > 0 ? median(cpu) : null];
   const rounds = `${ratios.length} ${ratios.length === 1 ? "round" : "rounds"}`;
   return {
-    found: `${rate.toFixed(3)} (${least} to ${most}, ${rounds})${cost === null ? "" : `, CPU ${cost.toFixed(3)}`}`,
+    found: `median ${rate.toFixed(3)} (${least} to ${most}, ${rounds})${cost === null ? "" : `, of CPU ${cost.toFixed(3)}`}`,
     reached: rate >= LEAST_RATE || (cost !== null && cost <= MOST_CPU),
   };
 }
