@@ -65,9 +65,14 @@ export async function run(options: BenchOptions, interrupt: AbortSignal): Promis
   if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else if (answers.length > 1) process.stdout.write(`${summaryText(answers)}\n\n`);
   if (options.save) for (const path of saveResult(options.out, result)) process.stderr.write(`${path}\n`);
-  const missing = isAgainst
-    ? answers.flatMap(({ targets }) => targets.filter(({ reached }) => reached === null))
-    : [];
-  for (const { text, found } of missing) failures.push(new Error(`${text}: ${found}`));
+  if (isAgainst) failures.push(...unmeasured(answers));
   if (failures.length > 0) throw failures[0];
+}
+
+/** Nobody may take for an answer what no round has measured. */
+function unmeasured(answers: readonly QuestionResult[]): Error[] {
+  const targets = answers.flatMap((answer) => answer.targets);
+  return targets
+    .filter(({ reached }) => reached === null)
+    .map(({ text, found }) => new Error(`${text}: ${found}`));
 }
