@@ -42,6 +42,10 @@ describe.each(SERVERS)("on %s", (_, needs, start) => {
 
     afterEach(async () => {
       await Promise.all(peers.map((each) => each.close()));
+      await until(
+        "nobody listens",
+        async () => (await redis.pubsub("CHANNELS", "holdfast:inbox:*")).length === 0,
+      );
     });
 
     function peer(label = "", options: HoldfastOptions = {}): Holdfast {
