@@ -16,10 +16,19 @@
  * unit test, a canary, or a line of the corpus, which the lab writes beside the picture. Exit code 1 when something failed, 64 when it
  * was called wrongly.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Failure, type Find, failuresOf, isNamed, isNeeded, readCorpus } from "@holdfast/lab/sim";
+import {
+  corpusLines,
+  type Failure,
+  type Find,
+  failuresOf,
+  isNamed,
+  isNeeded,
+  parseFind,
+} from "@holdfast/lab/sim";
 import { Misuse, runScript } from "./usage.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -57,7 +66,16 @@ const steps: Readonly<Record<string, (seed: number) => Step>> = {
 };
 const once = ["suites", "product"];
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+/** The commands that failed so far. */
+const failed: string[] = [];
+let step: ChildProcess | null = null;
+let isEnding = false;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => end(signal));
+// A signal may reach npm alone.
+if (process.env.npm_lifecycle_event === "soak") {
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && end("SIGTERM"), 1_000).unref();
+}
 await runScript(import.meta.url, main);
 
 async function main(): Promise<number> {
@@ -71,11 +89,12 @@ async function main(): Promise<number> {
   });
   if (values.corpus) return tryCorpus();
   const hours = Number(values.hours);
-  if (!(hours > 0)) throw new Misuse("--hours must be a number above 0");
+  if (!(hours > 0 && Number.isFinite(hours))) throw new Misuse("--hours must be a number above 0");
   const seed = values.seed === undefined ? Date.now() % largestSeed : Number(values.seed);
-  if (!Number.isSafeInteger(seed) || seed < 1) throw new Misuse("--seed must be a whole number from 1");
+  if (!Number.isInteger(seed) || seed < 1 || seed > largestSeed)
+    throw new Misuse(`--seed must be a whole number from 1 to ${largestSeed}`);
   const only = values.only.split(",");
-  const unknown = only.find((name) => !steps[name]);
+  const unknown = only.find((name) => !Object.hasOwn(steps, name));
   if (unknown !== undefined)
     throw new Misuse(`--only: no "${unknown}", there are ${Object.keys(steps).join(", ")}`);
   return soak({ seed, endMs: Date.now() + hours * hourMs, only });
@@ -88,7 +107,6 @@ interface Soak {
 }
 
 async function soak({ seed, endMs, only }: Soak): Promise<number> {
-  const failed: string[] = [];
   for (let round = 0; Date.now() < endMs; round += 1) {
     const first = seed + round * seedsPerRound;
     const due = only.filter((name) => round === 0 || !once.includes(name));
@@ -100,9 +118,26 @@ async function soak({ seed, endMs, only }: Soak): Promise<number> {
       if ((await run(step)) !== 0) failed.push(told);
     }
   }
+  summarize();
+  return failed.length === 0 ? 0 : 1;
+}
+
+function summarize(): void {
   for (const told of failed) console.error(`failed: ${told}`);
   console.log(failed.length === 0 ? "soak: nothing failed" : `soak: ${failed.length} steps failed`);
-  return failed.length === 0 ? 0 : 1;
+}
+
+/** Ends the step under way, which ends what it has started, and says what failed until now. */
+function end(signal: "SIGINT" | "SIGTERM" | "SIGHUP"): void {
+  if (isEnding) return;
+  isEnding = true;
+  const leave = (): never => {
+    summarize();
+    process.exit(128 + constants.signals[signal]);
+  };
+  if (!step) leave();
+  step?.on("close", leave);
+  step?.kill("SIGTERM");
 }
 
 function commandOf({ args, env = {} }: Step): string {
@@ -116,28 +151,39 @@ function run({ args, env }: Step): Promise<number> {
     env: { ...process.env, ...env },
     stdio: ["ignore", "inherit", "inherit"],
   });
+  step = child;
   return new Promise((done, fail) => {
     child.on("error", fail);
-    child.on("close", (code) => done(code ?? 1));
+    child.on("close", (code) => {
+      step = null;
+      if (!isEnding) done(code ?? 1);
+    });
   });
 }
 
 /** Each line with the library as it is, and without what mended it. */
 async function tryCorpus(): Promise<number> {
+  const lines = corpusLines();
   let wrong = 0;
-  for (const [place, find] of readCorpus().entries()) {
-    const [failure] = await failuresOf(find);
-    const isKept = failure === undefined && (await isNeeded(find));
+  for (const [place, line] of lines.entries()) {
+    const { isKept, told } = await tried(line).catch((error: Error) => ({
+      isKept: false,
+      told: error.message,
+    }));
     if (!isKept) wrong += 1;
-    const verdict = isKept ? "kept" : "to be dealt with";
-    console.log(
-      `line ${place + 1}, ${find.plan.workload} ${find.rule}: ${verdict}: ${whyOf(find, failure, isKept)}`,
-    );
+    console.log(`line ${place + 1}: ${isKept ? "kept" : "to be dealt with"}: ${told}`);
   }
-  console.log(
-    wrong === 0 ? "corpus: every line is worth keeping" : `corpus: ${wrong} lines are to be dealt with`,
-  );
+  if (lines.length === 0) console.log("corpus: there is no line");
+  else if (wrong === 0) console.log("corpus: every line is worth keeping");
+  else console.log(`corpus: ${wrong} lines are to be dealt with`);
   return wrong === 0 ? 0 : 1;
+}
+
+async function tried(line: string): Promise<{ readonly isKept: boolean; readonly told: string }> {
+  const find = parseFind(line);
+  const [failure] = await failuresOf(find);
+  const isKept = failure === undefined && (await isNeeded(find));
+  return { isKept, told: `${find.plan.workload} ${find.rule}: ${whyOf(find, failure, isKept)}` };
 }
 
 function whyOf(find: Find, failure: Failure | undefined, isKept: boolean): string {

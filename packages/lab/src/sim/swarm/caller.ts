@@ -13,7 +13,7 @@ import type { Operation } from "../../history/operation.js";
 import type { Details, Recorder } from "../../history/recorder.js";
 import type { Process } from "../process.js";
 import type { ProcessPlan } from "./plan.js";
-import { drawRound, type Round, type Rounds, rest } from "./rounds.js";
+import { drawRound, mistakeIn, type Round, type Rounds, rest } from "./rounds.js";
 import type { Scene } from "./scene.js";
 import { Timed } from "./timed.js";
 
@@ -96,7 +96,14 @@ export class Caller {
 
   /** Works until the faults are over, and then does its last round. */
   async work(rounds: Rounds): Promise<void> {
-    const { world } = this.scene;
+    const { world, plan } = this.scene;
+    for (const round of plan.rounds?.[this.name] ?? []) {
+      const mistake = mistakeIn(round, rounds);
+      if (mistake !== null) {
+        this.scene.fail("plan", `${this.name} is to do ${mistake}, in ${plan.workload}`);
+        return;
+      }
+    }
     for (let number = 1; ; number += 1) {
       const [pauseMs, kind, ...given] = this.#next(rounds, number);
       await this.process.sleep(pauseMs);
@@ -113,10 +120,7 @@ export class Caller {
   #next(rounds: Rounds, number: number): Round {
     const { plan } = this.scene;
     if (!plan.rounds) return drawRound(this.#choices, rounds, plan.thinkMs);
-    const [pauseMs, kind, ...given] = plan.rounds[this.name]?.[number - 1] ?? [plan.thinkMs, rest];
-    if (kind !== rest && !rounds.kinds[kind])
-      this.scene.fail("plan", `${this.name} is to do "${kind}", which is unknown to ${plan.workload}`);
-    return [pauseMs, kind, ...given];
+    return plan.rounds[this.name]?.[number - 1] ?? [plan.thinkMs, rest];
   }
 
   /**

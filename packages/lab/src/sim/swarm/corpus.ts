@@ -8,6 +8,7 @@ import type { Plan } from "./plan.js";
 import { runPlan } from "./run.js";
 import type { Failure } from "./scene.js";
 import type { SourceChange } from "./workload.js";
+import { workloadOf } from "./workloads/list.js";
 
 export interface Find {
   /** The rule that was broken. */
@@ -21,8 +22,24 @@ export interface Find {
 export const corpusFile = new URL("../../../corpus.ndjson", import.meta.url);
 
 export function readCorpus(): readonly Find[] {
-  const lines = readFileSync(corpusFile, "utf8").split("\n");
-  return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Find);
+  return corpusLines().map(parseFind);
+}
+
+export function corpusLines(): readonly string[] {
+  return readFileSync(corpusFile, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
+/** @throws {Error} the line is no find, or its plan has no operations written down */
+export function parseFind(line: string): Find {
+  const find = JSON.parse(line) as Find;
+  const { workload, rounds } = find.plan;
+  if (!workloadOf(workload).canaries.some(({ rule }) => rule === find.rule))
+    throw new Error(`${workload} has no rule ${find.rule}`);
+  if (Object.values(rounds ?? {}).flat().length === 0) throw new Error("the plan has no operations");
+  if (find.mended && find.mended.from.trim() === "") throw new Error("nothing is named that mended it");
+  return find;
 }
 
 /** As a line of the corpus, without its end. */

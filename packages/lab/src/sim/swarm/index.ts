@@ -1,6 +1,16 @@
 /** Every public name of the swarm, one explicit list. */
 export { canaryOptions, type Hunt, hunt, isFound } from "./canary.js";
-export { corpusFile, type Find, failuresOf, isNamed, isNeeded, lineOf, readCorpus } from "./corpus.js";
+export {
+  corpusFile,
+  corpusLines,
+  type Find,
+  failuresOf,
+  isNamed,
+  isNeeded,
+  lineOf,
+  parseFind,
+  readCorpus,
+} from "./corpus.js";
 export { type Cell, cellsOf } from "./coverage.js";
 export { type FleetOptions, type FleetReport, runFleet } from "./fleet.js";
 export { type Picture, pictureOf } from "./picture.js";

@@ -166,3 +166,9 @@ export function drawFaults(
   const kept = dice.shuffle(faults).slice(0, most ?? dice.whole(2, 14));
   return kept.sort((a, b) => a.atMs - b.atMs);
 }
+
+/** Whether a life of one of its processes has a caller of this name: "p1.1", or "p1#2.1" after a restart. */
+export function hasCaller({ processes }: Pick<Plan, "processes">, caller: string): boolean {
+  const [, process, number] = /^(.+?)(?:#\d+)?\.([1-9]\d*)$/.exec(caller) ?? [];
+  return processes.some(({ name, callers }) => name === process && callers >= Number(number));
+}

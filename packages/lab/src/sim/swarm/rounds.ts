@@ -21,6 +21,8 @@ export type Round = readonly [pauseMs: number, kind: string, ...given: readonly 
 export interface RoundKind {
   /** How often it is drawn, beside the others. */
   readonly weight: number;
+  /** How much it is given. */
+  readonly takes: number;
   draw(dice: Dice): readonly Given[];
   run(given: readonly Given[]): Promise<unknown>;
 }
@@ -40,7 +42,16 @@ export function round<All extends readonly Given[] | []>(
   weight = 1,
   draw: (dice: Dice) => readonly Given[] = () => [],
 ): RoundKind {
-  return { weight, draw, run: (given) => run(...(given as All)) };
+  return { weight, takes: run.length, draw, run: (given) => run(...(given as All)) };
+}
+
+/** What is wrong with an operation of a plan; null: nothing. */
+export function mistakeIn([pauseMs, kind, ...given]: Round, { kinds }: Rounds): string | null {
+  if (!(pauseMs >= 0)) return `a pause of ${JSON.stringify(pauseMs)}`;
+  if (kind === rest) return null;
+  const known = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (!known) return `"${kind}", which is unknown`;
+  return given.length === known.takes ? null : `"${kind}" with ${given.length} of ${known.takes} arguments`;
 }
 
 export function drawRound(dice: Dice, { kinds }: Rounds, meanPauseMs: number): Round {

@@ -12,7 +12,7 @@ import { judgeEnd } from "./end.js";
 import { faultKinds, kindOf } from "./faults/kinds.js";
 import { setCopy } from "./faults/restart.js";
 import { beginLife } from "./life.js";
-import { drawLightPlan, type Fault, type Plan } from "./plan.js";
+import { drawLightPlan, type Fault, hasCaller, type Plan } from "./plan.js";
 import { type EvictedKeys, type Failure, prefix, Scene } from "./scene.js";
 import type { Work } from "./workload.js";
 import { workloadOf } from "./workloads/list.js";
@@ -89,6 +89,8 @@ async function run<Drawn extends Plan>(
   const libraries = realClients ? await loadRealClients() : new Map<string, OpenReal>();
   const world = new World({ seed: plan.seed, module: await compileValkey(), realClients });
   const scene = new Scene(world, plan, canary);
+  for (const name of Object.keys(plan.rounds ?? {}))
+    if (!hasCaller(plan, name)) scene.fail("plan", `${name} is no caller of this plan`);
   const work = workloadOf(plan.workload).begin(scene);
   const coverage = new Coverage(work);
   scene.struck = (fault) => coverage.note(fault);

@@ -2,7 +2,7 @@
  * Makes a failing plan small: its operations written down, then as few faults as it takes, as few processes, and as few operations.
  * What is left says what happens, and goes on to say so when the library draws or asks in another order.
  */
-import type { Plan } from "./plan.js";
+import { hasCaller, type Plan } from "./plan.js";
 import { type Round, rest } from "./rounds.js";
 import { type Outcome, type RunOptions, runPlan } from "./run.js";
 
@@ -42,7 +42,15 @@ const faults: Part = {
 
 const processes: Part = {
   items: (plan) => plan.processes,
-  with: (_, left) => (left.length === 0 ? null : { processes: left as Plan["processes"] }),
+  with({ rounds: all }, left) {
+    if (left.length === 0) return null;
+    const some = { processes: left as Plan["processes"] };
+    if (!all) return some;
+    return {
+      ...some,
+      rounds: Object.fromEntries(Object.entries(all).filter(([caller]) => hasCaller(some, caller))),
+    };
+  },
 };
 
 /** In the place of an operation its caller rests, so that the others keep their places. */
