@@ -55,6 +55,16 @@ describe("a use of the machine's clock or chance", () => {
     "systemClock.setTimer(run, 5);",
     'import { setTimeout as sleep } from "node:timers/promises";',
     'import * as timers from "timers/promises";',
+    "globalThis.Date.now();",
+    "global.setTimeout(run, 1);",
+    "self.performance.now();",
+    "globalThis.AbortSignal.timeout(3);",
+    "const { now } = Date;",
+    "const { setTimeout: rest } = globalThis;",
+    "const { timeout } = AbortSignal;",
+    "const { hrtime } = process;",
+    "const D = Date;",
+    "const p = performance;",
   ])("%s is one", (code) => {
     expect(lines(code)).toEqual([1]);
     const others = [
@@ -160,6 +170,15 @@ describe("the list of the uses that are left", () => {
     expect(others).toEqual([
       expect.stringMatching(
         /^scripts\/tidy\/test-clocks\.json:3 .*a\.test\.ts has 3 uses.*: lower the number in scripts\/tidy\/test-clocks\.json to 3/,
+      ),
+    ]);
+  });
+
+  test("no list allows more than all uses that there ever were", () => {
+    const uses = { [suite]: "Date.now();\n".repeat(1_000) };
+    expect(findings(uses, { [suite]: 1_000 })).toEqual([
+      expect.stringMatching(
+        /^scripts\/tidy\/test-clocks\.json:1 1000 uses .* are allowed in all, at most \d+/,
       ),
     ]);
   });

@@ -176,6 +176,16 @@ test("launch: a program that a test starts is known to whoever ends the run", ()
   const found = ["packages/holdfast/test/a.test.ts:1 launch", "packages/holdfast/test/a.test.ts:2 launch"];
   expect(findings({ "packages/holdfast/test/a.test.ts": text })).toEqual(found);
   expect(findings({ "packages/conformance/src/server-process.ts": text })).toHaveLength(2);
+  const others = [
+    'import cp from "node:child_process";',
+    'import * as cp from "child_process";',
+    'import { "spawn" as start } from "node:child_process";',
+    'const cp = await import("node:child_process");',
+    'const cp = require("node:child_process");',
+    'import cluster from "node:cluster";',
+  ];
+  for (const each of others)
+    expect(findings({ "packages/holdfast/test/a.test.ts": each }), each).toEqual([found[0]]);
   expect(findings({ "packages/conformance/src/launched.ts": text, "scripts/a.ts": text })).toEqual([]);
 });
 

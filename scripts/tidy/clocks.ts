@@ -35,6 +35,9 @@ export const clockMembers: Sought["members"] = {
   Atomics: ["wait", "waitAsync"],
   process: ["hrtime", "uptime"],
 };
+/** The names of the global object. */
+const wholes = ["globalThis", "global", "self"];
+const hidden = ["Date", "performance", "globalThis"];
 const modules = ["timers", "timers/promises", "perf_hooks"];
 /** The library takes a turn of the event loop, and the chance in its ids, as arguments too. */
 const outside: Sought = {
@@ -88,12 +91,15 @@ function usedBy(
   parent: Node | undefined,
   { members, globals, calls, isCrypto }: Sought,
 ): string | undefined {
-  if (node.type === "MemberExpression" && node.object.type === "Identifier") {
+  if (node.type === "MemberExpression") {
     const name = memberName(node);
-    const owner = node.object.name;
-    const banned = Object.hasOwn(members, owner) ? members[owner] : undefined;
-    const isBanned = name && (banned?.includes("*") || banned?.includes(name));
-    if (name && (isBanned || (isCrypto && isRandom(owner, name)))) return `${owner}.${name}`;
+    const owner = ownerOf(node.object);
+    if (name && owner && (isBanned(members, owner, name) || (isCrypto && isRandom(owner, name))))
+      return `${owner}.${name}`;
+  }
+  if (node.type === "VariableDeclarator" && node.init) {
+    const taken = takenFrom(node.id, ownerOf(node.init), members);
+    if (taken !== undefined) return taken;
   }
   if (node.type === "NewExpression" && isNamed(node.callee, "Date") && node.arguments.length === 0)
     return "new Date()";
@@ -103,6 +109,30 @@ function usedBy(
   if (node.type === "CallExpression" && node.callee.type === "Identifier" && calls?.has(node.callee.name))
     return node.callee.name;
   return undefined;
+}
+
+/** "Date" of `Date`, and of `globalThis.Date`. */
+function ownerOf(node: Node): string | undefined {
+  if (node.type === "Identifier") return wholes.includes(node.name) ? "globalThis" : node.name;
+  if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return undefined;
+  return wholes.includes(node.object.name) ? memberName(node) : undefined;
+}
+
+function isBanned(members: Sought["members"], owner: string, name: string): boolean {
+  const banned = Object.hasOwn(members, owner) ? members[owner] : undefined;
+  return banned !== undefined && (banned.includes("*") || banned.includes(name));
+}
+
+/** `const { now } = Date`, and `const D = Date`: what a name of its own hides. */
+function takenFrom(target: Node, owner: string | undefined, members: Sought["members"]): string | undefined {
+  if (owner === undefined) return undefined;
+  if (target.type === "Identifier") return hidden.includes(owner) ? `${owner} as ${target.name}` : undefined;
+  if (target.type !== "ObjectPattern") return undefined;
+  const names = target.properties.flatMap((property) =>
+    property.type === "Property" && property.key.type === "Identifier" ? [property.key.name] : [],
+  );
+  const name = names.find((each) => isBanned(members, owner, each));
+  return name && `${owner}.${name}`;
 }
 
 function memberName(node: Extract<Node, { type: "MemberExpression" }>): string | undefined {

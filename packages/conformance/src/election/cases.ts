@@ -91,9 +91,9 @@ const inOrder: readonly NounCase[] = [
     async run(lab) {
       const name = lab.name();
       const [a, b] = [await lab.holdfast(), await lab.holdfast()];
-      const election = a.election(name, { term: 600 });
+      const election = a.election(name, { term: 3_000 });
       const leader = await election.campaign();
-      const { elected } = await stand(b, name, { term: 600 });
+      const { elected } = await stand(b, name, { term: 3_000 });
       await (await b.inspector()).forceRelease(`election:${name}`);
       const next = await within(elected, "the next leads");
       await until("the old leader knows", () => !leader.valid);
