@@ -5,7 +5,7 @@ import type { ManualClock } from "../clock.js";
 import { LONG_TTL_MS } from "../standing.js";
 import { until } from "../wait.js";
 import type { QuorumLocks, RedlockCase, RedlockLab } from "./lab.js";
-import { assertClean, assignments, places, seizeAt } from "./places.js";
+import { assertClean, assignments, others, places, seizeAt } from "./places.js";
 import type { Wires } from "./wires.js";
 
 const ENDLESS = { wait: Number.POSITIVE_INFINITY };
@@ -58,7 +58,7 @@ function splits(nodes: number, rivals: number, quorum: number): readonly Votes[]
   });
 }
 
-/** Each node's vote goes to the contender that is named for it, and everybody waits for the rest. */
+/** Each node's vote goes to the contender that is named for it, in the order of contenders, and everybody waits for the rest. */
 async function split(
   lab: RedlockLab,
   rivals: readonly Contender[],
@@ -67,17 +67,24 @@ async function split(
 ): Promise<{ readonly done: Promise<unknown>; readonly assertUntouched: () => Promise<void> }> {
   const foreign = places(votes.length).filter((place) => votes[place] === null);
   const assertUntouched = await seizeAt(lab, name, foreign);
-  for (const [each, { wires }] of rivals.entries()) {
-    for (const place of places(votes.length)) {
-      if (votes[place] !== each && votes[place] !== null) wires.at(place).set({ up: "hold" }, "commands");
-    }
-  }
+  const ours = others(votes.length, foreign);
+  for (const { wires } of rivals) for (const place of ours) wires.at(place).set({ up: "hold" }, "commands");
   const done = served(lab, rivals, name);
   done.catch(() => {}); // the case looks at it when it comes to that
-  for (const [place, node] of lab.nodes.entries()) {
-    await until(`node ${place} has voted`, async () => (await node.store.leftMs(name)) !== null);
+  for (const [each, { wires }] of rivals.entries()) {
+    const own = ours.filter((place) => votes[place] === each);
+    for (const place of own) wires.at(place).set({ up: "pass" }, "commands");
+    for (const place of own)
+      await until(
+        `node ${place} has voted`,
+        async () => (await lab.nodes[place]?.store.leftMs(name)) !== null,
+      );
   }
   return { done, assertUntouched };
+}
+
+function firstSplit({ nodes, quorum }: RedlockLab): Votes {
+  return splits(nodes.length, 2, quorum)[0] as Votes;
 }
 
 async function race(lab: RedlockLab, count: number, rounds: number): Promise<void> {
@@ -138,13 +145,37 @@ export const raceCases: readonly RedlockCase[] = [
     }),
   ),
   {
+    name: "a claim that is asked for a seat before it has heard of its grant gives it away then, without a clock",
+    covers: ["redlock-universal: split brain"],
+    needs: ["peek", "proxy"],
+    async run(lab) {
+      const rivals = await contenders(lab, 2);
+      const [early, late] = rivals as [Contender, Contender];
+      const votes = firstSplit(lab);
+      // Who has waited once hears messages from then on.
+      const before = await split(lab, rivals, lab.name(), votes);
+      for (const { wires } of rivals) wires.heal();
+      await before.done;
+      const name = lab.name();
+      const wire = late.wires.at(votes.indexOf(1));
+      wire.set({ down: "hold" });
+      const { done } = await split(lab, rivals, name, votes);
+      early.wires.heal();
+      await wire.when("it is asked for its seat", () => wire.held("down", "inbox") > 0);
+      wire.set({ down: "pass" }, "inbox");
+      await lab.settled(early.locks);
+      late.wires.heal();
+      await done;
+    },
+  },
+  {
     name: "a split vote whose messages are all lost is settled by the clock",
     covers: ["Redisson #1763: missed unlock message"],
     needs: ["peek", "proxy"],
     async run(lab) {
       const rivals = await contenders(lab, 2);
       const name = lab.name();
-      const votes = splits(lab.nodes.length, 2, lab.quorum)[0] as Votes;
+      const votes = firstSplit(lab);
       const { done } = await split(lab, rivals, name, votes);
       for (const { wires } of rivals) {
         wires.heal();

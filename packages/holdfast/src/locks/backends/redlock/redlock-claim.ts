@@ -279,16 +279,16 @@ export class RedlockClaim implements StoreClaim, Seated<Seat> {
   async hearAgain(place: number): Promise<void> {
     const seat = this.seats[place];
     const id = seat?.sub?.id;
-    if (!seat || !id || seat.state !== "granted" || this.#phase === "held" || this.#phase === "over") return;
+    const mayHold = (): boolean => seat?.state === "granted" || seat?.state === "asking";
+    if (!seat || !id || !mayHold() || this.#phase === "held" || this.#phase === "over") return;
     const first = await firstInLine(seat.node, this.claim.name);
-    if (first && claimIdOf(first.id) !== this.claim.id) this.asked(place, id, first);
+    if (first && claimIdOf(first.id) !== this.claim.id && mayHold()) this.asked(place, id, first);
   }
 
-  /** Another claim has asked for a seat. */
+  /** Another claim has asked for a seat. The news of the grant may come after that, on another connection. */
   asked(place: number, id: string, by: Place): void {
     const seat = this.seats[place];
-    if (seat?.state !== "granted" || seat.sub?.id !== id || this.#phase === "held" || this.#phase === "over")
-      return;
+    if (seat?.sub?.id !== id || this.#phase === "held" || this.#phase === "over") return;
     // A claim that is confirming now may have no quorum after that.
     if (!seat.wanted || comesBefore(by, seat.wanted)) seat.wanted = by;
     if (this.#phase === "collecting") this.#collecting.collect();

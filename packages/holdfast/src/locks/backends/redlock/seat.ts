@@ -154,6 +154,7 @@ export class Seat implements ObserverHere, Lingering {
   /** After a denial: stands in line. */
   join(ticket: string): void {
     this.#state = "in line";
+    this.wanted = null;
     this.#decide?.(ticket);
     this.#decide = null;
   }
