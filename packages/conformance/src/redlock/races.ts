@@ -145,14 +145,14 @@ export const raceCases: readonly RedlockCase[] = [
     }),
   ),
   {
-    name: "a claim that is asked for a seat before it has heard of its grant gives it away then, without a clock",
+    name: "a claim gives away a seat for which an earlier one asked before the answer with the grant came, without a clock",
     covers: ["redlock-universal: split brain"],
     needs: ["peek", "proxy"],
     async run(lab) {
       const rivals = await contenders(lab, 2);
       const [early, late] = rivals as [Contender, Contender];
       const votes = firstSplit(lab);
-      // Who has waited once hears messages from then on.
+      // A process that has waited once hears messages from then on.
       const before = await split(lab, rivals, lab.name(), votes);
       for (const { wires } of rivals) wires.heal();
       await before.done;
@@ -161,7 +161,7 @@ export const raceCases: readonly RedlockCase[] = [
       wire.set({ down: "hold" });
       const { done } = await split(lab, rivals, name, votes);
       early.wires.heal();
-      await wire.when("it is asked for its seat", () => wire.held("down", "inbox") > 0);
+      await wire.when("the late contender is asked for its seat", () => wire.held("down", "inbox") > 0);
       wire.set({ down: "pass" }, "inbox");
       await lab.settled(early.locks);
       late.wires.heal();
