@@ -65,12 +65,12 @@ function specialAt(source: string, at: number): Pick<Piece, "kind" | "text"> | u
 /** A comment at the end of a line that is a guard and nothing else, so that a test can leave the line out. */
 const mark = /^-- guard: [^\n]*$/;
 
-/** The same program without comments, blank lines and trailing blanks, but with its marks. Strings come through untouched. */
+/** The same program without comments, blank lines and the blanks around lines, but with its marks. Strings come through untouched. */
 export function strip(source: string): string {
   const lines: string[] = [];
   let line = "";
   const end = () => {
-    const text = line.trimEnd();
+    const text = line.trim();
     if (text !== "") lines.push(text);
     line = "";
   };

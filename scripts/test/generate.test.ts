@@ -8,10 +8,10 @@ import { pieces, readScript, strip } from "../lua.ts";
 import { tree } from "./tree.ts";
 
 describe("strip", () => {
-  test("takes comments, blank lines and trailing blanks", () => {
+  test("takes comments, blank lines and the blanks around lines", () => {
     const lua =
       "--[[ header\nKEYS[1] x\n]]\nlocal a = 1 -- one\n\n  --[==[ ]] ]==]\nif a then --x\n  return a\nend";
-    expect(strip(lua)).toBe("local a = 1\nif a then\n  return a\nend\n");
+    expect(strip(lua)).toBe("local a = 1\nif a then\nreturn a\nend\n");
   });
 
   test("keeps the mark of a guard, which is at the end of its line", () => {

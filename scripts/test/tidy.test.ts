@@ -358,6 +358,7 @@ describe("Lua", () => {
     const text = (line: string) => lua(script("", `${line}\n`));
     expect(text("return string.format('%d', 1)")).toEqual(["limits/a.lua:10 lua-format"]);
     expect(text("return ('%05d'):format(1)")).toEqual(["limits/a.lua:10 lua-format"]);
+    expect(text("return redis.pcall('PUBLISH', 'c', 'x')")).toEqual(["limits/a.lua:10 lua-message"]);
     expect(text("return string.match('1', '%d+'), string.format('%.0f', 1)")).toEqual([]);
   });
 

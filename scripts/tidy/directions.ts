@@ -73,6 +73,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
 /** What the connection shows to a primitive; the rest of `redis/` is its own business. */
 const redisForPrimitives = [
   "redis/context.ts",
+  "redis/message.ts",
   "redis/breaker.ts",
   "redis/port.ts",
   "redis/reply.ts",
@@ -86,6 +87,7 @@ const redisForPrimitives = [
   "redis/watcher.ts",
   "redis/watched-state.ts",
   "redis/lua/_clock.lua",
+  "redis/lua/_message.lua",
   "redis/lua/_version.lua",
 ];
 

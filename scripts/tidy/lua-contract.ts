@@ -13,6 +13,8 @@ import type { Finding } from "./source.ts";
 const sections = ["Returns", "Retry", "Clock", "Cost"];
 const declaration = /^(KEYS|ARGV)\[(\d+)(\.\.\w*)?\]/gm;
 const literalUse = /\b(KEYS|ARGV)\s*\[\s*(\d+)\s*\]/g;
+/** What is believed of a message is written there. */
+const messages = "redis/lua/_message.lua";
 const anyUse = /\b(KEYS|ARGV)\b/g;
 
 interface Use {
@@ -36,6 +38,9 @@ export function checkLua(file: string, path: string, text: string): Finding[] {
   for (const { line } of formatsInteger(text)) {
     found(line, "lua-format", "%d stops at 2^31 on a 32-bit server: use %.0f");
   }
+  for (const [at, code] of text.split("\n").entries())
+    if (/['"]S?PUBLISH['"]/i.test(code) && !file.endsWith(messages))
+      found(at + 1, "lua-message", `a message is sent by send() of ${messages}`);
   const own = uses(text);
   if (/(^|\/)_[^/]*$/.test(file)) {
     for (const { array, index, line } of own) {

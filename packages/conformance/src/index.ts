@@ -52,6 +52,7 @@ export {
 export { type ClosingLab, runCase, whyNot } from "./run.js";
 export { ServerProcess, type ServerTerms } from "./server-process.js";
 export { type LabStore, StoreLab } from "./store-lab.js";
+export { strangersCase } from "./together/messages.js";
 export { UNHURRIED } from "./unhurried.js";
 export { until, within } from "./wait.js";
 export type { Wire } from "./wire.js";

@@ -2,6 +2,7 @@
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { readMessage } from "../src/redis/message.js";
 
 let server: EmbeddedValkey;
 export let redis: Redis;
@@ -16,7 +17,7 @@ export function onEngine(begin: (name: string) => void): void {
     redis = new Redis(server.url);
     inbox = redis.duplicate();
     await inbox.subscribe("inbox");
-    inbox.on("message", (_channel, text) => messages.push(text));
+    inbox.on("message", (_channel, message) => messages.push(readMessage(message)?.text ?? ""));
   });
 
   afterAll(async () => {

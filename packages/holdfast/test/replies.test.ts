@@ -4,6 +4,7 @@ import { parseAcquireMany, parseVerdict } from "../src/locks/backends/redis/lock
 import type { VersionedRecord } from "../src/records/record.js";
 import { RecordStore } from "../src/records/record-store.js";
 import { Records } from "../src/records/records.js";
+import type { Place } from "../src/redis/place.js";
 import type { RedisPort, Reply } from "../src/redis/port.js";
 import type { Watcher } from "../src/redis/watcher.js";
 import { systemClock } from "../src/time/clock.js";
@@ -56,6 +57,7 @@ describe("an answer to a holder at a record", () => {
       random: systemRandom,
       schedule,
       watcher,
+      place: { word: "" } as Place,
     };
     return new Records(new RecordStore(context), context).record("it");
   };

@@ -36,7 +36,8 @@ export function configOver(client: Redis, keyPrefix: string): Configuration {
 
 function makeScene(place: Place): Scene {
   const value = place.name();
-  const config = configOver(place.client(), `tj-${value}`);
+  const client = place.client();
+  const config = configOver(client, `tj-${value}`);
   const processed = async (): Promise<number> =>
     Number(/total_commands_processed:(\d+)/.exec(await place.admin.info("stats"))?.[1]);
   return {
@@ -44,7 +45,8 @@ function makeScene(place: Place): Scene {
     config,
     value,
     async commands(work) {
-      await processed();
+      // What the client says of itself when it connects is sent by then.
+      await client.ping();
       const before = await processed();
       await work();
       return (await processed()) - before - 1;

@@ -175,7 +175,8 @@ export const oneCases: readonly NounCase[] = [
       const listener = await other.signal(name).listen();
       const id = `astray-${name}`;
       await lab.command("HSET", `${lab.prefix}:{${name}}:mail`, id, `0 ${lab.prefix}:inbox:nobody j1`);
-      await lab.command("PUBLISH", inbox, `signal ${name} 0 ${id} j1`);
+      const text = `signal ${name} 0 ${id} j1`;
+      await lab.command("PUBLISH", inbox, ` ${text.length} ${text}`);
       assert.equal((await within(listener.next(), "the other hears it")).value?.data, 1);
       await lab.events.next("holdfast:signal:passed-on", ({ signal }) => signal === name);
     },

@@ -29,7 +29,9 @@ function waitsOf(holdfast: Holdfast, name: string): readonly (() => Promise<unkn
   ];
 }
 
+import { messageCases } from "./messages.js";
 export const togetherCases: readonly NounCase[] = [
+  ...messageCases,
   {
     name: "a Holdfast that is closed ends the waits of every noun, and leaves no timer, no subscription and no key that stays for ever",
     covers: [],

@@ -143,9 +143,7 @@ export class Election<Value = unknown> {
     const source = {
       channel: this.#record.key,
       read: () => this.#look(),
-      // A message says that something changed. Who leads is in the lock.
-      parse: () => null,
-      isLater: () => false,
+      // The lock says who leads, so that a message of the record only causes a look.
       // No message comes when a lease lapses.
       changesInMs: ({ leader }: ElectionState<Value>) => leader && leader.remainingMs + LAPSE_MARGIN_MS,
     };

@@ -42,9 +42,6 @@ export class Results {
     const state: StateSource<string | null> = {
       channel: source.channel,
       read: () => source.read(),
-      // A message says that there is one.
-      parse: () => null,
-      isLater: () => true,
     };
     const text = await this.#states.until(state, (value) => (value === null ? null : { value }), settings);
     return text === null ? null : parseOutcome(text);

@@ -22,7 +22,7 @@ import {
 
 export type RecordContext = Pick<
   RedisContext,
-  "port" | "prefix" | "callTimeoutMs" | "random" | "schedule" | "watcher"
+  "port" | "prefix" | "callTimeoutMs" | "random" | "schedule" | "watcher" | "place"
 >;
 
 /** One write of a record, ready to be sent. */
@@ -125,10 +125,11 @@ export class RecordStore {
     { number = this.nextNumber(), claim = null, together = true }: WriteCall = {},
   ): Promise<WriteOutcome[]> {
     this.#assertOpen();
-    const { port, callTimeoutMs } = this.#context;
+    const { port, callTimeoutMs, place } = this.#context;
     const keys = writes.map(({ target }) => target.key);
     const holdUs = Math.ceil((claim?.holdMs ?? 0) * 1_000);
     const args = [this.#writer, String(number), claim?.since ?? "", String(holdUs), together ? "1" : "0"];
+    args.push(place.word);
     for (const { target, text, expected, fence, keepMs } of writes) {
       const token = fence ? String(fence.fence) : "";
       args.push(text ?? "", expected, token, fence?.id ?? "", keepText(keepMs), target.key);
@@ -161,8 +162,10 @@ export class RecordStore {
     const source = {
       channel: key,
       read: () => this.#readWatched(target),
-      parse: parseMessage,
-      isLater: (state: StoredRecord, known: StoredRecord) => state.version > known.version,
+      told: {
+        parse: parseMessage,
+        isLater: (state: StoredRecord, known: StoredRecord) => state.version > known.version,
+      },
       changesInMs: ({ endsInMs }: WatchedRecord) => endsInMs,
     };
     return this.#watched.stream(

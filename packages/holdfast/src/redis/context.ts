@@ -8,6 +8,7 @@ import type { Schedule } from "../time/schedule.js";
 import { BreakerPort } from "./breaker.js";
 import { Inbox } from "./inbox.js";
 import { inboxChannel } from "./keys.js";
+import { Place } from "./place.js";
 import type { RedisPort } from "./port.js";
 import { Subscriber } from "./subscriber.js";
 import { Watcher } from "./watcher.js";
@@ -41,6 +42,8 @@ export class RedisContext {
   readonly watcher: Watcher;
   /** For signals, which are heard here as well. Null: there is none. */
   readonly replica: Replica | null;
+  /** What the messages about keys name. */
+  readonly place: Place;
   /** The channel of this process. */
   readonly inbox: Inbox;
   readonly schedule: Schedule;
@@ -62,8 +65,11 @@ export class RedisContext {
     this.port = port;
     this.breakerPort = new BreakerPort(port, schedule, callTimeoutMs);
     this.subscriber = new Subscriber(port, schedule.clock, callTimeoutMs);
+    this.place = new Place({ port, prefix, schedule, random, callTimeoutMs });
     this.watcher = new Watcher(this.subscriber, schedule, random);
     this.replica = replica && listenTo(replica, schedule, random, callTimeoutMs);
+    // What is heard by the replica while the server is away is of a place that must be known by then.
+    if (replica) void Promise.resolve(this.place.id()).catch(() => {});
     this.inbox = new Inbox(this.subscriber, inboxChannel(prefix, processId));
     this.schedule = schedule;
     this.random = random;

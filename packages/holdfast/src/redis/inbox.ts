@@ -3,6 +3,7 @@
  * verb and words. Messages are lost while the connection is down, so every waiter asks Redis again when it is up.
  */
 import { ServerError } from "../errors.js";
+import { readWords } from "./message.js";
 import type { Subscriber, Subscription } from "./subscriber.js";
 
 export type MessageHandler = (words: readonly string[]) => void;
@@ -52,8 +53,9 @@ export class Inbox {
       return;
     }
     this.#subscription = this.#subscriber.subscribe(this.channel, {
-      message: (text) => {
-        const [verb = "", ...words] = text.split(" ");
+      message: (message) => {
+        // Its random name proves where a message comes from.
+        const [verb = "", ...words] = readWords(message);
         this.#handlers.get(verb)?.(words);
       },
       up: () => {

@@ -160,6 +160,11 @@ export function emittedKey(prefix: string, name: string, id: string): string {
   return `${prefix}:{${name}}:emitted:${id}`;
 }
 
+/** The key that keeps the id of the place: see place.ts. */
+export function placeKey(prefix: string): string {
+  return `${prefix}:place`;
+}
+
 /** The channel of a signal. */
 export function signalChannel(prefix: string, name: string): string {
   return `${prefix}:signal:${name}`;

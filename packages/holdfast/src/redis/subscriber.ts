@@ -7,6 +7,7 @@
  * replaces a connection that does not come up, and `doubt`, which replaces one that does not answer.
  */
 import { type HoldfastError, ServerError } from "../errors.js";
+import { publish } from "../telemetry/events.js";
 import type { Clock } from "../time/clock.js";
 import type { MessageConnection, RedisPort, Topic } from "./port.js";
 
@@ -169,7 +170,7 @@ export class Subscriber {
       message: (topic, text, channel) => {
         this.#heard();
         const listeners = this.#entries.get(keyOf(topic))?.listeners ?? [];
-        for (const listener of [...listeners]) listener.message(text, channel);
+        for (const listener of [...listeners]) hear(listener, text, channel);
       },
     });
   }
@@ -272,6 +273,15 @@ export class Subscriber {
     this.#entries.clear();
     this.#refused.clear();
     this.#used = 0;
+  }
+}
+
+/** Anybody may publish anything: no message ends a process. */
+function hear(listener: TopicListener, text: string, channel: string): void {
+  try {
+    listener.message(text, channel);
+  } catch (error) {
+    publish("holdfast:message:dropped", () => ({ error: error as Error }));
   }
 }
 

@@ -3,25 +3,33 @@
  * reading.
  *
  * No change is missed: a state is read after the subscription is confirmed, and again after every break. A message carries the
- * new state, or causes a reading. A listener gets nothing from before it came: its first state is one that was read since.
+ * new state and names the place where it is, or causes a reading. A listener gets nothing from before it came: its first state is
+ * one that was read since.
  */
 import { ClosedError, type HoldfastError, isLasting } from "../errors.js";
 import { Stream } from "../stream.js";
 import { whenAborted } from "../time/abort.js";
 import { Pending } from "../time/pending.js";
 import type { Schedule } from "../time/schedule.js";
+import { readMessage } from "./message.js";
+import type { Place } from "./place.js";
 import type { Watch, Watcher } from "./watcher.js";
 
 export interface StateSource<State> {
   readonly channel: string;
   /** Reads the present state. @throws {HoldfastError} */
   read(): Promise<State>;
+  /** How to read the messages that carry a state. Absent: a message only says that something changed. */
+  readonly told?: ToldStates<State> | undefined;
+  /** When the state may change without a message, in ms from now; null: it cannot. */
+  changesInMs?(state: State): number | null;
+}
+
+export interface ToldStates<State> {
   /** The state in a message; null: it must be read. */
   parse(text: string): State | null;
   /** Whether the state in a message is later than the one that is known. */
   isLater(state: State, known: State): boolean;
-  /** When the state may change without a message, in ms from now; null: it cannot. */
-  changesInMs?(state: State): number | null;
 }
 
 export interface WaitSettings {
@@ -46,6 +54,7 @@ interface Shared<State> {
   readonly source: StateSource<State>;
   readonly listening: Set<Listening<State>>;
   watch: Watch | null;
+  stopPlace: () => void;
   /** The newest state; null before the first. */
   known: { readonly state: State } | null;
   /** Rises when a message came, so that a reading knows that one overtook it. */
@@ -56,20 +65,28 @@ interface Shared<State> {
   readAgain: boolean;
 }
 
+export interface WatchedStatesParts {
+  readonly watcher: Watcher;
+  readonly schedule: Schedule;
+  readonly place: Pick<Place, "isHere" | "listen">;
+}
+
 /** Soon enough that a read which failed for a moment does not cost a whole interval. */
 const RETRY_MS = 200;
 
 export class WatchedStates<State> {
   readonly #watcher: Watcher;
   readonly #schedule: Schedule;
+  readonly #place: WatchedStatesParts["place"];
   readonly #shared = new Map<string, Shared<State>>();
   /** How to end each wait and each stream. */
   readonly #ends = new Set<(error: ClosedError) => void>();
   #closed = false;
 
-  constructor({ watcher, schedule }: { readonly watcher: Watcher; readonly schedule: Schedule }) {
+  constructor({ watcher, schedule, place }: WatchedStatesParts) {
     this.#watcher = watcher;
     this.#schedule = schedule;
+    this.#place = place;
   }
 
   /**
@@ -186,6 +203,7 @@ export class WatchedStates<State> {
     return () => {
       if (!shared.listening.delete(one) || shared.listening.size > 0) return;
       shared.watch?.close();
+      shared.stopPlace();
       this.#shared.delete(key);
     };
   }
@@ -195,12 +213,14 @@ export class WatchedStates<State> {
       source,
       listening: new Set(),
       watch: null,
+      stopPlace: () => {},
       known: null,
       messages: 0,
       isReading: false,
       readAgain: false,
     };
     this.#shared.set(key, shared);
+    if (source.told) shared.stopPlace = this.#place.listen();
     shared.watch = this.#watcher.watch(key, {
       message: (text) => this.#message(shared, text),
       look: () => this.#read(shared),
@@ -208,14 +228,16 @@ export class WatchedStates<State> {
     return shared;
   }
 
-  #message(shared: Shared<State>, text: string): void {
-    const state = shared.source.parse(text);
-    if (state === null || !shared.known) {
+  #message(shared: Shared<State>, message: string): void {
+    const { told } = shared.source;
+    const read = told ? readMessage(message) : null;
+    const state = told && read && this.#place.isHere(read.place) ? told.parse(read.text) : null;
+    if (!told || state === null || !shared.known) {
       this.#read(shared);
       return;
     }
     shared.messages += 1;
-    if (shared.source.isLater(state, shared.known.state)) this.#tell(shared, state);
+    if (told.isLater(state, shared.known.state)) this.#tell(shared, state);
   }
 
   #read(shared: Shared<State>): void {
@@ -234,8 +256,8 @@ export class WatchedStates<State> {
       const state = await source.read();
       for (const one of waiting) one.isCurrent = true;
       // A message that came meanwhile may be later than what was read before it.
-      const told = shared.messages > messages ? shared.known : null;
-      this.#tell(shared, told && source.isLater(told.state, state) ? told.state : state);
+      const later = shared.messages > messages ? shared.known : null;
+      this.#tell(shared, later && source.told?.isLater(later.state, state) ? later.state : state);
     } catch (error) {
       shared.watch?.lookIn(RETRY_MS);
       for (const { listener } of [...shared.listening]) listener.troubled(error as HoldfastError);

@@ -3,9 +3,10 @@
  * replica each has two subscriptions, and a message that comes by both is heard once, by its id.
  */
 import { BoundedMap } from "../bounded-map.js";
-import { IndeterminateError, type ServerError } from "../errors.js";
+import type { ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { signalChannel, signalPattern } from "../redis/keys.js";
+import { type Message, NO_PLACE, readMessage } from "../redis/message.js";
 import type { Watch, Watcher } from "../redis/watcher.js";
 import { publish } from "../telemetry/events.js";
 import type { Alarm } from "../time/schedule.js";
@@ -39,23 +40,33 @@ interface Ear {
   readonly topic: Topic;
   readonly listeners: Set<EarListener>;
   readonly watches: Watch[];
+  readonly stopPlace: () => void;
+  /** Messages that name another place, in their order, until the id is read again. Null: there is none. */
+  held: Told[] | null;
   wasUp: boolean;
   /** Since when no subscription is up, on the monotonic clock. Null: one is, or none was yet. */
   downMs: number | null;
 }
 
+interface Told {
+  readonly name: string;
+  readonly message: Message;
+}
+
+/** So many messages of one ear wait for the id. */
+const MOST_HELD = 1_000;
 /** So many ids are remembered, of all signals together. */
 const REMEMBERED = 16_384;
 
 export class Ears {
-  readonly #context: Pick<RedisContext, "prefix" | "schedule">;
+  readonly #context: Pick<RedisContext, "prefix" | "schedule" | "place">;
   readonly #watchers: readonly Watcher[];
   readonly #ears = new Map<string, Ear>();
   readonly #idle = new Set<Ear>();
   #idleAlarm: Alarm | null = null;
   readonly #recent = new BoundedMap<string, true>(REMEMBERED);
 
-  constructor(context: Pick<RedisContext, "prefix" | "schedule" | "watcher" | "replica">) {
+  constructor(context: Pick<RedisContext, "prefix" | "schedule" | "place" | "watcher" | "replica">) {
     this.#context = context;
     this.#watchers = context.replica ? [context.watcher, context.replica.watcher] : [context.watcher];
   }
@@ -94,13 +105,23 @@ export class Ears {
 
   #end(key: string, ear: Ear): void {
     if (this.#ears.get(key) === ear) this.#ears.delete(key);
+    ear.stopPlace();
     for (const watch of ear.watches) watch.close();
   }
 
   #begin(key: string, topic: Topic): Ear {
-    const ear: Ear = { topic, listeners: new Set(), watches: [], wasUp: false, downMs: null };
+    const { prefix, place } = this.#context;
+    const stopPlace = place.listen();
+    const ear: Ear = {
+      topic,
+      listeners: new Set(),
+      watches: [],
+      stopPlace,
+      held: null,
+      wasUp: false,
+      downMs: null,
+    };
     this.#ears.set(key, ear);
-    const { prefix } = this.#context;
     for (const watcher of this.#watchers) {
       const listener = {
         message: (text: string, channel: string): void => this.#message(ear, text, channel),
@@ -124,6 +145,7 @@ export class Ears {
 
   #up(ear: Ear): void {
     const { downMs } = ear;
+    this.#context.place.connected();
     ear.downMs = null;
     ear.wasUp = true;
     if (downMs !== null) {
@@ -141,14 +163,34 @@ export class Ears {
   }
 
   #message(ear: Ear, text: string, channel: string): void {
-    const { topic, listeners } = ear;
+    const stem = signalChannel(this.#context.prefix, "").length;
+    const name = ear.topic.kind === "name" ? ear.topic.text : channel.slice(stem);
+    const message = readMessage(text);
+    const { place } = this.#context;
+    if (!message) tellDropped(name);
+    // A signal says nothing of the keys, so that its emitter may have read the id before they were lost.
+    else if (place.isHere(message.place) || place.wasHere(message.place)) this.#hear(ear, name, message.text);
+    else if (message.place === NO_PLACE) return;
+    else if (!ear.held) void this.#hold(ear, { name, message });
+    else if (ear.held.length < MOST_HELD) ear.held.push({ name, message });
+    else tellDropped(name);
+  }
+
+  /** A message that names another place is heard where the next reading finds that place. Those of this place do not wait for it. */
+  async #hold(ear: Ear, told: Told): Promise<void> {
+    const held = [told];
+    ear.held = held;
+    const here = await this.#context.place.nextId().catch(() => null);
+    ear.held = null;
+    for (const { name, message } of held) if (message.place === here) this.#hear(ear, name, message.text);
+  }
+
+  #hear({ topic, listeners }: Ear, name: string, text: string): void {
     const blank = text.indexOf(" ");
     const id = blank < 0 ? text : text.slice(0, blank);
     const once = `${id} ${keyOf(topic)}`;
     if (this.#recent.get(once)) return;
     this.#recent.set(once, true);
-    const stem = signalChannel(this.#context.prefix, "").length;
-    const name = topic.kind === "name" ? topic.text : channel.slice(stem);
     const copies = copiesOf(name, blank < 0 ? "" : text.slice(blank + 1));
     if (!copies) return;
     for (const listener of [...listeners]) listener.heard(copies);
@@ -165,11 +207,14 @@ export function copiesOf(name: string, encoded: string): Copies | null {
       first = null;
       return heard;
     };
-  } catch (error) {
-    if (!(error instanceof IndeterminateError)) throw error;
-    publish("holdfast:signal:dropped", () => ({ signal: name, reason: "unreadable" }));
+  } catch {
+    tellDropped(name);
     return null;
   }
+}
+
+function tellDropped(signal: string): void {
+  publish("holdfast:signal:dropped", () => ({ signal, reason: "unreadable" }));
 }
 
 function keyOf({ kind, text }: Topic): string {

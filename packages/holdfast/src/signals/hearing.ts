@@ -23,7 +23,16 @@ export interface Open {
 
 export type HearingContext = Pick<
   RedisContext,
-  "port" | "prefix" | "callTimeoutMs" | "random" | "inbox" | "owner" | "schedule" | "watcher" | "replica"
+  | "port"
+  | "prefix"
+  | "callTimeoutMs"
+  | "random"
+  | "inbox"
+  | "owner"
+  | "schedule"
+  | "watcher"
+  | "replica"
+  | "place"
 >;
 
 export class Hearing {
@@ -59,18 +68,29 @@ export class Hearing {
     let place: Place | null = null;
     let hasLeft = false;
     let isJoining = true;
+    // What comes by the channel would be heard late until the place is known.
+    const id = this.context.place.id();
+    const known = typeof id === "string" ? null : id.catch(() => null);
+    const seated = (): void => {
+      if (!known) hearer.seated();
+      else {
+        void known.then(() => {
+          if (!hasLeft) hearer.seated();
+        });
+      }
+    };
     const seat: Hearer = {
       kind: hearer.kind,
       get hasRoom() {
         return hearer.hasRoom;
       },
       take: (copies) => hearer.take(copies),
-      seated: () => hearer.seated(),
+      seated,
       answered: () => hearer.answered(),
       troubled: (error) => {
         hearer.troubled(error);
         // The primary does not answer, and the replica tells whatever is emitted there.
-        if (!hasLeft && this.context.replica && this.#ears.isUp(topic)) hearer.seated();
+        if (!hasLeft && this.context.replica && this.#ears.isUp(topic)) seated();
       },
     };
     const close = this.#ears.open(topic, {
@@ -78,7 +98,7 @@ export class Hearing {
         if (!isJoining) hearer.answered();
         if (hasLeft || place) return;
         if (topic.kind === "name") place = this.#seats.sit(topic.text, seat);
-        else hearer.seated();
+        else seated();
       },
       heard: (copies) => hearer.heard(copies),
       refused: (error) => hearer.troubled(error),

@@ -46,7 +46,7 @@ export function outcomeOf(number: unknown): Outcome {
 
 export type SeatContext = Pick<
   RedisContext,
-  "port" | "prefix" | "callTimeoutMs" | "random" | "inbox" | "owner"
+  "port" | "prefix" | "callTimeoutMs" | "random" | "inbox" | "owner" | "place"
 >;
 
 export class SeatScripts {
@@ -62,9 +62,21 @@ export class SeatScripts {
 
   /** Returns how many heard it. @throws {ServerError} @throws {IndeterminateError} */
   async emit(name: string, data: string): Promise<number> {
-    const { port, prefix, random, callTimeoutMs } = this.#context;
+    const { random, place } = this.#context;
     const message = data === "" ? random.id() : `${random.id()} ${data}`;
-    const args = [signalChannel(prefix, name), message, this.#elsewhere];
+    const found = place.id();
+    // At once where it can: calls of one turn keep their order.
+    const id = typeof found === "string" ? found : await found;
+    const heard = await this.#emitAt(id, name, message);
+    if (heard > 0) return heard;
+    // Nobody was there: the server may have lost its data since, and those who listen are elsewhere.
+    const later = await place.checkedId().catch(() => id);
+    return later === id ? heard : this.#emitAt(later, name, message);
+  }
+
+  async #emitAt(place: string, name: string, message: string): Promise<number> {
+    const { port, prefix, callTimeoutMs } = this.#context;
+    const args = [signalChannel(prefix, name), place, message, this.#elsewhere];
     return Number(await port.script(emitScript, [this.#keys(name)[0]], args, callTimeoutMs));
   }
 

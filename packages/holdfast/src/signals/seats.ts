@@ -7,6 +7,7 @@
 import { BoundedMap } from "../bounded-map.js";
 import { type HoldfastError, isLasting } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
+import { readWords } from "../redis/message.js";
 import { groupBySlot } from "../redis/slots.js";
 import type { Watch } from "../redis/watcher.js";
 import { publish } from "../telemetry/events.js";
@@ -185,8 +186,8 @@ export class Seats {
     inbox.open();
     this.#replicaInbox ??=
       replica?.watcher.watch(inbox.channel, {
-        message: (text) => {
-          const [verb, ...words] = text.split(" ");
+        message: (message) => {
+          const [verb, ...words] = readWords(message);
           if (verb === "signal") this.#message(words);
         },
         look() {},

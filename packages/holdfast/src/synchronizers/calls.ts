@@ -9,7 +9,7 @@ import { script as deleteScript } from "./lua/delete.lua.js";
 
 export type SynchronizerContext = Pick<
   RedisContext,
-  "port" | "prefix" | "callTimeoutMs" | "random" | "schedule" | "watcher" | "inbox" | "owner"
+  "port" | "prefix" | "callTimeoutMs" | "random" | "schedule" | "watcher" | "inbox" | "owner" | "place"
 >;
 
 export type SynchronizerNoun = "event" | "latch" | "barrier";
@@ -26,6 +26,11 @@ export class SynchronizerCalls {
     this.key = synchronizerKey(context.prefix, noun, name);
     this.#context = context;
     this.#noun = noun;
+  }
+
+  /** The channel of the changes, and the place that a message there names. */
+  get channel(): [string, string] {
+    return [this.key, this.#context.place.word];
   }
 
   /** @throws {ServerError} @throws {IndeterminateError} @throws {ClosedError} */

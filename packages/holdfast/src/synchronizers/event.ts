@@ -63,8 +63,7 @@ export class SharedEvent<Data = unknown> {
     this.#source = {
       channel: calls.key,
       read: () => this.#read(),
-      parse: parseMessage,
-      isLater: (state, known) => state.version > known.version,
+      told: { parse: parseMessage, isLater: (state, known) => state.version > known.version },
     };
   }
 
@@ -76,7 +75,7 @@ export class SharedEvent<Data = unknown> {
    */
   async set(data?: Data): Promise<{ readonly version: bigint }> {
     const text = data === undefined ? "" : encodeValue("data", data);
-    const args = [this.#calls.key, text, keepText(this.#keepMs)];
+    const args = [...this.#calls.channel, text, keepText(this.#keepMs)];
     const keys = [this.#calls.key, this.#calls.newRequest()];
     const version = parseVersion(await tellCaller(this.#calls.run(setScript, keys, args)));
     publish("holdfast:event:set", () => ({ event: this.name, version }));
@@ -86,7 +85,7 @@ export class SharedEvent<Data = unknown> {
   /** Clears the event. Returns the version of this change, or of the last one when the event was not set. Errors as for `set`. */
   async clear(): Promise<{ readonly version: bigint }> {
     const keys = [this.#calls.key, this.#calls.newRequest()];
-    const version = parseVersion(await tellCaller(this.#calls.run(clearScript, keys, [this.#calls.key])));
+    const version = parseVersion(await tellCaller(this.#calls.run(clearScript, keys, this.#calls.channel)));
     publish("holdfast:event:cleared", () => ({ event: this.name, version }));
     return { version };
   }

@@ -58,8 +58,7 @@ export class Latch {
     this.#source = {
       channel: calls.key,
       read: () => this.#read(),
-      parse: parseMessage,
-      isLater: (state, known) => state.version > known.version,
+      told: { parse: parseMessage, isLater: (state, known) => state.version > known.version },
     };
   }
 
@@ -76,7 +75,7 @@ export class Latch {
     if (!Number.isSafeInteger(n) || n < 1)
       throw new InvalidArgumentError("n", "must be a whole number from 1");
     const keys = [this.#calls.key, this.#calls.newRequest()];
-    const args = [this.#calls.key, String(this.#size), this.#keep, String(n), by ?? ""];
+    const args = [...this.#calls.channel, String(this.#size), this.#keep, String(n), by ?? ""];
     const reply = await tellCaller(this.#calls.run(countDownScript, keys, args));
     const [, count, counted] = this.#checked(replyRow(reply, 2));
     const result = { count: Number(count), counted: Number(counted) === 1 };
@@ -121,7 +120,7 @@ export class Latch {
    */
   async reset(): Promise<{ readonly generation: bigint }> {
     const keys = [this.#calls.key, this.#calls.newRequest()];
-    const args = [this.#calls.key, String(this.#size), this.#keep];
+    const args = [...this.#calls.channel, String(this.#size), this.#keep];
     const [, generation] = this.#checked(
       replyRow(await tellCaller(this.#calls.run(resetScript, keys, args)), 2),
     );

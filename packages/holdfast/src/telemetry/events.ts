@@ -157,6 +157,8 @@ export interface HoldfastEvents {
    * signal on had no answer. `unreadable`: another program published something on the channel.
    */
   "holdfast:signal:dropped": { readonly signal: string; readonly reason: "unanswered" | "unreadable" };
+  /** A message on a channel of holdfast could not be read, and nothing of it is believed. Another program published it. */
+  "holdfast:message:dropped": { readonly error: Error };
   /** The work of `hf.once` ran for `tookMs`, and its result is stored for `keepMs`. */
   "holdfast:once:ran": OnceEvent & {
     readonly fence: bigint;
@@ -247,6 +249,7 @@ const NAMES: { readonly [Name in keyof HoldfastEvents]: true } = {
   "holdfast:signal:interrupted": true,
   "holdfast:signal:passed-on": true,
   "holdfast:signal:dropped": true,
+  "holdfast:message:dropped": true,
   "holdfast:once:ran": true,
   "holdfast:once:skipped": true,
   "holdfast:once:failed": true,

@@ -6,6 +6,7 @@ import { LaneControl } from "../../src/lanes/lane-control.js";
 import { LaneScripts } from "../../src/lanes/lane-scripts.js";
 import type { Given } from "../../src/queues/delivery-scripts.js";
 import { inboxChannel } from "../../src/redis/keys.js";
+import { readWords } from "../../src/redis/message.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";
 import type { Script } from "../../src/redis/script.js";
 
@@ -82,9 +83,9 @@ export class LaneProcess {
     this.#lab = lab;
     const channel = inboxChannel(PREFIX, id);
     this.#ears = lab.wire();
-    this.#ears.listen(channel, (text) => {
-      const [verb, , handle, ...words] = text.split(" ");
-      if (verb !== "lanes") throw new Error(`another message: ${text}`);
+    this.#ears.listen(channel, (message) => {
+      const [verb, , handle, ...words] = readWords(message);
+      if (verb !== "lanes") throw new Error(`another message: ${message}`);
       this.gifts.push(handle === undefined ? null : { handle, body: words.join(" ") });
     });
     const port = new EnginePort(lab.wire());
@@ -237,7 +238,10 @@ function read(text: string, from: number): [Answer, number] {
   if (text[from] === "-") return [new Error(line), next];
   const length = Number(line);
   if (length < 0 || text[from] === "_") return [null, next];
-  if (text[from] === "$") return [text.slice(next, next + length), next + length + 2];
+  if (text[from] === "$") {
+    const bytes = Buffer.from(text.slice(next, next + length), "latin1");
+    return [bytes.toString(), next + length + 2];
+  }
   const items: Answer[] = [];
   let at = next;
   for (let place = 0; place < length; place++) {

@@ -234,8 +234,7 @@ class Walk {
       const parsed = parseHandle(handle);
       if (!parsed) throw new Error(handle);
       const { lane, number } = parseTicket(parsed.id);
-      const text = Buffer.from(body, "latin1").toString();
-      this.#model.deliver(lane, number, parsed.attempt, Number(parsed.token), text, this.#nowMs);
+      this.#model.deliver(lane, number, parsed.attempt, Number(parsed.token), body, this.#nowMs);
       this.#held.push({ process, handle, lane, number });
     }
   }

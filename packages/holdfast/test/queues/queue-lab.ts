@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { QueueScripts } from "../../src/queues/queue-scripts.js";
 import { checkQueue, type QueueOptions } from "../../src/queues/settings.js";
 import { inboxChannel, queueKeys } from "../../src/redis/keys.js";
+import { readMessage } from "../../src/redis/message.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";
 import type { Script } from "../../src/redis/script.js";
 
@@ -96,7 +97,7 @@ export async function open(
   if (listens) {
     listener = redis.duplicate();
     listeners.push(listener);
-    listener.on("message", (_, text: string) => messages.push(text));
+    listener.on("message", (_, message: string) => messages.push(readMessage(message)?.text ?? message));
     await listener.subscribe(channel);
   }
   const inbox = { channel, up: listens };

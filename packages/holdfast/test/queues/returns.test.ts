@@ -1,5 +1,6 @@
 /** The scripts by which messages come back: returns, deadlines, dead processes, delays, dead letters. */
 import { expect, test } from "vitest";
+import { readMessage } from "../../src/redis/message.js";
 import { gift, heard, keys, name, nextSeq, onEngine, open, type Process, redis } from "./queue-lab.js";
 
 onEngine();
@@ -62,7 +63,7 @@ test("after its last attempt a message is a dead letter with its reason, and its
   const one = await open({ maxAttempts: 2, keepDead: 2 });
   const heardOf: string[] = [];
   const listener = redis.duplicate();
-  listener.on("message", (_, text: string) => heardOf.push(text));
+  listener.on("message", (_, message: string) => heardOf.push(readMessage(message)?.text ?? ""));
   const ids = await one.push("j1", "j2", "j3");
   await listener.subscribe(one.scripts.resultKey(ids[0] as string));
   for (let round = 0; round < 6; round += 1) {

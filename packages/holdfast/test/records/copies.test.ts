@@ -59,6 +59,7 @@ async function sendAs(
     "",
     0,
     together ? 1 : 0,
+    "",
     ...args,
   )) as Row[];
 }

@@ -3,6 +3,7 @@ import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
 import { IndeterminateError, ServerError } from "../../src/errors.js";
 import { Inbox } from "../../src/redis/inbox.js";
+import { writeMessage } from "../../src/redis/message.js";
 import type { MessageListener, RedisPort, Topic } from "../../src/redis/port.js";
 import { Subscriber, type TopicListener } from "../../src/redis/subscriber.js";
 
@@ -305,14 +306,16 @@ test("an inbox reports a server that will not let this process listen; the next 
   expect([opened.length, latest().closed, inbox.up]).toEqual([2, true, false]);
 });
 
-test("an inbox reads a message as a verb and words; a verb that nobody knows is ignored", async () => {
+test("an inbox reads a message as a verb and words; a verb that nobody knows, and what is not whole, is ignored", async () => {
   const inbox = new Inbox(subscriber, "inbox");
   const heard: (readonly string[])[] = [];
   inbox.handle("grant", (words) => heard.push(words));
   inbox.open();
   await connected();
   const topic: Topic = { kind: "channel", name: "inbox" };
-  for (const text of ["grant a 1 2", "nonsense", ""]) latest().listener.message(topic, text, "inbox");
+  const whole = ["grant a 1 2", "nonsense", ""].map((text) => writeMessage("", text));
+  for (const message of [...whole, "grant b 1 2", " 12 grant c 1 2"])
+    latest().listener.message(topic, message, "inbox");
   expect(heard).toEqual([["a", "1", "2"]]);
 });
 

@@ -2,6 +2,8 @@
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
 import { ClosedError, type HoldfastError, IndeterminateError, ServerError } from "../../src/errors.js";
+import { writeMessage } from "../../src/redis/message.js";
+import type { Place } from "../../src/redis/place.js";
 import type { MessageListener, RedisPort } from "../../src/redis/port.js";
 import { Subscriber } from "../../src/redis/subscriber.js";
 import { type StateSource, WatchedStates } from "../../src/redis/watched-state.js";
@@ -23,11 +25,14 @@ let watcher: Watcher;
 const source: StateSource<number> = {
   channel: "c",
   read: () => new Promise((resolve, reject) => readings.push({ resolve, reject })),
-  parse: (text) => (text === "?" ? null : Number(text)),
-  isLater: (state, known) => state > known,
+  told: {
+    parse: (text) => (text === "?" ? null : Number(text)),
+    isLater: (state, known) => state > known,
+  },
 };
 const above = (least: number) => (state: number) => (state > least ? { value: state } : null);
 const forever = { waitMs: Number.POSITIVE_INFINITY, signal: undefined };
+const place: Pick<Place, "isHere" | "listen"> = { isHere: (word) => word === "here", listen: () => () => {} };
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
@@ -47,7 +52,7 @@ beforeEach(() => {
   };
   const schedule = new Schedule(clock);
   watcher = new Watcher(new Subscriber(port, clock, 1_000), schedule, { fraction: () => 0, id: () => "id" });
-  states = new WatchedStates({ watcher, schedule });
+  states = new WatchedStates({ watcher, schedule, place });
 });
 
 async function subscribed(): Promise<void> {
@@ -61,7 +66,8 @@ async function read(state: number): Promise<void> {
   await settled();
 }
 
-const say = (text: string): void => opened.at(-1)?.message({ kind: "channel", name: "c" }, text, "c");
+const say = (text: string): void =>
+  opened.at(-1)?.message({ kind: "channel", name: "c" }, writeMessage("here", text), "c");
 
 test("what is there already needs no subscription", async () => {
   const wait = states.until(source, above(0), forever);

@@ -31,7 +31,7 @@ function passOn(id: string, hop: number, inbox: string): Promise<unknown> {
 }
 
 function emit(): Promise<unknown> {
-  return redis.eval(emitScript.source, 1, signalKeys("t", name)[0], "channel", "id j1", ELSEWHERE);
+  return redis.eval(emitScript.source, 1, signalKeys("t", name)[0], "channel", "place", "id j1", ELSEWHERE);
 }
 
 test("emit-one: 0 without a waiter, 1 once handed over, 2 once confirmed; a copy hands over nothing", async () => {

@@ -1,5 +1,6 @@
 /** Signals on a real engine: who hears them, and how many. */
 import { describe, expect, test } from "vitest";
+import { writeMessage } from "../../src/redis/message.js";
 import { begun, name, onEngine, open, redis, started, told, until } from "./signal-lab.js";
 
 onEngine();
@@ -70,8 +71,12 @@ describe("emit", () => {
   test("a message of another program is dropped", async () => {
     const hf = open();
     const listener = await hf.signal(name).listen();
-    for (const text of ["", "x", "id1 {not json", "id2 j{", "🎏 🎏"])
-      await redis.publish(`holdfast:signal:${name}`, text);
+    const place = await redis.get("holdfast:place");
+    const channel = `holdfast:signal:${name}`;
+    for (const text of ["", "x", "id1 {not json", "id2 j{", "🎏 🎏"]) {
+      await redis.publish(channel, text);
+      await redis.publish(channel, writeMessage(place ?? "", text));
+    }
     await hf.signal(name).emit("good");
     const heard = [await listener.next(), await listener.next()].map(({ value }) => value.data);
     // A word alone is a signal without data.

@@ -32,9 +32,9 @@ async function resend(request: Run, between: Run): Promise<void> {
   expect(await dump()).toBe(before);
 }
 
-const set = (id: string) => call(setEvent, ["e", `r${id}`], "e", "j1", "0");
-const clear = (id: string) => call(clearEvent, ["e", `r${id}`], "e");
-const count = (id: string, by = "") => call(countDown, ["l", `r${id}`], "l", "3", "0", "1", by);
+const set = (id: string) => call(setEvent, ["e", `r${id}`], "e", "", "j1", "0");
+const clear = (id: string) => call(clearEvent, ["e", `r${id}`], "e", "");
+const count = (id: string, by = "") => call(countDown, ["l", `r${id}`], "l", "", "3", "0", "1", by);
 
 test("a copy of a set does not undo a clear, and a copy of a clear no set", async () => {
   await resend(set("1"), clear("2"));
@@ -49,12 +49,12 @@ test("a copy of a delete does not delete what came since", async () => {
 
 test("a copy of a count-down counts nothing, also after a reset", async () => {
   await resend(count("1"), count("2"));
-  await resend(count("3", "x"), call(reset, ["l", "r4"], "l", "3", "0"));
+  await resend(count("3", "x"), call(reset, ["l", "r4"], "l", "", "3", "0"));
 });
 
 test("a copy of a reset does not begin again", async () => {
   await count("1")();
-  await resend(call(reset, ["l", "r2"], "l", "3", "0"), count("3"));
+  await resend(call(reset, ["l", "r2"], "l", "", "3", "0"), count("3"));
 });
 
 const KEYS = ["b", "b:leases", "b:arrivals", "b:tripped", "b:data"];

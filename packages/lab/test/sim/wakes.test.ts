@@ -21,12 +21,12 @@ it("asks no more than once for each wake, and has the lock by the first answer",
   });
   let asked = 0;
   scene.world.at(2_000, () => {
-    const [id] = scene.node.peek("ZRANGE", "holdfast:{it}:line", "0", "0") as string[];
+    const [id = ""] = scene.node.peek("ZRANGE", "holdfast:{it}:line", "0", "0") as string[];
     const inboxes = scene.node.peek("PUBSUB", "CHANNELS", "holdfast:inbox:*") as string[];
     scene.node.peek("DEL", "holdfast:{it}:lock");
     asked = scene.scriptsRun;
     for (let wake = 0; wake < WAKES; wake += 1)
-      for (const inbox of inboxes) scene.node.peek("PUBLISH", inbox, `wake ${id}`);
+      for (const inbox of inboxes) scene.node.peek("PUBLISH", inbox, ` ${5 + id.length} wake ${id}`);
   });
   await scene.until(10_000);
   expect(hadMs).toBeGreaterThan(0);

@@ -63,7 +63,7 @@ local rec, is_cancelled = change(q, name), 0
 if number >= rec.next then is_cancelled = cancel_in_list(rec) else is_cancelled = cancel_returned(rec) end
 if is_cancelled == 1 then
   redis.call('SET', outcome, 'cancelled', 'PX', q.keep_results)
-  redis.call('PUBLISH', q.results .. number .. '@' .. name, 'cancelled')
+  send(q.results .. number .. '@' .. name, '', 'cancelled')
   deal(q)
   if q.is_sooner then tell_one(q) end
 end

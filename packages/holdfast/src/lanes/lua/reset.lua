@@ -13,6 +13,7 @@ Retry    safe
 Clock    none
 Cost     O(n) with n lanes; at most about 1,000 of them in one call
 ]]
+--- @include "../../redis/lua/_message.lua"
 local about, rec, idle, name, inboxes = KEYS[1], KEYS[2], KEYS[6], ARGV[1], ARGV[2]
 local found = redis.pcall('HSCAN', rec, 0, 'COUNT', 1000)
 if not found.err then
@@ -24,5 +25,5 @@ if not found.err then
 end
 local processes = redis.pcall('ZRANGE', idle, 0, -1)
 redis.call('UNLINK', unpack(KEYS))
-for _, process in ipairs(processes) do redis.call('PUBLISH', inboxes .. process, 'lanes ' .. name) end
+for _, process in ipairs(processes) do send(inboxes .. process, '', 'lanes ' .. name) end
 return 1

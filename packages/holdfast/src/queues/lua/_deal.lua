@@ -11,7 +11,7 @@ local GIFTS = 64
 local OVERDUE = 16
 
 local function publish(q, process, words)
-  return redis.call('PUBLISH', q.inboxes .. process, q.verb .. ' ' .. q.name .. words)
+  return send(q.inboxes .. process, '', q.verb .. ' ' .. q.name .. words)
 end
 
 -- Processes with free places that listen, as far as this server knows; the others leave. The one with most room is first.

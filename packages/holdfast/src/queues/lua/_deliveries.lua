@@ -14,6 +14,7 @@ q.results      what the channel of an outcome begins with. Its key is <about>:re
                "done <token> <result>" or "dead <attempts> <reason>"; it is written once the handle was removed, and lives keep_results ms
 q.max_attempts, q.keep_dead, q.keep_results   numbers; max_attempts 0: no bound
 ]]
+--- @include "../../redis/lua/_message.lua"
 --- @include "_handle.lua"
 --- @include "_lease.lua"
 
@@ -24,7 +25,7 @@ end
 
 local function set_outcome(q, number, kind, text)
   redis.call('SET', q.about .. ':result:' .. number, kind .. ' ' .. text, 'PX', q.keep_results)
-  redis.call('PUBLISH', q.results .. number, kind)
+  send(q.results .. number, '', kind)
 end
 
 -- words: handle and result of each, the result '' where none is stored. Returns the late ones: {[place from 0] = true}, or nil.

@@ -81,6 +81,6 @@ if is_cancelled == 0 then is_cancelled = drop_overdue() end
 if is_cancelled == 0 then is_cancelled = drop_in_line() end
 if is_cancelled == 1 then
   redis.call('SET', outcome, 'cancelled', 'PX', keep_results)
-  redis.call('PUBLISH', results .. number, 'cancelled')
+  send(results .. number, '', 'cancelled')
 end
 return is_cancelled

@@ -29,6 +29,7 @@ Cost     O(n log m) with n the messages, and m the deliveries of all processes. 
          number of plain ones that wait
 ]]
 --- @include "_about.lua"
+--- @include "../../redis/lua/_message.lua"
 --- @include "_lease.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
@@ -69,7 +70,7 @@ if is_plain and #ARGV == first_message then
     redis.call('HDEL', q.off, handle)
     checked(q.away, parked)
   end
-  if redis.call('PUBLISH', q.inboxes .. process, 'queue ' .. q.name .. ' ' .. handle .. ' ' .. body) > 0 or not q.is_sure then
+  if send(q.inboxes .. process, '', 'queue ' .. q.name .. ' ' .. handle .. ' ' .. body) > 0 or not q.is_sure then
     if idle[2] == '-1' then redis.call('ZREM', q.idle, process)
     else redis.call('ZADD', q.idle, tonumber(idle[2]) + 1, process) end
     answer = number .. '/1/0/0/'

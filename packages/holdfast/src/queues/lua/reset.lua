@@ -12,9 +12,10 @@ Retry    safe
 Clock    none
 Cost     O(n) with n the processes that are idle; the rest is freed in the background
 ]]
+--- @include "../../redis/lua/_message.lua"
 local idle = KEYS[5]
 local name, inboxes = ARGV[1], ARGV[2]
 local processes = redis.pcall('ZRANGE', idle, 0, -1)
 local is_there = redis.call('UNLINK', unpack(KEYS)) > 0
-for _, process in ipairs(processes) do redis.call('PUBLISH', inboxes .. process, 'queue ' .. name) end
+for _, process in ipairs(processes) do send(inboxes .. process, '', 'queue ' .. name) end
 return is_there and 1 or 0

@@ -7,7 +7,8 @@ ARGV[2]     number    integer: rises with every call of the process, and is the 
 ARGV[3]     since     us by the server's clock when this update() first failed; '0' before that; '' when this is no update()
 ARGV[4]     hold      us for which others let this update() pass, when it fails again
 ARGV[5]     together  '1': all are written or none; '0': each by itself
-ARGV[6..]             six for each key:
+ARGV[6]     place     string: see redis/lua/_message.lua
+ARGV[7..]             six for each key:
             value     as values.ts writes it; '' deletes
             expected  the version that must be there, 16 digits; '0': none ever; 'none': no value; '': any
             token     decimal digits, without leading zeros; '': without a fence
@@ -32,10 +33,12 @@ Cost     O(n), at most 8 commands each
 ]]
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
+--- @include "../../redis/lua/_message.lua"
 --- @include "_record.lua"
 local writer, number, since, hold = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local together = ARGV[5] == '1'
-local first_of = function(place) return place * 6 end
+local place_of_keys = ARGV[6]
+local first_of = function(place) return place * 6 + 1 end
 local minute_us, longest_writes, longest_turn_us, largest_told = 60000000, 6000, 10000000, 8192
 
 -- The number and the version of the last write of this process.
@@ -123,7 +126,7 @@ local function write(key, first, record, now)
   else redis.call('PEXPIRE', key, keep) end
   local told = value == '' and '-' or #value <= largest_told and value or ''
   -- It is written: a refused message must not make an error of it.
-  redis.pcall('PUBLISH', ARGV[first + 5], version .. ' ' .. (keep == '' and '0' or keep) .. ' ' .. told)
+  pcall(send, ARGV[first + 5], place_of_keys, version .. ' ' .. (keep == '' and '0' or keep) .. ' ' .. told)
   return { 1, version }
 end
 

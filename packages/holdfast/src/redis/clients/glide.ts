@@ -57,7 +57,8 @@ export interface GlideMaker {
   createClient(config: Config): Promise<Subscriber>;
 }
 
-/** GLIDE's numbers for text replies and for RESP3, which its subscriptions need. */
+/** GLIDE's numbers for replies of bytes and of text, and for RESP3, which its subscriptions need. */
+const BYTES = 0;
 const TEXT = 1;
 const RESP3 = 0;
 /** GLIDE's numbers for what is subscribed to. */
@@ -209,7 +210,8 @@ function openSubscriber(config: Config, maker: GlideMaker, listener: MessageList
   return maker.createClient({
     ...config,
     protocol: RESP3,
-    defaultDecoder: TEXT,
+    // As text, GLIDE throws in nobody's call for a message that is none, and Node ends the process.
+    defaultDecoder: BYTES,
     lazyConnect: false,
     pubsubSubscriptions: { channelsAndPatterns: {}, callback },
   });

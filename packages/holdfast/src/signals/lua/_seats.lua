@@ -19,6 +19,7 @@ The outcome is published to the emitter as "emitted <id> <outcome>".
 
 A seat without hearers stays until its end, so that a late copy of an older statement does not bring it back.
 ]]
+--- @include "../../redis/lua/_message.lua"
 local SEAT_MS = 15000
 -- How long a signal waits for a process that does not state its seat again, because it is paused or cut off.
 local MAIL_MS = 60000
@@ -103,7 +104,7 @@ local MAIL = '^(%d+) (%S+) (.*)$'
 
 local function set_outcome(done, emitter, id, outcome)
   redis.call('SET', done, outcome, 'PX', MAIL_MS)
-  redis.call('PUBLISH', emitter, 'emitted ' .. id .. ' ' .. outcome)
+  send(emitter, '', 'emitted ' .. id .. ' ' .. outcome)
 end
 
 -- Waiters that were chosen, and have not confirmed it, wait no more.
@@ -134,6 +135,6 @@ local function hand_over(seats, mail, seat, signal)
   redis.call('HSET', mail, signal.id, signal.hop .. ' ' .. signal.emitter .. ' ' .. signal.data)
   keep(seats, SEAT_MS + MAIL_MS)
   keep(mail, SEAT_MS + MAIL_MS)
-  redis.call('PUBLISH', seat.inbox,
+  send(seat.inbox, '',
     'signal ' .. signal.name .. ' ' .. signal.hop .. ' ' .. signal.id .. ' ' .. signal.data)
 end

@@ -2,9 +2,10 @@
 emit: tells everybody who waits for a signal, and counts them.
 
 KEYS[1]  seats      hash    see _seats.lua
-ARGV[1]  channel    string  of the signal
-ARGV[2]  message    string  its id and its data
-ARGV[3]  elsewhere  0 or 1  a process may listen at a server that this script does not see
+ARGV[1]  channel    string  of the signal, at its place
+ARGV[2]  place      string  see redis/lua/_message.lua
+ARGV[3]  message    string  its id and its data
+ARGV[4]  elsewhere  0 or 1  a process may listen at a server that this script does not see
 
 Returns  the number of waiters and listeners that the message reaches; those of patterns are not counted
 Raises   WRONGTYPE where another program owns the key; then nobody was told
@@ -16,9 +17,9 @@ Cost     O(n) with n the processes that wait for the name, and all subscribers o
 --- @include "../../redis/lua/_clock.lua"
 --- @include "_seats.lua"
 local seats = KEYS[1]
-local channel, message, elsewhere = ARGV[1], ARGV[2], ARGV[3] == '1'
+local channel, place, message, elsewhere = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
 local all = all_seats(seats)
-local is_heard = redis.call('PUBLISH', channel, message) > 0 or elsewhere
+local is_heard = send(channel, place, message) > 0 or elsewhere
 if #all == 0 then return 0 end
 local heard = 0
 for _, seat in ipairs(live_seats(all, read_ms(), elsewhere)) do

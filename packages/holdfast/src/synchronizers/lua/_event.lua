@@ -10,6 +10,7 @@ event  hash  version  of the last set, clear or delete
 A state is four texts: version, set, is_set, data. The message on the channel is these with blanks between, or only the version
 where the data is too long for a message.
 ]]
+--- @include "../../redis/lua/_message.lua"
 local LONGEST_MESSAGE = 16384
 local NEVER = '0000000000000000'
 
@@ -20,7 +21,7 @@ local function read_event(event, now)
   return { version, set, is_set, data }
 end
 
-local function publish_event(channel, state)
+local function publish_event(channel, place, state)
   local text = table.concat(state, ' ')
-  redis.call('PUBLISH', channel, #text <= LONGEST_MESSAGE and text or state[1])
+  send(channel, place, #text <= LONGEST_MESSAGE and text or state[1])
 end

@@ -10,6 +10,7 @@ latch  hash  version     of the last change
 
 A state is five texts: version, generation, opened, size, left. The message on the channel is these with blanks between.
 ]]
+--- @include "../../redis/lua/_message.lua"
 local NEVER = '0000000000000000'
 
 -- Size and left are empty where there is no latch.

@@ -36,6 +36,7 @@ local process, inboxes, listening, elsewhere, owner = ARGV[6], ARGV[7], ARGV[8],
 
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
+--- @include "../../redis/lua/_message.lua"
 --- @include "_fields.lua"
 --- @include "_barrier.lua"
 local now = read_clock()
@@ -125,7 +126,7 @@ local function trip()
   begin_generation()
   write_state()
   prune()
-  for _, id in ipairs(ids) do redis.call('PUBLISH', inboxes .. id, messages[id]) end
+  for _, id in ipairs(ids) do send(inboxes .. id, '', messages[id]) end
 end
 
 local function arrive(arrival, brought)

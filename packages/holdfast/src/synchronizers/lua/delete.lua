@@ -4,7 +4,7 @@ delete: delete a synchronizer, and keep its version for a day, so that no later 
 KEYS[1]     request  string  what this request returned; lives for a minute
 KEYS[2]     state    hash    see _fields.lua
 KEYS[3..n]  others   keys of any type that go with it
-ARGV[1]     channel  string  of the synchronizer: the message is the version, which makes its listeners read
+ARGV[1]     channel  string  of the synchronizer: its listeners read again
 ARGV[2]     field    string  the field that the state has unless it was deleted
 
 Returns  1  deleted
@@ -20,6 +20,7 @@ local channel, field = ARGV[1], ARGV[2]
 
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
+--- @include "../../redis/lua/_message.lua"
 --- @include "_fields.lua"
 local now = read_clock()
 local previous, found = read_fields(state, field)
@@ -32,5 +33,5 @@ for place = 2, #KEYS do redis.call('DEL', KEYS[place]) end
 redis.call('HSET', state, 'version', version)
 redis.call('PEXPIRE', state, TOMBSTONE_MS)
 redis.call('SET', request, '1', 'PX', REQUEST_MS)
-redis.call('PUBLISH', channel, version)
+send(channel, '', version)
 return 1

@@ -4,6 +4,7 @@ event-clear: clear an event. What is not set stays as it is.
 KEYS[1]  event    hash    see _event.lua
 KEYS[2]  request  string  the version that this request has left; lives for a minute
 ARGV[1]  channel  string  of the event
+ARGV[2]  place    string  see redis/lua/_message.lua
 
 Returns  version   16 digits: of this clear, or of the last change where the event was not set
 Raises   WRONGTYPE another program owns a key; nothing was written
@@ -13,7 +14,7 @@ Clock    the server's, read once
 Cost     O(1) and the listeners of the channel; 6 commands
 ]]
 local event, request = KEYS[1], KEYS[2]
-local channel = ARGV[1]
+local channel, place = ARGV[1], ARGV[2]
 
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
@@ -28,5 +29,5 @@ if state[3] ~= '1' then return state[1] end
 state[1], state[3] = next_version(state[1], now), '0'
 redis.call('HSET', event, 'version', state[1], 'is_set', '0')
 redis.call('SET', request, state[1], 'PX', REQUEST_MS)
-publish_event(channel, state)
+publish_event(channel, place, state)
 return state[1]

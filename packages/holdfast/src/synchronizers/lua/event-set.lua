@@ -4,8 +4,9 @@ event-set: set an event, which gives it a new version, also when it is set alrea
 KEYS[1]  event    hash    see _event.lua
 KEYS[2]  request  string  the version that this request has set; lives for a minute
 ARGV[1]  channel  string  of the event
-ARGV[2]  data     string  for those who wait; empty: nothing
-ARGV[3]  keep_ms  integer until the set is forgotten; 0: never
+ARGV[2]  place    string  see redis/lua/_message.lua
+ARGV[3]  data     string  for those who wait; empty: nothing
+ARGV[4]  keep_ms  integer until the set is forgotten; 0: never
 
 Returns  version   16 digits, above every earlier one
 Raises   WRONGTYPE another program owns a key; nothing was written
@@ -15,7 +16,7 @@ Clock    the server's, read once
 Cost     O(1) and the listeners of the channel; 7 commands
 ]]
 local event, request = KEYS[1], KEYS[2]
-local channel, data, keep_ms = ARGV[1], ARGV[2], ARGV[3]
+local channel, place, data, keep_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
@@ -32,5 +33,5 @@ redis.call('HSET', event, 'version', version, 'set', version, 'is_set', '1', 'en
 if ends == '' then redis.call('PERSIST', event)
 else redis.call('PEXPIRE', event, string.format('%.0f', keep_ms + TOMBSTONE_MS)) end
 redis.call('SET', request, version, 'PX', REQUEST_MS)
-publish_event(channel, { version, version, '1', data })
+publish_event(channel, place, { version, version, '1', data })
 return version

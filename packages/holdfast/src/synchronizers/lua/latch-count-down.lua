@@ -4,10 +4,11 @@ latch-count-down: count a latch down. The first use gives it its size.
 KEYS[1]  latch    hash    see _latch.lua
 KEYS[2]  request  string  what this request returned; lives for a minute
 ARGV[1]  channel  string  of the latch; it hears of the opening only
-ARGV[2]  size     integer the count with which the caller expects it to begin
-ARGV[3]  keep_ms  integer life of the key from now on; 0: for ever
-ARGV[4]  n        integer how much to count down, at least 1
-ARGV[5]  by       string  the party, which counts once in a generation; empty: nobody in particular
+ARGV[2]  place    string  see redis/lua/_message.lua
+ARGV[3]  size     integer the count with which the caller expects it to begin
+ARGV[4]  keep_ms  integer life of the key from now on; 0: for ever
+ARGV[5]  n        integer how much to count down, at least 1
+ARGV[6]  by       string  the party, which counts once in a generation; empty: nobody in particular
 
 Returns  {1, left, counted}  counted: 1, or 0 when it was open already or the party had counted
          {0, size}           it has another size; nothing was written
@@ -18,7 +19,7 @@ Clock    the server's, read once
 Cost     O(1), and the listeners of the channel when it opens; 8 commands
 ]]
 local latch, request = KEYS[1], KEYS[2]
-local channel, size, keep_ms, n, by = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local channel, place, size, keep_ms, n, by = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
@@ -47,5 +48,5 @@ if left > 0 and not has_counted then
 end
 prolong(latch, keep_ms, is_new)
 redis.call('SET', request, string.format('%.0f %.0f', left, counted), 'PX', REQUEST_MS)
-if counted == 1 and left == 0 then redis.call('PUBLISH', channel, table.concat(state, ' ')) end
+if counted == 1 and left == 0 then send(channel, place, table.concat(state, ' ')) end
 return {1, left, counted}

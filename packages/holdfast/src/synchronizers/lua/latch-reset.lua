@@ -4,8 +4,9 @@ latch-reset: begin a new generation of a latch, with its whole count.
 KEYS[1]  latch    hash    see _latch.lua
 KEYS[2]  request  string  the generation that this request began; lives for a minute
 ARGV[1]  channel  string  of the latch
-ARGV[2]  size     integer the count with which the caller expects it to begin
-ARGV[3]  keep_ms  integer life of the key from now on; 0: for ever
+ARGV[2]  place    string  see redis/lua/_message.lua
+ARGV[3]  size     integer the count with which the caller expects it to begin
+ARGV[4]  keep_ms  integer life of the key from now on; 0: for ever
 
 Returns  {1, generation}  16 digits
          {0, size}        it has another size; nothing was written
@@ -16,7 +17,7 @@ Clock    the server's, read once
 Cost     O(n) in the parties that have counted, and the listeners of the channel
 ]]
 local latch, request = KEYS[1], KEYS[2]
-local channel, size, keep_ms = ARGV[1], ARGV[2], ARGV[3]
+local channel, place, size, keep_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
@@ -34,5 +35,5 @@ redis.call('DEL', latch)
 write_latch(latch, state)
 prolong(latch, keep_ms, true)
 redis.call('SET', request, version, 'PX', REQUEST_MS)
-redis.call('PUBLISH', channel, table.concat(state, ' '))
+send(channel, place, table.concat(state, ' '))
 return {1, version}

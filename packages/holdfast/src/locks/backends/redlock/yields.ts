@@ -3,6 +3,7 @@
  * in line behind one that has no quorum asks it to. A lost message does no lasting harm: no seat is kept for long without a quorum.
  */
 import { inboxChannel, lockKeys } from "../../../redis/keys.js";
+import { NO_PLACE, writeMessage } from "../../../redis/message.js";
 import type { RedlockNode } from "./node.js";
 import type { Seat } from "./seat.js";
 import { claimIdOf, mayHaveQuorum, type Place, quorumOf } from "./votes.js";
@@ -33,7 +34,7 @@ function ask(seat: Seat, own: Place): void {
   if (!inbox) return;
   seat.asked = holder.id;
   const { port, prefix, callTimeoutMs } = node.context;
-  const text = `yield ${holder.id} ${own.ticket} ${sub.id}`;
+  const text = writeMessage(NO_PLACE, `yield ${holder.id} ${own.ticket} ${sub.id}`);
   // A process that does not hear it looks into the line when it does hear. The next sign of life asks again.
   port.command(["PUBLISH", inboxChannel(prefix, inbox), text], callTimeoutMs).catch(() => {});
 }

@@ -36,7 +36,7 @@ export const signal: Workload = {
     {
       rule: "S3",
       what: "emitOne is true once a process was chosen",
-      seed: 1,
+      seed: 24,
       change: {
         file: "signals/emissions.ts",
         from: 'if (outcome !== "handed") pending.resolve(outcome === "taken");',
@@ -46,7 +46,7 @@ export const signal: Workload = {
     {
       rule: "S3",
       what: "a signal that meets nobody counts as heard",
-      seed: 1,
+      seed: 28,
       change: {
         file: "signals/seats.ts",
         from: "if (copies && !this.#give(seat, copies)) {",

@@ -51,7 +51,7 @@ const canaries: readonly Canary[] = [
     seed: 4,
     change: {
       file: "synchronizers/lua/event-set.lua",
-      from: "publish_event(channel, { version, version, '1', data })",
+      from: "publish_event(channel, place, { version, version, '1', data })",
       to: "",
     },
   },

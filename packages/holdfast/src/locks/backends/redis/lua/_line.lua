@@ -10,6 +10,7 @@ elsewhere  true: a process may listen at a server that this script does not see,
 A clock set back must neither keep the dead alive nor hold a lease longer than its ttl: both are clamped
 where they are met. Whoever writes into line, waiters or banned has raised the flag of the lock before.
 ]]
+--- @include "../../../../redis/lua/_message.lua"
 --- @include "_waiters.lua"
 -- Nobody may take the lock any more without a look at the line.
 local function raise_flag(keys, state, now)
@@ -32,7 +33,7 @@ end
 local function tell(keys, waiter, token)
   local message = 'grant ' .. waiter.id .. ' ' .. token .. ' ' .. waiter.heartbeat
   message = message .. ' ' .. waiter.ttl_ms .. ' ' .. keys.lock
-  return redis.call('PUBLISH', waiter.inbox, message) > 0 or keys.elsewhere
+  return send(waiter.inbox, '', message) > 0 or keys.elsewhere
 end
 
 -- Gives the free lock to the first waiter in line. Returns its id and token, or nil: nobody is there.

@@ -46,6 +46,6 @@ if not hand_over(keys, state, now) then
 end
 local told = 0
 if ok and type(owner) == 'table' and type(owner.inbox) == 'string' and owner.inbox ~= '' then
-  told = redis.call('PUBLISH', inboxes .. owner.inbox, 'revoked ' .. id)
+  told = send(inboxes .. owner.inbox, '', 'revoked ' .. id)
 end
 return {1, now, held, expiry_ms, redis.call('GET', lock) or '', told}

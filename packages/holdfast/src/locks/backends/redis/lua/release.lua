@@ -32,6 +32,7 @@ if mine == ' ' .. id .. ' ' then
 end
 
 --- @include "../../../../redis/lua/_clock.lua"
+--- @include "../../../../redis/lua/_message.lua"
 local now = read_clock()
 if mine == '+' .. id .. ' ' then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
@@ -52,7 +53,7 @@ if mine == '+' .. id .. ' ' then
       local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
       redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
       local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
-      if redis.call('PUBLISH', inbox, grant) > 0 or elsewhere then
+      if send(inbox, '', grant) > 0 or elsewhere then
         redis.call('ZREM', line, next_id)
         redis.call('HDEL', waiters, next_id)
         return {2, next_id}
@@ -93,7 +94,7 @@ left = redis.call('HDEL', waiters, id) + left
 -- A lock that lost its state is free although others wait for it. The first of them hears of that from whoever leaves.
 if left > 0 and not state.id then
   first_waiter(keys, now, id, function(waiter)
-    return redis.call('PUBLISH', waiter.inbox, 'wake ' .. waiter.id) > 0 or elsewhere
+    return send(waiter.inbox, '', 'wake ' .. waiter.id) > 0 or elsewhere
   end)
 end
 return {left > 0 and 3 or 0}

@@ -100,7 +100,7 @@ export const queueCanaries: readonly Canary[] = [
     seed: 34,
     change: {
       file: "queues/lua/_deliveries.lua",
-      from: "  redis.call('PUBLISH', q.results .. number, kind)\n",
+      from: "  send(q.results .. number, '', kind)\n",
       to: "",
     },
   },

@@ -19,6 +19,7 @@ One hash, so that neither the leases nor the last token can be lost without the 
 or after the clock has moved past top. A lease that is over is found by a sweep over all of them, which runs when one may be over, or
 when the clock was set back: it cuts every lease to its own ttl.
 ]]
+--- @include "../../../../../redis/lua/_message.lua"
 local HEAD = '^(%d+) ([01]) (%d+) ([01]) (%d+) (%d+) (%d+) (%S+)$'
 local LEASE = '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 local NEVER = 9999999999999
@@ -114,7 +115,7 @@ end
 -- Tells a process. False: nobody listens there. The verb is the last word of the key: semaphore or rwlock.
 local function tell(p, inbox, message)
   local verb = string.match(p.permits, '[^:]+$')
-  return redis.call('PUBLISH', inbox, verb .. ' ' .. message) > 0 or p.elsewhere
+  return send(inbox, '', verb .. ' ' .. message) > 0 or p.elsewhere
 end
 
 -- Gives permits to the line in its order, as far as they go. One that wants more than there are at all is passed over, and keeps its

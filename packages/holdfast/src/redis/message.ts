@@ -1,0 +1,29 @@
+/** Messages: what _message.lua sends. Anybody may publish on a channel, so that a message is believed only where it is whole and names its place. */
+
+/** The place of a message whose channel proves it, or that carries no state. */
+export const NO_PLACE = "";
+
+const MESSAGE = /^(\S*) (\d{1,10}) (.*)$/s;
+
+/** A message, without what _message.lua puts before its text. */
+export interface Message {
+  readonly place: string;
+  readonly text: string;
+}
+
+/** Null: it is cut short, or of another program. */
+export function readMessage(message: string): Message | null {
+  const [, place, bytes, text] = MESSAGE.exec(message) ?? [];
+  if (place === undefined || text === undefined || Buffer.byteLength(text) !== Number(bytes)) return null;
+  return { place, text };
+}
+
+/** The words of a message to an inbox; none where it is not one. */
+export function readWords(message: string): string[] {
+  return readMessage(message)?.text.split(" ") ?? [];
+}
+
+/** As _message.lua writes it. */
+export function writeMessage(place: string, text: string): string {
+  return `${place} ${Buffer.byteLength(text)} ${text}`;
+}
