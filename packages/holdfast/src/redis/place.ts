@@ -58,22 +58,21 @@ export class Place {
   /** What a message of this process names. Empty: the id is not known well enough, and the message is a hint. */
   get word(): string {
     // Most processes write once and end: nobody needs their id.
-    if (this.#wasUsed) this.#renew();
-    this.#wasUsed = true;
-    return this.#fresh?.id ?? NO_PLACE;
+    if (!this.#wasUsed) {
+      this.#wasUsed = true;
+      if (!this.#known) return NO_PLACE;
+    }
+    return this.#current() ?? NO_PLACE;
   }
 
   /** Whether a message that names this place is of the keys of this process. */
   isHere(place: string): boolean {
-    if (place === NO_PLACE) return false;
-    this.#renew();
-    return place === this.#fresh?.id;
+    return place !== NO_PLACE && place === this.#current();
   }
 
   /** The id, read within the last five seconds or now. @throws {HoldfastError} it could not be read */
   id(): string | Promise<string> {
-    this.#renew();
-    return this.#fresh?.id ?? this.#read();
+    return this.#current() ?? this.#read();
   }
 
   /** The id, read within the last second or now: for whoever met nobody where somebody might be. @throws {HoldfastError} */
@@ -106,7 +105,7 @@ export class Place {
   /** Reads the id again and again, for somebody who listens. Returns a function that ends it. */
   listen(): () => void {
     this.#listeners += 1;
-    this.#renew();
+    this.#current();
     this.#watch();
     let isOver = false;
     return () => {
@@ -125,19 +124,19 @@ export class Place {
     return this.#parts.schedule.clock.now().monoMs - known.askedMs;
   }
 
-  /** While the server is away nobody makes another id, and a replica goes on telling what is published there. */
-  get #fresh(): Known | null {
-    return this.#ageMs < FRESH_MS || this.#parts.port.trouble !== null ? this.#known : null;
-  }
-
-  #renew(): void {
-    if (this.#ageMs >= RENEW_MS) this.#read().catch(() => {});
+  /** The id while it counts, else null. Reads it again in time. */
+  #current(): string | null {
+    const ageMs = this.#ageMs;
+    if (ageMs >= RENEW_MS) this.#read().catch(() => {});
+    // While the server is away nobody makes another id, and a replica goes on telling what is published there.
+    const counts = ageMs < FRESH_MS || this.#parts.port.trouble !== null;
+    return counts && this.#known ? this.#known.id : null;
   }
 
   #watch(): void {
     this.#alarm ??= this.#parts.schedule.after(RENEW_MS, () => {
       this.#alarm = null;
-      this.#renew();
+      this.#current();
       this.#watch();
     });
   }
