@@ -1,4 +1,4 @@
-/** Cases about messages of strangers: whoever may publish on the server can send anything to every channel. */
+/** Cases about messages of other programs: who may publish on the server can send anything to every channel. */
 import assert from "node:assert/strict";
 import type { Holdfast } from "holdfast";
 import type { NounCase, NounLab } from "../case.js";

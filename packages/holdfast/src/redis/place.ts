@@ -33,7 +33,7 @@ interface Known {
 const FRESH_MS = 5_000;
 /** When it is read again while it is in use, so that it always counts. */
 const RENEW_MS = 2_500;
-/** After so long, whoever finds nobody reads it again. */
+/** An emitter that found nobody reads an id of this age again. */
 const DOUBT_MS = 1_000;
 /** Topics that are up again after one break read it together. */
 const CONNECTED_MS = 100;
@@ -75,7 +75,7 @@ export class Place {
     return this.#current() ?? this.#read();
   }
 
-  /** The id, read within the last second or now: for whoever met nobody where somebody might be. @throws {HoldfastError} */
+  /** The id, read within the last second or now. An emitter that found nobody needs it. @throws {HoldfastError} */
   async checkedId(): Promise<string> {
     return this.#known && this.#ageMs < DOUBT_MS ? this.#known.id : this.#read();
   }

@@ -50,7 +50,7 @@ beforeEach(() => {
   database = new Database();
 });
 
-/** Lets so much time pass that whoever listens reads again. */
+/** Advances the clock by the period after which a listener reads the id again. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 500) {
     database.clock.advance(Math.min(left, 500));
@@ -194,7 +194,7 @@ test("while the server is away, the last one counts on", async () => {
   expect(place.isHere(id)).toBe(false);
 });
 
-test("where it cannot be read, messages are hints, and who must know it is told why", async () => {
+test("where the id cannot be read, messages are hints, and a caller that needs it gets an error that says why", async () => {
   const { place } = database.process();
   database.failure = new UnavailableError("the server is away");
   expect([place.word, place.word]).toEqual(["", ""]);
