@@ -50,7 +50,7 @@ beforeEach(() => {
   database = new Database();
 });
 
-/** Advances the clock by the period after which a listener reads the id again. */
+/** Advances the clock in steps of half a second, so that each reading that is due has its answer. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 500) {
     database.clock.advance(Math.min(left, 500));
