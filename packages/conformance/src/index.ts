@@ -21,6 +21,7 @@ export type {
 export { ManualClock } from "./clock.js";
 export { type ContenderBody, contenderOf } from "./contender.js";
 export { EventLog, type EventName } from "./events.js";
+export { framed } from "./framed.js";
 export { freePort } from "./free-port.js";
 export { type LabClients, type LabServer, type OpenClient, RedisLab } from "./lab.js";
 export { killLaunched, launch, launchModule } from "./launched.js";

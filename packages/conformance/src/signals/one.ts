@@ -1,6 +1,7 @@
 /** Cases of emitOne: exactly one waiter, or nobody, and the emitter knows. */
 import assert from "node:assert/strict";
 import type { NounCase } from "../case.js";
+import { framed } from "../framed.js";
 import { until, within } from "../wait.js";
 import { begin } from "./begin.js";
 
@@ -175,8 +176,7 @@ export const oneCases: readonly NounCase[] = [
       const listener = await other.signal(name).listen();
       const id = `astray-${name}`;
       await lab.command("HSET", `${lab.prefix}:{${name}}:mail`, id, `0 ${lab.prefix}:inbox:nobody j1`);
-      const text = `signal ${name} 0 ${id} j1`;
-      await lab.command("PUBLISH", inbox, ` ${text.length} ${text}`);
+      await lab.command("PUBLISH", inbox, framed("", `signal ${name} 0 ${id} j1`));
       assert.equal((await within(listener.next(), "the other hears it")).value?.data, 1);
       await lab.events.next("holdfast:signal:passed-on", ({ signal }) => signal === name);
     },

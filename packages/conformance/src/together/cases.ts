@@ -4,22 +4,14 @@ import { ClosedError, type Holdfast } from "holdfast";
 import type { NounCase } from "../case.js";
 import { rejection } from "../rejection.js";
 import { until } from "../wait.js";
+import { messageCases } from "./messages.js";
+import { waitsOf } from "./waits.js";
 
-/** One wait of each noun, which nothing ends. The name is held, and led, by another process. */
-function waitsOf(holdfast: Holdfast, name: string): readonly (() => Promise<unknown>)[] {
-  const forever = { wait: Number.POSITIVE_INFINITY };
+/** Waits of every noun, streams among them, which nothing ends. */
+function endlessOf(holdfast: Holdfast, name: string): readonly (() => Promise<unknown>)[] {
   return [
-    () => holdfast.mutex(name).acquire(forever),
-    () => holdfast.election(name).campaign(forever),
-    () => holdfast.once(name, () => {}, { keep: "1m", ...forever }),
-    () => holdfast.signal(name).wait(forever),
-    () => holdfast.signals.any([name, `${name}-2`], forever),
-    () => holdfast.event(name).wait(forever),
-    () => holdfast.latch(name, 2).wait(forever),
-    () => holdfast.barrier(name, 2).wait(forever),
-    () => holdfast.queue(name).receive(forever),
-    () => holdfast.queue(name).pop(forever),
-    () => holdfast.queue(name).result("1".repeat(16), forever),
+    ...waitsOf(holdfast, name),
+    () => holdfast.signals.any([name, `${name}-2`], { wait: Number.POSITIVE_INFINITY }),
     async () => {
       for await (const _ of holdfast.record(name).watch());
     },
@@ -29,7 +21,6 @@ function waitsOf(holdfast: Holdfast, name: string): readonly (() => Promise<unkn
   ];
 }
 
-import { messageCases } from "./messages.js";
 export const togetherCases: readonly NounCase[] = [
   ...messageCases,
   {
@@ -45,7 +36,7 @@ export const togetherCases: readonly NounCase[] = [
       );
       const channels = async () =>
         (await lab.command("PUBSUB", "CHANNELS", `${lab.prefix}:*`)) as readonly string[];
-      const ends = waitsOf(holdfast, name).map((wait) => rejection(wait()));
+      const ends = endlessOf(holdfast, name).map((wait) => rejection(wait()));
       await until("it waits at the barrier", async () => (await other.barrier(name, 2).get()).arrived === 1);
       await until("the process listens", async () => (await channels()).length >= LEAST_CHANNELS);
       await lab.settled(holdfast);

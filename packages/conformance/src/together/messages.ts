@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import type { Holdfast } from "holdfast";
 import type { NounCase, NounLab } from "../case.js";
+import { framed } from "../framed.js";
 import { until } from "../wait.js";
+import { waitsOf } from "./waits.js";
 
 /** The soak sends a hundred thousand. */
 const MESSAGES = 2_000;
@@ -59,8 +61,6 @@ const WORDS = [
   "constructor",
 ];
 
-const framed = (place: string, text: string): string => `${place} ${Buffer.byteLength(text)} ${text}`;
-
 /** Each verb of an inbox with each word that is none of its own. */
 function hostileWords(): Buffer[] {
   return VERBS.flatMap((verb) => WORDS.map((word) => Buffer.from(framed("", `${verb} ${word} ${word}`))));
@@ -114,18 +114,9 @@ async function lineOf(lab: NounLab, name: string): Promise<readonly string[]> {
 function openAll(holdfast: Holdfast, name: string): readonly Promise<unknown>[] {
   const forever = { wait: Number.POSITIVE_INFINITY };
   return [
-    holdfast.mutex(name).acquire(forever),
     holdfast.semaphore(name, { permits: 1 }).acquire(forever),
     holdfast.rwLock(name).write().acquire(forever),
-    holdfast.election(name).campaign(forever),
-    holdfast.once(name, () => {}, { keep: "1m", ...forever }),
-    holdfast.signal(name).wait(forever),
-    holdfast.event(name).wait(forever),
-    holdfast.latch(name, 2).wait(forever),
-    holdfast.barrier(name, 2).wait(forever),
-    holdfast.queue(name).receive(forever),
-    holdfast.queue(name).pop(forever),
-    holdfast.queue(name).result("1".repeat(16), forever),
+    ...waitsOf(holdfast, name).map((wait) => wait()),
   ];
 }
 

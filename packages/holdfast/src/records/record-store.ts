@@ -3,7 +3,7 @@ import { ClosedError, StaleTokenError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
 import type { RedisContext } from "../redis/context.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
-import { WatchedStates } from "../redis/watched-state.js";
+import { toldByVersion, WatchedStates } from "../redis/watched-state.js";
 import type { Stream } from "../stream.js";
 import { script as enterScript } from "./lua/enter.lua.js";
 import { script as writeScript } from "./lua/write.lua.js";
@@ -162,10 +162,7 @@ export class RecordStore {
     const source = {
       channel: key,
       read: () => this.#readWatched(target),
-      told: {
-        parse: parseMessage,
-        isLater: (state: StoredRecord, known: StoredRecord) => state.version > known.version,
-      },
+      told: toldByVersion(parseMessage),
       changesInMs: ({ endsInMs }: WatchedRecord) => endsInMs,
     };
     return this.#watched.stream(

@@ -69,7 +69,7 @@ export class RedisContext {
     this.watcher = new Watcher(this.subscriber, schedule, random);
     this.replica = replica && listenTo(replica, schedule, random, callTimeoutMs);
     // What is heard by the replica while the server is away is of a place that must be known by then.
-    if (replica) void Promise.resolve(this.place.id()).catch(() => {});
+    if (replica) this.place.connected();
     this.inbox = new Inbox(this.subscriber, inboxChannel(prefix, processId));
     this.schedule = schedule;
     this.random = random;

@@ -32,6 +32,13 @@ export interface ToldStates<State> {
   isLater(state: State, known: State): boolean;
 }
 
+/** Of two states the one with the higher version is later. Versions as text have the same number of digits. */
+export function toldByVersion<State extends { readonly version: bigint | string }>(
+  parse: ToldStates<State>["parse"],
+): ToldStates<State> {
+  return { parse, isLater: (state, known) => state.version > known.version };
+}
+
 export interface WaitSettings {
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
@@ -54,7 +61,7 @@ interface Shared<State> {
   readonly source: StateSource<State>;
   readonly listening: Set<Listening<State>>;
   watch: Watch | null;
-  stopPlace: () => void;
+  readonly stopPlace: () => void;
   /** The newest state; null before the first. */
   known: { readonly state: State } | null;
   /** Rises when a message came, so that a reading knows that one overtook it. */
@@ -213,14 +220,13 @@ export class WatchedStates<State> {
       source,
       listening: new Set(),
       watch: null,
-      stopPlace: () => {},
+      stopPlace: source.told ? this.#place.listen() : () => {},
       known: null,
       messages: 0,
       isReading: false,
       readAgain: false,
     };
     this.#shared.set(key, shared);
-    if (source.told) shared.stopPlace = this.#place.listen();
     shared.watch = this.#watcher.watch(key, {
       message: (text) => this.#message(shared, text),
       look: () => this.#read(shared),

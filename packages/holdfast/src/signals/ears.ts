@@ -163,10 +163,10 @@ export class Ears {
   }
 
   #message(ear: Ear, text: string, channel: string): void {
-    const stem = signalChannel(this.#context.prefix, "").length;
-    const name = ear.topic.kind === "name" ? ear.topic.text : channel.slice(stem);
+    const { prefix, place } = this.#context;
+    const { kind, text: topic } = ear.topic;
+    const name = kind === "name" ? topic : channel.slice(signalChannel(prefix, "").length);
     const message = readMessage(text);
-    const { place } = this.#context;
     if (!message) tellDropped(name);
     // A signal says nothing of the keys, so that its emitter may have read the id before they were lost.
     else if (place.isHere(message.place) || place.wasHere(message.place)) this.#hear(ear, name, message.text);

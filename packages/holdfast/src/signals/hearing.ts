@@ -71,13 +71,12 @@ export class Hearing {
     // What comes by the channel would be heard late until the place is known.
     const id = this.context.place.id();
     const known = typeof id === "string" ? null : id.catch(() => null);
+    const seatedIfThere = (): void => {
+      if (!hasLeft) hearer.seated();
+    };
     const seated = (): void => {
-      if (!known) hearer.seated();
-      else {
-        void known.then(() => {
-          if (!hasLeft) hearer.seated();
-        });
-      }
+      if (known) void known.then(seatedIfThere);
+      else hearer.seated();
     };
     const seat: Hearer = {
       kind: hearer.kind,

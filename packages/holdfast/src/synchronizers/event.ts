@@ -6,7 +6,7 @@ import { checkOptions, checkWait, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
-import type { StateSource, WatchedStates } from "../redis/watched-state.js";
+import { type StateSource, toldByVersion, type WatchedStates } from "../redis/watched-state.js";
 import { publish } from "../telemetry/events.js";
 import { decodeValue, encodeValue } from "../values.js";
 import { keepText, parseVersion, type SynchronizerCalls } from "./calls.js";
@@ -63,7 +63,7 @@ export class SharedEvent<Data = unknown> {
     this.#source = {
       channel: calls.key,
       read: () => this.#read(),
-      told: { parse: parseMessage, isLater: (state, known) => state.version > known.version },
+      told: toldByVersion(parseMessage),
     };
   }
 

@@ -6,7 +6,7 @@ import { checkOptions, checkWait, checkWord, type WaitOptions } from "../argumen
 import { CountMismatchError, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
-import type { StateSource, WatchedStates } from "../redis/watched-state.js";
+import { type StateSource, toldByVersion, type WatchedStates } from "../redis/watched-state.js";
 import { publish } from "../telemetry/events.js";
 import { keepText, parseVersion, type SynchronizerCalls } from "./calls.js";
 import { script as countDownScript } from "./lua/latch-count-down.lua.js";
@@ -58,7 +58,7 @@ export class Latch {
     this.#source = {
       channel: calls.key,
       read: () => this.#read(),
-      told: { parse: parseMessage, isLater: (state, known) => state.version > known.version },
+      told: toldByVersion(parseMessage),
     };
   }
 

@@ -1,4 +1,5 @@
 /** A waiter that is woken more often than it remembers what it has sent. */
+import { framed } from "@holdfast/conformance";
 import { expect, it } from "vitest";
 import { Scene } from "../hazards/scene.js";
 
@@ -26,7 +27,7 @@ it("asks no more than once for each wake, and has the lock by the first answer",
     scene.node.peek("DEL", "holdfast:{it}:lock");
     asked = scene.scriptsRun;
     for (let wake = 0; wake < WAKES; wake += 1)
-      for (const inbox of inboxes) scene.node.peek("PUBLISH", inbox, ` ${5 + id.length} wake ${id}`);
+      for (const inbox of inboxes) scene.node.peek("PUBLISH", inbox, framed("", `wake ${id}`));
   });
   await scene.until(10_000);
   expect(hadMs).toBeGreaterThan(0);
