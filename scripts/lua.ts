@@ -115,12 +115,22 @@ export interface Part {
   readonly text: string;
 }
 
-/** A script as the parts that are joined: each `--- @include "path"` stands for the parts of that file, each file once. */
+/**
+ * A script as the parts that are joined: each `--- @include "path"` stands for the parts of that file, each file once. An include
+ * that is indented stands in a block, which ends with the next `end` of its file at the margin: what it brings is known there only.
+ * @throws {Error} a file that one block brings is included outside of it
+ */
 export function partsOf(file: string, read: (file: string) => string = readText): Part[] {
-  const seen = new Set<string>();
-  const expand = (path: string, from: string): Part[] => {
-    if (seen.has(path)) return [];
-    seen.add(path);
+  /** The block that each file was included in; undefined: none. */
+  const seen = new Map<string, string | undefined>();
+  const expand = (path: string, from: string, block: string | undefined): Part[] => {
+    if (seen.has(path)) {
+      const first = seen.get(path);
+      if (first !== undefined && first !== block)
+        throw new Error(`${from}: ${path} is included in a block before. Include it above all blocks`);
+      return [];
+    }
+    seen.set(path, block);
     let text: string;
     try {
       text = read(path);
@@ -130,19 +140,22 @@ export function partsOf(file: string, read: (file: string) => string = readText)
       });
     }
     const found: Part[] = [];
-    let [index, part] = [0, ""];
+    let [index, part, blocks] = [0, "", 0];
     for (const piece of pieces(text)) {
       const target = included(piece);
       if (target === undefined) {
         part += piece.text;
+        if (piece.kind === "code") blocks += piece.text.match(/^end\b/gm)?.length ?? 0;
         continue;
       }
-      found.push({ file: path, index, text: part }, ...expand(resolve(dirname(path), target), path));
+      const inner = /[ \t]$/.test(part) ? `${path} ${blocks}` : undefined;
+      const brought = expand(resolve(dirname(path), target), path, block ?? inner);
+      found.push({ file: path, index, text: part }, ...brought);
       [index, part] = [index + 1, ""];
     }
     return [...found, { file: path, index, text: part }];
   };
-  return expand(resolve(file), file);
+  return expand(resolve(file), file, undefined);
 }
 
 /** A script as one text, with its comments. */

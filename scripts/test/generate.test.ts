@@ -82,6 +82,17 @@ describe("include", () => {
     );
   });
 
+  test("what a block brings is not known outside of it, so that a second include there is refused", () => {
+    const inBlocks = (above: string, ...names: string[]): string =>
+      `${above}${names.map((name) => `do\n  --- @include "${name}"\n  two()\nend\n`).join("")}`;
+    const read = (text: string) =>
+      readScript(join(tree({ ...files, "packages/p/src/a.lua": text }), "packages/p/src/a.lua"));
+    expect(() => read(inBlocks("", "_one.lua", "deep/_two.lua"))).toThrow(/_one\.lua is included in a block/);
+    expect(() => read(`${inBlocks("", "deep/_two.lua")}--- @include "_one.lua"\n`)).toThrow(/_one\.lua/);
+    expect(read(inBlocks('--- @include "_one.lua"\n', "_one.lua", "deep/_two.lua"))).toContain("two()");
+    expect(read('do\n  --- @include "_one.lua"\n  --- @include "deep/_two.lua"\nend\n')).toContain("one");
+  });
+
   test("a missing one is named", () => {
     const folder = tree({ ...files, "packages/p/package.json": "{}" });
     rmSync(join(folder, "packages/p/src/_one.lua"));

@@ -1,4 +1,5 @@
 /** Every `Returns` and `Raises` line of the header of the script that takes several names, on the engine itself. */
+import { until } from "@holdfast/conformance";
 import { describe, expect, test } from "vitest";
 import { script as acquire } from "../src/locks/backends/redis/lua/acquire.lua.js";
 import { script as release } from "../src/locks/backends/redis/lua/release.lua.js";
@@ -133,6 +134,18 @@ describe("{0, place, own, holder}", () => {
     const [status, place, , holder] = await take(whole("a"));
     expect([status, place, String(holder).slice(17, 21)]).toEqual([0, 1, "next"]);
     expect((await heard()).map((text) => text.split(" ").slice(0, 2))).toEqual([["grant", "next"]]);
+  });
+
+  test("one who waits for permits is served before it as well, and told", async () => {
+    await holdSome("old", { weight: 2, ttlMs: 100 });
+    await holdSome("next", { wait: 1, weight: 2 });
+    await until("the first lease is over", async () => {
+      expect((await take(whole("a"), some("b"))).slice(0, 3)).toEqual([0, 2, 0]);
+      return (await redis.hexists(semaphore[0] as string, "next")) === 1;
+    });
+    expect((await heard()).map((text) => text.split(" ").slice(0, 4))).toEqual([
+      ["semaphore", "grant", "1", "next"],
+    ]);
   });
 
   test("own: how many an earlier copy took that are held still", async () => {

@@ -27,6 +27,7 @@ local now = read_clock()
 local function read_clock()
   return now
 end
+--- @include "../../../../../redis/lua/_message.lua"
 --- @include "../../lua/_token.lua"
 --- @include "../../lua/_waiters.lua"
 local elsewhere, owner = ARGV[1] == '1', ARGV[2]
