@@ -50,6 +50,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
   "holdfast:signal:passed-on": true,
   "holdfast:signal:dropped": true,
   "holdfast:message:dropped": true,
+  "holdfast:inbox:elsewhere": true,
   "holdfast:queue:done": true,
   "holdfast:queue:failed": true,
   "holdfast:queue:lost": true,

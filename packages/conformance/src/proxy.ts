@@ -16,7 +16,9 @@ const GREETINGS = new Set(["HELLO", "AUTH", "SELECT", "CLIENT", "INFO", "READONL
 
 export class FaultProxy implements Wire {
   readonly #listener: Server;
-  readonly #target: Target | SocketFile;
+  /** New connections go to each in turn. */
+  #targets: readonly (Target | SocketFile)[];
+  #accepted = 0;
   readonly #links = new Set<Link>();
   readonly #watchers = new Set<() => void>();
   readonly #faults: Record<Kind, Faults> = {
@@ -29,7 +31,7 @@ export class FaultProxy implements Wire {
   #dropped = { up: 0, down: 0 };
 
   private constructor(target: Target | SocketFile) {
-    this.#target = target;
+    this.#targets = [target];
     this.#listener = createServer({ noDelay: true }, (client) => this.#accept(client));
   }
 
@@ -45,6 +47,12 @@ export class FaultProxy implements Wire {
 
   get url(): string {
     return `redis://${HOST}:${this.port}`;
+  }
+
+  /** New connections go to these servers, each in turn, as through a balancer. Open ones stay where they are. */
+  moveTo(...targets: readonly Target[]): void {
+    this.#targets = targets;
+    this.#accepted = 0;
   }
 
   /** Changes the treatment of bytes from now on, those that are held included. */
@@ -84,6 +92,11 @@ export class FaultProxy implements Wire {
       link.client.resetAndDestroy();
     }
     this.heal();
+  }
+
+  /** Swallows what comes over the connections of now, which stay open. New ones are sound. */
+  swallow(): void {
+    for (const link of this.#links) link.stranded = true;
   }
 
   /** Lets what was stranded arrive; resolves when the server has read it all. */
@@ -174,7 +187,9 @@ export class FaultProxy implements Wire {
       client.resetAndDestroy();
       return;
     }
-    const server = connect({ ...this.#target, noDelay: true });
+    const target = this.#targets[this.#accepted % this.#targets.length] as Target | SocketFile;
+    this.#accepted += 1;
+    const server = connect({ ...target, noDelay: true });
     const link: Link = {
       kind: "commands",
       calls: false,
@@ -253,7 +268,7 @@ export class FaultProxy implements Wire {
     if (!this.#links.delete(link)) return;
     link.client.resetAndDestroy();
     // Only TCP has a reset.
-    if ("path" in this.#target) link.server.destroy();
+    if (link.server.remotePort === undefined) link.server.destroy();
     else link.server.resetAndDestroy();
     this.#noteActivity();
   }

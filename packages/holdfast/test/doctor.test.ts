@@ -27,7 +27,7 @@ const programs = [
   ["valkey", programOf("valkey-server")],
 ] as const;
 const SAFE = ["--appendonly", "yes", "--appendfsync", "always"];
-const CLIENT_CODES = ["client-hangs", "client-queue", "client-repeats"];
+const CLIENT_CODES = ["client-hangs", "client-silent", "client-queue", "client-repeats"];
 
 let endings: (() => Promise<unknown>)[] = [];
 
@@ -95,7 +95,7 @@ describe.each(programs)("%s", (kind, program) => {
       expect(diagnoses(report)).toEqual([]);
       expect(report.healthy).toBe(true);
       expect(report.findings.map(({ code, severity }) => [severity, code])).toEqual(
-        ["client-hangs", "client-repeats", "client-queue"].map((code) => ["info", code]),
+        ["client-hangs", "client-silent", "client-repeats", "client-queue"].map((code) => ["info", code]),
       );
       expect(report.facts).toMatchObject({
         kind,
@@ -287,13 +287,19 @@ needingAny(
     const server = await start({ program });
     const careful = {
       commandTimeout: 60_000,
+      socketTimeout: 10_000,
       autoResendUnfulfilledCommands: false,
       enableOfflineQueue: false,
     };
     const client = clientOf(server, careful);
     await new Promise((resolve) => client.once("ready", resolve));
     expect((await examined(client)).findings).toEqual([]);
-    const odd = { retryStrategy: null, commandTimeout: 500, keyPrefix: "app:" } as unknown as RedisOptions;
+    const odd = {
+      retryStrategy: null,
+      commandTimeout: 500,
+      socketTimeout: 10_000,
+      keyPrefix: "app:",
+    } as unknown as RedisOptions;
     expect(diagnoses(await examined(clientOf(server, odd)))).toEqual([
       "warning client-reconnect",
       "info client-limit",
@@ -316,7 +322,7 @@ needingAny(
     const hf = new Holdfast(client, UNHURRIED);
     endings.push(() => hf.close());
     const codes = (await hf.doctor()).findings.map(({ severity, code }) => `${severity} ${code}`);
-    expect(codes).toEqual(["warning client-reconnect", "info client-hangs"]);
+    expect(codes).toEqual(["warning client-reconnect", "info client-hangs", "info client-silent"]);
   });
 });
 

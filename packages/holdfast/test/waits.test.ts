@@ -25,7 +25,13 @@ test("a refusal to listen ends the waits that began before it was asked for, and
     },
   };
   const random = { fraction: () => 0.5, id: () => "id" };
-  const inbox = new Inbox(new Subscriber(port, clock, 1_000), "channel");
+  const inbox = new Inbox({
+    subscriber: new Subscriber(port, clock, 1_000),
+    port: { zeroListenersMeansGone: false, command: async () => null },
+    schedule,
+    callTimeoutMs: 1_000,
+    channel: "channel",
+  });
   const scripts: Partial<LockScripts> = {
     callTimeoutMs: 1_000,
     acquire: async () => ({ kind: "busy", owner: null, leftMs: 5_000 }),

@@ -103,6 +103,7 @@ export const barrierCases: readonly NounCase[] = [
       "Curator: TestDistributedBarrier.testServerCrash",
       "CyclicBarrier: a party that dies hangs the others",
     ],
+    waits: true,
     needs: ["spawn"],
     async run(lab) {
       const name = lab.name();

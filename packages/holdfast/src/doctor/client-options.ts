@@ -28,6 +28,7 @@ function checkIoredis({ status }: Options, options: Options, callTimeoutMs: numb
     ...(limited
       ? shorterLimit("commandTimeout", commandTimeout, callTimeoutMs)
       : [hangs("no commandTimeout", callTimeoutMs, "Set commandTimeout")]),
+    ...(Number(options.socketTimeout) > 0 ? [] : [silent("Set socketTimeout")]),
     ...(options.autoResendUnfulfilledCommands === false ? [] : [repeats()]),
     ...(options.enableOfflineQueue === false ? [] : [queues("enableOfflineQueue: false")]),
     ...(typeof keyPrefix === "string" && keyPrefix !== "" ? [prefixed(keyPrefix)] : []),
@@ -44,6 +45,7 @@ function checkNodeRedis({ isOpen }: Options, options: Options, callTimeoutMs: nu
       callTimeoutMs,
       "Race them against a timer",
     ),
+    silent(MADE_ANEW),
     ...(options.disableOfflineQueue === true ? [] : [queues("disableOfflineQueue: true")]),
   ];
 }
@@ -54,6 +56,7 @@ function checkGlide({ isClosed, requestTimeout }: Options, callTimeoutMs: number
     ...(typeof requestTimeout === "number"
       ? shorterLimit("requestTimeout", requestTimeout, callTimeoutMs)
       : []),
+    silent(MADE_ANEW),
   ];
 }
 
@@ -85,6 +88,20 @@ function hangs(found: string, callTimeoutMs: number, remedy: string): Finding {
     found: `the client has ${found}`,
     consequence: `Calls of holdfast end after ${callTimeoutMs} ms (callTimeout) whatever the client does; your own calls on this client wait for a silent server for ever.`,
     remedy: `${remedy}, if your own calls must end.`,
+  };
+}
+
+/** Of clients that have no option for it. */
+const MADE_ANEW = "Give Holdfast a URL: it makes such a connection of its own anew";
+
+function silent(remedy: string): Finding {
+  return {
+    code: "client-silent",
+    severity: "info",
+    found: "the client keeps a connection on which nothing is answered any more",
+    consequence:
+      "Where the other end, or a proxy, drops the connection without a word, calls get no answer until the system notices, perhaps for a quarter of an hour.",
+    remedy: `${remedy}.`,
   };
 }
 

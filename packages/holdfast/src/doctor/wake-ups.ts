@@ -7,7 +7,7 @@ import { permissionFinding } from "./permissions.js";
 import type { Finding } from "./report.js";
 import { outcomeOf } from "./server-state.js";
 
-type Hearing = "heard" | "deaf" | Error;
+type Hearing = "heard" | "deaf" | "elsewhere" | Error;
 
 export async function checkWakeUps(
   port: RedisPort,
@@ -30,16 +30,20 @@ export async function checkWakeUps(
     {
       code: "wake-ups",
       severity: "warning",
-      found:
-        hearing === "deaf"
-          ? `a message to this process did not arrive within ${timeoutMs} ms`
-          : `the second connection, for messages, cannot be used: ${hearing.message}`,
+      found: foundOf(hearing, timeoutMs),
       consequence:
         "Waiting callers have no place in line: they poll several times a second, and the first one that polls a free lock gets it. Signals are not heard, and waits for events and records poll.",
       remedy:
-        "Let the client open a second connection (maxclients, proxies, firewalls) and let it SUBSCRIBE.",
+        "Let the client open a second connection (maxclients, proxies, firewalls) to the server that its commands go to, and let it SUBSCRIBE.",
     },
   ];
+}
+
+function foundOf(hearing: Exclude<Hearing, "heard">, timeoutMs: number): string {
+  if (hearing === "deaf") return `a message to this process did not arrive within ${timeoutMs} ms`;
+  if (hearing === "elsewhere")
+    return "the second connection, for messages, leads to another server than that for commands";
+  return `the second connection, for messages, cannot be used: ${hearing.message}`;
 }
 
 /** Subscribes, sends itself a message, and waits for it. */
@@ -54,12 +58,20 @@ async function listen(
 ): Promise<Hearing> {
   const { promise, settle } = openEnded<Hearing>();
   const cancel = clock.setTimer(() => settle("deaf"), timeoutMs);
+  // A replica passes on what was published at its primary, so that it must be counted there too.
+  let signs = 0;
+  const sign = (): void => {
+    signs += 1;
+    if (signs === 2) settle("heard");
+  };
   subscriber.subscribe(channel, {
-    message: () => settle("heard"),
+    message: sign,
     up: () => {
-      void outcomeOf(port.command(["PUBLISH", channel, "doctor"], timeoutMs)).then(({ error }) => {
+      void outcomeOf(port.command(["PUBLISH", channel, "doctor"], timeoutMs)).then(({ reply, error }) => {
         // The check of permissions reports a user who may not publish.
         if (error instanceof ServerError) settle("heard");
+        else if (reply === 0 && port.zeroListenersMeansGone) settle("elsewhere");
+        else if (!error) sign();
       });
     },
     down: (error) => {

@@ -21,7 +21,7 @@ export interface LaneScriptSettings {
 }
 
 export type LaneContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs" | "random"> & {
-  readonly inbox: Pick<RedisContext["inbox"], "channel" | "up">;
+  readonly inbox: Pick<RedisContext["inbox"], "channel">;
 };
 
 const KEY_NAMES = [
@@ -69,11 +69,6 @@ export class LaneCalls {
     this.process = inbox.channel.slice(inboxes.length);
     this.memory = random.id();
     this.address = [encodeURIComponent(name), inboxes, port.zeroListenersMeansGone ? "1" : "0"];
-  }
-
-  /** Whether messages reach this process now, as far as it knows. */
-  get listens(): boolean {
-    return this.#context.inbox.up;
   }
 
   /** The channel and the key of an outcome. */

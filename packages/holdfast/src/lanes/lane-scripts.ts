@@ -104,8 +104,8 @@ export class LaneScripts implements DeliveryScripts {
   }
 
   async look(): Promise<Look> {
-    const { address, settings, process, listens } = this.#calls;
-    const args = [...address, settings, this.#calls.resultKey(""), process, listens ? "1" : "0"];
+    const { address, settings, process } = this.#calls;
+    const args = [...address, settings, this.#calls.resultKey(""), process];
     const [returned, due, free] = replyRow(await this.#calls.run(lookScript, 12, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }

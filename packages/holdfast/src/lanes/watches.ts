@@ -30,7 +30,9 @@ export interface WatchSettings {
 
 export type PlaceAndOutcome<Outcome> = Place & { readonly outcome?: Outcome };
 
-type WatchContext = Pick<RedisContext, "subscriber" | "schedule">;
+type WatchContext = Pick<RedisContext, "subscriber" | "schedule"> & {
+  readonly inbox: Pick<RedisContext["inbox"], "open" | "serve" | "rest">;
+};
 
 interface PlaceListener<Outcome> {
   /** Called with each place that was read. */
@@ -75,6 +77,7 @@ export class Watches<Outcome> {
   constructor(context: WatchContext, source: PlaceSource<Outcome>) {
     this.#context = context;
     this.#source = source;
+    context.inbox.serve({ waits: () => this.#watching.size > 0, turned() {} });
     this.#timer = new BatchTimer(context.schedule, {
       visit: (watching) => void this.#look(watching),
       earlyMs: () => 0,
@@ -191,6 +194,7 @@ export class Watches<Outcome> {
     };
     this.#watching.add(one);
     this.#timer.set(one, 0);
+    this.#context.inbox.open();
     const subscription = this.#context.subscriber.subscribe(this.#source.channelOf(ticket), {
       message: () => this.#lookAt(one, this.#nowMs),
       up: () => {
@@ -206,6 +210,7 @@ export class Watches<Outcome> {
       this.#watching.delete(one);
       this.#timer.delete(one);
       subscription.close();
+      if (this.#watching.size === 0) this.#context.inbox.rest();
     };
   }
 

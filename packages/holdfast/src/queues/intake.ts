@@ -22,7 +22,7 @@ export interface IntakeSettings extends ConsumerTerms {
   readonly order?: QueueOrder | null | undefined;
 }
 
-/** How often a process looks for what no message tells: due messages, dead processes, lost gifts. */
+/** How often a process looks for what no message tells: due messages, dead processes, lost gifts. Sooner than _gone.lua gives it up. */
 const LOOK_MS = 2_000;
 const SHORTEST_LOOK_MS = 10;
 /** How often it takes while messages do not reach it. */
@@ -192,10 +192,12 @@ export class Intake implements TakerHome {
       this.#arrived([{ handle, body: body.join(" ") }], this.clock.now(), true);
   }
 
-  /** The inbox is up: gifts may have been lost before. */
-  up(): void {
-    if (this.#closing) return;
-    if (this.#isNeeded) this.#exchange.recover();
+  /** The inbox has come up, or its messages come from another server: gifts may have been lost before. */
+  turned(): void {
+    if (this.#closing || !this.isNeeded) return;
+    this.#exchange.recover();
+    // Others may take this process for gone unless it looks.
+    if (!this.context.inbox.up) this.#lookIn(0);
   }
 
   /** Ends every wait and every consumer, and returns what this process has. */
@@ -304,7 +306,7 @@ export class Intake implements TakerHome {
     const { open, capacity } = this.#demand();
     if (capacity === 0) for (const delivery of [...this.#buffer]) this.#giveBack(delivery);
     if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();
-    if (!this.#isNeeded) this.#rest();
+    if (!this.isNeeded) this.#rest();
   }
 
   /** Nobody has begun with it: it is delivered to somebody else, and that is no attempt. */
@@ -338,13 +340,14 @@ export class Intake implements TakerHome {
     for (const taker of [...this.#waits, ...this.#consumers]) taker.refused(error);
   }
 
-  get #isNeeded(): boolean {
+  /** Whether it waits for messages, or has deliveries. */
+  get isNeeded(): boolean {
     return this.#waits.size > 0 || this.#consumers.size > 0 || this.#keeping.size > 0;
   }
 
   #periodMs(): number {
     const { inbox, random } = this.context;
-    return inbox.up ? jittered(random, LOOK_MS, 0.5) : jittered(random, POLL_MS, 0.3);
+    return inbox.up ? jittered(random, LOOK_MS, 0.3) : jittered(random, POLL_MS, 0.3);
   }
 
   #lookIn(delayMs: number): void {
@@ -360,7 +363,7 @@ export class Intake implements TakerHome {
 
   readonly #ring = (): void => {
     this.#lookAlarm = null;
-    if (!this.#isNeeded) return;
+    if (!this.isNeeded) return;
     const { inbox } = this.context;
     inbox.open();
     inbox.doubt(TRUST_MS);
@@ -387,6 +390,7 @@ export class Intake implements TakerHome {
     this.context.schedule.cancel(this.#lookAlarm);
     this.#lookAlarm = null;
     if (this.#keeping.size === 0) this.#keeping.close();
+    this.context.inbox.rest();
   }
 }
 

@@ -13,8 +13,11 @@ export class Intakes {
     context.inbox.handle(verb, ([name = "", ...words]) => {
       this.#byName.get(decoded(name))?.message(words);
     });
-    context.inbox.onUp(() => {
-      for (const intake of this.#byName.values()) intake.up();
+    context.inbox.serve({
+      waits: () => [...this.#byName.values()].some(({ isNeeded }) => isNeeded),
+      turned: () => {
+        for (const intake of this.#byName.values()) intake.turned();
+      },
     });
   }
 

@@ -123,8 +123,7 @@ export class QueueScripts implements DeliveryScripts {
   }
 
   async look(): Promise<Look> {
-    const listens = this.#context.inbox.up ? "1" : "0";
-    const args = [...this.#address, ...this.#ends, this.#process, listens];
+    const args = [...this.#address, ...this.#ends, this.#process];
     const [returned, due, free] = replyRow(await this.#run(lookScript, this.#keys, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }

@@ -32,6 +32,8 @@ export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMe
   onDisruption(listener: () => void): () => void;
   /** Why it cannot be reached just now, as far as it knows; null when it is connected. */
   trouble(): ClientTrouble | null;
+  /** Breaks the connection that carries the commands, and makes another. Only of a client that holdfast made itself. */
+  renew?(): void;
   /** Ends the connection at once. Only called on a client that holdfast made itself. */
   close(): void;
 }

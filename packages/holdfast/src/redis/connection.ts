@@ -27,6 +27,8 @@ interface Call {
   asSource: boolean;
   /** Breaks of the connection until it was first sent; null before that. */
   disruptions: number | null;
+  /** Replies that had come when it was sent. */
+  replies: number;
   /** Null before it is sent and when it is over. */
   alarm: Alarm | null;
 }
@@ -35,6 +37,8 @@ interface Call {
 const NO_SCRIPT = /(^|: )NOSCRIPT /;
 /** For how long a client may connect before the process is warned. */
 const WARN_AFTER_MS = 500;
+/** A connection of our own that has not answered for so long is half-open: the other end has dropped it, and this end does not know. */
+const SILENT_MS = 5_000;
 /** An alarm that rings later than this shows that the process was stalled. */
 const STALL_MS = 20;
 
@@ -50,6 +54,9 @@ export class Connection implements RedisPort {
   #closed = false;
   #disruptions = 0;
   #writes = 0;
+  #replies = 0;
+  /** Since when no reply has come, where calls have run out of time. */
+  #silence: { readonly replies: number; readonly sinceMs: number } | null = null;
   /** Warns the process of a client that never connected. */
   #warning: Alarm | null = null;
   readonly #stopCounting: () => void;
@@ -187,6 +194,7 @@ export class Connection implements RedisPort {
         unknown: false,
         asSource: false,
         disruptions: null,
+        replies: 0,
         alarm: null,
       });
     });
@@ -234,6 +242,7 @@ export class Connection implements RedisPort {
     for (const call of calls) {
       call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
       call.disruptions ??= disruptions;
+      call.replies = this.#replies;
     }
     if (refusal) {
       for (const call of calls) this.#fail(call, refusal.error);
@@ -243,6 +252,7 @@ export class Connection implements RedisPort {
       const call = calls[place] as Call;
       reply.then(
         (value) => {
+          this.#replies += 1;
           this.#schedule.cancel(call.alarm);
           call.resolve(value as Reply);
         },
@@ -312,7 +322,18 @@ export class Connection implements RedisPort {
     }
     this.#forget(call);
     this.#end(call, this.#outOfTime(call));
+    this.#suspect(call);
     for (const listener of this.#onUnanswered) listener();
+  }
+
+  /** A call has run out of time. If no other had a reply for long, another connection may have. */
+  #suspect({ replies, timeoutMs }: Call): void {
+    if (replies !== this.#replies || this.#client.trouble() !== null) return;
+    const { monoMs } = this.#schedule.clock.now();
+    if (this.#silence?.replies !== replies) this.#silence = { replies, sinceMs: monoMs - timeoutMs };
+    if (monoMs - this.#silence.sinceMs < SILENT_MS) return;
+    this.#silence = { replies, sinceMs: monoMs };
+    this.#client.renew?.();
   }
 
   #outOfTime(call: Call): IndeterminateError {

@@ -66,11 +66,12 @@ export class RedisContext {
     this.breakerPort = new BreakerPort(port, schedule, callTimeoutMs);
     this.subscriber = new Subscriber(port, schedule.clock, callTimeoutMs);
     this.place = new Place({ port, prefix, schedule, random, callTimeoutMs });
-    this.watcher = new Watcher(this.subscriber, schedule, random);
+    const channel = inboxChannel(prefix, processId);
+    this.inbox = new Inbox({ subscriber: this.subscriber, port, schedule, callTimeoutMs, channel });
+    this.watcher = new Watcher(this.subscriber, schedule, random, this.inbox);
     this.replica = replica && listenTo(replica, schedule, random, callTimeoutMs);
     // What is heard by the replica while the server is away is of a place that must be known by then.
     if (replica) this.place.connected();
-    this.inbox = new Inbox(this.subscriber, inboxChannel(prefix, processId));
     this.schedule = schedule;
     this.random = random;
     this.prefix = prefix;

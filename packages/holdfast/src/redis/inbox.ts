@@ -1,29 +1,55 @@
 /**
  * Inbox: the channel on which this process receives its messages. It opens with the first wait and stays open. A message is a
- * verb and words. Messages are lost while the connection is down, so every waiter asks Redis again when it is up.
+ * verb and words. Messages are lost while the connection is down, so every waiter asks Redis again when it is up. It is up only while
+ * its messages come from the server that the requests go to.
  */
 import { ServerError } from "../errors.js";
 import { readWords } from "./message.js";
+import { Presence, type PresenceParts } from "./presence.js";
 import type { Subscriber, Subscription } from "./subscriber.js";
 
 export type MessageHandler = (words: readonly string[]) => void;
 
+/** Whoever waits for messages. */
+export interface InboxUser {
+  /** Whether it waits now. */
+  readonly waits: () => boolean;
+  /** The inbox has come up, or its messages prove to come from another server: it asks again. */
+  readonly turned: () => void;
+}
+
+export interface InboxParts extends Pick<PresenceParts, "port" | "schedule" | "callTimeoutMs" | "channel"> {
+  readonly subscriber: Subscriber;
+}
+
 export class Inbox {
   readonly channel: string;
   readonly #subscriber: Subscriber;
+  readonly #presence: Presence;
   readonly #handlers = new Map<string, MessageHandler>();
-  readonly #onUp = new Set<() => void>();
+  readonly #users = new Set<InboxUser>();
   readonly #refusals = new Set<(error: ServerError, askedMs: number) => void>();
   #subscription: Subscription | null = null;
   #up = false;
   #closed = false;
 
-  constructor(subscriber: Subscriber, channel: string) {
+  constructor({ subscriber, ...parts }: InboxParts) {
     this.#subscriber = subscriber;
-    this.channel = channel;
+    this.channel = parts.channel;
+    this.#presence = new Presence({
+      ...parts,
+      isNeeded: () => [...this.#users].some(({ waits }) => waits()),
+      here: () => {
+        this.#turn(true);
+      },
+      elsewhere: () => {
+        this.#turn(false);
+      },
+      replace: () => subscriber.replace(),
+    });
   }
 
-  /** Whether messages reach this process now, as far as it knows. */
+  /** Whether the messages of the server that the requests go to reach this process, as far as it knows. */
   get up(): boolean {
     return this.#up;
   }
@@ -40,9 +66,8 @@ export class Inbox {
     this.#refusals.add(listener);
   }
 
-  /** Called after every time the inbox comes up. */
-  onUp(listener: () => void): void {
-    this.#onUp.add(listener);
+  serve(user: InboxUser): void {
+    this.#users.add(user);
   }
 
   /** Opens the inbox, or repairs it. Waiters call it repeatedly. */
@@ -50,6 +75,7 @@ export class Inbox {
     if (this.#closed) return;
     if (this.#subscription) {
       if (!this.#up) this.#subscriber.revive();
+      this.#presence.needed();
       return;
     }
     this.#subscription = this.#subscriber.subscribe(this.channel, {
@@ -58,16 +84,19 @@ export class Inbox {
         const [verb = "", ...words] = readWords(message);
         this.#handlers.get(verb)?.(words);
       },
-      up: () => {
-        this.#up = true;
-        for (const listener of this.#onUp) listener();
-      },
+      up: () => this.#presence.up(),
       down: (error, askedMs) => {
         this.#up = false;
+        this.#presence.down();
         if (!(error instanceof ServerError)) return;
         for (const listener of this.#refusals) listener(error, askedMs);
       },
     });
+  }
+
+  /** One of those who wait does not wait any more. Nothing is done while another does. */
+  rest(): void {
+    this.#presence.rest();
   }
 
   /** Replaces the connection if it was silent for `trustMs` and does not answer a ping. */
@@ -78,7 +107,13 @@ export class Inbox {
   close(): void {
     this.#closed = true;
     this.#up = false;
+    this.#presence.down();
     this.#subscription?.close();
     this.#subscription = null;
+  }
+
+  #turn(isUp: boolean): void {
+    this.#up = isUp;
+    for (const { turned } of this.#users) turned();
   }
 }

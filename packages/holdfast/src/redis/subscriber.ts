@@ -96,10 +96,15 @@ export class Subscriber {
     void connection.answers(this.#timeoutMs).then((answers) => {
       this.#doubting = false;
       if (answers) this.#heard();
-      if (answers || this.#connection !== connection) return;
-      this.#lost(null);
-      this.#open();
+      if (!answers && this.#connection === connection) this.replace();
     });
+  }
+
+  /** Makes another connection. */
+  replace(): void {
+    if (this.#closed || !this.#connection) return;
+    this.#lost(null);
+    this.#open();
   }
 
   close(): void {

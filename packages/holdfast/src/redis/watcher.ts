@@ -7,6 +7,7 @@ import { ServerError } from "../errors.js";
 import { BatchTimer } from "../time/batch-timer.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
+import type { Inbox } from "./inbox.js";
 import type { Subscriber, Subscription, TopicListener } from "./subscriber.js";
 
 export interface WatchListener {
@@ -44,12 +45,21 @@ interface Entry extends Watch {
 
 export class Watcher {
   readonly #subscriber: Subscriber;
+  readonly #inbox: Pick<Inbox, "open" | "serve" | "rest"> | null;
   readonly #random: Random;
   readonly #timer: BatchTimer<Entry>;
   readonly #entries = new Set<Entry>();
 
-  constructor(subscriber: Subscriber, schedule: Schedule, random: Random) {
+  /** @param inbox over the same connection: it notices where that leads to another server */
+  constructor(
+    subscriber: Subscriber,
+    schedule: Schedule,
+    random: Random,
+    inbox: Pick<Inbox, "open" | "serve" | "rest"> | null = null,
+  ) {
     this.#subscriber = subscriber;
+    this.#inbox = inbox;
+    inbox?.serve({ waits: () => this.#entries.size > 0, turned() {} });
     this.#random = random;
     this.#timer = new BatchTimer<Entry>(schedule, {
       visit: (entries) => this.#visit(entries),
@@ -85,10 +95,12 @@ export class Watcher {
         this.#entries.delete(entry);
         this.#timer.delete(entry);
         entry.subscription?.close();
+        if (this.#entries.size === 0) this.#inbox?.rest();
       },
     };
     this.#entries.add(entry);
     this.#wait(entry);
+    this.#inbox?.open();
     entry.subscription = subscribe({
       message: (text, channel) => listener.message(text, channel),
       up: () => {

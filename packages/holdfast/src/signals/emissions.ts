@@ -16,6 +16,8 @@ interface Emission {
   readonly id: string;
   readonly data: string;
   readonly pending: Pending<boolean>;
+  /** Of the port, when it began. */
+  readonly disruptions: number;
   lookMs: number;
   look: Alarm | null;
   /** The last request had no answer. */
@@ -37,6 +39,7 @@ export class Emissions {
   ) {
     this.#context = context;
     this.#scripts = scripts;
+    context.inbox.serve({ waits: () => this.#byId.size > 0, turned() {} });
     context.inbox.handle("emitted", ([id = "", outcome]) => {
       const emission = this.#byId.get(id);
       if (emission) this.#settle(emission, outcomeOf(outcome));
@@ -46,7 +49,7 @@ export class Emissions {
   /** Resolves with whether a waiter has it. @throws {ServerError} @throws {IndeterminateError} */
   emitOne(name: string, data: string): Promise<boolean> {
     const { schedule, random, callTimeoutMs, inbox, port } = this.#context;
-    const { writes } = port;
+    const { writes, disruptions } = port;
     inbox.open();
     const id = random.id();
     const pending: Pending<boolean> = new Pending<boolean>(schedule, {
@@ -58,10 +61,11 @@ export class Emissions {
       onEnd: () => {
         schedule.cancel(emission.look);
         this.#byId.delete(id);
+        if (this.#byId.size === 0) inbox.rest();
       },
     });
     const lookMs = inbox.up ? LOOK_MS : BLIND_LOOK_MS;
-    const emission: Emission = { name, id, data, pending, lookMs, look: null, trouble: null };
+    const emission: Emission = { name, id, data, pending, disruptions, lookMs, look: null, trouble: null };
     this.#byId.set(id, emission);
     void this.#send(emission);
     return pending.promise;
@@ -103,13 +107,21 @@ export class Emissions {
     this.#lookLater(emission);
   }
 
-  #settle({ pending }: Emission, outcome: Outcome): void {
-    if (outcome !== "handed") pending.resolve(outcome === "taken");
+  #settle({ name, pending, disruptions }: Emission, outcome: Outcome): void {
+    // A copy may find nobody at a server that has lost what the first one did.
+    if (outcome === "nobody" && this.#context.port.disruptions !== disruptions) pending.reject(unsure(name));
+    else if (outcome !== "handed") pending.resolve(outcome === "taken");
   }
 }
 
 function unconfirmed(name: string, timeoutMs: number): IndeterminateError {
   return new IndeterminateError(
     `the process that was chosen for '${name}' did not confirm within ${timeoutMs} ms that a waiter has the signal`,
+  );
+}
+
+function unsure(name: string): IndeterminateError {
+  return new IndeterminateError(
+    `the connection broke while '${name}' was emitted: nobody waits now, and a waiter may have the signal`,
   );
 }

@@ -114,7 +114,7 @@ export class Seats {
       chunk: CHUNK,
     });
     context.inbox.handle("signal", (words) => this.#message(words));
-    context.inbox.onUp(() => this.#stateAll());
+    context.inbox.serve({ waits: () => this.#seats.size > 0, turned: () => this.#stateAll() });
   }
 
   /** Begins to wait for a signal of `emitOne`, and to count for `emit`. */
@@ -177,6 +177,7 @@ export class Seats {
     this.#left.delete(seat);
     if (this.#seats.get(seat.name) === seat) this.#seats.delete(seat.name);
     if (this.#seats.size > 0) return;
+    this.#context.inbox.rest();
     this.#replicaInbox?.close();
     this.#replicaInbox = null;
   }

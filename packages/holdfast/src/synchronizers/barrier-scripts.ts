@@ -34,6 +34,8 @@ export type AttendReply =
       readonly generation: bigint;
       /** The server's clock. */
       readonly nowUs: number;
+      /** Until the server knows whether all that have arrived live. 0: it does. */
+      readonly againMs: number;
       readonly verdicts: readonly AttendVerdict[];
     };
 
@@ -81,12 +83,13 @@ export class BarrierScripts {
       args.push(id, digits(generation), flag(waits), data);
     const row = replyRow(await this.#calls.run(attendScript, keys, args, settings.timeoutMs), 2);
     if (Number(row[0]) === 0) return { size: Number(row[1]) };
-    if (row.length !== arrivals.length + 3) replyRow(undefined); // throws: an answer to another call
+    if (row.length !== arrivals.length + 4) replyRow(undefined); // throws: an answer to another call
     return {
       size: null,
       generation: parseVersion(row[1]),
       nowUs: Number(parseVersion(row[2])),
-      verdicts: row.slice(3).map((verdict) => parseVerdict(verdict)),
+      againMs: Number(row[3]),
+      verdicts: row.slice(4).map((verdict) => parseVerdict(verdict)),
     };
   }
 

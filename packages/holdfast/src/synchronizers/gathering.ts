@@ -216,6 +216,7 @@ export class Gathering {
     known.clock = { serverUs: reply.nowUs, monoMs: sentMs };
     for (const [place, arrival] of arrivals.entries())
       this.#take(arrival, reply.verdicts[place] as AttendVerdict, reply.generation);
+    if (reply.againMs > 0) this.#attendIn(reply.againMs);
   }
 
   #take(arrival: Arrival, verdict: AttendVerdict, generation: bigint): void {

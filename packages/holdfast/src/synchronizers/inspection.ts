@@ -100,7 +100,7 @@ export class SynchronizerInspection {
     const scripts = new BarrierScripts(calls, barrierKeys(this.#context.prefix, name));
     const { size, generation, arrived, arrivals, nowUs } = await scripts.look(most);
     const waiting = arrivals.map(({ endUs, entry }) => {
-      const [, ttl, owner = ""] = /^\d+ (\d+) \d (.*)$/s.exec(entry) ?? [];
+      const [, ttl, owner = ""] = /^\d+ (\d+) \d+ (.*)$/s.exec(entry) ?? [];
       return {
         process: parseProcess(owner),
         ttlMs: Number(ttl ?? 0),

@@ -64,8 +64,11 @@ export class Synchronizers {
       for (const { id, trip, hasData } of parseTripMessage(words))
         this.#arrivals.get(id)?.hear(id, trip, hasData);
     });
-    context.inbox.onUp(() => {
-      for (const gathering of this.#gatherings.values()) gathering.plan();
+    context.inbox.serve({
+      waits: () => this.#arrivals.size > 0,
+      turned: () => {
+        for (const gathering of this.#gatherings.values()) gathering.plan();
+      },
     });
   }
 
@@ -129,6 +132,7 @@ export class Synchronizers {
       },
       end: (id, isEmpty) => {
         this.#arrivals.delete(id);
+        if (this.#arrivals.size === 0) this.#context.inbox.rest();
         if (isEmpty && this.#gatherings.get(key) === gathering) this.#gatherings.delete(key);
       },
     });

@@ -159,6 +159,11 @@ export interface HoldfastEvents {
   "holdfast:signal:dropped": { readonly signal: string; readonly reason: "unanswered" | "unreadable" };
   /** A message on a channel of holdfast could not be read, and nothing of it is believed. Another program published it. */
   "holdfast:message:dropped": { readonly error: Error };
+  /**
+   * Messages came from another server than requests go to, as after a failover. This process makes another connection for them. The
+   * last `connections` led elsewhere.
+   */
+  "holdfast:inbox:elsewhere": { readonly connections: number };
   /** The work of `hf.once` ran for `tookMs`, and its result is stored for `keepMs`. */
   "holdfast:once:ran": OnceEvent & {
     readonly fence: bigint;
@@ -250,6 +255,7 @@ const NAMES: { readonly [Name in keyof HoldfastEvents]: true } = {
   "holdfast:signal:passed-on": true,
   "holdfast:signal:dropped": true,
   "holdfast:message:dropped": true,
+  "holdfast:inbox:elsewhere": true,
   "holdfast:once:ran": true,
   "holdfast:once:skipped": true,
   "holdfast:once:failed": true,

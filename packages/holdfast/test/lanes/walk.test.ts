@@ -193,7 +193,7 @@ class Walk {
     this.#processes[place] = this.#open("n");
     lab.pass(800);
     await this.#look();
-    lab.pass(1_100);
+    lab.pass(3_100);
     await this.#look();
     expect(this.#held.filter(({ process }) => process === gone)).toEqual([]);
   }

@@ -59,7 +59,7 @@ beforeEach(() => {
   };
   const schedule = new Schedule(clock);
   watches = new Watches<string>(
-    { subscriber: new Subscriber(port, clock, 1_000), schedule },
+    { subscriber: new Subscriber(port, clock, 1_000), schedule, inbox: { open() {}, serve() {}, rest() {} } },
     {
       channelOf: formatTicket,
       places: (tickets) => new Promise((resolve, reject) => own.push({ tickets, resolve, reject })),

@@ -195,7 +195,7 @@ function breaker(process: ReturnType<typeof open>): [() => void, () => void] {
   return [
     () => {
       process.intake.message = real;
-      process.intake.up();
+      process.intake.turned();
     },
     () => {
       process.intake.message = () => {};
@@ -301,6 +301,7 @@ describe("close", () => {
     await here.intake.close();
     await consumer.done;
     clearInterval(timer);
+    here.context.inbox.close();
     await until(() => here.clock.pendingTimers === 0);
   });
 
@@ -313,6 +314,7 @@ describe("close", () => {
     here.doors.back = () => Promise.reject(new ServerError("NOPERM this user has no permissions"));
     await here.intake.close();
     here.intake.message(["1:2:1:p", "j1"]);
+    here.context.inbox.close();
     await until(() => here.clock.pendingTimers === 0);
   });
 
@@ -335,6 +337,7 @@ describe("close", () => {
     here.doors.leave = async () => [];
     await here.intake.close();
     late([{ handle: gift?.handle ?? "", body: gift?.body ?? "" }]);
+    here.context.inbox.close();
     await until(() => here.clock.pendingTimers === 0);
   });
 

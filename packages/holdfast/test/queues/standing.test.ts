@@ -15,7 +15,7 @@ test("gifts that a leave has brought before come late: when the waits are over, 
   const late = holdBack(here);
   await there.push("a", "b");
   // As when the inbox comes up: the gifts may have been lost before.
-  here.intake.up();
+  here.intake.turned();
   await until(() => here.takes.length === 2);
   const confirm = delayExtensions(here);
   await answered(here);

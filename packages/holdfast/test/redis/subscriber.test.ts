@@ -6,6 +6,7 @@ import { Inbox } from "../../src/redis/inbox.js";
 import { writeMessage } from "../../src/redis/message.js";
 import type { MessageListener, RedisPort, Topic } from "../../src/redis/port.js";
 import { Subscriber, type TopicListener } from "../../src/redis/subscriber.js";
+import { Schedule } from "../../src/time/schedule.js";
 
 interface Asked {
   readonly topic: string;
@@ -25,6 +26,17 @@ let clock: ManualClock;
 let opened: Opened[];
 let subscriber: Subscriber;
 let trouble: string | null;
+
+function newInbox(): Inbox {
+  const port = { zeroListenersMeansGone: false, command: async () => null };
+  return new Inbox({
+    subscriber,
+    port,
+    schedule: new Schedule(clock),
+    callTimeoutMs: 1_000,
+    channel: "inbox",
+  });
+}
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -288,11 +300,11 @@ test("a topic that is never confirmed on a connection that is up is noticed as w
 });
 
 test("an inbox reports a server that will not let this process listen; the next open asks again", async () => {
-  const inbox = new Inbox(subscriber, "inbox");
+  const inbox = newInbox();
   const refusals: string[] = [];
   const ups: number[] = [];
   inbox.onRefused((error) => refusals.push(error.serverCode));
-  inbox.onUp(() => ups.push(opened.length));
+  inbox.serve({ waits: () => true, turned: () => void ups.push(opened.length) });
   inbox.open();
   latest().listener.connected();
   latest().asked[0]?.refuse(new ServerError("NOPERM no channel for you"));
@@ -307,7 +319,7 @@ test("an inbox reports a server that will not let this process listen; the next 
 });
 
 test("an inbox reads a message as a verb and words; a verb that nobody knows, and what is not whole, is ignored", async () => {
-  const inbox = new Inbox(subscriber, "inbox");
+  const inbox = newInbox();
   const heard: (readonly string[])[] = [];
   inbox.handle("grant", (words) => heard.push(words));
   inbox.open();

@@ -116,7 +116,7 @@ test("the signal and close() withdraw", async () => {
   await expect(hf.barrier("step", 3).wait()).rejects.toThrow(ClosedError);
 });
 
-test("a party that died is not counted: at once where nobody listens for it", async () => {
+test("a party that died is not counted: after two looks that found nobody who listens for it", async () => {
   const clock = new ManualClock();
   const [a, b] = [newProcess({ clock }), newProcess()];
   const first = a.barrier("step", 2, { ttl: "10s" }).wait(NEVER);

@@ -66,7 +66,7 @@ async function arrive(id: string, generation: string, notAfter = "9".repeat(16))
 }
 
 /** Of the only arrival of a statement. */
-const verdict = (reply: unknown): unknown => (reply as unknown[])[3];
+const verdict = (reply: unknown): unknown => (reply as unknown[])[4];
 const generationOf = (reply: unknown): string => String((reply as unknown[])[1]);
 
 test("a copy of an arrival does not arrive again: it waits, or it has tripped", async () => {

@@ -1,6 +1,5 @@
 --[[
-look: puts back what is due, and the deliveries of processes that are gone. Nobody listened for such a process at two looks at least a
-second apart. A process that looks is not gone.
+look: puts back what is due, and the deliveries of processes that are gone. See _gone.lua.
 
 KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
 KEYS[11..12] dead, letters                               see _lanes.lua
@@ -10,7 +9,6 @@ ARGV[3]      is_sure   0 or 1, see queues/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      results   see queues/lua/_deliveries.lua
 ARGV[6]      process   the caller
-ARGV[7]      listens   0 or 1  1: its inbox is up, as far as it knows
 
 Returns  {returned, due_ms, free}
          returned  messages that were put back
@@ -33,12 +31,12 @@ local q = {
   cancelled = KEYS[9], held = KEYS[10], dead = KEYS[11], letters = KEYS[12],
   verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', results = ARGV[5],
 }
-local settings, process, listens = ARGV[4], ARGV[6], ARGV[7] == '1'
+local settings, process = ARGV[4], ARGV[6]
 open_lanes(q, '', settings)
 go_on_at_maxmemory(q)
 mend_some(q)
 local returned = return_due(q)
-if q.is_sure then returned = returned + look_for_gone(q, process, listens) end
+if q.is_sure then returned = returned + look_for_gone(q, process) end
 deal(q)
 close_lanes(q)
 tidy_memory(q)

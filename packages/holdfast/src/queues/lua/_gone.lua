@@ -1,11 +1,11 @@
 --[[
-Processes that are gone: they have deliveries, and nobody listens for them. Needs _deal.lua, and q.more = { looked, gone } of _about.lua.
+Processes that are gone: they have deliveries, nobody listened for them at two looks GONE_MS apart, and they did not look or extend in
+between. A process whose messages come from another server, as after a failover, notices that within 2 s: ../../redis/presence.ts. Needs
+_deal.lua, and q.more = { looked, gone } of _about.lua.
 ]]
 local LOOK_MS = 700
-local GONE_MS = 1000
+local GONE_MS = 3000
 local MOST = 200
--- A process that looks while its inbox is down is not taken for gone until this is over.
-local DEAF_MS = 3000
 
 -- The processes of the first deliveries, each with its handles, and the channels of their inboxes. Third: whether there may be more.
 local function holders(q)
@@ -26,22 +26,22 @@ end
 local function read_gone(q)
   local since, is_due = {}, false
   for process, ms in string.gmatch(q.more[2] or '', '([^:%s]+):(%d+)') do
-    since[process] = math.min(tonumber(ms), q.ms + DEAF_MS)
+    since[process] = math.min(tonumber(ms), q.ms)
     is_due = is_due or q.ms - since[process] >= GONE_MS
   end
   return since, is_due
 end
 
 -- Puts back the deliveries of the gone. Returns their number.
-local function look_for_gone(q, process, listens)
+local function look_for_gone(q, process)
   local before, is_due = read_gone(q)
   is_due = is_due or math.abs(q.ms - tonumber(q.more[1] or '0')) >= LOOK_MS
-  if not is_due and not (before[process] or not listens) then return 0 end
+  if not is_due and not before[process] then return 0 end
   local since, count = {}, 0
   if is_due then
     local found, channels, are_many = holders(q)
     -- A queue that nobody but waiters has used leaves nothing behind.
-    if #channels == 0 and listens and not q.more[2] then return 0 end
+    if #channels == 0 and not q.more[2] then return 0 end
     local counts = #channels > 0 and redis.call('PUBSUB', 'NUMSUB', unpack(channels)) or {}
     for place = 1, #counts, 2 do
       local holder = found[string.sub(counts[place], #q.inboxes + 1)]
@@ -64,7 +64,7 @@ local function look_for_gone(q, process, listens)
   else
     since = before
   end
-  since[process] = not listens and q.ms + DEAF_MS or nil
+  since[process] = nil
   local words = {}
   for one, ms in pairs(since) do words[#words + 1] = one .. ':' .. string.format('%.0f', ms) end
   table.sort(words)

@@ -1,6 +1,5 @@
 --[[
-look: puts back what is due, and the deliveries of processes that are gone. Nobody listened for such a process at two looks at least a
-second apart. A process that looks is not gone.
+look: puts back what is due, and the deliveries of processes that are gone. See _gone.lua.
 
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name          of the queue, without blanks
@@ -12,7 +11,6 @@ ARGV[6]   keep_dead     integer
 ARGV[7]   keep_results  in ms
 ARGV[8]   results       see _deliveries.lua
 ARGV[9]   process       without ":"
-ARGV[10]  listens       0 or 1  1: its inbox is up, as far as it knows
 
 Returns  {returned, due, free}  returned: the messages that were put back. due: ms until something is due, -1: nothing is. free: the
                     free places of the process
@@ -34,14 +32,14 @@ local q = {
   letters = KEYS[9], verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', max_attempts = tonumber(ARGV[5]),
   keep_dead = tonumber(ARGV[6]), keep_results = ARGV[7], results = ARGV[8],
 }
-local order, process, listens = ARGV[4], ARGV[9], ARGV[10] == '1'
+local order, process = ARGV[4], ARGV[9]
 open(q, '', { 'looked', 'gone' })
 local other = other_order(q, order)
 if other then return { 'order', other } end
 check(q)
 go_on_at_maxmemory(q)
 local returned = return_due(q)
-if q.is_sure then returned = returned + look_for_gone(q, process, listens) end
+if q.is_sure then returned = returned + look_for_gone(q, process) end
 if returned > 0 then deal(q) end
 close(q)
 tidy_memory(q)

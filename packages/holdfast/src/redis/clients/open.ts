@@ -34,7 +34,8 @@ function openIoredis(
     ...(tls && { tls: {} }),
     db: database,
   });
-  const opened = ioredisClient(client, rememberError(client));
+  const renew = (): void => client.disconnect(true);
+  const opened = { ...ioredisClient(client, rememberError(client)), renew };
   if (database === 0) return opened;
   return sendOnceSelected(opened, {
     on: (event, listener) => client.on(event, listener),
@@ -56,7 +57,7 @@ function openNodeRedis(
     disableOfflineQueue: database !== 0,
   });
   client.on("error", () => {}); // it must not end the process: the calls tell of it
-  const opened = { ...nodeRedisClient(client), close: endOf(client) };
+  const opened = { ...nodeRedisClient(client), close: endOf(client), renew: () => renewNodeRedis(client) };
   const selected = {
     on: client.on.bind(client),
     isReady: () => client.isReady === true,
@@ -64,6 +65,15 @@ function openNodeRedis(
   };
   client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait
   return database === 0 ? opened : sendOnceSelected(opened, selected);
+}
+
+function renewNodeRedis(client: NodeRedisLike): void {
+  const connect = (): void => void client.connect().catch(() => {});
+  if (!client.destroy) void client.disconnect?.().then(connect, connect);
+  else {
+    client.destroy();
+    connect();
+  }
 }
 
 /** GLIDE's client exists only once it is connected: each call tries again, unless one is trying already. */
@@ -87,7 +97,8 @@ function openGlide(library: { GlideClient: GlideMaker }, address: RedisAddress):
     });
     return connecting;
   };
-  return glideClient({
+  const end = (): void => void connecting?.then(endGlide, () => {});
+  const client = glideClient({
     constructor: maker,
     config,
     get isConnecting() {
@@ -97,10 +108,16 @@ function openGlide(library: { GlideClient: GlideMaker }, address: RedisAddress):
       return lastError;
     },
     customCommand: async (args, options) => (await connected()).customCommand(args, options),
-    close() {
-      connecting?.then(endGlide, () => {});
-    },
+    close: end,
   });
+  return {
+    ...client,
+    renew() {
+      end();
+      connecting = null;
+      isConnected = false;
+    },
+  };
 }
 
 /** GLIDE does not connect where its database is refused, but says that it timed out: here the server says why. */

@@ -7,7 +7,8 @@ barrier   hash  version     of the last change
                 since       the generation with which this key began: of earlier ones nothing is known
                 ticket      the number of the last arrival
 leases    zset  arrival -> end of its lease, us of the server's clock
-arrivals  hash  arrival -> "<ticket> <ttl_ms> <listening> <owner>"; listening is 1 when its inbox was subscribed, else 0
+arrivals  hash  arrival -> "<ticket> <ttl_ms> <listening> <owner>"; listening: its inbox is 0 not subscribed, 1
+                subscribed; larger: us since when nobody listened there
 tripped   zset  "<generation> <has_data> <arrival> <arrival> … " -> generation: those that tripped in the last minute
 data      hash  arrival -> what it brought, also while its generation is in tripped
 
@@ -18,6 +19,9 @@ local REMEMBERED_MS = 60000
 local MOST_REMEMBERED = 10000
 -- How far the clock may be set back before leases are given up.
 local ASTRAY_US = 1000000
+-- Between the two looks that find nobody who listens for a party. Its process notices within 2 s if its messages come from another
+-- server, as after a failover, and renews: ../../redis/presence.ts.
+local GONE_US = 3000000
 local NEVER = '0000000000000000'
 
 local function keys_of(names)

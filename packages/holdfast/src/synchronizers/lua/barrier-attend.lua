@@ -17,7 +17,8 @@ ARGV[10] owner     string   JSON, for people
 ARGV[11..n]  four for each arrival: its id; a generation, 16 digits; 1 if it waits in that one, 0 if it has not arrived yet and
              that one is the present one as far as known, zeros: unknown; what it brings, or nothing
 
-Returns  {1, generation, now, …}  the present generation, the server's clock, and for each arrival
+Returns  {1, generation, now, again, …}  the present generation, the server's clock, ms until it is known of all that have arrived
+                                         whether they live (0: nobody asks again for that), and for each arrival
            {'w'}                            it waits in the present generation
            {'t', generation, index, data}   it was in a generation that tripped, at this place in order of arrival, from 0;
                                             data is what each place brought, or empty when none brought anything
@@ -65,17 +66,32 @@ end
 drop_expired(keys, now)
 drop_astray(keys, now, ttl_ms)
 
--- Those of other processes that are gone: nobody listens on an inbox that was subscribed.
+-- Whether nobody listens for a party whose inbox was subscribed, and since when: what its entry says from now on of listening.
+local function heard_now(id, listening_before)
+  local heard = redis.pcall('PUBSUB', 'NUMSUB', inboxes .. id)
+  if heard.err or heard[2] > 0 then return '1' end
+  -- A clock that was set back begins anew.
+  return (listening_before == '1' or listening_before > now) and now or listening_before
+end
+
+-- Drops those of other processes that are gone. Returns since when the longest of the others is undecided, us; nil: none is.
 local function drop_gone()
-  if elsewhere then return end
-  for _, arrival in ipairs(redis.call('ZRANGE', keys.leases, 0, -1)) do
+  local undecided
+  for _, arrival in ipairs(elsewhere and {} or redis.call('ZRANGE', keys.leases, 0, -1)) do
     local id = string.match(arrival, '^(.*)%.%d+$')
-    local entry = id ~= process and redis.call('HGET', keys.arrivals, arrival)
-    if entry and string.match(entry, '^%d+ %d+ 1 ') then
-      local heard = redis.pcall('PUBSUB', 'NUMSUB', inboxes .. id)
-      if not heard.err and heard[2] == 0 then drop_arrival(keys, arrival) end
+    local entry = id ~= process and redis.call('HGET', keys.arrivals, arrival) or ''
+    local head, before, rest = string.match(entry, '^(%d+ %d+ )(%d+)( .*)$')
+    if before and before ~= '0' then
+      local after = heard_now(id, before)
+      if after ~= '1' and now - after >= GONE_US then
+        drop_arrival(keys, arrival)
+      else
+        if after ~= before then redis.call('HSET', keys.arrivals, arrival, head .. after .. rest) end
+        if after ~= '1' then undecided = math.min(undecided or math.huge, tonumber(after)) end
+      end
     end
   end
+  return undecided
 end
 
 -- Forgets generations that tripped more than a minute ago. One trips when the next begins.
@@ -112,21 +128,37 @@ local function messages_to(present, has_data)
 end
 
 local function trip()
-  local present = redis.call('ZRANGE', keys.leases, 0, -1)
+  local all = redis.call('ZRANGE', keys.leases, 0, -1)
   local tickets, has_data = {}, '0'
-  for _, arrival in ipairs(present) do
+  for _, arrival in ipairs(all) do
     tickets[arrival] = tonumber(string.match(redis.call('HGET', keys.arrivals, arrival) or '', '^%d+') or '0')
+  end
+  table.sort(all, function(a, b) return tickets[a] < tickets[b] end)
+  -- More may have come while one of them was undecided.
+  local present = { unpack(all, 1, tonumber(size)) }
+  for _, arrival in ipairs(present) do
     if redis.call('HEXISTS', keys.data, arrival) == 1 then has_data = '1' end
   end
-  table.sort(present, function(a, b) return tickets[a] < tickets[b] end)
   local told = state.generation .. ' ' .. has_data .. ' ' .. table.concat(present, ' ') .. ' '
   local ids, messages = messages_to(present, has_data)
   redis.call('ZADD', keys.tripped, state.generation, told)
-  redis.call('DEL', keys.leases, keys.arrivals)
+  redis.call('ZREM', keys.leases, unpack(present))
+  redis.call('HDEL', keys.arrivals, unpack(present))
   begin_generation()
   write_state()
   prune()
   for _, id in ipairs(ids) do send(inboxes .. id, '', messages[id]) end
+end
+
+local again_ms = 0
+
+-- Trips the generation, unless somebody may be gone.
+local function complete()
+  if redis.call('ZCARD', keys.leases) < tonumber(size) then return end
+  local undecided = drop_gone()
+  again_ms = undecided and math.ceil((undecided + GONE_US - now) / 1000) or 0
+  if undecided then return end
+  if redis.call('ZCARD', keys.leases) >= tonumber(size) then trip() end -- guard: a generation trips with all its parties
 end
 
 local function arrive(arrival, brought)
@@ -136,9 +168,7 @@ local function arrive(arrival, brought)
     string.format('%.0f', state.ticket) .. ' ' .. ttl_ms .. ' ' .. listening .. ' ' .. owner)
   if brought ~= '' then redis.call('HSET', keys.data, arrival, brought) end
   write_state()
-  if redis.call('ZCARD', keys.leases) < tonumber(size) then return end
-  drop_gone()
-  if redis.call('ZCARD', keys.leases) >= tonumber(size) then trip() end -- guard: a generation trips with all its parties
+  complete()
 end
 
 local function renew(arrival)
@@ -167,12 +197,14 @@ for place = 6, #KEYS do
   local at = 11 + (place - 6) * 4
   verdicts[place] = attend(KEYS[place], ARGV[at], ARGV[at + 1], ARGV[at + 2] == '1', ARGV[at + 3]) or false
 end
+-- Of those that were undecided before.
+complete()
 
 prolong(keys.barrier, keep_ms, is_new)
 local brief_ms = string.format('%.0f', math.max(ttl_ms * 2, REMEMBERED_MS * 2))
 for _, key in ipairs({ keys.leases, keys.arrivals, keys.tripped, keys.data }) do prolong(key, brief_ms, redis.call('PTTL', key) == -1) end
 
-local reply = { 1, state.generation, now }
+local reply = { 1, state.generation, now, again_ms }
 for place = 6, #KEYS do
   local arrival = ARGV[11 + (place - 6) * 4]
   -- A later arrival of the same call may have tripped the generation.

@@ -3,7 +3,7 @@
  *
  * A message to the inbox ends a wait, and then the grant costs no request. All other code here is for lost messages. A sign of
  * life every third of the ttl keeps the place in line, and its reply shows a missed grant. The first waiter in line asks again
- * when the lease before it can expire. All waiters ask again when the inbox is up again.
+ * when the lease before it can expire. All waiters ask again when the inbox is up again, and when it proves to be elsewhere.
  */
 import { type HoldfastError, isPassing, ServerError } from "../../../errors.js";
 import { leaseLeftMs } from "../../../lease/deadline.js";
@@ -88,11 +88,7 @@ export class Waits {
       // A wait that began later has not asked yet: its next question opens the inbox again.
       for (const wait of this.#byId.values()) if (wait.sinceMs <= askedMs) this.#failed(wait, error);
     });
-    inbox.onUp(() => {
-      const waits = [...this.#byId.values()];
-      for (let start = 0; start < waits.length; start += CHUNK)
-        this.#visit(waits.slice(start, start + CHUNK));
-    });
+    inbox.serve({ waits: () => this.#byId.size > 0, turned: () => this.#askAll() });
   }
 
   /** @param ticket the place in line that it has a right to, "0" for the last */
@@ -126,6 +122,7 @@ export class Waits {
     wait.over = true;
     this.#byId.delete(wait.waiting.claim.id);
     this.#timer.delete(wait);
+    if (this.#byId.size === 0) this.#inbox.rest();
   }
 
   /** To be called when a message reports a grant. Returns false when no claim with this id waits here. */
@@ -147,6 +144,13 @@ export class Waits {
     wait.sentAt.set(wait.heartbeat, this.#schedule.clock.now());
     wait.sentAt.delete(wait.heartbeat - REMEMBERED_HEARTBEATS);
     return wait.heartbeat;
+  }
+
+  #askAll(): void {
+    const waits = [...this.#byId.values()];
+    // A place in line is of no use to a process that no grant reaches.
+    if (!this.#inbox.up) for (const wait of waits) wait.inLine = false;
+    for (let start = 0; start < waits.length; start += CHUNK) this.#visit(waits.slice(start, start + CHUNK));
   }
 
   #visit(waits: readonly Wait[]): void {

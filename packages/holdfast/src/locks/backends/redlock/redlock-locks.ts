@@ -57,8 +57,12 @@ export class RedlockLocks implements LockBackend {
       node.onForgot(() => {
         for (const { seats } of [...this.#claims.values()]) seats[place]?.nodeForgot();
       });
-      node.context.inbox.onUp(() => {
-        for (const claim of [...this.#claims.values()]) void claim.hearAgain(place);
+      node.context.inbox.serve({
+        // The waits of the node say so.
+        waits: () => false,
+        turned: () => {
+          for (const claim of [...this.#claims.values()]) void claim.hearAgain(place);
+        },
       });
       node.context.inbox.handle("yield", ([id = "", ticket = "", by = ""]) => {
         if (/^\d{1,16}$/.test(ticket)) this.#claims.get(claimIdOf(id))?.asked(place, id, { ticket, id: by });

@@ -34,7 +34,7 @@ export const election: Workload = {
   canaries: [
     { rule: "E1", what: counter, seed: 1, isNaive: true },
     { rule: "E2", what: "terms are counted by each process", seed: 1, holdfast: withOwnTerms },
-    { rule: "E3", what: unfenced, seed: 45, isNaive: true },
+    { rule: "E3", what: unfenced, seed: 136, isNaive: true },
     {
       rule: "E4",
       what: "observers read once",

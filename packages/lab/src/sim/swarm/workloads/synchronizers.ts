@@ -90,7 +90,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y7",
     what: "a generation waits for one party more",
-    seed: 15,
+    seed: 34,
     change: {
       file: "synchronizers/lua/barrier-attend.lua",
       from: "if redis.call('ZCARD', keys.leases) < tonumber(size) then return end",

@@ -117,7 +117,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q8",
     what: "one attempt too many",
-    seed: 8,
+    seed: 15,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "attempts >= q.max_attempts",
@@ -127,7 +127,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q10",
     what: "a cancelled message keeps its turn",
-    seed: 8,
+    seed: 22,
     change: {
       file: "queues/lua/cancel.lua",
       from: "  if not place then return 0 end\n",
