@@ -38,7 +38,7 @@ export class Inbox {
     this.channel = parts.channel;
     this.#presence = new Presence({
       ...parts,
-      isNeeded: () => [...this.#users].some(({ waits }) => waits()),
+      isNeeded: () => this.#isNeeded,
       here: () => {
         this.#turn(true);
       },
@@ -80,7 +80,8 @@ export class Inbox {
     }
     this.#subscription = this.#subscriber.subscribe(this.channel, {
       message: (message) => {
-        // Its random name proves where a message comes from.
+        // Its random name proves where a message comes from. One of another server may tell of what is over here.
+        if (this.#presence.isAstray) return;
         const [verb = "", ...words] = readWords(message);
         this.#handlers.get(verb)?.(words);
       },
@@ -110,6 +111,11 @@ export class Inbox {
     this.#presence.down();
     this.#subscription?.close();
     this.#subscription = null;
+  }
+
+  get #isNeeded(): boolean {
+    for (const { waits } of this.#users) if (waits()) return true;
+    return false;
   }
 
   #turn(isUp: boolean): void {

@@ -43,6 +43,11 @@ export class Presence {
     this.#parts = parts;
   }
 
+  /** Whether the last answer said that the inbox is at another server. */
+  get isAstray(): boolean {
+    return this.#astray > 0;
+  }
+
   /** A server has confirmed the subscription. */
   up(): void {
     this.#epoch += 1;
