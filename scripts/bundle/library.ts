@@ -168,10 +168,13 @@ function declarations(dist: string, entries: readonly string[]): Output {
   const textOf = (file: string): string => {
     const whole = (): string => readFileSync(file, "utf8");
     // An entry declares for programs only.
-    const text = texts.get(file) ?? (compiled.includes(file) ? whole() : withoutInner(whole(), names));
+    const inner = (): string =>
+      withoutInner(isOfTheConnection(file) ? withoutDocs(whole(), names) : whole(), names);
+    const text = texts.get(file) ?? (compiled.includes(file) ? whole() : inner());
     texts.set(file, text);
     return text;
   };
+  const isOfTheConnection = (file: string): boolean => relative(dist, file).startsWith("redis");
   const imported = (file: string) =>
     [...textOf(file).matchAll(specifier)].map(([, , path = ""]) => resolve(dirname(file), `${path}.d.ts`));
   for (const file of compiled) follow(file, imported, found);
@@ -190,6 +193,15 @@ function declarations(dist: string, entries: readonly string[]): Output {
     );
   });
   return { files: new Map(files), inputs: [...found].map((file) => relative(root, file)) };
+}
+
+/** Leaves out the comments of a file that declares nothing by a name that an entry passes on: no program gets any of it. */
+function withoutDocs(text: string, names: ReadonlySet<string>): string {
+  const declared = text.matchAll(
+    /^export (?:declare (?:abstract )?)?(?:class|interface|type|const|function) (\w+)/gm,
+  );
+  if ([...declared].some(([, name = ""]) => names.has(name))) return text;
+  return text.replace(/^\s*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm, "");
 }
 
 /** The names that entries pass on. */

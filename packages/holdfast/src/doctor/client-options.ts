@@ -98,9 +98,8 @@ function silent(remedy: string): Finding {
   return {
     code: "client-silent",
     severity: "info",
-    found: "the client keeps a connection on which nothing is answered any more",
-    consequence:
-      "Where the other end, or a proxy, drops the connection without a word, calls get no answer until the system notices, perhaps for a quarter of an hour.",
+    found: "the client keeps a half-open connection",
+    consequence: "Where the other end drops it without a word, calls get no answer for minutes.",
     remedy: `${remedy}.`,
   };
 }
