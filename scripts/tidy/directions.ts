@@ -74,6 +74,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
 const redisForPrimitives = [
   "redis/context.ts",
   "redis/message.ts",
+  "redis/foreign.ts",
   "redis/breaker.ts",
   "redis/port.ts",
   "redis/reply.ts",
@@ -87,6 +88,8 @@ const redisForPrimitives = [
   "redis/watcher.ts",
   "redis/watched-state.ts",
   "redis/lua/_clock.lua",
+  "redis/lua/_checked.lua",
+  "redis/lua/_foreign.lua",
   "redis/lua/_message.lua",
   "redis/lua/_version.lua",
 ];

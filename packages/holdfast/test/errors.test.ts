@@ -59,6 +59,7 @@ test("codes are unique, and docs/errors.md has them, before those of another pac
 
 test.each([
   ["WRONGTYPE Operation against a key", "WRONGTYPE", /prefix/],
+  ["LAYOUT k has layout 2, and this version reads layout 1", "LAYOUT", /versions-side-by-side/],
   ["LOADING x", "LOADING", /wait/],
   ["ERR ACL failure in script: No permissions to access a key", "NOPERM", /guide/],
   [

@@ -260,7 +260,7 @@ describe("acquire", () => {
     }
     await redis.del(...keys);
     await redis.set(keys[0] as string, "somebody else's data");
-    await expect(ask("a")).rejects.toThrow(/holds something else/);
+    await expect(ask("a")).rejects.toThrow(/another program owns/);
     expect(await redis.get(keys[0] as string)).toBe("somebody else's data");
   });
 });

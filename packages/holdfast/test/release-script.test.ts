@@ -141,7 +141,7 @@ describe("release", () => {
     await expect(ask("a", { floor: "1".padEnd(17, "0") })).rejects.toThrow(/at most 16 digits/);
     await expect(ask("a", { floor: "many" })).rejects.toThrow(/at most 16 digits/);
     await redis.set(keys[0] as string, "sixteen letters! ");
-    await expect(ask("a")).rejects.toThrow(/holds something else/);
+    await expect(ask("a")).rejects.toThrow(/another program owns/);
     expect(await redis.get(keys[0] as string)).toBe("sixteen letters! ");
   });
 

@@ -8,6 +8,7 @@ export type KnownServerCode =
   | "WRONGPASS"
   | "DENIED"
   | "WRONGTYPE"
+  | "LAYOUT"
   | "READONLY"
   | "MASTERDOWN"
   | "NOREPLICAS"
@@ -37,6 +38,7 @@ const CAUSES: Readonly<Record<KnownServerCode, Cause>> = {
   WRONGPASS: lasting("correct the client's user or password"),
   DENIED: lasting("give the server a password, or connect over the loopback"),
   WRONGTYPE: lasting("another program uses this key: choose another `prefix`"),
+  LAYOUT: lasting("run one version of holdfast: docs/guides/redis.md#versions-side-by-side"),
   READONLY: passing("connect to the primary; during a failover this passes"),
   MASTERDOWN: passing("connect to the primary; during a failover this passes"),
   NOREPLICAS: passing("bring back the replicas that min-replicas-to-write asks for"),
@@ -62,7 +64,7 @@ const TEXTS: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
 /** Inside a script a missing permission is an ERR, and Redis 6 makes an ERR of every error. */
 const DENIED_IN_SCRIPT = /^ERR .*(ACL failure in script|The user executing the script can't)/;
 const ERROR_IN_SCRIPT =
-  /^ERR Error running script .*?: -?(NOPERM|WRONGTYPE|READONLY|NOREPLICAS|OOM|MISCONF) /;
+  /^ERR Error running script .*?: -?(NOPERM|WRONGTYPE|LAYOUT|READONLY|NOREPLICAS|OOM|MISCONF) /;
 
 /** The server's note about the place in the script, which is of no use to callers. */
 const WHERE_IN_SCRIPT = / script: [0-9a-f]{40}, on @user_script:\d+\.?\s*$/;

@@ -33,9 +33,7 @@ for place = 5, #ARGV, 2 do
   penalties[#penalties + 1] = { length = tonumber(ARGV[place]), is_prolonged = ARGV[place + 1] == '1' }
 end
 
-local function alien(key)
-  error({ err = 'WRONGTYPE the key of this guard holds something else: ' .. key })
-end
+--- @include "../redis/lua/_foreign.lua"
 
 local function keep(key, state, for_us)
   redis.call('SET', key, state, 'PX', math.floor((for_us + 999) / 1000))
@@ -56,7 +54,7 @@ end
 local state = redis.call('GET', record)
 if state then
   local was_strikes, was_ends, was_cleared = string.match(state, '^(%d+) (%d+) (%d+)$')
-  if not was_strikes then alien(record) end
+  if not was_strikes then foreign(record, state) end
   strikes, ends, cleared = tonumber(was_strikes), tonumber(was_ends), tonumber(was_cleared)
   if cleared > now then cleared = 0 end
   if now >= ends + decay then strikes = 0 end
@@ -81,7 +79,7 @@ local counted, start = 0, now
 state = redis.call('GET', count)
 if state then
   local was_counted, was_start = string.match(state, '^(%d+) (%d+)$')
-  if not was_counted then alien(count) end
+  if not was_counted then foreign(count, state) end
   counted, start = tonumber(was_counted), math.min(tonumber(was_start), now)
   if now >= start + per or start <= cleared then counted, start = 0, now end
 end

@@ -1,6 +1,7 @@
 /** LanesInspection: lanes as they look from outside, whichever process asks. */
-import { ServerError } from "../errors.js";
+
 import type { RedisContext } from "../redis/context.js";
+import { errorOfOne } from "../redis/foreign.js";
 import { lookAtNames } from "../redis/scan.js";
 import { LaneCalls } from "./lane-calls.js";
 import { LaneControl, type LanesState } from "./lane-control.js";
@@ -25,18 +26,9 @@ export class LanesInspection {
 
   /** The lanes that have been used and not reset, in no order. */
   async *list(pattern: string): AsyncGenerator<InspectedLanes, void, undefined> {
-    const look = (names: readonly string[]) => Promise.all(names.map((name) => this.#lookIfOurs(name)));
+    const look = (names: readonly string[]) =>
+      Promise.all(names.map((name) => this.look(name).catch(errorOfOne)));
     for await (const lanes of lookAtNames(this.#context, "lanes", pattern, look))
       if (lanes.exists) yield lanes;
-  }
-
-  /** Null: another program owns a key of them. */
-  async #lookIfOurs(name: string): Promise<InspectedLanes | null> {
-    try {
-      return await this.look(name);
-    } catch (error) {
-      if (error instanceof ServerError && error.serverCode === "WRONGTYPE") return null;
-      throw error;
-    }
   }
 }

@@ -183,7 +183,9 @@ export class LaneControl {
 
   /** The newest dead letters: their ids are tickets. */
   async dead(count: number): Promise<readonly Letter[]> {
-    return lettersOf(replyRow(await this.#calls.run(deadScript, ["dead", "letters"], [String(count)]), 0));
+    return lettersOf(
+      replyRow(await this.#calls.run(deadScript, ["about", "dead", "letters"], [String(count)]), 0),
+    );
   }
 
   /** Deletes everything, but for outcomes. */

@@ -1,5 +1,7 @@
 /** Outcome: what a run leaves behind, as the JSON of its record. People read it there too. */
-import { type Failure, OnceFailedError, ServerError } from "../errors.js";
+
+import { type Failure, OnceFailedError } from "../errors.js";
+import { foreign } from "../redis/foreign.js";
 import { encodeValue } from "../values.js";
 
 /**
@@ -93,5 +95,5 @@ export function answerOf(key: string, recordKey: string, stored: unknown): unkno
         throw new OnceFailedError(key, of.error, of.outcome === "unstorable");
       }
   }
-  throw new ServerError(`WRONGTYPE the record of this key holds something else: ${recordKey}`);
+  throw foreign(recordKey);
 }

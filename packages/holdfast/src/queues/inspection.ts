@@ -1,6 +1,8 @@
 /** QueueInspection: queues as they look from outside, whichever process asks. */
-import { type QueueOrder, ServerError } from "../errors.js";
+
+import type { QueueOrder, ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
+import { readRow, readState } from "../redis/foreign.js";
 import { queueKeys } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
@@ -43,9 +45,7 @@ export class QueueInspection {
 
   /** @throws {ServerError} another program owns a key of it */
   async look(name: string): Promise<QueueState> {
-    const [state] = await this.#look([name]);
-    if (state) return state;
-    throw new ServerError(`WRONGTYPE a key of this queue holds something else: ${this.#keyOf(name)}`);
+    return readState(await this.#look([name]));
   }
 
   /** The queues that have been used and not reset, in no order. */
@@ -53,21 +53,15 @@ export class QueueInspection {
     yield* lookAtNames(this.#context, "queue", pattern, (names) => this.#look(names));
   }
 
-  #keyOf(name: string): string {
-    return queueKeys(this.#context.prefix, name)[0] as string;
-  }
-
-  async #look(names: readonly string[]): Promise<(QueueState | null)[]> {
+  async #look(names: readonly string[]): Promise<(QueueState | ServerError)[]> {
     const { port, prefix, callTimeoutMs } = this.#context;
     const keys = names.flatMap((name) => queueKeys(prefix, name));
     const rows = replyRow(await port.script(stateScript, keys, [], callTimeoutMs), names.length);
-    return names.map((name, place) => parseState(name, rows[place]));
+    return names.map((name, place) => readRow(rows[place], (row) => parseState(name, row)));
   }
 }
 
-/** Null: another program owns a key of it. */
-function parseState(name: string, row: Reply | undefined): QueueState | null {
-  if (!Array.isArray(row)) return null;
+function parseState(name: string, row: Reply[]): QueueState {
   const [exists, order, ...numbers] = replyRow(row, 11);
   const [paused, waiting, returned, delayed, inFlight, dead, idle, processes, oldest] = numbers.map(Number);
   const age = oldest ?? -1;

@@ -186,7 +186,12 @@ export class QueueScripts implements DeliveryScripts {
 
   /** The newest dead letters. */
   async dead(count: number): Promise<Letter[]> {
-    return lettersOf(replyRow(await this.#run(deadScript, this.#keys.slice(7), [String(count)]), 0));
+    return lettersOf(
+      replyRow(
+        await this.#run(deadScript, [this.#keys[0] as string, ...this.#keys.slice(7)], [String(count)]),
+        0,
+      ),
+    );
   }
 
   /**

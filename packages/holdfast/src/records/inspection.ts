@@ -1,6 +1,8 @@
 /** RecordInspection: records as they look from outside, read without a change. */
-import { ServerError } from "../errors.js";
+
+import type { ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
+import { foreign, readRow, readState } from "../redis/foreign.js";
 import { parseRecordKey, recordKey } from "../redis/keys.js";
 import { escapePattern, matcherOf } from "../redis/pattern.js";
 import type { Reply } from "../redis/port.js";
@@ -40,7 +42,6 @@ interface RecordName {
 const ANY_SIZE = 2_000_000;
 /** Bytes of a value in a list, in which many values come in one reply. */
 const MOST_IN_LIST = 10_000;
-const DIGITS = /^\d{1,20}$/;
 
 type InspectionContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
 
@@ -54,9 +55,7 @@ export class RecordInspection {
   /** @throws {InvalidArgumentError} @throws {ServerError} the key holds something else */
   async look(name: string, tag: string | undefined): Promise<InspectedRecord> {
     const target = checkRecord(this.#context.prefix, name, { tag });
-    const [record] = await this.#look([target], ANY_SIZE);
-    if (record) return record;
-    throw new ServerError(`WRONGTYPE the key of this record holds something else: ${target.key}`);
+    return readState(await this.#look([target], ANY_SIZE));
   }
 
   /** The records whose names and tags match, in no order. With `deleted`, it yields those without a value as well. */
@@ -80,33 +79,29 @@ export class RecordInspection {
       look: (records: readonly RecordName[]) => this.#look(records, MOST_IN_LIST),
     };
     for await (const record of lookAtAll(port, search, callTimeoutMs))
-      if (record && (record.exists || deleted)) yield record;
+      if (record.exists || deleted) yield record;
   }
 
   #keyOf({ name, tag }: RecordName): string {
     return recordKey(this.#context.prefix, tag ?? name, name);
   }
 
-  async #look(records: readonly RecordName[], most: number): Promise<(InspectedRecord | null)[]> {
+  async #look(records: readonly RecordName[], most: number): Promise<(InspectedRecord | ServerError)[]> {
     const { port, callTimeoutMs } = this.#context;
     const keys = records.map((record) => this.#keyOf(record));
     const reply = await port.script(lookScript, keys, [String(most)], callTimeoutMs);
     const [, ...rows] = replyRow(reply, records.length + 1);
-    return records.map((record, place) => toRecord(record, rows[place]));
+    return records.map((record, place) =>
+      readRow(rows[place], (row) => toRecord(record, keys[place] as string, row)),
+    );
   }
 }
 
-/** Null: another program owns the key. */
-function toRecord({ name, tag }: RecordName, row: Reply | undefined): InspectedRecord | null {
-  if (!Array.isArray(row) || row.length < 4) return null;
-  const [ttl, size, version, fence, text = null] = row;
-  const digits = [version, fence].map((each) => (each === "" ? "0" : String(each)));
-  if (!digits.every((each) => DIGITS.test(each))) return null;
-  const [versionDigits = "0", fenceDigits = "0"] = digits;
-  // A hash of another program has none of these fields.
-  if (Number(ttl) !== -2 && version === "" && fence === "") return null;
+function toRecord({ name, tag }: RecordName, key: string, row: Reply[]): InspectedRecord | ServerError {
+  const [ttl, size, version, fence, text = null] = replyRow(row, 4);
+  const [versionDigits, fenceDigits] = [String(version || 0), String(fence || 0)];
   const value = text === null ? { value: undefined } : decoded(String(text));
-  if (value === null) return null;
+  if (value === null) return foreign(key);
   return {
     name,
     tag,

@@ -1,4 +1,5 @@
 /** What is read of a record, and how the rows of its scripts are understood. */
+
 import {
   ConflictError,
   type HoldfastError,
@@ -6,6 +7,7 @@ import {
   ServerError,
   StaleTokenError,
 } from "../errors.js";
+import { foreign } from "../redis/foreign.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import { decodeValue } from "../values.js";
@@ -39,14 +41,14 @@ export function parseFields(
 ): StoredRecord & { readonly fence: bigint } {
   const [version, value, fence] = replyRow(reply, RECORD_FIELDS.length);
   const digits = String(fence ?? 0);
-  if (!DIGITS.test(digits)) throw alien(key);
+  if (!DIGITS.test(digits)) throw foreign(key);
   return { ...parseStored(key, version, value), fence: BigInt(digits) };
 }
 
 function parseStored(key: string, version: Reply | undefined, value: Reply | undefined): StoredRecord {
   const text = value === null || value === undefined ? null : String(value);
   const digits = String(version ?? 0);
-  if (digits !== "0" ? !VERSION.test(digits) : text !== null) throw alien(key);
+  if (digits !== "0" ? !VERSION.test(digits) : text !== null) throw foreign(key, version);
   return { text, version: digits };
 }
 
@@ -55,12 +57,8 @@ export function decodeStored(key: string, text: string): unknown {
   try {
     return decodeValue(text);
   } catch (error) {
-    throw alien(key, error);
+    throw foreign(key, text, error);
   }
-}
-
-function alien(key: string, cause?: unknown): ServerError {
-  return new ServerError(`WRONGTYPE the key of this record holds something else: ${key}`, { cause });
 }
 
 /**

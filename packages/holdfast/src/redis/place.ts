@@ -6,9 +6,11 @@
  * The first who misses the id makes it. After the data was lost, or came back from elsewhere, there may be another one. So an id
  * counts for five seconds, and until the connection breaks. A database that was copied has the same id as its original.
  */
-import { type HoldfastError, IndeterminateError, ServerError } from "../errors.js";
+
+import { type HoldfastError, ServerError } from "../errors.js";
 import type { Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
+import { foreign } from "./foreign.js";
 import { placeKey } from "./keys.js";
 import { script as placeScript } from "./lua/place.lua.js";
 import { NO_PLACE } from "./message.js";
@@ -156,10 +158,10 @@ export class Place {
       .script(placeScript, [this.#key], [random.id()], callTimeoutMs)
       .catch((error: HoldfastError) => {
         if (!(error instanceof ServerError) || error.serverCode !== "WRONGTYPE") throw error;
-        throw new ServerError(`WRONGTYPE the key ${this.#key} holds something else`, { cause: error });
+        throw foreign(this.#key, "", error);
       });
     const id = String(reply);
-    if (!ID.test(id)) throw new IndeterminateError(`the key ${this.#key} holds what holdfast did not write`);
+    if (!ID.test(id)) throw foreign(this.#key, id);
     const former = this.#known?.id;
     if (former !== undefined && former !== id)
       this.#before = { id: former, untilMs: schedule.clock.now().monoMs + FRESH_MS };

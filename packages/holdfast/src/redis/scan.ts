@@ -1,4 +1,5 @@
 /** Finds names by the keys that carry them, in small steps, so that the server serves others between two of them. */
+import { ServerError } from "../errors.js";
 import type { RedisContext } from "./context.js";
 import { synchronizerNameOf } from "./keys.js";
 import { escapePattern, matcherOf } from "./pattern.js";
@@ -17,8 +18,8 @@ export interface Search<Name, State> {
   /** The name in a key; null for a key of another program, or one that is not meant. */
   readonly parse: (key: string) => Name | null;
   readonly keyOf: (name: Name) => string;
-  /** Reads some, all in one slot. */
-  readonly look: (names: readonly Name[]) => Promise<readonly State[]>;
+  /** Reads some, all in one slot. Those with an error are left out: another program owns a key, or it is of another layout. */
+  readonly look: (names: readonly Name[]) => Promise<readonly (State | ServerError)[]>;
 }
 
 /** Yields the state of everything that the search finds, in no order, each as it is when it is read. */
@@ -30,23 +31,21 @@ export async function* lookAtAll<Name, State>(
   for await (const names of scanNames(port, match, parse, timeoutMs)) {
     for (const group of groupBySlot(names, (name) => port.slotOf(keyOf(name)))) {
       for (let start = 0; start < group.length; start += CHUNK)
-        yield* await look(group.slice(start, start + CHUNK));
+        for (const state of await look(group.slice(start, start + CHUNK)))
+          if (!(state instanceof ServerError)) yield state;
     }
   }
 }
 
-/**
- * Yields the state of each name that matches and has the key of this noun, in no order.
- * @param look null: another program owns a key of it, and it is left out
- */
+/** Yields the state of each name that matches and has the key of this noun, in no order. */
 export async function* lookAtNames<State>(
   { port, prefix, callTimeoutMs }: Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">,
   noun: string,
   pattern: string,
-  look: (names: readonly string[]) => Promise<readonly (State | null)[]>,
+  look: (names: readonly string[]) => Promise<readonly (State | ServerError)[]>,
 ): AsyncGenerator<State, void, undefined> {
   const isMeant = matcherOf(pattern);
-  const search: Search<string, State | null> = {
+  const search: Search<string, State> = {
     match: `${escapePattern(prefix)}:{${pattern}}:${noun}`,
     parse: (key) => {
       const name = synchronizerNameOf(prefix, noun, key);
@@ -55,7 +54,7 @@ export async function* lookAtNames<State>(
     keyOf: (name) => `${prefix}:{${name}}:${noun}`,
     look,
   };
-  for await (const state of lookAtAll(port, search, callTimeoutMs)) if (state !== null) yield state;
+  yield* lookAtAll(port, search, callTimeoutMs);
 }
 
 /**

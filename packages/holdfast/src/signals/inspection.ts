@@ -1,7 +1,9 @@
 /** SignalInspection: who waits for signals, whichever process asks. */
-import { ServerError } from "../errors.js";
+
+import type { ServerError } from "../errors.js";
 import { type ProcessRecord, parseProcess } from "../process-record.js";
 import type { RedisContext } from "../redis/context.js";
+import { readRow, readState } from "../redis/foreign.js";
 import { signalKeys } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
@@ -41,9 +43,7 @@ export class SignalInspection {
 
   /** @throws {ServerError} the key holds something else */
   async look(name: string): Promise<InspectedSignal> {
-    const [signal] = await this.#look([name]);
-    if (signal) return signal;
-    throw new ServerError(`WRONGTYPE the key of this signal holds something else: ${this.#keyOf(name)}`);
+    return readState(await this.#look([name]));
   }
 
   /** The signals that somebody waits for, in no order. */
@@ -53,22 +53,16 @@ export class SignalInspection {
       if (signal.seats.length > 0) yield signal;
   }
 
-  #keyOf(name: string): string {
-    return signalKeys(this.#context.prefix, name)[0];
-  }
-
-  async #look(names: readonly string[]): Promise<(InspectedSignal | null)[]> {
+  async #look(names: readonly string[]): Promise<(InspectedSignal | ServerError)[]> {
     const { port, callTimeoutMs } = this.#context;
-    const keys = names.map((name) => this.#keyOf(name));
+    const keys = names.map((name) => signalKeys(this.#context.prefix, name)[0]);
     const elsewhere = port.zeroListenersMeansGone ? "0" : "1";
     const rows = replyRow(await port.script(lookScript, keys, [elsewhere], callTimeoutMs), names.length);
-    return names.map((name, place) => toSignal(name, rows[place]));
+    return names.map((name, place) => readRow(rows[place], (row) => toSignal(name, row)));
   }
 }
 
-/** Null: another program owns the key. */
-function toSignal(name: string, row: Reply | undefined): InspectedSignal | null {
-  if (!Array.isArray(row)) return null;
+function toSignal(name: string, row: Reply[]): InspectedSignal {
   const seats = row.map(toSeat);
   return { name, hearing: seats.reduce((sum, { hearing }) => sum + hearing, 0), seats };
 }

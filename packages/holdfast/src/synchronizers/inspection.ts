@@ -1,6 +1,7 @@
 /** SynchronizerInspection: events, latches and barriers as they look from outside. */
-import { ServerError } from "../errors.js";
+
 import { type ProcessRecord, parseProcess } from "../process-record.js";
+import { errorOfOne } from "../redis/foreign.js";
 import { barrierKeys } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
 import { lookAtNames } from "../redis/scan.js";
@@ -135,7 +136,7 @@ export class SynchronizerInspection {
     look: (name: string) => Promise<State>,
   ): AsyncGenerator<State, void, undefined> {
     yield* lookAtNames(this.#context, noun, pattern, (names) =>
-      Promise.all(names.map((name) => look(name).catch(passOver))),
+      Promise.all(names.map((name) => look(name).catch(errorOfOne))),
     );
   }
 
@@ -145,9 +146,4 @@ export class SynchronizerInspection {
     const [, count] = replyRow(await port.command(words, callTimeoutMs), 2);
     return Number(count);
   }
-}
-
-function passOver(error: unknown): null {
-  if (error instanceof ServerError && error.serverCode === "WRONGTYPE") return null;
-  throw error;
 }

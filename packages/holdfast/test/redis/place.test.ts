@@ -203,5 +203,5 @@ test("where the id cannot be read, messages are hints, and a caller that needs i
   await expect(place.id()).rejects.toMatchObject({ message: expect.stringContaining("holdfast:place") });
   database.failure = null;
   database.keys.set("holdfast:place", "of another program");
-  await expect(place.id()).rejects.toMatchObject({ code: "INDETERMINATE" });
+  await expect(place.id()).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
 });

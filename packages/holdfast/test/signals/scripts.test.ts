@@ -95,7 +95,7 @@ test("each refuses a key of another type by its name, before it writes or publis
   for (const call of [() => emitOne("x"), () => passOn("x", 0, "a")])
     await expect(call()).rejects.toThrow(mail);
   expect(await sit("a", 1, 1)).toEqual([
-    expect.stringContaining(`WRONGTYPE the key of this signal holds something else: ${mail}`),
+    expect.stringContaining(`WRONGTYPE another program owns the key ${mail}`),
   ]);
   expect(await redis.exists(seats, done("x"))).toBe(0);
   await redis.set(seats, "mine");

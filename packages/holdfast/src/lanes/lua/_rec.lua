@@ -29,14 +29,14 @@ local DEFAULTS = {
 -- `next`, `seen` and `mean` stay text: most scripts do not count with them.
 local function parse_rec(name, text)
   local next_number, out, state, seen, mean, more = string.match(text, REC)
-  if not next_number then error({ err = 'WRONGTYPE a record of these lanes holds something else: ' .. name }) end
+  if not next_number then foreign('of the lane ' .. name, text) end
   local rec = setmetatable({
     name = name, next = next_number, out = out, state = state, seen = seen, mean = mean,
     out_count = out == '-' and 0 or (#out + 1) / 17,
   }, DEFAULTS)
   if more ~= '' then
     local till, tat, limit, paused, returned, later, cancelled = string.match(more, MORE)
-    if not till then error({ err = 'WRONGTYPE a record of these lanes holds something else: ' .. name }) end
+    if not till then foreign('of the lane ' .. name, text) end
     rec.till, rec.tat, rec.limit, rec.paused = tonumber(till), tonumber(tat), tonumber(limit), paused == '1'
     rec.returned, rec.later, rec.cancelled, rec.is_long = tonumber(returned), tonumber(later), tonumber(cancelled), true
   end
@@ -59,7 +59,7 @@ local SETTINGS = '^(%d+) ([psd]) (%d+) (%d+) (%d+) (%d+) ([rd]) (%d+) (%d+)$'
 local function read_settings(q, words, stored)
   local text = words ~= '' and words or stored or '1 p 5 0 0 0 r 10000 3600000'
   local in_flight, when_failed, attempts, rate, rate_us, length, when_full, dead, results = string.match(text, SETTINGS)
-  if not in_flight then error({ err = 'WRONGTYPE another program owns the key ' .. q.about }) end
+  if not in_flight then foreign(q.about) end
   q.in_flight, q.when_failed, q.max_attempts = tonumber(in_flight), when_failed, tonumber(attempts)
   q.rate, q.rate_us, q.max_length, q.when_full = tonumber(rate), tonumber(rate_us), tonumber(length), when_full
   q.keep_dead, q.keep_results = tonumber(dead), results

@@ -16,7 +16,7 @@ local function bucket(key, cost, max, per, burst, unit, at, extra, hold)
   local level, since, is_moved = 0, event, false
   if state then
     local was_level, was_since, was_per, was_unit = string.match(state, '^(%d+) (%d+) (%d+) (%d+)$')
-    if not was_level then alien(key) end
+    if not was_level then foreign(key, state) end
     level, since = tonumber(was_level), tonumber(was_since)
     local was_periods = was_per / was_unit
     if was_periods ~= periods then

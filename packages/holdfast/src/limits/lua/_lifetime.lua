@@ -6,7 +6,7 @@ local function lifetime(key, cost, max, _, _, _, _, extra)
   local state = redis.call('GET', key)
   local count = 0
   if state then
-    if not string.match(state, '^%d+$') then alien(key) end
+    if not string.match(state, '^%d+$') then foreign(key, state) end
     count = tonumber(state)
   end
   if how == 'set' then count, cost = min_of(max_of(cost, 0), max), 0 end

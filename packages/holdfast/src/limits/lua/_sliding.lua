@@ -59,7 +59,7 @@ local function sliding(key, cost, max, per, _, _, taken_at, extra)
   if last then
     local _
     last_at, _, last_sum = charge_of(last)
-    if not last_sum then alien(key) end
+    if not last_sum then foreign(key, last) end
     each_charge(key, 0, function(at, n, sum, place)
       if at > now - per then
         used, ended = (last_sum - sum) % round + n, place

@@ -8,7 +8,7 @@ local function window(key, cost, max, per, _, _, at, extra)
   local count, start, is_moved = 0, now, false
   if state then
     local was_count, was_start = string.match(state, '^(%d+) (%d+)$')
-    if not was_count then alien(key) end
+    if not was_count then foreign(key, state) end
     count, start = tonumber(was_count), tonumber(was_start)
     if start > now + per then start, is_moved = now, true end
     if now >= start + per then count, start = 0, now end

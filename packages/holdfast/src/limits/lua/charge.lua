@@ -60,9 +60,7 @@ local function mul_div(a, b, c)
   return rest > 0 and quotient + 1 or quotient
 end
 
-local function alien(key)
-  error({ err = 'WRONGTYPE the key of this limit holds something else: ' .. key })
-end
+--- @include "../../redis/lua/_foreign.lua"
 
 -- The function of a type reads the state and returns: taken, retry; remaining and reset if the cost is taken; remaining
 -- and reset if it is not; a function that writes either state; whether the state has to be written in any case.
@@ -84,13 +82,14 @@ local function answer(place)
   local from = (place - 1) * words + 3
   local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
   if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
-  if is_back and not redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) then cost = 0 end
+  if is_back and redis.call('EXISTS', KEYS[place * 2]) == 1 then cost = 0 end
   return types[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
     tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
 
 -- Writes the charge, or leaves the state, and puts the answer into the reply.
 local function settle(place, is_charged, taken, retry, remaining, reset, remaining_now, reset_now, write, is_moved)
+  if is_back then redis.call('SET', KEYS[place * 2], '', 'NX', 'PX', mark_ms) end
   if is_charged then
     write(true)
   else

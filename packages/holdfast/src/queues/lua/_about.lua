@@ -14,7 +14,7 @@ q.about  hash
                    number: `last` when the caller came. forgotten: the largest seq whose answer is no longer here
 ]]
 --- @include "../../redis/lua/_clock.lua"
---- @include "_checked.lua"
+--- @include "_last.lua"
 local MEMORY = 4
 local MEMORY_US = 300000000
 -- %.0f because %d stops at 2^31 where long has 32 bits.
@@ -28,7 +28,7 @@ local function open(q, memory, more)
   q.did = 'did:' .. memory
   local about = checked(q.about,
     redis.pcall('HMGET', q.about, 'last', 'skew', 'order', 'paused', q.did, unpack(more or {})))
-  q.last, q.skew = tonumber(about[1] or '0'), tonumber(about[2] or '0')
+  q.last, q.skew = read_last(q.about, about[1]), tonumber(about[2] or '0')
   q.had, q.order, q.paused, q.memory = q.last, about[3], about[4], about[5]
   if more then q.more = { unpack(about, 6) } end
   -- The sequence runs ahead of the clock by 1 µs a number: so far ahead it runs only where the clock was set back.

@@ -1,8 +1,9 @@
 --[[
 dead: reads the newest dead letters. Changes nothing.
 
-KEYS[1]  dead     zset  see _deliveries.lua
-KEYS[2]  letters  hash  see _deliveries.lua
+KEYS[1]  about    hash  see _about.lua
+KEYS[2]  dead     zset  see _deliveries.lua
+KEYS[3]  letters  hash  see _deliveries.lua
 ARGV[1]  count    integer, at most 1,000
 
 Returns  {id, body, attempts, reason, ms, ...}  the newest first
@@ -12,10 +13,11 @@ Retry    safe
 Clock    none
 Cost     O(n) with n the letters read. Stops after the first that brings the bodies to 1 MiB
 ]]
---- @include "_checked.lua"
-local dead, letters = KEYS[1], KEYS[2]
+--- @include "_last.lua"
+local dead, letters = KEYS[2], KEYS[3]
 local count = tonumber(ARGV[1])
 local MOST = 1048576
+read_last(KEYS[1])
 local rows = checked(dead, redis.pcall('ZRANGE', dead, 0, count - 1, 'REV', 'WITHSCORES'))
 checked(letters, redis.pcall('HLEN', letters))
 local seen, bytes = {}, 0

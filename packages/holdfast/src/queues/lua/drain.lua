@@ -11,10 +11,10 @@ Retry    safe: a second copy deletes what is there then
 Clock    none
 Cost     O(n) with n at most 2 * most; the line itself is freed in the background
 ]]
---- @include "_checked.lua"
+--- @include "_last.lua"
 local about, line, off, away, idle, later, again = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local most = tonumber(ARGV[1])
-checked(about, redis.pcall('HLEN', about))
+read_last(about)
 checked(off, redis.pcall('HLEN', off))
 checked(away, redis.pcall('ZCARD', away))
 checked(idle, redis.pcall('ZCARD', idle))

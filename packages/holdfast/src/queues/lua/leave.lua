@@ -13,7 +13,7 @@ Retry    safe
 Clock    none
 Cost     O(m) with m the deliveries of all processes
 ]]
---- @include "_checked.lua"
+--- @include "../../redis/lua/_checked.lua"
 --- @include "_handle.lua"
 local off, away, idle = KEYS[1], KEYS[2], KEYS[3]
 local process = ARGV[1]

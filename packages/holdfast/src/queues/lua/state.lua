@@ -7,8 +7,8 @@ Returns  one entry per queue: {exists, order, paused, waiting, returned, delayed
            exists: 0 or 1: it has been used, and not reset. order: '' until somebody names one. paused: 0 or 1
            free: the free places of all processes, and their number
            age_ms: of the oldest message in line; -1: none waits
-         0 where another program owns a key
-Raises   NOPERM and the like; nothing for a foreign type
+         the text of the error where it cannot be read: another program owns a key, or it is of another layout
+Raises   NOPERM and the like
 
 Retry    safe
 Clock    the server's, read once
@@ -25,10 +25,12 @@ local function age_ms(line, skew)
   return math.floor(math.max(0, now + skew - number) / 1000)
 end
 
+--- @include "_last.lua"
 local function state_of(first)
   local about, line, away, idle = KEYS[first], KEYS[first + 1], KEYS[first + 3], KEYS[first + 4]
   local later, again, dead = KEYS[first + 5], KEYS[first + 6], KEYS[first + 7]
-  local fields = redis.call('HMGET', about, 'order', 'paused', 'skew')
+  local fields = redis.call('HMGET', about, 'order', 'paused', 'skew', 'last')
+  read_last(about, fields[4])
   local free, rows = 0, redis.call('ZRANGE', idle, 0, -1, 'WITHSCORES')
   for place = 2, #rows, 2 do free = free - tonumber(rows[place]) end
   return {
@@ -40,12 +42,6 @@ end
 local entries = {}
 for first = 1, #KEYS, KEYS_OF_ONE do
   local is_read, entry = pcall(state_of, first)
-  if is_read then
-    entries[#entries + 1] = entry
-  else
-    local text = type(entry) == 'table' and entry.err or tostring(entry)
-    if not string.find(text, 'WRONGTYPE') then error(entry) end
-    entries[#entries + 1] = 0
-  end
+  entries[#entries + 1] = is_read and entry or refusal_of(entry)
 end
 return entries

@@ -11,9 +11,7 @@ The state of a record is a hash of
 Tokens are compared as decimal text, so that those of stores which count beyond 2^53 stay exact. An equal token passes only for the
 holder that brought it: two masters that both served a split brain may have handed out the same number.
 ]]
-local function alien(key)
-  error({ err = 'WRONGTYPE the key of this record holds something else: ' .. key })
-end
+--- @include "../../redis/lua/_checked.lua"
 
 local function older(a, b)
   if #a ~= #b then return #a < #b end
@@ -21,15 +19,11 @@ local function older(a, b)
 end
 
 local function read_record(key)
-  local fields = redis.pcall('HMGET', key, 'version', 'fence', 'holder', 'writes', 'turn')
-  if fields.err then
-    if string.find(fields.err, 'WRONGTYPE') then alien(key) end
-    error(fields)
-  end
+  local fields = checked(key, redis.pcall('HMGET', key, 'version', 'fence', 'holder', 'writes', 'turn'))
   local version, fence = fields[1], fields[2]
-  if version and not string.match(version, '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$') then alien(key) end
-  if fence and not string.match(fence, '^%d+$') then alien(key) end
-  if not version and not fence and redis.call('EXISTS', key) == 1 then alien(key) end
+  if version and not string.match(version, '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$') then foreign(key, version) end
+  if fence and not string.match(fence, '^%d+$') then foreign(key) end
+  if not version and not fence and redis.call('EXISTS', key) == 1 then foreign(key) end
   return { version = version, fence = fence, holder = fields[3], writes = fields[4] or '', turn = fields[5] }
 end
 

@@ -9,28 +9,28 @@ Returns  {now, {ttl_ms, size, version or '', fence or '', value}, ...}
          ttl_ms  until the key expires; -1: never; -2: there is no key
          size    bytes of the value; 0: there is none
          value   absent where there is none, or where it is larger than that
-         a row is empty where another program owns the key
-Raises   NOPERM and the like; nothing for a foreign type
+         in place of a record that cannot be read the text of the error: see redis/lua/_foreign.lua
+Raises   NOPERM and the like
 
 Retry    safe
 Clock    the server's, read once
-Cost     O(n) and the bytes of the values, 2 commands each
+Cost     O(n) and the bytes of the values, 3 commands each
 ]]
 --- @include "../../redis/lua/_clock.lua"
+--- @include "_record.lua"
 local most = tonumber(ARGV[1])
 
 local function row_of(key)
-  local fields = redis.pcall('HMGET', key, 'version', 'fence', 'value')
-  if fields.err then
-    if string.find(fields.err, 'WRONGTYPE') then return {} end
-    error(fields)
-  end
-  local value = fields[3] or ''
-  local row = { redis.call('PTTL', key), #value, fields[1] or '', fields[2] or '' }
+  local record = read_record(key)
+  local value = redis.call('HGET', key, 'value') or ''
+  local row = { redis.call('PTTL', key), #value, record.version or '', record.fence or '' }
   if #value > 0 and #value <= most then row[5] = value end
   return row
 end
 
 local rows = { read_clock() }
-for place, key in ipairs(KEYS) do rows[place + 1] = row_of(key) end
+for place, key in ipairs(KEYS) do
+  local is_read, row = pcall(row_of, key)
+  rows[place + 1] = is_read and row or refusal_of(row)
+end
 return rows

@@ -20,11 +20,10 @@ The outcome is published to the emitter as "emitted <id> <outcome>".
 A seat without hearers stays until its end, so that a late copy of an older statement does not bring it back.
 ]]
 --- @include "../../redis/lua/_message.lua"
+--- @include "../../redis/lua/_checked.lua"
 local SEAT_MS = 15000
 -- How long a signal waits for a process that does not state its seat again, because it is paused or cut off.
 local MAIL_MS = 60000
--- Channels in one PUBSUB NUMSUB: unpack has a limit.
-local CHUNK = 1000
 
 local SEAT = '^(%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%S*) (.*)$'
 
@@ -32,16 +31,9 @@ local function read_ms()
   return math.floor(tonumber(read_clock()) / 1000)
 end
 
--- Raises before anything is written. The server's own text does not name the key.
-local function checked(key, reply)
-  if type(reply) ~= 'table' or not reply.err then return reply end
-  if not string.find(reply.err, 'WRONGTYPE') then error(reply) end
-  error({ err = 'WRONGTYPE the key of this signal holds something else: ' .. key })
-end
-
-local function parse_seat(inbox, text)
+local function parse_seat(seats, inbox, text)
   local revision, ends, hearers, waits, room, sure, ids, owner = string.match(text or '', SEAT)
-  if not revision then return nil end
+  if not revision then return text and foreign(seats, text) or nil end
   local seat = {
     inbox = inbox, revision = tonumber(revision), ends = tonumber(ends), hearers = tonumber(hearers),
     waits = tonumber(waits), room = tonumber(room), sure = sure, ids = {}, owner = owner,
@@ -76,7 +68,7 @@ end
 local function all_seats(seats)
   local found, fields = {}, checked(seats, redis.pcall('HGETALL', seats))
   for place = 1, #fields, 2 do
-    found[#found + 1] = parse_seat(fields[place], fields[place + 1])
+    found[#found + 1] = parse_seat(seats, fields[place], fields[place + 1])
   end
   return found
 end

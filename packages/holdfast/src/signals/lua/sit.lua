@@ -25,8 +25,7 @@ local now_ms = read_ms()
 local function tidy_some(seats, mail)
   local fields = redis.call('HRANDFIELD', seats, 3, 'WITHVALUES')
   for place = 1, #fields, 2 do
-    local seat = parse_seat(fields[place], fields[place + 1])
-    if seat then tidy_seat(seats, mail, seat, now_ms) end
+    tidy_seat(seats, mail, parse_seat(seats, fields[place], fields[place + 1]), now_ms)
   end
 end
 
@@ -49,7 +48,7 @@ local function confirm(mail, seat, confirmed)
 end
 
 local function sit(seats, mail, stated, confirmed)
-  local seat = parse_seat(inbox, checked(seats, redis.pcall('HGET', seats, inbox)))
+  local seat = parse_seat(seats, inbox, checked(seats, redis.pcall('HGET', seats, inbox)))
   checked(mail, redis.pcall('HEXISTS', mail, ''))
   local is_new = not seat
   seat = seat or { inbox = inbox, revision = 0, ends = now_ms, hearers = 0, waits = 0, room = 0, ids = {} }

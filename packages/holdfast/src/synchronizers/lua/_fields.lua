@@ -2,6 +2,7 @@
 The hash of a synchronizer. Its field `version` is the version of its last change, and outlives a delete for a day, so that no
 version is used twice. Times are text as in _clock.lua. keep_ms is text; '0' keeps it for ever.
 ]]
+--- @include "../../redis/lua/_foreign.lua"
 -- How long a version outlives what it was the version of.
 local TOMBSTONE_MS = 86400000
 -- How long a request is remembered, so that a copy of it changes nothing.
@@ -12,7 +13,7 @@ local function read_fields(key, ...)
   local row = redis.call('HMGET', key, 'version', ...)
   local version = row[1]
   if not version and redis.call('EXISTS', key) == 1 or version and not string.match(version, '^%d+$') then
-    error({ err = 'WRONGTYPE another program wrote the hash ' .. key })
+    foreign(key, version)
   end
   return unpack(row)
 end

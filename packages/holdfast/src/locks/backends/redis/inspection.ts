@@ -1,6 +1,8 @@
 /** RedisInspection: reads the state of locks on one Redis or Valkey. */
-import { ServerError } from "../../../errors.js";
+
+import type { ServerError } from "../../../errors.js";
 import type { RedisContext } from "../../../redis/context.js";
+import { readRow, readState } from "../../../redis/foreign.js";
 import { inboxChannel, lockKey, lockKeys, lockNameOf } from "../../../redis/keys.js";
 import { escapePattern } from "../../../redis/pattern.js";
 import type { Reply } from "../../../redis/port.js";
@@ -26,9 +28,7 @@ export class RedisInspection implements LockInspection {
   }
 
   async look(name: string, most = MOST_WAITERS): Promise<LockState> {
-    const [state] = await this.lookAll([name], most);
-    if (state) return state;
-    throw new ServerError(`WRONGTYPE the keys of the lock '${name}' hold something else`);
+    return readState(await this.lookAll([name], most));
   }
 
   async *list(pattern: string, free: boolean): AsyncGenerator<LockState, void, undefined> {
@@ -40,7 +40,7 @@ export class RedisInspection implements LockInspection {
       look: (names: readonly string[]) => this.lookAll(names, MOST_WAITERS_IN_LIST),
     };
     for await (const state of lookAtAll(port, search, callTimeoutMs))
-      if (state && (state.holder || state.waiting > 0 || (free && state.lastFence > 0n))) yield state;
+      if (state.holder || state.waiting > 0 || (free && state.lastFence > 0n)) yield state;
   }
 
   async forceRelease(name: string, fence: bigint): Promise<ForceReleaseResult> {
@@ -70,8 +70,8 @@ export class RedisInspection implements LockInspection {
     };
   }
 
-  /** The states of many locks, each with at most `most` waiters; null: a key of that lock holds something else. */
-  async lookAll(names: readonly string[], most: number): Promise<(LockState | null)[]> {
+  /** The states of many locks, each with at most `most` waiters. */
+  async lookAll(names: readonly string[], most: number): Promise<(LockState | ServerError)[]> {
     const keys = names.flatMap((name) => lockKeys(this.#context.prefix, name));
     const reply = await this.#context.port.script(
       lookScript,
@@ -80,16 +80,13 @@ export class RedisInspection implements LockInspection {
       this.#context.callTimeoutMs,
     );
     const [now, ...rows] = replyRow(reply, names.length + 1);
-    return names.map((name, place) => toState(name, rows[place], Number(now)));
+    return names.map((name, place) => readRow(rows[place], (row) => toState(name, row, Number(now))));
   }
 }
 
-/** Null: a key of this lock holds something else. */
-function toState(name: string, row: Reply | undefined, nowUs: number): LockState | null {
-  if (!Array.isArray(row) || row.length < 4) return null;
-  const [held, expiryMs, inLine, banned, ...entries] = row;
+function toState(name: string, row: Reply[], nowUs: number): LockState {
+  const [held, expiryMs, inLine, banned, ...entries] = replyRow(row, 4);
   const record = parseLock(String(held));
-  if (!record && held !== "") return null;
   // An entry is the waiter's id, a blank, and its value in the hash.
   const read = entries.map((entry) => {
     const [id = "", ...value] = String(entry).split(" ");

@@ -40,10 +40,12 @@ export class RedlockInspection implements LockInspection {
 
   async look(name: string): Promise<LockState> {
     const [states = []] = await this.#look([name], MOST_WAITERS);
-    if (states.every((state) => state === null)) {
-      throw new ServerError(`WRONGTYPE the keys of the lock '${name}' hold something else`);
-    }
-    return mergeStates(name, states, this.#quorum);
+    if (states.some((state) => state !== null)) return mergeStates(name, states, this.#quorum);
+    // Nodes answered, and none of them can read the lock: one of them says why.
+    const { values, failures } = await this.#ask((node) => node.locks.inspection.look(name));
+    const refusal = failures.find(({ error }) => error instanceof ServerError);
+    if (refusal) throw refusal.error;
+    return mergeStates(name, values, this.#quorum);
   }
 
   async *list(pattern: string, free: boolean): AsyncGenerator<LockState, void, undefined> {
@@ -115,11 +117,16 @@ export class RedlockInspection implements LockInspection {
     return heir;
   }
 
-  /** The states at all nodes for each name. */
+  /** The states at all nodes for each name; null: the node did not answer, or it cannot read the lock. */
   async #look(names: readonly string[], most: number): Promise<(LockState | null)[][]> {
     const { values, failures } = await this.#ask((node) => node.locks.inspection.lookAll(names, most));
     this.#assertQuorum(names[0] ?? "", failures);
-    return names.map((_, place) => values.map((states) => states?.[place] ?? null));
+    return names.map((_, place) =>
+      values.map((states) => {
+        const state = states?.[place];
+        return state && !(state instanceof ServerError) ? state : null;
+      }),
+    );
   }
 
   /** Asks all nodes that vote. Never rejects. */

@@ -27,9 +27,7 @@ local function read_lock(lock, held)
   if not held then return { top = '0000000000000000', flag = ' ', left_ms = 0 } end
   local top, flag, rest = string.match(held, '^(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)([ +])(.*)$')
   local id, token, _, keep_ms, ttl_ms = string.match(rest or '', HELD)
-  if not top or (rest ~= '' and not id) then
-    error({ err = 'WRONGTYPE the key of this lock holds something else: ' .. lock })
-  end
+  if not top or (rest ~= '' and not id) then foreign(lock, held) end
   local state = { held = held, top = top, flag = flag, id = id, token = token, left_ms = 0 }
   if id then
     state.ttl_ms, state.keep_ms = tonumber(ttl_ms), tonumber(keep_ms)

@@ -3,6 +3,7 @@ Tokens: numbers that rise with every grant of a name, and do not fall when a ser
 its clock. A token is 16 digits, in microseconds. It stays text, which sorts as the numbers do: Lua's own numbers are exact
 below 2^53 only.
 ]]
+--- @include "../../../../redis/lua/_foreign.lua"
 -- %.0f because %d stops at 2^31 where long has 32 bits.
 local function text(number)
   return string.format('%.0f', number)

@@ -11,8 +11,8 @@ Returns  {now, {held, expiry_ms, waiting, banned, entry, ...}, ...}
          waiting  how many stand in line, some of whom may be dead
          banned   how many that gave up are still refused
          entry    of the first `most` in line, in order: "<id> <value in waiters>"
-         {} in place of a lock of which a key holds something else
-Raises   NOPERM and the like; nothing for a foreign type
+         in place of a lock that cannot be read the text of the error: see redis/lua/_foreign.lua
+Raises   NOPERM and the like
 
 Retry    safe
 Clock    the server's, read once
@@ -22,8 +22,10 @@ local most = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 
+--- @include "../../../../redis/lua/_foreign.lua"
 local function look(lock, line, waiters, banned)
   local held = redis.call('GET', lock) or ''
+  if held ~= '' and not string.find(held, '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then foreign(lock, held) end
   local waiting = redis.call('ZCARD', line)
   local row = { held, redis.call('PTTL', lock), waiting, redis.call('ZCOUNT', banned, string.sub(now, 1, 13), '+inf') }
   if waiting == 0 then return row end
@@ -38,8 +40,6 @@ end
 local rows = { now }
 for first = 1, #KEYS, 4 do
   local ok, row = pcall(look, KEYS[first], KEYS[first + 1], KEYS[first + 2], KEYS[first + 3])
-  -- Other errors, such as a command that this user may not use, are those of the call.
-  if not ok and not string.find(type(row) == 'table' and row.err or row, 'WRONGTYPE') then error(row) end
-  rows[#rows + 1] = ok and row or {}
+  rows[#rows + 1] = ok and row or refusal_of(row)
 end
 return rows

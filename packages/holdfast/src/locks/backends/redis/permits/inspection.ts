@@ -1,6 +1,8 @@
 /** RedisPermitInspection: reads the state of semaphores, or of read-write locks, on one Redis or Valkey. */
-import { ServerError } from "../../../../errors.js";
+
+import type { ServerError } from "../../../../errors.js";
 import type { RedisContext } from "../../../../redis/context.js";
+import { readRow, readState } from "../../../../redis/foreign.js";
 import { inboxChannel, permitKeys } from "../../../../redis/keys.js";
 import type { Reply } from "../../../../redis/port.js";
 import { replyRow } from "../../../../redis/reply.js";
@@ -68,31 +70,26 @@ export class RedisPermitInspection implements PermitInspection {
   }
 
   async #lookAtOne(name: string, most: number): Promise<Row> {
-    const [row] = await this.#look([name], most);
-    if (row) return row;
-    throw new ServerError(`WRONGTYPE the keys of the ${this.#noun} '${name}' hold something else`);
+    return readState(await this.#look([name], most));
   }
 
-  async #look(names: readonly string[], most: number): Promise<(Row | null)[]> {
+  async #look(names: readonly string[], most: number): Promise<(Row | ServerError)[]> {
     const { port, prefix, callTimeoutMs } = this.#context;
     const keys = names.flatMap((name) => permitKeys(prefix, this.#noun, name));
     const reply = await port.script(lookScript, keys, [String(most)], callTimeoutMs);
     const [now, ...rows] = replyRow(reply, names.length + 1);
-    return names.map((name, place) => toRow(name, rows[place], Number(now)));
+    return names.map((name, place) => readRow(rows[place], (row) => toRow(name, row, Number(now))));
   }
 }
 
-/** Null: a key of this name holds something else. */
-function toRow(name: string, row: Reply | undefined, nowUs: number): Row | null {
-  if (!Array.isArray(row) || row.length < 4) return null;
-  const [fields, inLine, banned, entries] = row;
+function toRow(name: string, row: Reply[], nowUs: number): Row {
+  const [fields, inLine, banned, entries] = replyRow(row, 4);
   const leases = new Map<string, string>();
   const words = Array.isArray(fields) ? fields.map(String) : [];
   for (let place = 0; place < words.length; place += 2)
     leases.set(words[place] as string, words[place + 1] as string);
   const text = leases.get(HEAD);
   const head = text === undefined ? null : parseHead(text);
-  if (text !== undefined && !head) return null;
   const holders = [...leases].map(([id, value]) => toHolder(id, value, nowUs)).filter((one) => one !== null);
   holders.sort((one, other) => (one.fence < other.fence ? -1 : 1));
   const read = (Array.isArray(entries) ? entries : []).map((entry) => waiterIn(String(entry), nowUs));

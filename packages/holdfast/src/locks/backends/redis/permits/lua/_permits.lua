@@ -71,7 +71,7 @@ local function open(p, id, limit)
   -- Where the state was lost, somebody may wait all the same.
   local head = values[1] or '0000000000000000 1 0 0 0 0 0 -'
   local top, flag, known, pin, used, soonest, seen, last = string.match(head, HEAD)
-  if not top then error({ err = 'WRONGTYPE the key of these permits holds something else: ' .. p.permits }) end
+  if not top then foreign(p.permits, head) end
   p.top, p.flag, p.limit, p.pin, p.last = top, flag, tonumber(known), pin, last
   p.used, p.soonest, p.lease = tonumber(used), tonumber(soonest), parse_lease(values[2])
   if limit and pin == '0' then p.limit = tonumber(limit) end

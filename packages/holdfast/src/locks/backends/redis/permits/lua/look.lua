@@ -10,8 +10,8 @@ Returns  {now, {fields, waiting, banned, entries}, ...}
          waiting  how many stand in line, some of whom may be dead
          banned   how many that gave up are still refused
          entries  of the first `most` in line, in order: "<id> <value in waiters>"
-         {} in place of a name of which a key holds something else
-Raises   NOPERM and the like; nothing for a foreign type
+         in place of a name that cannot be read the text of the error: see redis/lua/_foreign.lua
+Raises   NOPERM and the like
 
 Retry    safe
 Clock    the server's, read once
@@ -20,10 +20,12 @@ Cost     O(h + n log m + n most) with h the leases of all names and m the length
 --- @include "../../../../../redis/lua/_clock.lua"
 local now, most = read_clock(), tonumber(ARGV[1])
 
+--- @include "../../../../../redis/lua/_foreign.lua"
 local function look(first)
   local line, fields, entries = KEYS[first + 1], {}, {}
   local all = redis.call('HGETALL', KEYS[first])
   for place = 1, #all, 2 do
+    if all[place] == '.' and not string.find(all[place + 1], '^%d') then foreign(KEYS[first], all[place + 1]) end
     if all[place] == '.' or #fields < 2 * most then
       fields[#fields + 1], fields[#fields + 2] = all[place], all[place + 1]
     end
@@ -38,8 +40,6 @@ end
 local rows = { now }
 for first = 1, #KEYS, 4 do
   local ok, row = pcall(look, first)
-  -- Other errors, such as a command that this user may not use, are those of the call.
-  if not ok and not string.find(type(row) == 'table' and row.err or row, 'WRONGTYPE') then error(row) end
-  rows[#rows + 1] = ok and row or {}
+  rows[#rows + 1] = ok and row or refusal_of(row)
 end
 return rows

@@ -24,7 +24,7 @@ for place = 1, #KEYS do
   outcomes[place] = (values.err or head) and 0 or -1
   local end_ms, rest, ttl_ms = string.match(lease or '', '^(%d+)( %d+ %d+ %d+ (%d+) .*)$')
   -- A lease that is over, and that no sweep has found, still has its permits. It may go on, unless somebody may be waiting.
-  if head and end_ms and (tonumber(end_ms) > ms or string.sub(head, 18, 18) == '0') then
+  if string.find(head or '', '^%d') and end_ms and (tonumber(end_ms) > ms or string.sub(head, 18, 18) == '0') then
     local keep = keep_ms(string.sub(head, 1, 16), now) + tonumber(ttl_ms)
     redis.call('PEXPIRE', permits, text(math.max(redis.call('PTTL', permits), keep)))
     redis.call('HSET', permits, id, text(ms + tonumber(ttl_ms)) .. rest)

@@ -1,6 +1,7 @@
 --[[
 Replies of redis.pcall, and how many values one call may have.
 ]]
+--- @include "_foreign.lua"
 -- unpack has a limit of 8,000 values, of which a pair takes two.
 local CHUNK = 1000
 
@@ -8,5 +9,5 @@ local CHUNK = 1000
 local function checked(key, reply)
   if type(reply) ~= 'table' or not reply.err then return reply end
   if not string.find(reply.err, 'WRONGTYPE') then error(reply) end
-  error({ err = 'WRONGTYPE another program owns the key ' .. key })
+  foreign(key)
 end
