@@ -8,13 +8,15 @@
  *   --only KINDS   just these faults, with commas between: see --list
  *   --server NAMES redis-server, valkey-server, embedded, in turn   [those that are installed]
  *   --workloads NAMES beside the mutex: each round has up to three of them            [all]
+ *   --against FOLDER  every second process runs the library of this other clone, which is built   [none]
  *   --list         the kinds of faults
  *   --json         the result for a program
  *
  * Exit code 1 when a rule was broken: what happened is then in a folder that it names. 2 when nothing was shown, because
  * no canary was caught, no fault struck that could catch one, or hardly anything was granted. 64 when it was called wrongly.
  */
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { faultKinds, jsonOf, progressLine, runChaos, summary, workloadNames } from "@holdfast/lab/chaos";
 import { findServers } from "./servers.ts";
@@ -35,6 +37,7 @@ async function main(): Promise<number> {
       only: { type: "string", default: "" },
       server: { type: "string", default: "" },
       workloads: { type: "string", default: "all" },
+      against: { type: "string" },
       list: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
@@ -52,6 +55,7 @@ async function main(): Promise<number> {
     vaultProgram,
     only: kindsOf(values.only),
     workloads: workloadsOf(values.workloads),
+    against: againstOf(values.against),
     onRound: (tally, at) => console.error(progressLine(tally, at)),
   });
   console.log(values.json ? jsonOf(outcome) : `\n${summary(outcome)}`);
@@ -63,6 +67,14 @@ function numberOf(option: string, text: string): number {
   const number = Number(text);
   if (text.trim() === "" || !(number >= 0)) throw new Misuse(`--${option} must be a number, not "${text}"`);
   return number;
+}
+
+function againstOf(folder: string | undefined): string | null {
+  if (folder === undefined) return null;
+  const built = resolve(folder, "node_modules/holdfast/dist/index.js");
+  if (!existsSync(built))
+    throw new Misuse(`--against: no ${built}: clone it, npm ci and npm run build there`);
+  return resolve(folder);
 }
 
 function kindsOf(text: string): string[] {

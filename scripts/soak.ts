@@ -9,6 +9,7 @@
  *   --hours N   how long: the step under way at the end is finished   [1]
  *   --seed N    of the first round; the others follow from it         [the time]
  *   --only STEPS  just these, with commas between: seeds, cases, canaries, chaos, suites, product
+ *   --against FOLDER  in chaos, every second process runs the library of this other clone, which is built
  *   --corpus    instead of all that: whether each line of packages/lab/corpus.ndjson keeps its rule, and breaks it without the code
  *               that mended it. A line that breaks nothing any more shows nothing, and has to go.
  *
@@ -44,6 +45,9 @@ interface Step {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** For chaos: the folder of another clone. */
+const against: string[] = [];
+
 /** What is done with the seeds of a round. */
 const steps: Readonly<Record<string, (seed: number) => Step>> = {
   seeds: (seed) => ({
@@ -56,7 +60,7 @@ const steps: Readonly<Record<string, (seed: number) => Step>> = {
   canaries: (seed) => ({
     args: ["scripts/lab.ts", "--workload", "all", "--hunt", `${huntSeeds}`, "--from", `${seed}`],
   }),
-  chaos: (seed) => ({ args: ["scripts/chaos.ts", "--minutes", "5", "--seed", `${seed}`] }),
+  chaos: (seed) => ({ args: ["scripts/chaos.ts", "--minutes", "5", "--seed", `${seed}`, ...against] }),
   // These take longest, and hardly draw anything from the seed.
   suites: () => ({ args: ["scripts/test.ts", "--soak"] }),
   product: () => ({
@@ -84,10 +88,12 @@ async function main(): Promise<number> {
       hours: { type: "string", default: "1" },
       seed: { type: "string" },
       only: { type: "string", default: Object.keys(steps).join(",") },
+      against: { type: "string" },
       corpus: { type: "boolean", default: false },
     },
   });
   if (values.corpus) return tryCorpus();
+  if (values.against !== undefined) against.push("--against", values.against);
   const hours = Number(values.hours);
   if (!(hours > 0 && Number.isFinite(hours))) throw new Misuse("--hours must be a number above 0");
   const seed = values.seed === undefined ? Date.now() % largestSeed : Number(values.seed);

@@ -25,6 +25,8 @@ export interface ChaosOptions {
   readonly workloads?: readonly string[];
   /** Of chaos, in each round. @default 15000 */
   readonly chaosMs?: number;
+  /** The folder of another clone, which is built: every second worker runs its library. @default none */
+  readonly against?: string | null;
   /** After each round. */
   readonly onRound?: (tally: Tally, at: Progress) => void;
 }
@@ -70,6 +72,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
         folder,
         shim,
         workloads,
+        against: options.against ?? null,
       });
       const settled = await settledIn(played, chaosMs + PEACE_TIMEOUT_MS);
       if (settled === "late") throw new Error(`the round with seed ${roundSeed} does not end: see ${folder}`);

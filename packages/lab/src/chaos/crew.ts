@@ -18,6 +18,8 @@ export interface CrewTerms {
   readonly nodes: readonly string[];
   readonly link: NetworkLink | null;
   readonly shim: ClockShim | null;
+  /** The folder of another clone: every second worker runs its library. */
+  readonly against: string | null;
   readonly work: Pick<
     WorkerTask,
     "callers" | "keys" | "ttlsMs" | "callTimeoutMs" | "canaryTtlMs" | "canaries" | "workloads"
@@ -72,7 +74,7 @@ export class Crew {
 }
 
 function openSlot(
-  { folder, link, nodes, server, shim, vault, work }: CrewTerms,
+  { against, folder, link, nodes, server, shim, vault, work }: CrewTerms,
   place: number,
   proxy: FaultProxy | null,
   seed: number,
@@ -100,6 +102,7 @@ function openSlot(
       },
       by: proxy ? [] : (link?.at("worker") ?? []),
       clock,
+      against: place % 2 === 1 ? against : null,
     });
     everybody.push(worker);
     return worker;

@@ -31,6 +31,8 @@ export interface RoundTerms {
   readonly only: readonly string[];
   readonly folder: string;
   readonly shim: ClockShim | string;
+  /** The folder of another clone, whose library every second worker runs; null: all run that of this one. */
+  readonly against: string | null;
   /** Workloads beside the mutex, of which a round has a few. */
   readonly workloads: readonly string[];
 }
@@ -103,9 +105,9 @@ export async function playRound(terms: RoundTerms): Promise<Round> {
     };
     if (work.workloads.includes(redlock.name))
       while (others.length < OTHER_NODES) others.push(await startVault(terms.vaultProgram));
-    const { folder } = terms;
+    const { folder, against } = terms;
     const nodes = others.map(({ path }) => path);
-    const plan = { seed: dice.seed(), workers: WORKERS, folder, server, vault: vault.path, nodes };
+    const plan = { seed: dice.seed(), workers: WORKERS, folder, server, vault: vault.path, nodes, against };
     crew = await Crew.gather({ ...plan, link: openLink, shim, work });
     const scene: Scene = { server, slots: crew.slots, link: openLink, ttlMs: Math.max(...ttlsMs) };
     return await runScene(terms, dice.seed(), scene, crew);

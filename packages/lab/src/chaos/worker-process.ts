@@ -5,16 +5,19 @@ import { fileURLToPath } from "node:url";
 import { launch } from "@holdfast/conformance";
 import type { ShimmedClock } from "./clock-shim.js";
 import { monoMs, settledIn } from "./time.js";
-import type { Answer, Verb, WorkerTask } from "./worker/task.js";
+import { AGAINST, type Answer, type Verb, type WorkerTask } from "./worker/task.js";
 
 /** A child runs what is compiled, whoever started it. */
 const program = fileURLToPath(new URL("../../dist/chaos/worker/program.js", import.meta.url));
+const otherLibrary = new URL("../../dist/chaos/worker/other-library.js", import.meta.url).href;
 
 export interface WorkerTerms {
   readonly task: WorkerTask;
   /** Words before the program: into a network namespace. */
   readonly by: readonly string[];
   readonly clock: ShimmedClock | null;
+  /** The folder of another clone, whose library it runs; null: that of this one. */
+  readonly against: string | null;
 }
 
 type Settle = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
@@ -28,12 +31,13 @@ export class WorkerProcess {
   #diedMs: number | null = null;
   #exit = "";
 
-  constructor({ task, by, clock }: WorkerTerms) {
+  constructor({ task, by, clock, against }: WorkerTerms) {
     this.task = task;
-    const [first = "", ...rest] = [...by, process.execPath, program, JSON.stringify(task)];
+    const flags = against === null ? [] : ["--import", otherLibrary];
+    const [first = "", ...rest] = [...by, process.execPath, ...flags, program, JSON.stringify(task)];
     this.#child = launch(first, rest, {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
-      env: { ...process.env, ...clock?.env },
+      env: { ...process.env, ...clock?.env, ...(against === null ? {} : { [AGAINST]: against }) },
     });
     this.#child.on("message", (answer: Answer) => this.#hear(answer));
     this.#exited = new Promise((resolve) => {

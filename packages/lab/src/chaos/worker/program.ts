@@ -5,7 +5,7 @@ import { Dice, diceFor } from "../../chance/dice.js";
 import { appendTo } from "../../history/ndjson.js";
 import { Recorder } from "../../history/recorder.js";
 import { everyMs, monoMs, onceIfAliveIn, settledIn } from "../time.js";
-import { Caller } from "../workloads/caller.js";
+import { Caller, isOtherLayout } from "../workloads/caller.js";
 import { actorOf } from "../workloads/judge.js";
 import { workloadOf } from "../workloads/list.js";
 import { CanaryCaller } from "./canary-caller.js";
@@ -91,7 +91,9 @@ const verbs: Record<Verb, (order: Order) => Promise<unknown>> = {
     await settledIn(Promise.all([canaries, naiveDone]), CANARY_PATIENCE_MS);
   },
   async probe({ waitMs = 0 }) {
-    await Promise.all(nouns.map(({ isNaive, rounds }) => (isNaive ? null : rounds.last?.())));
+    await Promise.all(
+      nouns.map(({ isNaive, rounds }) => (isNaive ? null : rounds.last?.().catch(unlessOtherLayout))),
+    );
     return probe(waitMs);
   },
   async close() {
@@ -108,6 +110,11 @@ const verbs: Record<Verb, (order: Order) => Promise<unknown>> = {
   },
 };
 
+function unlessOtherLayout(error: unknown): null {
+  if (isOtherLayout(error)) return null;
+  throw error;
+}
+
 /** Takes each lock once; what stands in the way of one longer than `waitMs` never goes away. */
 async function probe(waitMs: number): Promise<number> {
   const prober = actor("probe");
@@ -115,9 +122,11 @@ async function probe(waitMs: number): Promise<number> {
   for (const key of task.keys) {
     const since = monoMs();
     const entry = prober.begin("probe", key);
-    const lease = await holdfast.mutex(key, { ttl: Math.max(...task.ttlsMs) }).acquire({ wait: waitMs });
-    entry.ok({ token: lease.fence });
-    await lease.release();
+    const mutex = holdfast.mutex(key, { ttl: Math.max(...task.ttlsMs) });
+    const lease = await mutex.acquire({ wait: waitMs }).catch(unlessOtherLayout);
+    if (lease) entry.ok({ token: lease.fence });
+    else entry.fail("another layout");
+    await lease?.release();
     longestMs = Math.max(longestMs, monoMs() - since);
   }
   return longestMs;

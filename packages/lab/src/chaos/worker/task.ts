@@ -9,6 +9,9 @@ export const canaryNames: readonly CanaryName[] = ["setnx-expire", "fixed-ttl", 
 /** In the stack of an error that a canary was given. */
 export const CANARY = "a canary";
 
+/** The variable that names the folder of another clone, whose library a worker runs. */
+export const AGAINST = "HOLDFAST_LAB_AGAINST";
+
 export interface WorkerTask {
   /** "w1", and after a kill "w1#2". */
   readonly name: string;
