@@ -91,6 +91,7 @@ const redisForPrimitives = [
   "redis/lua/_checked.lua",
   "redis/lua/_foreign.lua",
   "redis/lua/_message.lua",
+  "redis/lua/_refusal.lua",
   "redis/lua/_version.lua",
 ];
 

@@ -25,6 +25,7 @@ local function age_ms(line, skew)
   return math.floor(math.max(0, now + skew - number) / 1000)
 end
 
+--- @include "../../redis/lua/_refusal.lua"
 --- @include "_last.lua"
 local function state_of(first)
   local about, line, away, idle = KEYS[first], KEYS[first + 1], KEYS[first + 3], KEYS[first + 4]

@@ -17,6 +17,7 @@ Clock    the server's, read once
 Cost     O(n) and the bytes of the values, 3 commands each
 ]]
 --- @include "../../redis/lua/_clock.lua"
+--- @include "../../redis/lua/_refusal.lua"
 --- @include "_record.lua"
 local most = tonumber(ARGV[1])
 

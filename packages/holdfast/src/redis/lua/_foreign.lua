@@ -9,10 +9,3 @@ local function foreign(key, value)
   error({ err = layout and 'LAYOUT ' .. key .. ' has layout ' .. layout .. ', and this version reads layout 1'
     or 'WRONGTYPE another program owns the key ' .. key })
 end
-
--- The text of such an error. Raises every other one again: a command that this user may not use is an error of the call.
-local function refusal_of(problem)
-  local text = type(problem) == 'table' and problem.err or tostring(problem)
-  if not string.find(text, 'WRONGTYPE') and not string.find(text, '^LAYOUT') then error(problem) end
-  return text
-end

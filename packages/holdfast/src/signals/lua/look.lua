@@ -14,6 +14,7 @@ Clock    the server's, read once
 Cost     O(n) with n the processes that wait for the names
 ]]
 --- @include "../../redis/lua/_clock.lua"
+--- @include "../../redis/lua/_refusal.lua"
 --- @include "_seats.lua"
 local elsewhere = ARGV[1] == '1'
 local now_ms = read_ms()

@@ -22,7 +22,7 @@ local most = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
 
---- @include "../../../../redis/lua/_foreign.lua"
+--- @include "../../../../redis/lua/_refusal.lua"
 local function look(lock, line, waiters, banned)
   local held = redis.call('GET', lock) or ''
   if held ~= '' and not string.find(held, '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then foreign(lock, held) end

@@ -20,7 +20,7 @@ Cost     O(h + n log m + n most) with h the leases of all names and m the length
 --- @include "../../../../../redis/lua/_clock.lua"
 local now, most = read_clock(), tonumber(ARGV[1])
 
---- @include "../../../../../redis/lua/_foreign.lua"
+--- @include "../../../../../redis/lua/_refusal.lua"
 local function look(first)
   local line, fields, entries = KEYS[first + 1], {}, {}
   local all = redis.call('HGETALL', KEYS[first])
