@@ -1,5 +1,4 @@
 /** LanesInspection: lanes as they look from outside, whichever process asks. */
-
 import type { RedisContext } from "../redis/context.js";
 import { errorOfOne } from "../redis/foreign.js";
 import { lookAtNames } from "../redis/scan.js";

@@ -1,5 +1,4 @@
 /** Outcome: what a run leaves behind, as the JSON of its record. People read it there too. */
-
 import { type Failure, OnceFailedError } from "../errors.js";
 import { foreign } from "../redis/foreign.js";
 import { encodeValue } from "../values.js";

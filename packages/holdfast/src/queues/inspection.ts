@@ -1,5 +1,4 @@
 /** QueueInspection: queues as they look from outside, whichever process asks. */
-
 import type { QueueOrder, ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { readRow, readState } from "../redis/foreign.js";

@@ -1,5 +1,4 @@
 /** RecordInspection: records as they look from outside, read without a change. */
-
 import type { ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { foreign, readRow, readState } from "../redis/foreign.js";

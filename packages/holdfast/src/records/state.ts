@@ -1,5 +1,4 @@
 /** What is read of a record, and how the rows of its scripts are understood. */
-
 import {
   ConflictError,
   type HoldfastError,

@@ -1,6 +1,7 @@
 /** Values under the keys of holdfast that this version does not read: another version wrote them, or another program. */
 import { ServerError } from "../errors.js";
 import type { Reply } from "./port.js";
+import { replyRow } from "./reply.js";
 
 /** What lua/_foreign.lua raises for such a value. */
 export function foreign(key: string, value?: unknown, cause?: unknown): ServerError {
@@ -19,7 +20,7 @@ export function errorOfOne(error: unknown): ServerError {
 
 /** What a script read of one name, or the text by which it says why it did not. */
 export function readRow<State>(row: Reply | undefined, read: (row: Reply[]) => State): State | ServerError {
-  return Array.isArray(row) ? read(row) : new ServerError(String(row));
+  return typeof row === "string" ? new ServerError(row) : read(replyRow(row, 0));
 }
 
 /** The state of the one name that was asked for. @throws {ServerError} it is not holdfast's, or of another layout */

@@ -6,7 +6,6 @@
  * The first who misses the id makes it. After the data was lost, or came back from elsewhere, there may be another one. So an id
  * counts for five seconds, and until the connection breaks. A database that was copied has the same id as its original.
  */
-
 import { type HoldfastError, ServerError } from "../errors.js";
 import type { Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";

@@ -1,5 +1,4 @@
 /** SignalInspection: who waits for signals, whichever process asks. */
-
 import type { ServerError } from "../errors.js";
 import { type ProcessRecord, parseProcess } from "../process-record.js";
 import type { RedisContext } from "../redis/context.js";

@@ -1,5 +1,4 @@
 /** SynchronizerInspection: events, latches and barriers as they look from outside. */
-
 import { type ProcessRecord, parseProcess } from "../process-record.js";
 import { errorOfOne } from "../redis/foreign.js";
 import { barrierKeys } from "../redis/keys.js";

@@ -1,5 +1,4 @@
 /** RedisInspection: reads the state of locks on one Redis or Valkey. */
-
 import type { ServerError } from "../../../errors.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { readRow, readState } from "../../../redis/foreign.js";

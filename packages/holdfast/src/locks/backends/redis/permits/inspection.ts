@@ -1,5 +1,4 @@
 /** RedisPermitInspection: reads the state of semaphores, or of read-write locks, on one Redis or Valkey. */
-
 import type { ServerError } from "../../../../errors.js";
 import type { RedisContext } from "../../../../redis/context.js";
 import { readRow, readState } from "../../../../redis/foreign.js";
