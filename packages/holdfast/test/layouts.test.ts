@@ -19,16 +19,24 @@ interface Family {
 }
 
 const NOW = { wait: 0 } as const;
-const limit = (type: "rolling" | "window" | "sliding", hf: Holdfast) =>
-  hf.limit("rides", { max: 5, per: "1h", type });
 const guard = (hf: Holdfast) =>
   hf.guard("login", { hits: 1, per: "1h", penalties: [{ kind: "refuse", for: "1h" }] });
-const limitCalls = (of: (hf: Holdfast) => ReturnType<typeof limit>): Calls => ({
-  take: (hf) => of(hf).take("ada"),
-  peek: (hf) => of(hf).peek("ada"),
-  refund: (hf) => of(hf).refund("ada"),
-  set: (hf) => of(hf).set("ada", 1),
-});
+
+function limitFamily(type: "rolling" | "window" | "sliding" | "lifetime"): Family {
+  const limit = (hf: Holdfast) =>
+    hf.limit("rides", type === "lifetime" ? { max: 5, type } : { max: 5, per: "1h", type });
+  return {
+    mark: [`holdfast:{ada}:limit:${type}:rides`],
+    read: async (hf) => [(await limit(hf).peek("ada")).remaining, (await limit(hf).take("ada")).remaining],
+    expected: [4, 3],
+    calls: {
+      take: (hf) => limit(hf).take("ada"),
+      peek: (hf) => limit(hf).peek("ada"),
+      refund: (hf) => limit(hf).refund("ada"),
+      set: (hf) => limit(hf).set("ada", 1),
+    },
+  };
+}
 
 const FORMER = 1_795_849_733_000_000n;
 const families: Readonly<Record<string, Family>> = {
@@ -45,7 +53,7 @@ const families: Readonly<Record<string, Family>> = {
     calls: {
       acquire: (hf) => hf.mutex("door").acquire({ wait: "1m" }),
       tryAcquire: (hf) => hf.mutex("door").tryAcquire(),
-      campaign: (hf) => hf.multiLock([hf.mutex("door"), hf.mutex("gate{door}")]).tryAcquire(),
+      several: (hf) => hf.multiLock([hf.mutex("door"), hf.mutex("gate{door}")]).tryAcquire(),
       inspect: async (hf) => (await hf.inspector()).lock("door"),
       force: async (hf) => (await hf.inspector()).forceRelease("door"),
     },
@@ -66,30 +74,10 @@ const families: Readonly<Record<string, Family>> = {
       inspect: async (hf) => (await hf.inspector()).semaphore("pool"),
     },
   },
-  rolling: {
-    mark: ["holdfast:{ada}:limit:rolling:rides"],
-    read: async (hf) => (await limit("rolling", hf).peek("ada")).remaining,
-    expected: 4,
-    calls: limitCalls((hf) => limit("rolling", hf)),
-  },
-  window: {
-    mark: ["holdfast:{ada}:limit:window:rides"],
-    read: async (hf) => (await limit("window", hf).take("ada")).remaining,
-    expected: 3,
-    calls: limitCalls((hf) => limit("window", hf)),
-  },
-  sliding: {
-    mark: ["holdfast:{ada}:limit:sliding:rides"],
-    read: async (hf) => (await limit("sliding", hf).peek("ada")).remaining,
-    expected: 4,
-    calls: limitCalls((hf) => limit("sliding", hf)),
-  },
-  lifetime: {
-    mark: ["holdfast:{ada}:limit:lifetime:rides"],
-    read: async (hf) => (await hf.limit("rides", { max: 5, type: "lifetime" }).peek("ada")).remaining,
-    expected: 4,
-    calls: limitCalls((hf) => hf.limit("rides", { max: 5, type: "lifetime" })),
-  },
+  rolling: limitFamily("rolling"),
+  window: limitFamily("window"),
+  sliding: limitFamily("sliding"),
+  lifetime: limitFamily("lifetime"),
   guard: {
     mark: ["holdfast:strikes:3:{ada}:login"],
     read: async (hf) => (await guard(hf).look("ada")).strikes,

@@ -98,6 +98,7 @@ function openSlot(
         vault,
         nodes,
         client,
+        isMixed: against !== null,
         journal: join(folder, `${called}.ndjson`),
       },
       by: proxy ? [] : (link?.at("worker") ?? []),

@@ -111,7 +111,7 @@ const verbs: Record<Verb, (order: Order) => Promise<unknown>> = {
 };
 
 function unlessOtherLayout(error: unknown): null {
-  if (isOtherLayout(error)) return null;
+  if (task.isMixed && isOtherLayout(error)) return null;
   throw error;
 }
 

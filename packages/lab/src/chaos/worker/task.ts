@@ -24,6 +24,8 @@ export interface WorkerTask {
   /** Those of other servers without faults, which vote together with the server; only where a workload needs them. */
   readonly nodes: readonly string[];
   readonly client: ClientName;
+  /** Some workers run another library, which may have other layouts. */
+  readonly isMixed: boolean;
   readonly journal: string;
   /** How many callers use holdfast at the same time. */
   readonly callers: number;
