@@ -168,13 +168,12 @@ function declarations(dist: string, entries: readonly string[]): Output {
   const textOf = (file: string): string => {
     const whole = (): string => readFileSync(file, "utf8");
     // An entry declares for programs only.
-    const inner = (): string =>
-      withoutInner(isOfTheConnection(file) ? withoutDocs(whole(), names) : whole(), names);
-    const text = texts.get(file) ?? (compiled.includes(file) ? whole() : inner());
+    const text =
+      texts.get(file) ??
+      (compiled.includes(file) ? whole() : withoutInner(withoutDocs(whole(), names), names));
     texts.set(file, text);
     return text;
   };
-  const isOfTheConnection = (file: string): boolean => relative(dist, file).startsWith("redis");
   const imported = (file: string) =>
     [...textOf(file).matchAll(specifier)].map(([, , path = ""]) => resolve(dirname(file), `${path}.d.ts`));
   for (const file of compiled) follow(file, imported, found);

@@ -58,6 +58,7 @@ describe("an answer to a holder at a record", () => {
       schedule,
       watcher,
       place: { word: "" } as Place,
+      self: { host: "", pid: 1, label: "" },
     };
     return new Records(new RecordStore(context), context).record("it");
   };

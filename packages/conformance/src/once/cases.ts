@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {
   AcquireTimeoutError,
+  DeadlockError,
   type Holdfast,
   LeaseLostError,
   OnceFailedError,
@@ -11,7 +12,7 @@ import {
 import type { NounCase, NounLab } from "../case.js";
 import { rejection } from "../rejection.js";
 import { until, within } from "../wait.js";
-import { never, slow } from "./work.js";
+import { never, slow } from "../work.js";
 
 const DAY = { keep: "1d" } as const;
 
@@ -235,6 +236,33 @@ const failures: readonly NounCase[] = [
 ];
 
 const deaths: readonly NounCase[] = [
+  {
+    name: "a call within the work of its own key is told at once, and one whose run waits for its caller is told within seconds",
+    covers: [],
+    needs: [],
+    waits: true,
+    async run(lab) {
+      const [one, other] = await processes(lab, 2);
+      assert.ok(one && other);
+      const key = lab.name();
+      const helper = () => one.once(key, never, DAY);
+      const alone = await within(rejection(one.once(key, helper, DAY)), "the call that waits for itself");
+      assert.ok(alone instanceof DeadlockError, String(alone));
+      assert.equal(alone.circle.length, 1);
+      const mutex = lab.name("mutex");
+      const { work, began, end } = slow(() => one.mutex(mutex).run(() => "done"));
+      const running = one.once(key, work, DAY);
+      await within(began, "the work begins");
+      const waiting = other.mutex(mutex).run(() => {
+        end();
+        return other.once(key, never, DAY);
+      });
+      const outcomes = await within(Promise.allSettled([running, waiting]), "one of both is told");
+      const told = outcomes.filter(({ status }) => status === "rejected");
+      assert.equal(told.length, 1, "one of the circle is told, and the other goes on");
+      assert.ok((told[0] as PromiseRejectedResult).reason instanceof DeadlockError);
+    },
+  },
   {
     name: "a process that dies in the middle lets the next one run, with a larger fence",
     covers: ["Redisson: a lock of a dead process is freed by its lease"],

@@ -12,6 +12,7 @@ import { outcome } from "../outcome.js";
 import { rejection } from "../rejection.js";
 import { until, within } from "../wait.js";
 import { bulkCases } from "./bulk.js";
+import { turnCases } from "./turns.js";
 
 const TIMEOUT_MS = 300;
 
@@ -255,4 +256,4 @@ const alone: readonly NounCase[] = [
   },
 ];
 
-export const recordCases: readonly NounCase[] = [...alone, ...bulkCases];
+export const recordCases: readonly NounCase[] = [...alone, ...turnCases, ...bulkCases];

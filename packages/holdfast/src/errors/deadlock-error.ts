@@ -4,13 +4,22 @@ import type { Owner } from "./owner.js";
 
 /** A lock of a circle. Its holder waits for the lock of the next step, and the holder of the last one for the first. */
 export interface CircleStep {
-  readonly noun: "mutex" | "semaphore" | "rwlock";
+  /** "record": an update of it, which is its own holder. */
+  readonly noun: "mutex" | "semaphore" | "rwlock" | "record";
   readonly name: string;
   /** The process that holds it; null where another program wrote its record. */
   readonly owner: Owner | null;
-  /** The token of the holder. */
+  /** The token of the holder; 0n: an update has none. */
   readonly fence: bigint;
 }
+
+/** What to do where code waits for itself. */
+const ALONE = {
+  mutex: "release it first, or make the mutex reentrant",
+  semaphore: "release it first",
+  rwlock: "release it first",
+  record: "make the whole change in one update, or update it again afterwards",
+} as const;
 
 /**
  * The wait can never end: the lock is held by code that waits too, and in the end for a lock that the waiting code itself holds. One wait
@@ -26,17 +35,17 @@ export class DeadlockError extends HoldfastError {
 
   /** @param circle one step or more */
   constructor(circle: readonly CircleStep[]) {
-    const [{ name: lock } = { name: "" }] = circle;
+    const [{ name: lock, noun } = { name: "", noun: "mutex" as const }] = circle;
     const held = circle.map(({ name, owner }, place) => {
       const next = circle[place + 1];
       return next
         ? `${describe(owner)} holds '${name}' and waits for '${next.name}'`
-        : `the code that waits holds '${name}'`;
+        : `the code that waits ${noun === "record" ? "is in an update of" : "holds"} '${name}'`;
     });
     const remedy =
       circle.length > 1
         ? "release what the code holds, and try again; take locks in the same order everywhere"
-        : `release it first${circle[0]?.noun === "mutex" ? ", or make the mutex reentrant" : ""}`;
+        : ALONE[noun];
     super(`the wait for '${lock}' can never end, because ${held.join(", ")}: ${remedy}`);
     this.lock = lock;
     this.circle = circle;

@@ -5,8 +5,8 @@
  * lease of its `run`, and those of the scopes around it. So two branches of `Promise.all`, each with a `run` of its own, are two owners
  * with the outer leases in common. A scope is over with its lease: code that outlives it belongs to nobody.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Lease } from "../lease/lease.js";
+import { type Enclosing, innermost, Scope } from "../scopes.js";
 import type { LockNoun } from "../telemetry/events.js";
 import type { Random } from "../time/random.js";
 
@@ -66,8 +66,7 @@ export class Ownership {
   /** The owner that the caller names by an object, else the scope in which the code runs, else null. */
   of(explicit: object | undefined): LockOwner | null {
     if (explicit !== undefined) return this.#ownerNamed(explicit);
-    const scope = scopes.getStore();
-    return scope === undefined ? null : (liveScope(scope, this)?.owner ?? null);
+    return innermost((what) => scopeOf(what, this))?.owner ?? null;
   }
 
   /** Notes that the owner that the caller named holds the lease. A scope needs no note: it owns the lease of its `run`. */
@@ -82,7 +81,7 @@ export class Ownership {
     work: () => Promise<Value> | Value,
   ): Promise<Value> | Value {
     const named = explicit === undefined ? null : this.#ownerNamed(explicit);
-    return scopes.run(new Scope(this, this.#random, held, named), work);
+    return new LockScope(this, this.#random, held, named).scope.run(work);
   }
 
   /** Waits in line. Every wait for a lock goes through here, unless it has no owner. */
@@ -126,25 +125,20 @@ class NamedOwner implements LockOwner {
 }
 
 /** The code that runs within `run`, and what it calls. */
-class Scope implements LockOwner {
+class LockScope implements LockOwner, Enclosing {
   readonly ownership: Ownership;
+  readonly owner: LockOwner;
+  readonly scope: Scope;
   readonly #random: Random;
   readonly #held: readonly HeldByOwner[];
-  readonly #named: NamedOwner | null;
-  #around: Scope | null;
   #id: string | null = null;
 
   constructor(ownership: Ownership, random: Random, held: readonly HeldByOwner[], named: NamedOwner | null) {
     this.ownership = ownership;
+    this.owner = named ?? this;
     this.#random = random;
     this.#held = held;
-    this.#named = named;
-    this.#around = scopes.getStore() ?? null;
-    this.#forgetOver();
-  }
-
-  get owner(): LockOwner {
-    return this.#named ?? this;
+    this.scope = new Scope(this);
   }
 
   get id(): string {
@@ -153,34 +147,17 @@ class Scope implements LockOwner {
   }
 
   get held(): readonly HeldByOwner[] {
-    const around = this.around && liveScope(this.around, this.ownership);
+    const around = innermost((what) => scopeOf(what, this.ownership), this.scope.around);
     return [...this.#held.filter(isLive), ...(around?.owner.held ?? [])];
   }
 
   get isLive(): boolean {
     return this.#held.some(isLive);
   }
-
-  /** The nearest live scope around this one, of any Holdfast. */
-  get around(): Scope | null {
-    while (this.#around && !this.#around.isLive) this.#around = this.#around.#around;
-    return this.#around;
-  }
-
-  /** Code that starts each run within the one before would keep them all. */
-  #forgetOver(): void {
-    let scope: Scope | null = this;
-    while (scope) scope = scope.around;
-  }
 }
 
-/** One for all: each storage that was ever used costs every promise of the process. */
-const scopes = new AsyncLocalStorage<Scope>();
-
-function liveScope(from: Scope, ownership: Ownership): Scope | null {
-  for (let scope: Scope | null = from; scope; scope = scope.around)
-    if (scope.ownership === ownership && scope.isLive) return scope;
-  return null;
+function scopeOf(what: Enclosing, ownership: Ownership): LockScope | null {
+  return what instanceof LockScope && what.ownership === ownership ? what : null;
 }
 
 function isLive({ lease }: HeldByOwner): boolean {

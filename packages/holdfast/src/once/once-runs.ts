@@ -15,6 +15,7 @@ import {
 import type { Lease } from "../lease/lease.js";
 import type { Locks } from "../locks/locks.js";
 import type { Mutex } from "../locks/mutex.js";
+import type { Ownership } from "../locks/ownership.js";
 import type { RecordStore } from "../records/record-store.js";
 import type { RecordTarget } from "../records/settings.js";
 import { publish } from "../telemetry/events.js";
@@ -30,6 +31,7 @@ export interface OnceParts {
   readonly schedule: Schedule;
   readonly locks: Locks;
   readonly records: RecordStore;
+  readonly ownership: Ownership;
 }
 
 export interface OnceResult<Value> {
@@ -188,9 +190,11 @@ export class OnceRuns {
 
   async #carryOut(terms: OnceTerms, lease: Lease, since: Instant, work: Work): Promise<unknown> {
     const { key, target } = terms;
+    const { ownership } = this.#parts;
     let value: unknown;
     try {
-      value = await work(lease);
+      // So that a wait of the work for its own key, or for whoever waits for that, is a circle.
+      value = await ownership.within(undefined, [{ noun: "mutex", lease }], () => work(lease));
     } catch (error) {
       const stored = await this.#failed(terms, lease, error);
       publish("holdfast:once:failed", () => ({ key, fence: lease.fence, error, stored }));

@@ -16,8 +16,9 @@ export interface Once {
    * for its result. If that run fails or dies, the next caller in line runs its own `work`.
    *
    * `wait` bounds the time until an answer is there or the own work begins, not the work. The work gets the lease: its `signal`
-   * says when to stop. Waiting for the same key inside of `work` waits for itself, until `wait` is over.
+   * says when to stop.
    * @throws {AcquireTimeoutError} `wait` passed while another caller ran
+   * @throws {DeadlockError} the work that runs waits, and in the end for this call: at once where it is within that work
    * @throws {OnceFailedError} the work ran elsewhere, and failed, with `errors: "store"` there
    * @throws {ResultNotStoredError} the own work ran, but its result could not be stored; the error has it
    * @throws the error of the own `work`

@@ -22,7 +22,7 @@ import {
 
 export type RecordContext = Pick<
   RedisContext,
-  "port" | "prefix" | "callTimeoutMs" | "random" | "schedule" | "watcher" | "place"
+  "port" | "prefix" | "callTimeoutMs" | "random" | "schedule" | "watcher" | "place" | "self"
 >;
 
 /** One write of a record, ready to be sent. */

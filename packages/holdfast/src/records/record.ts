@@ -92,8 +92,9 @@ export class VersionedRecord<Value = unknown> {
    * change of every caller is in the value once. Callers of one process take turns in order. One that was overtaken again and
    * again gets its turn before others.
    * @param change gets the value, null when there is none, and returns the new one, or undefined to leave it as it is. It may be called
-   *   several times, must not update the same record itself, and holds up the others while it runs.
+   *   several times, and holds up the others while it runs, but those of this process for 10 s at most.
    * @throws {ConflictError} other writers were quicker for more than `retries` times
+   * @throws {DeadlockError} the call is within a `change` of an update of this record
    * @throws {StaleTokenError} a newer holder was there
    * @throws {ServerError} @throws {InvalidArgumentError} @throws {ClosedError} @throws the signal's reason
    * @throws {IndeterminateError} three tries to learn whether the value was written had no answer

@@ -1,11 +1,12 @@
 /**
  * Updates: read, change, write back, with every change in the value once. The updates of one record in one process queue, and each
- * hands the state that it wrote to the next. A refused write brings the newest state along, so a retry is one request. The process whose
+ * hands the state that it wrote to the next. A function that takes too long gives up its turn, and its update goes on beside the others. A refused write brings the newest state along, so a retry is one request. The process whose
  * update has failed for the longest time gets a turn, in which the server refuses the updates of all others (write.lua): so each gets
  * through, however many there are.
  */
-import { ClosedError, IndeterminateError } from "../errors.js";
+import { ClosedError, DeadlockError, IndeterminateError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
+import { type Enclosing, innermost, Scope } from "../scopes.js";
 import { publish } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
 import { encodeValue } from "../values.js";
@@ -30,8 +31,26 @@ export interface Updated {
 /** The updates of one record in this process. */
 interface Lane {
   readonly waiting: Set<Pending<void>>;
+  /** The update whose turn it is. */
+  turn: Turn | null;
   /** The state that the last update left; null: it must be read. */
   known: StoredRecord | null;
+}
+
+/** An update, and a scope while the caller's function runs. */
+class Turn implements Enclosing {
+  readonly updates: Updates;
+  readonly target: RecordTarget;
+  readonly change: Change;
+  readonly settings: UpdateSettings;
+  isLive = false;
+
+  constructor(updates: Updates, target: RecordTarget, change: Change, settings: UpdateSettings) {
+    this.updates = updates;
+    this.target = target;
+    this.change = change;
+    this.settings = settings;
+  }
 }
 
 interface Attempt {
@@ -58,32 +77,39 @@ const SHORTEST_TURN_MS = 20;
 const LONGEST_TURN_MS = 10_000;
 /** Others should not wait for one that has lost its connection. */
 const LONGEST_ROUND_MS = 100;
+/** For how long a function of a caller holds up the other updates of its record in this process, at most. */
+const LONGEST_CHANGE_MS = 10_000;
 /** Part of another's turn after which an update asks again, at most. */
 const YIELD_SHARE = 0.25;
 
+type UpdateContext = Pick<RecordContext, "schedule" | "random" | "self">;
+
 export class Updates {
   readonly #store: RecordStore;
-  readonly #context: Pick<RecordContext, "schedule" | "random">;
+  readonly #context: UpdateContext;
   readonly #lanes = new Map<string, Lane>();
   readonly #pauses = new Set<Pending<void>>();
   #closed = false;
 
-  constructor(store: RecordStore, context: Pick<RecordContext, "schedule" | "random">) {
+  constructor(store: RecordStore, context: UpdateContext) {
     this.#store = store;
     this.#context = context;
   }
 
+  /** @throws {DeadlockError} the caller is in an update of this record */
   async run(target: RecordTarget, change: Change, settings: UpdateSettings): Promise<Updated> {
     settings.signal?.throwIfAborted();
-    const lane = await this.#enter(target.key, settings.signal);
+    this.#assertOutside(target);
+    const turn = new Turn(this, target, change, settings);
+    const lane = await this.#enter(turn);
     const known = lane.known;
     lane.known = null;
     try {
-      const { updated, stored } = await this.#update(target, change, settings, known);
-      lane.known = stored;
+      const { updated, stored } = await this.#update(turn, known);
+      if (lane.turn === turn) lane.known = stored;
       return updated;
     } finally {
-      this.#leave(target.key, lane);
+      this.#passOn(turn);
     }
   }
 
@@ -94,18 +120,35 @@ export class Updates {
     for (const wait of waits) wait.reject(closedError());
   }
 
-  async #enter(key: string, signal: AbortSignal | undefined): Promise<Lane> {
-    const lane = this.#lanes.get(key);
-    if (!lane) {
-      const fresh = { waiting: new Set<Pending<void>>(), known: null };
-      this.#lanes.set(key, fresh);
-      return fresh;
+  #assertOutside({ name, key }: RecordTarget): void {
+    const isInside = innermost((what) =>
+      what instanceof Turn && what.updates === this && what.target.key === key ? what : null,
+    );
+    if (!isInside) return;
+    const { self, schedule } = this.#context;
+    const owner = { ...self, sinceMs: schedule.clock.now().wallMs, fence: 0n };
+    throw new DeadlockError([{ noun: "record", name, owner, fence: 0n }]);
+  }
+
+  async #enter(turn: Turn): Promise<Lane> {
+    const { key } = turn.target;
+    let lane = this.#lanes.get(key);
+    if (lane) {
+      await this.#wait(Number.POSITIVE_INFINITY, turn.settings.signal, lane.waiting);
+    } else {
+      lane = { waiting: new Set<Pending<void>>(), turn, known: null };
+      this.#lanes.set(key, lane);
     }
-    await this.#wait(Number.POSITIVE_INFINITY, signal, lane.waiting);
+    lane.turn = turn;
     return lane;
   }
 
-  #leave(key: string, lane: Lane): void {
+  /** The next one has its turn, unless this one gave up its own before. */
+  #passOn(turn: Turn): void {
+    const { key } = turn.target;
+    const lane = this.#lanes.get(key);
+    if (lane?.turn !== turn) return;
+    lane.turn = null;
     const [next] = lane.waiting;
     if (!next) {
       this.#lanes.delete(key);
@@ -115,12 +158,8 @@ export class Updates {
     next.resolve();
   }
 
-  async #update(
-    target: RecordTarget,
-    change: Change,
-    settings: UpdateSettings,
-    known: StoredRecord | null,
-  ): Promise<{ updated: Updated; stored: StoredRecord }> {
+  async #update(turn: Turn, known: StoredRecord | null): Promise<{ updated: Updated; stored: StoredRecord }> {
+    const { target, settings } = turn;
     const { signal, retries } = settings;
     let stored = known ?? (await this.#store.read(target));
     let since = "0";
@@ -128,7 +167,7 @@ export class Updates {
       signal?.throwIfAborted();
       const startMs = this.#nowMs();
       const before = stored.text === null ? null : decodeStored(target.key, stored.text);
-      const value = await change(before, versionOf(stored));
+      const value = await this.#change(turn, before, versionOf(stored));
       if (value === undefined) return { updated: { value: before, version: versionOf(stored) }, stored };
       const text = encodeValue("value", value);
       const workMs = this.#nowMs() - startMs;
@@ -144,6 +183,18 @@ export class Updates {
       if (conflicts > retries) throw refusalOf(attempt.refusal, this.#about(target, stored, settings));
       publish("holdfast:record:conflict", () => ({ record: target.name, conflicts }));
       stored = attempt.refusal.stored;
+    }
+  }
+
+  async #change(turn: Turn, before: unknown, version: bigint): Promise<unknown> {
+    const { schedule } = this.#context;
+    turn.isLive = true;
+    const alarm = schedule.after(LONGEST_CHANGE_MS, () => this.#passOn(turn));
+    try {
+      return await new Scope(turn).run(() => turn.change(before, version));
+    } finally {
+      turn.isLive = false;
+      schedule.cancel(alarm);
     }
   }
 

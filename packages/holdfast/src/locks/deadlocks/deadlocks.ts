@@ -14,7 +14,7 @@
 import { DeadlockError } from "../../errors/deadlock-error.js";
 import type { Lease } from "../../lease/lease.js";
 import type { ProcessRecord } from "../../process-record.js";
-import { publish } from "../../telemetry/events.js";
+import { type LockNoun, publish } from "../../telemetry/events.js";
 import { whenAborted } from "../../time/abort.js";
 import { elapsedMs } from "../../time/clock.js";
 import { jittered, type Random } from "../../time/random.js";
@@ -216,7 +216,7 @@ export class Deadlocks {
 
   #found(watched: WatchedWait, circle: Circle): DeadlockError {
     const error = new DeadlockError(circle.steps.map(toStep));
-    this.#tell(error, elapsedMs(this.#parts.schedule.clock, watched.since));
+    this.#tell(watched.noun, error, elapsedMs(this.#parts.schedule.clock, watched.since));
     return error;
   }
 
@@ -226,12 +226,11 @@ export class Deadlocks {
     const { fence } = lease;
     const owner = { ...self, sinceMs: schedule.clock.now().wallMs, fence };
     const error = new DeadlockError([{ noun, name, owner, fence }]);
-    this.#tell(error, 0);
+    this.#tell(noun, error, 0);
     return error;
   }
 
-  #tell({ lock, circle }: DeadlockError, waitedMs: number): void {
-    const noun = circle[0]?.noun ?? "mutex";
+  #tell(noun: LockNoun, { lock, circle }: DeadlockError, waitedMs: number): void {
     publish("holdfast:lock:deadlock", () => ({ lock, noun, circle, waitedMs: Math.round(waitedMs) }));
   }
 }

@@ -146,7 +146,7 @@ function haveMoment(steps: readonly (readonly (readonly Interval[])[])[], during
   });
 }
 
-function isSame(one: Pick<Part, "noun" | "name">, other: Pick<Part, "noun" | "name">): boolean {
+function isSame(one: Pick<Step, "noun" | "name">, other: Pick<Step, "noun" | "name">): boolean {
   return one.noun === other.noun && one.name === other.name;
 }
 

@@ -1,4 +1,4 @@
-/** Work for cases about work that is carried out once. */
+/** Functions of a caller, for cases about what runs them. */
 import assert from "node:assert/strict";
 
 /** Work that must not run. */
