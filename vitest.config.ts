@@ -67,10 +67,10 @@ const quick = [
   "scripts/test/**/*.test.ts",
 ];
 
-/** Suites that need a process of their own: one tells what it warns of once in a process, and some break what others share. */
+/** Suites that need a process of their own: some tell what it warns of once in a process, and some break what others share. */
 const alone = [
   "packages/conformance/test/client-{failure,broken-turn}.test.ts",
-  "packages/holdfast/test/middleware/misuse.test.ts",
+  "packages/holdfast/test/{middleware/misuse,queues/warnings}.test.ts",
 ];
 
 interface Suites {

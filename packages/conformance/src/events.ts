@@ -53,6 +53,8 @@ const NAMES: Readonly<Record<EventName, true>> = {
   "holdfast:inbox:elsewhere": true,
   "holdfast:queue:done": true,
   "holdfast:queue:failed": true,
+  "holdfast:queue:stuck": true,
+  "holdfast:queue:ended": true,
   "holdfast:queue:lost": true,
   "holdfast:queue:unsettled": true,
   "holdfast:queue:outage": true,

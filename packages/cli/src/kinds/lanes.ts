@@ -2,6 +2,7 @@
 import type { InspectedLanes } from "holdfast";
 import { printable } from "../output/text.js";
 import type { Kind } from "./kind.js";
+import { stuckIn } from "./stuck.js";
 
 export const lanes: Kind<InspectedLanes> = {
   name: "lanes",
@@ -38,6 +39,7 @@ export const lanes: Kind<InspectedLanes> = {
     ["in flight", String(all.inFlight)],
     ["dead", String(all.dead)],
     ["free places", `${all.idle} in ${all.processes} processes`],
+    ...stuckIn(all),
   ],
   sum(every) {
     const waiting = every.reduce((sum, all) => sum + all.waiting + all.delayed, 0);
@@ -66,6 +68,7 @@ const NOTHING = {
   dead: 0,
   idle: 0,
   processes: 0,
+  stuck: 0,
 };
 
 type Counts = Pick<

@@ -3,6 +3,7 @@ import type { QueueState } from "holdfast";
 import { showDuration } from "../duration.js";
 import { printable } from "../output/text.js";
 import type { Kind } from "./kind.js";
+import { stuckIn } from "./stuck.js";
 
 export const queues: Kind<QueueState> = {
   name: "queue",
@@ -39,6 +40,7 @@ export const queues: Kind<QueueState> = {
     ["in flight", String(queue.inFlight)],
     ["dead", String(queue.dead)],
     ["free places", `${queue.idle} in ${queue.processes} processes`],
+    ...stuckIn(queue),
   ],
   sum(all) {
     const waiting = all.reduce((sum, queue) => sum + queue.waiting + queue.returned, 0);
@@ -60,7 +62,16 @@ export const queues: Kind<QueueState> = {
   }),
 };
 
-const NOTHING = { waiting: 0, returned: 0, delayed: 0, inFlight: 0, dead: 0, idle: 0, processes: 0 };
+const NOTHING = {
+  waiting: 0,
+  returned: 0,
+  delayed: 0,
+  inFlight: 0,
+  dead: 0,
+  idle: 0,
+  processes: 0,
+  stuck: 0,
+};
 
 function counted(count: number): string {
   return count > 0 ? String(count) : "";

@@ -255,7 +255,7 @@ const deaths: readonly NounCase[] = [
       await within(began, "the work begins");
       const waiting = other.mutex(mutex).run(() => {
         end();
-        return other.once(key, never, DAY);
+        return other.once(key, () => "done", DAY);
       });
       const outcomes = await within(Promise.allSettled([running, waiting]), "one of both is told");
       const told = outcomes.filter(({ status }) => status === "rejected");

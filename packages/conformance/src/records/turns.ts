@@ -9,7 +9,7 @@ import { slow } from "../work.js";
 export const turnCases: readonly NounCase[] = [
   {
     name: "an update within an update of the same record is told at once, however far away it is, and the others go on",
-    covers: ["async-lock: a lock inside itself waits for ever unless domains are used"],
+    covers: [],
     needs: [],
     async run(lab) {
       const hf = await lab.holdfast();

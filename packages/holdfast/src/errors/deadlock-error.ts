@@ -45,7 +45,9 @@ export class DeadlockError extends HoldfastError {
     const remedy =
       circle.length > 1
         ? "release what the code holds, and try again; take locks in the same order everywhere"
-        : ALONE[noun];
+        : lock.startsWith("once:")
+          ? "call the work itself, and not hf.once within it"
+          : ALONE[noun];
     super(`the wait for '${lock}' can never end, because ${held.join(", ")}: ${remedy}`);
     this.lock = lock;
     this.circle = circle;

@@ -34,6 +34,8 @@ export interface LanesState {
   /** Free places of the processes that wait for messages. */
   readonly idle: number;
   readonly processes: number;
+  /** Handlers that run after their `timeout`, in all processes. A consumer that has too many takes nothing more. */
+  readonly stuck: number;
 }
 
 /** One lane. A lane that does not exist has 0 of everything. */
@@ -93,8 +95,9 @@ export class LaneControl {
   }
 
   async state(): Promise<LanesState> {
-    const row = replyRow(await this.#calls.run(stateScript, 11, []), 12).map(Number);
-    const [exists, paused, lanes, waiting, delayed, inFlight, parked, held, dead, idle, processes] = row;
+    const row = replyRow(await this.#calls.run(stateScript, 11, []), 13).map(Number);
+    const [exists, paused, lanes, waiting, delayed, inFlight, parked, held, dead, idle, processes, stuck] =
+      row;
     const count = (value: number | undefined): number => value ?? 0;
     return {
       exists: exists === 1,
@@ -108,6 +111,7 @@ export class LaneControl {
       dead: count(dead),
       idle: count(idle),
       processes: count(processes),
+      stuck: count(stuck),
     };
   }
 

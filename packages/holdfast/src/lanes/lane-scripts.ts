@@ -103,9 +103,9 @@ export class LaneScripts implements DeliveryScripts {
     );
   }
 
-  async look(): Promise<Look> {
+  async look(stuck: number): Promise<Look> {
     const { address, settings, process } = this.#calls;
-    const args = [...address, settings, this.#calls.resultKey(""), process];
+    const args = [...address, settings, this.#calls.resultKey(""), process, String(stuck)];
     const [returned, due, free] = replyRow(await this.#calls.run(lookScript, 12, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }

@@ -114,12 +114,12 @@ export class Lanes<Body = unknown, Result = unknown> {
   /**
    * Calls the handler for each message, with up to `concurrency` of different lanes at a time. The delivery is extended while the handler
    * runs. Its return value is stored as the result. When it throws, `whenFailed` decides, and the message becomes a dead letter after
-   * `maxAttempts`. Errors of Redis do not end it: it goes on when Redis answers again.
+   * `maxAttempts`. Errors of Redis do not end it: it goes on when Redis answers again, and when a client that was closed is connected again.
    * @throws {InvalidArgumentError} @throws {ClosedError}
    */
   consume(
     handler: (delivery: LaneDelivery<Body, Result>) => Promise<Result | void> | Result | void,
-    options: ConsumeOptions = {},
+    options: ConsumeOptions<LaneDelivery<Body, Result>> = {},
   ): Consumer {
     return this.#core.intake.consume(handler as (delivery: unknown) => Promise<unknown>, options);
   }

@@ -1,5 +1,6 @@
 /** Misuse of a middleware that only shows in requests. Each middleware publishes each problem once, and serves on. */
 import { publish } from "../telemetry/events.js";
+import { warnOnce } from "../telemetry/warnings.js";
 
 const remedies = {
   "forwarded-ignored":
@@ -10,8 +11,6 @@ const remedies = {
     "one request was charged twice by a limit for the same target: mount the middleware once, or give it a limit of its own",
 } as const;
 
-let isWarned = false;
-
 export class MisuseReports {
   readonly #published = new Set<string>();
 
@@ -19,14 +18,7 @@ export class MisuseReports {
     const report = JSON.stringify([problem, limit]);
     if (this.#published.has(report)) return;
     this.#published.add(report);
-    if (problem === "forwarded-ignored") warnOnce(remedies[problem]);
+    if (problem === "forwarded-ignored") warnOnce("HOLDFAST_FORWARDED_IGNORED", remedies[problem]);
     publish("holdfast:middleware:misuse", () => ({ problem, limit, remedy: remedies[problem] }));
   }
-}
-
-/** Once in a process, however many middlewares it has: Node prints it where nobody listens. */
-function warnOnce(remedy: string): void {
-  if (isWarned) return;
-  isWarned = true;
-  process.emitWarning(`holdfast: ${remedy}`, { code: "HOLDFAST_FORWARDED_IGNORED" });
 }

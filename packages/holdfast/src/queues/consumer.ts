@@ -3,19 +3,18 @@
  * deliveries alive while their handlers run, and settles them by their outcome.
  */
 import { checkOptions } from "../arguments.js";
-import type { ClosedError, HoldfastError } from "../errors.js";
+import { type ClosedError, type HoldfastError, UnavailableError } from "../errors.js";
 import { type Linked, LinkedList } from "../linked-list.js";
 import { publish } from "../telemetry/events.js";
+import { warn } from "../telemetry/warnings.js";
 import { whenAborted } from "../time/abort.js";
-import { BatchTimer } from "../time/batch-timer.js";
 import type { Instant } from "../time/clock.js";
 import { type Duration, durationMs } from "../time/duration.js";
-import { jittered } from "../time/random.js";
 import type { Alarm } from "../time/schedule.js";
 import { encodeValue } from "../values.js";
-import { type ConsumerSettings, checkBackoff } from "./consume-options.js";
+import type { ConsumerSettings } from "./consume-options.js";
 import { type HeldDelivery, type Settling, STOPPED, type Told, UNSEEN } from "./delivery.js";
-import { reasonOf } from "./reason.js";
+import { about, Failures } from "./failures.js";
 import type { Taker, TakerHome } from "./taker.js";
 
 export interface StopOptions {
@@ -36,9 +35,8 @@ interface Run extends Linked<Run> {
 }
 
 const DEFAULT_GRACE = "30s";
-const FIRST_BACKOFF_MS = 1_000;
-const LONGEST_BACKOFF_MS = 60_000;
-const CHUNK = 100;
+/** A time-out may be noticed so much later, and then those of others with it. */
+const LATE_MS = 5;
 /** Handlers that take less than this on average have their messages fetched ahead. */
 const QUICK_MS = 5;
 /** So that about ten quick ones come first. */
@@ -48,17 +46,17 @@ const LAST_CALLS = 2;
 
 export class Consumer implements Taker {
   readonly isWait = false;
-  /**
-   * Resolves when the consumer has stopped. Await it, or attach a handler: when nobody hears its error, Node ends the process.
-   * @throws {ServerError} @throws {OrderMismatchError} Redis refuses its requests, and will refuse them again
-   */
-  readonly done: Promise<void>;
   readonly #intake: TakerHome;
   readonly #handler: Handler;
   readonly #settings: ConsumerSettings;
+  readonly #failures: Failures;
   readonly #runs = new LinkedList<Run>();
+  /** Runs that have timed out, and whose handlers have not ended. */
+  readonly #stuck = new Set<Run>();
   #running = 0;
-  readonly #timeouts: BatchTimer<Run> | null;
+  #timeoutAlarm: Alarm | null = null;
+  readonly #done: Promise<void>;
+  #isHeard = false;
   readonly #ended: Promise<void>;
   #end!: () => void;
   #reject!: (error: unknown) => void;
@@ -78,22 +76,34 @@ export class Consumer implements Taker {
     this.#intake = intake;
     this.#handler = handler;
     this.#settings = settings;
+    this.#failures = new Failures(intake.name, settings, intake.context.random);
     this.#ended = new Promise<void>((resolve) => {
       this.#end = () => {
         intake.context.schedule.cancel(this.#graceAlarm);
+        intake.context.schedule.cancel(this.#timeoutAlarm);
         intake.left(this);
         resolve();
       };
     });
-    this.done = new Promise<void>((resolve, reject) => {
+    this.#done = new Promise<void>((resolve, reject) => {
       this.#reject = reject;
       void this.#ended.then(resolve);
     });
-    this.#timeouts = this.#makeTimeouts();
+    // Who never asks for it hears of its error by a warning.
+    this.#done.catch(() => {});
     intake.join(this);
     const { signal } = settings;
     if (signal?.aborted) void this.stop();
     else if (signal) this.#stopListening = whenAborted(signal, () => void this.stop());
+  }
+
+  /**
+   * Resolves when the consumer has stopped. Where nobody asked for it, a warning of the process tells its error.
+   * @throws {ServerError} @throws {OrderMismatchError} Redis refuses its requests, and will refuse them again
+   */
+  get done(): Promise<void> {
+    this.#isHeard = true;
+    return this.#done;
   }
 
   /** Handlers that run now. */
@@ -101,12 +111,17 @@ export class Consumer implements Taker {
     return this.#running;
   }
 
+  /** Those of them that run although their `timeout` is over. While they are `concurrency` or more, the consumer takes nothing. */
+  get stuck(): number {
+    return this.#stuck.size;
+  }
+
   get capacity(): number {
-    return this.#settings.concurrency;
+    return this.#stuck.size < this.#settings.concurrency ? this.#settings.concurrency : 0;
   }
 
   get room(): number {
-    return this.#stage === "takes" ? this.#settings.concurrency - this.#runs.size : 0;
+    return this.#stage === "takes" ? Math.max(this.capacity - this.#runs.size, 0) : 0;
   }
 
   get demand(): number {
@@ -168,11 +183,15 @@ export class Consumer implements Taker {
 
   #begin(run: Run): void {
     const { delivery } = run;
+    if (this.#stuck.size > 0 && this.#isStuck(delivery)) {
+      this.#failed(run, new Error("the handler of an earlier attempt still runs here, after its timeout"));
+      return;
+    }
     delivery.isGiven = true;
     run.hasBegun = true;
     this.#running += 1;
     this.#sample ??= run;
-    this.#timeouts?.set(run, this.#settings.timeoutMs);
+    if (!this.#timeoutAlarm) this.#lookForTimeouts(run.sinceMs + this.#settings.timeoutMs);
     let outcome: unknown;
     try {
       outcome = this.#handler(delivery);
@@ -194,6 +213,12 @@ export class Consumer implements Taker {
 
   /** @internal */
   refused(error: HoldfastError): void {
+    // A client that was closed, or gave up, can be connected again.
+    if (error instanceof UnavailableError) return;
+    const queue = this.#intake.name;
+    if (!this.#isHeard)
+      warn("HOLDFAST_ENDED", `a consumer of ${JSON.stringify(queue)} has ended: ${error.message}`);
+    publish("holdfast:queue:ended", () => ({ queue, error }));
     this.#reject(error);
     this.#leave(Number.POSITIVE_INFINITY);
   }
@@ -203,14 +228,24 @@ export class Consumer implements Taker {
     this.#leave(0);
   }
 
-  #makeTimeouts(): BatchTimer<Run> | null {
-    if (this.#settings.timeoutMs === Number.POSITIVE_INFINITY) return null;
-    return new BatchTimer<Run>(this.#intake.context.schedule, {
-      visit: (runs) => {
-        for (const run of runs) this.#timedOut(run);
-      },
-      earlyMs: () => 0,
-      chunk: CHUNK,
+  #isStuck({ id }: HeldDelivery): boolean {
+    for (const { delivery } of this.#stuck) if (delivery.id === id) return true;
+    return false;
+  }
+
+  /** One alarm for all runs: most have ended by then. */
+  #lookForTimeouts(dueMs: number): void {
+    this.#timeoutAlarm = this.#intake.context.schedule.at(dueMs, () => {
+      this.#timeoutAlarm = null;
+      const { monoMs } = this.#intake.clock.now();
+      let nextMs = Number.POSITIVE_INFINITY;
+      for (const run of this.#runs.toArray()) {
+        if (!run.hasBegun || run.isOver) continue;
+        const endMs = run.sinceMs + this.#settings.timeoutMs;
+        if (endMs <= monoMs) this.#timedOut(run);
+        else nextMs = Math.min(nextMs, endMs);
+      }
+      if (nextMs < Number.POSITIVE_INFINITY) this.#lookForTimeouts(Math.max(nextMs, monoMs + LATE_MS));
     });
   }
 
@@ -240,7 +275,6 @@ export class Consumer implements Taker {
     for (const run of this.#runs.toArray()) {
       if (run.isOver) continue;
       run.isOver = true;
-      this.#timeouts?.delete(run);
       this.#unsettled += 1;
       run.delivery.giveUp("closed", run.hasBegun ? STOPPED : UNSEEN, this.#settledBy(run, false));
     }
@@ -270,10 +304,8 @@ export class Consumer implements Taker {
   }
 
   #failed(run: Run, error: unknown): void {
-    if (!run.isOver) {
-      this.#tellFailed(run, error);
-      this.#settle(run, this.#return(run, error), false);
-    }
+    if (!run.isOver)
+      this.#settle(run, this.#failures.settling(run.delivery, error, this.#tookMs(run.sinceMs)), false);
     this.#over(run);
   }
 
@@ -281,9 +313,17 @@ export class Consumer implements Taker {
     if (run.isOver) return;
     run.isOver = true;
     const error = new Error(`the handler did not end within ${this.#settings.timeoutMs} ms`);
-    this.#tellFailed(run, error);
+    const settling = this.#failures.settling(run.delivery, error, this.#tookMs(run.sinceMs));
     this.#unsettled += 1;
-    run.delivery.giveUp("timeout", this.#return(run, error), this.#settledBy(run, false));
+    this.#runs.delete(run);
+    this.#stuck.add(run);
+    run.delivery.giveUp("timeout", settling, this.#settledBy(run, false));
+    if (this.#sample === run) this.#measure(run);
+    if (this.#stuck.size === this.#settings.concurrency) {
+      this.#failures.tellStuck(this.#stuck.size);
+      this.#intake.look();
+    }
+    this.#hasChanged();
   }
 
   /** The handler has ended. */
@@ -291,10 +331,15 @@ export class Consumer implements Taker {
     run.isOver = true;
     if (run.hasBegun) this.#running -= 1;
     if (this.#sample === run) this.#measure(run);
-    this.#runs.delete(run);
-    this.#timeouts?.delete(run);
-    if (this.#stage === "takes") this.#intake.changed();
-    else this.#endIfOver();
+    if (!this.#stuck.delete(run)) this.#runs.delete(run);
+    else if (this.#stuck.size === this.#settings.concurrency - 1) this.#intake.look();
+    this.#hasChanged();
+  }
+
+  #hasChanged(): void {
+    if (this.#stage !== "takes") this.#endIfOver();
+    else if (this.capacity > 0) this.#intake.changed();
+    else this.#intake.withdrawn();
   }
 
   #measure(run: Run): void {
@@ -314,51 +359,18 @@ export class Consumer implements Taker {
       this.#unsettled -= 1;
       if (error === null && isDone) {
         publish("holdfast:queue:done", () => ({
-          ...this.#about(run),
+          ...about(this.#intake.name, run.delivery),
           tookMs: Math.round(this.#tookMs(run.sinceMs)),
         }));
       } else if (error !== null && error.code !== "DELIVERY_LOST") {
         run.delivery.abandon();
-        publish("holdfast:queue:unsettled", () => ({ ...this.#about(run), error }));
+        publish("holdfast:queue:unsettled", () => ({ ...about(this.#intake.name, run.delivery), error }));
       }
       if (this.#stage !== "takes") this.#endIfOver();
     };
   }
 
-  /** Made only where somebody listens: to take a handle apart costs no less than its settlement. */
-  #about({ delivery }: Run): { queue: string } & Pick<HeldDelivery, "lane" | "id" | "token" | "attempt"> {
-    const { lane, id, token, attempt } = delivery;
-    return { queue: this.#intake.name, lane, id, token, attempt };
-  }
-
   #tookMs(sinceMs: number): number {
     return this.#intake.clock.now().monoMs - sinceMs;
-  }
-
-  #tellFailed(run: Run, error: unknown): void {
-    const { lastAttempt } = this.#settings;
-    publish("holdfast:queue:failed", () => ({
-      ...this.#about(run),
-      error,
-      isLast: lastAttempt === null ? null : run.delivery.attempt >= lastAttempt,
-      tookMs: Math.round(this.#tookMs(run.sinceMs)),
-    }));
-  }
-
-  #return({ delivery }: Run, error: unknown): Settling {
-    const delayMs = this.#backoffMs(delivery.attempt);
-    return { kind: "return", delayMs, isAttempt: true, reason: reasonOf(error) };
-  }
-
-  #backoffMs(attempt: number): number {
-    const { backoff } = this.#settings;
-    try {
-      if (typeof backoff === "function") return checkBackoff(backoff(attempt));
-      if (backoff !== undefined) return checkBackoff(backoff);
-    } catch {
-      // The default serves.
-    }
-    const doubledMs = FIRST_BACKOFF_MS * 2 ** Math.min(attempt - 1, 20);
-    return Math.ceil(jittered(this.#intake.context.random, Math.min(doubledMs, LONGEST_BACKOFF_MS)));
   }
 }

@@ -72,8 +72,9 @@ export interface DeliveryScripts {
   /**
    * Puts back what is due and the deliveries of dead processes. A process that has deliveries or free places calls it every 1 to 2 s,
    * and at `dueInMs`. The call also proves that this process lives.
+   * @param stuck its handlers that run after their time-out
    */
-  look(): Promise<Look>;
+  look(stuck: number): Promise<Look>;
   /** Gives up the free places of this process, and returns all its deliveries. Gifts that are under way are among them. */
   leave(): Promise<readonly Given[]>;
 }

@@ -5,7 +5,7 @@
  * Requests are numbered, and the server remembers the answers to the last four: one without an answer is sent again as it was. It may
  * have been carried out, so nothing else is taken meanwhile. Afterwards `leave` returns what its lost reply brought.
  */
-import { type HoldfastError, IndeterminateError, ServerError } from "../errors.js";
+import { type HoldfastError, IndeterminateError, ServerError, UnavailableError } from "../errors.js";
 import type { Instant } from "../time/clock.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
@@ -351,10 +351,10 @@ export class Exchange {
 
   #failed(error: HoldfastError): void {
     if (this.#isClosed) return;
-    if (!isPassing(error)) {
-      this.#parts.refused(error);
-      return;
-    }
+    const lasts = !isPassing(error);
+    if (lasts) this.#parts.refused(error);
+    // A client that was closed, or gave up, can be connected again.
+    if (lasts && !(error instanceof UnavailableError)) return;
     if (!(error instanceof ServerError)) this.#standing.doubt();
     this.#parts.troubled(error);
     this.#pause ??= this.#parts.schedule.after(jittered(this.#parts.random, PAUSE_MS, 0.5), () => {

@@ -29,6 +29,8 @@ export interface QueueState {
   readonly idle: number;
   /** Number of processes that have such free places. */
   readonly processes: number;
+  /** Number of handlers that run after their `timeout`, in all processes. A consumer that has too many takes nothing more. */
+  readonly stuck: number;
   /** Age in ms of the oldest message in line; null: none waits. */
   readonly oldestMs: number | null;
 }
@@ -61,8 +63,9 @@ export class QueueInspection {
 }
 
 function parseState(name: string, row: Reply[]): QueueState {
-  const [exists, order, ...numbers] = replyRow(row, 11);
-  const [paused, waiting, returned, delayed, inFlight, dead, idle, processes, oldest] = numbers.map(Number);
+  const [exists, order, ...numbers] = replyRow(row, 12);
+  const [paused, waiting, returned, delayed, inFlight, dead, idle, processes, oldest, stuck] =
+    numbers.map(Number);
   const age = oldest ?? -1;
   return {
     name,
@@ -76,6 +79,7 @@ function parseState(name: string, row: Reply[]): QueueState {
     dead: dead ?? 0,
     idle: idle ?? 0,
     processes: processes ?? 0,
+    stuck: stuck ?? 0,
     oldestMs: age < 0 ? null : age,
   };
 }

@@ -6,14 +6,13 @@
 import { ClosedError, type HoldfastError, InvalidArgumentError, type QueueOrder } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import type { Clock, Instant } from "../time/clock.js";
-import { jittered } from "../time/random.js";
-import type { Alarm } from "../time/schedule.js";
 import { type ConsumeOptions, type ConsumerTerms, checkConsume } from "./consume-options.js";
 import { Consumer } from "./consumer.js";
 import { HeldDelivery, STOPPED, UNSEEN } from "./delivery.js";
 import { type DeliveryScripts, type Given, parseHandle } from "./delivery-scripts.js";
 import { type Demand, Exchange } from "./exchange.js";
 import { Keeping } from "./keeping.js";
+import { Looks } from "./looks.js";
 import { MessageWait, type MessageWaitSettings } from "./message-wait.js";
 import type { Taker, TakerContext, TakerHome } from "./taker.js";
 
@@ -22,11 +21,6 @@ export interface IntakeSettings extends ConsumerTerms {
   readonly order?: QueueOrder | null | undefined;
 }
 
-/** How often a process looks for what no message tells: due messages, dead processes, lost gifts. Sooner than _gone.lua gives it up. */
-const LOOK_MS = 2_000;
-const SHORTEST_LOOK_MS = 10;
-/** How often it takes while messages do not reach it. */
-const POLL_MS = 500;
 /** Messages that are fetched ahead of quick handlers, at most. */
 const MOST_AHEAD = 64;
 /** How long a message may wait here for a place, while another process may have one. */
@@ -48,7 +42,7 @@ export class Intake implements TakerHome {
   /** Deliveries that nobody has begun with, in the order of the queue. */
   readonly #buffer: HeldDelivery[] = [];
   readonly #givingBack = new Set<Promise<void>>();
-  #lookAlarm: Alarm | null = null;
+  readonly #looks: Looks;
   #isExcess = false;
   /** The last request has failed. */
   #isOut = false;
@@ -62,6 +56,7 @@ export class Intake implements TakerHome {
     this.context = context;
     this.#scripts = scripts;
     this.#settings = settings;
+    this.#looks = new Looks(context, () => void this.#look());
     this.#keeping = new Keeping({
       schedule,
       random,
@@ -112,7 +107,7 @@ export class Intake implements TakerHome {
   }
 
   /** @throws {InvalidArgumentError} @throws {ClosedError} */
-  consume(handler: (delivery: HeldDelivery) => unknown, options: ConsumeOptions): Consumer {
+  consume<Handled>(handler: (delivery: HeldDelivery) => unknown, options: ConsumeOptions<Handled>): Consumer {
     if (typeof handler !== "function") throw new InvalidArgumentError("handler", "must be a function");
     const settings = checkConsume(options, this.#settings);
     this.#assertOpen();
@@ -122,7 +117,7 @@ export class Intake implements TakerHome {
   join(taker: Taker): void {
     (taker.isWait ? this.#waits : this.#consumers).add(taker);
     this.context.inbox.open();
-    if (!this.#lookAlarm) this.#lookIn(this.#periodMs());
+    this.#looks.begin();
     if (taker.isWait) this.#exchange.ask();
     this.changed();
   }
@@ -137,6 +132,10 @@ export class Intake implements TakerHome {
   /** A consumer that wanted nothing any more has ended. */
   left(taker: Taker): void {
     this.#leaving.delete(taker);
+  }
+
+  look(): void {
+    this.#looks.lookIn(0);
   }
 
   /** A taker has room for more. */
@@ -197,7 +196,7 @@ export class Intake implements TakerHome {
     if (this.#closing || !this.isNeeded) return;
     this.#exchange.recover();
     // Others may take this process for gone unless it looks.
-    if (!this.context.inbox.up) this.#lookIn(0);
+    if (!this.context.inbox.up) this.#looks.lookIn(0);
   }
 
   /** Ends every wait and every consumer, and returns what this process has. */
@@ -325,7 +324,7 @@ export class Intake implements TakerHome {
     this.#isOut = false;
     for (const wait of [...this.#waits]) wait.answered(seq);
     for (const consumer of this.#consumers) consumer.answered(seq);
-    this.#due(dueInMs);
+    this.#looks.due(dueInMs);
   }
 
   #troubled(error: HoldfastError): void {
@@ -345,41 +344,22 @@ export class Intake implements TakerHome {
     return this.#waits.size > 0 || this.#consumers.size > 0 || this.#keeping.size > 0;
   }
 
-  #periodMs(): number {
-    const { inbox, random } = this.context;
-    return inbox.up ? jittered(random, LOOK_MS, 0.3) : jittered(random, POLL_MS, 0.3);
-  }
-
-  #lookIn(delayMs: number): void {
-    this.context.schedule.cancel(this.#lookAlarm);
-    this.#lookAlarm = this.context.schedule.after(delayMs, this.#ring);
-  }
-
-  #due(dueInMs: number | null): void {
-    if (dueInMs === null || !this.#lookAlarm) return;
-    const delayMs = Math.max(dueInMs, SHORTEST_LOOK_MS);
-    if (this.clock.now().monoMs + delayMs < this.#lookAlarm.dueMs) this.#lookIn(delayMs);
-  }
-
-  readonly #ring = (): void => {
-    this.#lookAlarm = null;
+  async #look(): Promise<void> {
     if (!this.isNeeded) return;
     const { inbox } = this.context;
     inbox.open();
     inbox.doubt(TRUST_MS);
     // No gift comes: free places that Redis knows of are of no use.
     if (!inbox.up) this.#exchange.refresh();
-    this.#lookIn(this.#periodMs());
-    void this.#look();
-  };
-
-  async #look(): Promise<void> {
+    this.#looks.begin();
+    let stuck = 0;
+    for (const consumer of [...this.#consumers, ...this.#leaving]) stuck += consumer.stuck;
     try {
-      const { returned, dueInMs, free } = await this.#scripts.look();
+      const { returned, dueInMs, free } = await this.#scripts.look(stuck);
       if (this.#isClosed) return;
       this.#isOut = false;
       if (returned > 0) publish("holdfast:queue:returned", () => ({ queue: this.name, count: returned }));
-      this.#due(dueInMs);
+      this.#looks.due(dueInMs);
       this.#exchange.stands(free);
     } catch (error) {
       this.#troubled(error as HoldfastError);
@@ -387,8 +367,7 @@ export class Intake implements TakerHome {
   }
 
   #rest(): void {
-    this.context.schedule.cancel(this.#lookAlarm);
-    this.#lookAlarm = null;
+    this.#looks.end();
     if (this.#keeping.size === 0) this.#keeping.close();
     this.context.inbox.rest();
   }

@@ -23,6 +23,7 @@ export class MessageWait implements Taker {
   readonly isWait = true;
   readonly capacity = 1;
   readonly isQuick = false;
+  readonly stuck = 0;
   readonly #intake: TakerHome;
   readonly #settings: MessageWaitSettings;
   /** Null: it pops. */

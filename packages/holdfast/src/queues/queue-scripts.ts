@@ -122,8 +122,8 @@ export class QueueScripts implements DeliveryScripts {
     return lateOf(replyRow(await this.#run(backScript, this.#keys, args))[0], returns);
   }
 
-  async look(): Promise<Look> {
-    const args = [...this.#address, ...this.#ends, this.#process];
+  async look(stuck: number): Promise<Look> {
+    const args = [...this.#address, ...this.#ends, this.#process, String(stuck)];
     const [returned, due, free] = replyRow(await this.#run(lookScript, this.#keys, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }

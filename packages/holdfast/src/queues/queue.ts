@@ -30,7 +30,10 @@ import {
 } from "./settings.js";
 
 /** What `consume()` returns. It ends with `stop()`, `hf.close()`, its signal, and at the end of a scope with `await using`. */
-export type Consumer = Pick<RunningConsumer, "running" | "stop" | "done" | typeof Symbol.asyncDispose>;
+export type Consumer = Pick<
+  RunningConsumer,
+  "running" | "stuck" | "stop" | "done" | typeof Symbol.asyncDispose
+>;
 
 /** A message without a delivery: nobody has to acknowledge it. */
 export interface Message<Body = unknown> {
@@ -142,12 +145,12 @@ export class Queue<Body = unknown, Result = unknown> {
   /**
    * Calls the handler for each message, with up to `concurrency` at a time. The delivery is extended while the handler runs. Its return
    * value is stored as the result. When it throws, the message goes back to the queue after the `backoff`, and becomes a dead
-   * letter after `maxAttempts`. Errors of Redis do not end it: it goes on when Redis answers again.
+   * letter after `maxAttempts`. Errors of Redis do not end it: it goes on when Redis answers again, and when a client that was closed is connected again.
    * @throws {InvalidArgumentError} @throws {ClosedError}
    */
   consume(
     handler: (delivery: Delivery<Body, Result>) => Result | void | Promise<Result | void>,
-    options: ConsumeOptions = {},
+    options: ConsumeOptions<Delivery<Body, Result>> = {},
   ): Consumer {
     return this.#core.intake.consume(handler as (delivery: Delivery) => unknown, options);
   }

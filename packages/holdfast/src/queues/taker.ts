@@ -13,6 +13,8 @@ export interface Taker {
   readonly demand: number;
   /** Messages that it can have at a time. */
   readonly capacity: number;
+  /** Handlers that run after their time-out. */
+  readonly stuck: number;
   /** It needs each message for so short a time that the next ones can be fetched ahead. */
   readonly isQuick: boolean;
   take(delivery: HeldDelivery, now: Instant): void;
@@ -20,7 +22,7 @@ export interface Taker {
   answered(seq: number): void;
   /** Redis cannot be reached, or refuses for a while. */
   troubled(error: HoldfastError): void;
-  /** Redis refuses, and nothing will change that. */
+  /** Redis refuses, and will refuse again; or the client of the program is closed. */
   refused(error: HoldfastError): void;
   /** `hf.close()` was called. */
   close(error: ClosedError): void;
@@ -43,6 +45,10 @@ export interface TakerHome extends DeliveryHome {
   left(taker: Taker): void;
   /** The taker has room for more. */
   changed(): void;
+  /** The taker wants less than before. */
+  withdrawn(): void;
+  /** Tells Redis at once what others see of this process. */
+  look(): void;
   /**
    * Resolves when all that was given to this process until now has come, or nobody can tell. Where other takers wait, they get it,
    * and it resolves at once.

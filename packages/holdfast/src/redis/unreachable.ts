@@ -1,10 +1,10 @@
 /** What holdfast says of a server that a client cannot reach: the error of a call that was not sent, and a warning of the process. */
 import { UnavailableError } from "../errors.js";
+import { warn } from "../telemetry/warnings.js";
 import type { ClientTrouble, RedisClient } from "./client.js";
 
 type Told = Pick<RedisClient, "address">;
 
-const WARNING = { type: "HoldfastWarning", code: "HOLDFAST_UNREACHABLE" };
 /** The clients of which the process was warned: one warning for each. */
 const warned = new WeakSet<Told>();
 
@@ -20,7 +20,7 @@ export function warnOnce(client: Told, trouble: ClientTrouble, failure: unknown)
   warned.add(client);
   const { why, remedy } = describe(client, trouble, failure);
   const consequence = trouble.rejects ? "every call fails" : "calls wait until their time is up";
-  process.emitWarning(`${why}: ${consequence}; ${remedy}`, WARNING);
+  warn("HOLDFAST_UNREACHABLE", `${why}: ${consequence}; ${remedy}`);
 }
 
 function describe(client: Told, trouble: ClientTrouble, failure: unknown) {

@@ -187,6 +187,13 @@ export interface HoldfastEvents {
     /** Whether it was the last attempt. Null: these are lanes without options here, and other processes decide. */
     readonly isLast: boolean | null;
   };
+  /**
+   * A consumer takes nothing more, because `handlers` handlers still run after their `timeout`: as many as its `concurrency`. It goes on
+   * when one of them ends.
+   */
+  "holdfast:queue:stuck": QueueEvent & { readonly handlers: number };
+  /** A consumer has ended, because Redis refuses its requests and will refuse them again. */
+  "holdfast:queue:ended": QueueEvent & { readonly error: Error };
   /** A delivery ended before it was settled, so its message may be with another process. */
   "holdfast:queue:lost": DeliveryEvent & { readonly reason: DeliveryLossReason };
   /** A settlement of `consume` had no answer: nobody knows whether the message is done. Redis delivers it again if it is not. */
@@ -261,6 +268,8 @@ const NAMES: { readonly [Name in keyof HoldfastEvents]: true } = {
   "holdfast:once:failed": true,
   "holdfast:queue:done": true,
   "holdfast:queue:failed": true,
+  "holdfast:queue:stuck": true,
+  "holdfast:queue:ended": true,
   "holdfast:queue:lost": true,
   "holdfast:queue:unsettled": true,
   "holdfast:queue:outage": true,
@@ -289,6 +298,10 @@ function channelsOfProcess(): Record<keyof HoldfastEvents, Channel> {
   const all = shared[CHANNELS];
   for (const name of Object.keys(NAMES)) all[name] ??= channel(name);
   return all as Record<keyof HoldfastEvents, Channel>;
+}
+
+export function isHeard(name: keyof HoldfastEvents): boolean {
+  return channels[name].hasSubscribers;
 }
 
 export function publish<Name extends keyof HoldfastEvents>(

@@ -73,7 +73,7 @@ test.each(lost)(
     let acks: string[] = [];
     for (let turn = 0; turn < 200; turn++) {
       lab.pass(1_000);
-      await a.scripts.look();
+      await a.scripts.look(0);
       const more = [...a.gifts.splice(0).flatMap((gift) => gift ?? []), ...(await a.take(40, acks))];
       seen.push(...bodies(more));
       acks = handles(more);
@@ -156,7 +156,7 @@ const scripts: Record<string, (process: LaneProcess) => Promise<unknown>> = {
   push: (process) => process.push(["x", "j1"]),
   take: (process) => process.take(1),
   back: (process) => process.back("1:2:1:b:x"),
-  look: (process) => process.scripts.look(),
+  look: (process) => process.scripts.look(0),
   cancel: (process) => process.scripts.cancel({ lane: "x", number: 1_800_000_000_000_000 }),
   pause: (process) => process.control.pause("x"),
   redrive: (process) => process.control.redrive(null),
@@ -208,7 +208,7 @@ test("a server without memory lets deliveries be extended, looks go on, and plac
   try {
     expect(await a.scripts.extend([handle], 10_000)).toEqual([]);
     expect(Number(lab.command("ZSCORE", `${KEY}:away`, handle)) % 1).toBe(0);
-    expect(await a.scripts.look()).toMatchObject({ returned: 0, dueInMs: 10_000 });
+    expect(await a.scripts.look(0)).toMatchObject({ returned: 0, dueInMs: 10_000 });
     expect(await a.take(2)).toEqual([]);
   } finally {
     lab.command("CONFIG", "SET", "maxmemory", "0");

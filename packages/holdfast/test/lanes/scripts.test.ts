@@ -84,7 +84,7 @@ test("a clock that is set back makes no number and no token smaller, and no leas
   const given = await one(a);
   expect(Number(parseHandle(given.handle)?.token)).toBeGreaterThan(Number(parseHandle(handle)?.token));
   lab.pass(3_100);
-  expect((await a.scripts.look()).returned).toBe(2);
+  expect((await a.scripts.look(0)).returned).toBe(2);
   lab.valkey.clock.step(3_600_000);
 });
 
@@ -165,9 +165,9 @@ test("park: the lane waits for its returned message and the delay, others go on"
   ]);
   expect(place).toMatchObject({ state: "waiting", position: 1, ahead: 0, parkedMs: 500 });
   lab.pass(499);
-  expect(await a.scripts.look()).toMatchObject({ returned: 0, dueInMs: 1 });
+  expect(await a.scripts.look(0)).toMatchObject({ returned: 0, dueInMs: 1 });
   lab.pass(1);
-  await a.scripts.look();
+  await a.scripts.look(0);
   // It was idle, so the message came as a gift.
   expect(bodies(a.gifts.flatMap((gift) => gift ?? []))).toEqual(["j1"]);
   expect(parseHandle(a.gifts[0]?.handle ?? "")?.attempt).toBe(2);
@@ -211,7 +211,7 @@ test("dead-letter: the first failure is the last, a lost process is not", async 
   ]);
   expect((await one(b)).body).toBe("j2");
   lab.pass(3_100);
-  expect((await b.scripts.look()).returned).toBe(1);
+  expect((await b.scripts.look(0)).returned).toBe(1);
   expect((await one(b)).body).toBe("j2");
 });
 
@@ -263,18 +263,18 @@ test("a rate holds for each lane, also where the lane was empty in between, and 
   expect(taken).toMatchObject({ given: [], dueInMs: 500 });
   expect((await b.control.states(["x"]))[0]).toMatchObject({ waiting: 1, parkedMs: 500 });
   lab.pass(500);
-  await b.scripts.look();
+  await b.scripts.look(0);
   expect(bodies(b.gifts.flatMap((gift) => gift ?? []))).toEqual(["j3"]);
   await b.ack(b.gifts[0]?.handle ?? "");
   expect(record("x"), "its rate is remembered").not.toBe("null");
   await b.push(["x", "j4"]);
   expect(await b.take(1)).toEqual([]);
   lab.pass(500);
-  await b.scripts.look();
+  await b.scripts.look(0);
   expect(b.gifts.length).toBe(2);
   await b.ack(b.gifts[1]?.handle ?? "");
   lab.pass(1_000);
-  await b.scripts.look();
+  await b.scripts.look(0);
   expect(lab.command("EXISTS", `${KEY}:rec`)).toBe(0);
 });
 
@@ -342,9 +342,9 @@ test("a lost process: its messages come back in order after two looks, and no lo
   await b.scripts.extend(handles(given), 30_000);
   b.die();
   await a.take(4);
-  expect((await a.scripts.look()).returned).toBe(0);
+  expect((await a.scripts.look(0)).returned).toBe(0);
   lab.pass(3_100);
-  expect((await a.scripts.look()).returned).toBe(3);
+  expect((await a.scripts.look(0)).returned).toBe(3);
   const gifts = a.gifts.flatMap((gift) => gift ?? []);
   expect(bodies(gifts).sort()).toEqual(["j1", "j4"]);
   expect(bodies(await a.take(4, handles(gifts)))).toEqual(["j2"]);
@@ -358,7 +358,7 @@ test("an extended delivery stays, one that is not comes back; leave tells what a
   expect([...(await a.scripts.leave())].sort((x, y) => (x.handle < y.handle ? -1 : 1))).toEqual(given);
   expect((await a.control.state()).idle).toBe(0);
   lab.pass(3_100);
-  expect((await a.scripts.look()).returned).toBe(1);
+  expect((await a.scripts.look(0)).returned).toBe(1);
   expect(await a.ack(first, second)).toEqual([second]);
 });
 

@@ -179,7 +179,7 @@ class Walk {
   }
 
   async #look(): Promise<void> {
-    await this.#process.scripts.look();
+    await this.#process.scripts.look(0);
     this.#overdue();
     this.#receive();
   }

@@ -299,10 +299,11 @@ test("work does not begin under a lease that ended while its process stood still
   expect(await hf.once("k", work, { ...DAY, ttl: 300 })).toEqual({ ran: true, value: true });
 });
 
-test("work that waits for its own key is told who runs it", async () => {
+test("work that asks for its own key is told so, and one that does not wait is told who runs it", async () => {
   const hf = at.open();
-  const nested = hf.once("k", () => hf.once("k", () => 1, { ...DAY, wait: 30 }), DAY);
-  await expect(nested).rejects.toThrow(/^this process still runs 'k' after 30 ms \(a call from inside/);
+  const within = (wait: number) => hf.once("k", () => hf.once("k", () => 1, { ...DAY, wait }), DAY);
+  await expect(within(30)).rejects.toThrow(/^the wait for 'once:k' can never end.*: call the work itself/);
+  await expect(within(0)).rejects.toThrow(/^this process still runs 'k' after 0 ms \(a call from inside/);
   expect(await hf.once("k", () => 2, DAY)).toEqual({ ran: true, value: 2 });
 });
 

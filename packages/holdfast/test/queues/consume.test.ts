@@ -228,7 +228,7 @@ describe("outcomes", () => {
     expect(hands.bodies).toEqual(["a", "b"]);
   });
 
-  test("a timeout aborts the signal and returns the message; a handler that goes on keeps its place", async () => {
+  test("a timeout aborts the signal and returns the message; it is not begun again before its handler has ended", async () => {
     const here = open();
     const hands = new Hands();
     const consumer = here.intake.consume(hands.handler, { timeout: "2s", backoff: 0 });

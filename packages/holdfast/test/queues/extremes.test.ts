@@ -24,7 +24,7 @@ test("a clock that is set back delays neither deadlines nor delays, and numbers 
   const extras = [{ delayMs: 60_000, dedupe: null }];
   await one.scripts.push({ seq: nextSeq(), bodies: ["j3"], isWhole: false, extras }, 1_000);
   await setBack();
-  const look = await one.scripts.look();
+  const look = await one.scripts.look(0);
   expect(look.dueInMs).toBeLessThanOrEqual(3_000);
   const { handles, dueInMs } = await one.take(1);
   expect(dueInMs).toBeLessThanOrEqual(3_000);
@@ -32,7 +32,7 @@ test("a clock that is set back delays neither deadlines nor delays, and numbers 
   const [next = ""] = await one.push("j4");
   expect(next > (handles[0] as string)).toBe(true);
   await redis.zrem(key(AWAY), ...(await redis.zrange(key(AWAY), 0, "-1")));
-  const due = (await one.scripts.look()).dueInMs ?? 0;
+  const due = (await one.scripts.look(0)).dueInMs ?? 0;
   expect(due).toBeGreaterThan(50_000);
   expect(due).toBeLessThanOrEqual(60_000);
 });
@@ -43,7 +43,7 @@ test("a look keeps up with the clock, so that a clock that is set back later is 
   await one.take(1);
   const last = await redis.hget(key(ABOUT), "last");
   await new Promise((resolve) => setTimeout(resolve, 5));
-  await one.scripts.look();
+  await one.scripts.look(0);
   expect(Number(await redis.hget(key(ABOUT), "last")) - Number(last)).toBeGreaterThan(4_000);
 });
 
@@ -112,7 +112,7 @@ test("16 overdue deliveries a call, and the rest at once", async () => {
   await two.take(40);
   for (const handle of handles) await redis.zadd(key(AWAY), "XX", "1", handle);
   const looks = [];
-  for (let count = 0; count < 4; count += 1) looks.push(await two.scripts.look());
+  for (let count = 0; count < 4; count += 1) looks.push(await two.scripts.look(0));
   expect(looks.map(({ returned }) => returned)).toEqual([16, 16, 8, 0]);
   expect(looks[0]?.dueInMs).toBe(0);
   expect((await heard(two)).map((text) => gift(text).body).sort()).toEqual(
@@ -125,7 +125,7 @@ test("callers that were not heard of for five minutes are forgotten, a few with 
   await one.push("j1");
   for (let count = 0; count < 20; count += 1)
     await redis.hset(key(ABOUT), `did:old${count}`, "1000000000000000 0 1=");
-  for (let count = 0; count < 60; count += 1) await one.scripts.look();
+  for (let count = 0; count < 60; count += 1) await one.scripts.look(0);
   const left = (await redis.hkeys(key(ABOUT))).filter((field) => field.startsWith("did:"));
   expect(left.length).toBeLessThan(6);
   expect(left).toContain(`did:memory-${one.id}+`);

@@ -20,14 +20,14 @@ test("the deliveries of a process that nobody listens for come back after two lo
   await two.scripts.extend((await two.take(1)).handles, 30_000);
   await one.deafen();
   await later();
-  expect((await two.scripts.look()).returned).toBe(0);
-  expect((await two.scripts.look()).returned).toBe(0);
+  expect((await two.scripts.look(0)).returned).toBe(0);
+  expect((await two.scripts.look(0)).returned).toBe(0);
   await redis.hset(key(ABOUT), "looked", "1");
   // Whoever sees the first sign looks for the second one as soon as it counts.
-  const { returned, dueInMs } = await two.scripts.look();
+  const { returned, dueInMs } = await two.scripts.look(0);
   expect([returned, dueInMs !== null && dueInMs <= 3_000]).toEqual([0, true]);
   await later();
-  expect((await two.scripts.look()).returned).toBe(2);
+  expect((await two.scripts.look(0)).returned).toBe(2);
   expect((await two.take(9)).bodies).toEqual(["j1", "j2"]);
 });
 
@@ -38,14 +38,14 @@ test("a process that looks or extends is not gone, although nobody listens to it
   await one.deafen();
   for (let round = 0; round < 4; round += 1) {
     await later();
-    expect((await two.scripts.look()).returned).toBe(0);
-    if (round % 2 === 0) await one.scripts.look();
+    expect((await two.scripts.look(0)).returned).toBe(0);
+    if (round % 2 === 0) await one.scripts.look(0);
     else await one.scripts.extend(handles, 30_000);
   }
   await later();
-  expect((await two.scripts.look()).returned).toBe(0);
+  expect((await two.scripts.look(0)).returned).toBe(0);
   await later();
-  expect((await two.scripts.look()).returned).toBe(1);
+  expect((await two.scripts.look(0)).returned).toBe(1);
   expect((await two.take(1)).bodies).toEqual(["j1"]);
 });
 
@@ -54,10 +54,10 @@ test("of a process with many deliveries all come back, 200 with each look", asyn
   await one.push(...Array.from({ length: 450 }, (_, place) => `j${place}`));
   await one.scripts.extend((await one.take(450)).handles, 30_000);
   await one.deafen();
-  await two.scripts.look();
+  await two.scripts.look(0);
   await later();
   const looks = [];
-  for (let round = 0; round < 3; round += 1) looks.push(await two.scripts.look());
+  for (let round = 0; round < 3; round += 1) looks.push(await two.scripts.look(0));
   expect(looks.map(({ returned }) => returned)).toEqual([200, 200, 50]);
   expect(looks[0]?.dueInMs).toBe(0);
   expect((await two.take(450)).bodies).toEqual(Array.from({ length: 450 }, (_, place) => `j${place}`));
@@ -69,9 +69,9 @@ test("a process does not take itself for gone", async () => {
   await one.scripts.extend((await one.take(1)).handles, 30_000);
   await one.deafen();
   await later();
-  await two.scripts.look();
+  await two.scripts.look(0);
   await later();
-  expect((await one.scripts.look()).returned).toBe(0);
+  expect((await one.scripts.look(0)).returned).toBe(0);
 });
 
 test("where nobody knows who listens, no process is gone", async () => {
@@ -80,6 +80,6 @@ test("where nobody knows who listens, no process is gone", async () => {
   await one.take(1);
   for (let round = 0; round < 3; round += 1) {
     await later();
-    expect((await one.scripts.look()).returned).toBe(0);
+    expect((await one.scripts.look(0)).returned).toBe(0);
   }
 });

@@ -117,10 +117,10 @@ test("deliveries that are overdue come back in order, also in a look, and end as
   await one.take(2);
   await two.take(2);
   await overdue(AWAY);
-  expect(await one.scripts.look()).toMatchObject({ returned: 2, free: 0 });
+  expect(await one.scripts.look(0)).toMatchObject({ returned: 2, free: 0 });
   expect((await heard(two)).map((text) => gift(text).body)).toEqual(["j1", "j2"]);
   await overdue(AWAY);
-  expect(await one.scripts.look()).toEqual({ returned: 2, dueInMs: null, free: 0 });
+  expect(await one.scripts.look(0)).toEqual({ returned: 2, dueInMs: null, free: 0 });
   expect(await one.scripts.result(ids[0] as string)).toBe("dead 2 its deadline passed");
 });
 
@@ -149,7 +149,7 @@ test("extend moves the deadlines, and names what is over", async () => {
   const { handles } = await one.take(2);
   await one.take(0, handles[0] as string);
   expect(await one.scripts.extend([...handles, "1:1:1:p"], 30_000)).toEqual([handles[0], "1:1:1:p"]);
-  const { dueInMs } = await one.scripts.look();
+  const { dueInMs } = await one.scripts.look(0);
   expect(dueInMs).toBeGreaterThan(29_000);
   expect(await redis.zscore(key(AWAY), handles[1] as string)).toMatch(/^\d+$/);
 });
@@ -178,10 +178,10 @@ test("a delayed message is delivered when it is due, after those that waited", a
   await one.push("j2");
   await redis.zadd(key(LATER), "XX", "1", (await redis.zrange(key(LATER), 0, "0"))[0] as string);
   expect((await one.take(9)).bodies).toEqual(["j2", "jlate"]);
-  const { dueInMs: next } = await one.scripts.look();
+  const { dueInMs: next } = await one.scripts.look(0);
   expect(next).toBeLessThanOrEqual(3_000);
   await redis.zremrangebyscore(key(AWAY), "-inf", "+inf");
-  expect((await one.scripts.look()).dueInMs).toBeGreaterThan(119_000);
+  expect((await one.scripts.look(0)).dueInMs).toBeGreaterThan(119_000);
 });
 
 test("a delayed push that is due before the others tells one who is idle", async () => {
@@ -214,7 +214,7 @@ test("a paused queue gives nothing, also what comes back, and deals when it goes
   expect((await one.take(3)).bodies).toEqual([]);
   await push(one, "j2", 1_000);
   await overdue(LATER);
-  expect((await one.scripts.look()).free).toBe(3);
+  expect((await one.scripts.look(0)).free).toBe(3);
   expect(await heard(one)).toEqual([`queue ${encodeURIComponent(name)}`]);
   expect([await one.scripts.resume(), await one.scripts.resume()]).toEqual([true, false]);
   expect((await heard(one)).map((text) => gift(text).body)).toEqual(["j0", "j1", "j2"]);
@@ -292,7 +292,7 @@ test("every key of another program is named, and nothing is changed before", asy
     () => push(one, "j1", 1_000),
     () => one.take(1, [handle, "jresult"]),
     () => one.back(handle),
-    () => one.scripts.look(),
+    () => one.scripts.look(0),
     () => one.scripts.leave(),
     () => one.scripts.extend([handle], 30_000),
     () => one.scripts.peek(3),

@@ -176,7 +176,7 @@ describe("a first lease that runs out brings the message back, and its process s
     for (const handle of handles)
       await redis.zadd(key(AWAY), "XX", 1 + (Number(await redis.zscore(key(AWAY), handle)) % 1), handle);
     expect(handles).not.toEqual([]);
-    await third.scripts.look();
+    await third.scripts.look(0);
     expect(await redis.zscore(key(IDLE), dead.id)).toBeNull();
     expect((await third.take(3)).handles.map((handle) => handle.split(":")[1])).toEqual(
       handles.map((handle) => handle.split(":")[1]),
@@ -194,7 +194,7 @@ test("a server without memory refuses pushes, and lets messages be cancelled, de
     await expect(one.push("jb")).rejects.toThrow(/OOM/);
     expect(await one.scripts.cancel(waits)).toBe(true);
     expect(await one.scripts.extend([handle], 60_000)).toEqual([]);
-    expect((await one.scripts.look()).dueInMs).toBeGreaterThan(50_000);
+    expect((await one.scripts.look(0)).dueInMs).toBeGreaterThan(50_000);
     expect((await one.take(2)).dueInMs).toBeGreaterThan(50_000);
   } finally {
     await redis.config("SET", "maxmemory", "0");

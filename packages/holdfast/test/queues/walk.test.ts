@@ -116,7 +116,7 @@ class Walk {
     if (kind < 5) await this.#push(holder);
     else if (kind < 11) await this.#take(holder);
     else if (kind < 13) await this.#back(holder);
-    else if (kind === 13) await holder.process.scripts.look();
+    else if (kind === 13) await holder.process.scripts.look(0);
     else if (kind === 14) await this.#leave(holder);
     else if (kind === 15) await this.#expire(3, "later");
     else if (kind === 16) await this.#expire(1, "away");
@@ -233,7 +233,7 @@ class Walk {
       for (let round = 0; round < 2; round += 1) {
         const gone = (await redis.hget(keys()[0] as string, "gone")) ?? "";
         await redis.hset(keys()[0] as string, { looked: "1", gone: gone.replace(/:\d+/g, ":1") });
-        await (this.#holders[0] as Holder).process.scripts.look();
+        await (this.#holders[0] as Holder).process.scripts.look(0);
       }
     }
   }

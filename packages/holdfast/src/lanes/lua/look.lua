@@ -9,6 +9,7 @@ ARGV[3]      is_sure   0 or 1, see queues/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      results   see queues/lua/_deliveries.lua
 ARGV[6]      process   the caller
+ARGV[7]      stuck     its handlers that run after their time-out
 
 Returns  {returned, due_ms, free}
          returned  messages that were put back
@@ -25,6 +26,7 @@ Cost     O(log m) with m deliveries of all processes; every 700 ms also O(n) wit
 --- @include "_lanes.lua"
 --- @include "../../queues/lua/_deal.lua"
 --- @include "../../queues/lua/_gone.lua"
+--- @include "../../queues/lua/_stuck.lua"
 --- @include "_mend.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
@@ -40,5 +42,6 @@ if q.is_sure then returned = returned + look_for_gone(q, process) end
 deal(q)
 close_lanes(q)
 tidy_memory(q)
+note_stuck(q, process, ARGV[7])
 local free = redis.call('ZSCORE', q.idle, process)
 return { returned, due_in(q), free and -tonumber(free) or 0 }

@@ -9,6 +9,7 @@ q.about  hash
     order          "fifo" or "lifo", of a queue
     paused         1: nothing is taken or dealt
     looked         ms: the last look for dead processes
+    stuck          see _stuck.lua
     gone           processes that had deliveries and no listener: "<processId>:<ms since when> …"
     did:<memory>   the last requests of a caller, so that a copy has the answer of the first: "<number> <forgotten> <seq>=<answer> …".
                    number: `last` when the caller came. forgotten: the largest seq whose answer is no longer here

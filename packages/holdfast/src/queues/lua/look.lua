@@ -11,6 +11,7 @@ ARGV[6]   keep_dead     integer
 ARGV[7]   keep_results  in ms
 ARGV[8]   results       see _deliveries.lua
 ARGV[9]   process       without ":"
+ARGV[10]  stuck         its handlers that run after their time-out
 
 Returns  {returned, due, free}  returned: the messages that were put back. due: ms until something is due, -1: nothing is. free: the
                     free places of the process
@@ -27,6 +28,7 @@ Cost     O(log m) with m the deliveries of all processes; every 700 ms also O(n)
 --- @include "_queue.lua"
 --- @include "_deal.lua"
 --- @include "_gone.lua"
+--- @include "_stuck.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
   letters = KEYS[9], verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', max_attempts = tonumber(ARGV[5]),
@@ -43,5 +45,6 @@ if q.is_sure then returned = returned + look_for_gone(q, process) end
 if returned > 0 then deal(q) end
 close(q)
 tidy_memory(q)
+note_stuck(q, process, ARGV[10])
 local free = redis.call('ZSCORE', q.idle, process)
 return { returned, due_in(q), free and -tonumber(free) or 0 }

@@ -1,0 +1,84 @@
+/** Failures: who hears of a failed attempt of a consumer, and how its message goes back. */
+import { isHeard, publish } from "../telemetry/events.js";
+import { warnOnce } from "../telemetry/warnings.js";
+import { jittered, type Random } from "../time/random.js";
+import { type ConsumerSettings, checkBackoff } from "./consume-options.js";
+import type { HeldDelivery, Settling } from "./delivery.js";
+import { reasonOf } from "./reason.js";
+
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 60_000;
+
+/** The delivery, as the events of a consumer name it. */
+export function about(
+  queue: string,
+  { lane, id, token, attempt }: HeldDelivery,
+): { queue: string } & Pick<HeldDelivery, "lane" | "id" | "token" | "attempt"> {
+  return { queue, lane, id, token, attempt };
+}
+
+export class Failures {
+  readonly #queue: string;
+  readonly #settings: ConsumerSettings;
+  readonly #random: Random;
+
+  constructor(queue: string, settings: ConsumerSettings, random: Random) {
+    this.#queue = queue;
+    this.#settings = settings;
+    this.#random = random;
+  }
+
+  /** Tells of the failure. Returns how the message goes back. */
+  settling(delivery: HeldDelivery, error: unknown, tookMs: number): Settling {
+    const { lastAttempt, onFailed } = this.#settings;
+    const { attempt } = delivery;
+    if (!onFailed && !isHeard("holdfast:queue:failed")) {
+      const why = `a handler of ${this.#name} failed, and nothing in this process hears of it: ${quoted(error)}`;
+      warnOnce(
+        "HOLDFAST_UNHEARD",
+        `${why}; pass onFailed to consume(), or subscribe to holdfast:queue:failed`,
+      );
+    }
+    publish("holdfast:queue:failed", () => {
+      const isLast = lastAttempt === null ? null : attempt >= lastAttempt;
+      return { ...about(this.#queue, delivery), error, isLast, tookMs: Math.round(tookMs) };
+    });
+    if (onFailed) void this.#call(async () => onFailed(error, delivery));
+    return { kind: "return", delayMs: this.#backoffMs(attempt), isAttempt: true, reason: reasonOf(error) };
+  }
+
+  /** Tells that so many handlers still run after their time-out that the consumer takes nothing more. */
+  tellStuck(handlers: number): void {
+    const why = `${handlers} handlers of ${this.#name} still run after their timeout: the consumer takes nothing more until one ends`;
+    warnOnce("HOLDFAST_STUCK", `${why}; end them when the signal of the delivery aborts`);
+    publish("holdfast:queue:stuck", () => ({ queue: this.#queue, handlers }));
+  }
+
+  get #name(): string {
+    return JSON.stringify(this.#queue);
+  }
+
+  async #call(onFailed: () => unknown): Promise<void> {
+    try {
+      await onFailed();
+    } catch (error) {
+      warnOnce("HOLDFAST_UNHEARD", `onFailed of ${this.#name} failed: ${quoted(error)}`);
+    }
+  }
+
+  #backoffMs(attempt: number): number {
+    const { backoff } = this.#settings;
+    try {
+      if (typeof backoff === "function") return checkBackoff(backoff(attempt));
+      if (backoff !== undefined) return checkBackoff(backoff);
+    } catch {
+      // The default serves.
+    }
+    const doubledMs = FIRST_BACKOFF_MS * 2 ** Math.min(attempt - 1, 20);
+    return Math.ceil(jittered(this.#random, Math.min(doubledMs, LONGEST_BACKOFF_MS)));
+  }
+}
+
+function quoted(error: unknown): string {
+  return JSON.stringify(reasonOf(error));
+}
