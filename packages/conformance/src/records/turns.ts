@@ -37,9 +37,7 @@ export const turnCases: readonly NounCase[] = [
       // What it began and did not wait for comes after it.
       let after: Promise<unknown> = Promise.resolve();
       const outer = await account.update((value) => {
-        after = new Promise<void>((resolve) => setImmediate(resolve)).then(() =>
-          account.update((later) => (later ?? 0) + 1),
-        );
+        after = log.get().then(() => account.update((later) => (later ?? 0) + 1));
         return (value ?? 0) + 1;
       });
       assert.equal(outer.value, 101);

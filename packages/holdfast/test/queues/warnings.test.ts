@@ -30,7 +30,9 @@ test("the first failure that nobody hears is a warning of the process; one that 
   await here.push("b", "c");
   await until(() => warnings.length > 0);
   expect(warnings).toEqual([
-    expect.stringMatching(/^HOLDFAST_UNHEARD: a handler of "queue .+" failed, .*: "no\\npaper"; pass onFailed/),
+    expect.stringMatching(
+      /^HOLDFAST_UNHEARD: a handler of "queue .+" failed, .*: "no\\npaper"; pass onFailed/,
+    ),
   ]);
 });
 
