@@ -15,7 +15,7 @@ import {
 import type { Lease, ReleaseResult } from "../lease/lease.js";
 import type { LockBackend, Transfer } from "../locks/backend.js";
 import { INSPECT, type InspectArguments, shown } from "../shown.js";
-import { publish } from "../telemetry/events.js";
+import { callerContext, publish } from "../telemetry/events.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
 import type { Announcement } from "./announcement.js";
@@ -101,6 +101,7 @@ export class HeldLeadership<Value> implements Leadership<Value> {
   readonly #announcement: Announcement;
   readonly #controller = new AbortController();
   readonly #since: Instant;
+  readonly #context = callerContext("holdfast:election:lost");
   /** A campaign has resolved with it. Until then nobody hears of it. */
   #isElected = false;
   #stage: "leading" | "handing-over" | "over" = "leading";
@@ -234,7 +235,11 @@ export class HeldLeadership<Value> implements Leadership<Value> {
     this.#loss = loss;
     const { election, term } = this;
     if (this.#isElected)
-      publish("holdfast:election:lost", () => ({ election, term, reason, lateMs, ledMs: this.#ledMs }));
+      publish(
+        "holdfast:election:lost",
+        () => ({ election, term, reason, lateMs, ledMs: this.#ledMs }),
+        this.#context,
+      );
     this.#controller.abort(loss);
   }
 

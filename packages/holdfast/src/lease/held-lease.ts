@@ -3,7 +3,7 @@
  */
 import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason, tellCaller } from "../errors.js";
 import { INSPECT, type InspectArguments } from "../shown.js";
-import { publish } from "../telemetry/events.js";
+import { type CallerContext, callerContext, publish } from "../telemetry/events.js";
 import { agedMs, type Clock, elapsedMs, type Instant } from "../time/clock.js";
 import { leaseLeftMs } from "./deadline.js";
 import type { LeaseHandle } from "./handle.js";
@@ -27,11 +27,20 @@ export class HeldLease implements Lease {
   readonly since: Instant;
   readonly #maxHoldMs: number;
   readonly #ends: LeaseEnds;
+  /** Of its caller. */
+  readonly context: CallerContext;
   #controller: AbortController | null = null;
   #loss: LeaseLostError | null = null;
   #released: Promise<ReleaseResult> | null = null;
 
-  constructor(clock: Clock, hold: Hold, maxHoldMs: number, ends: LeaseEnds, since = clock.now()) {
+  constructor(
+    clock: Clock,
+    hold: Hold,
+    maxHoldMs: number,
+    ends: LeaseEnds,
+    since = clock.now(),
+    context = leaseContext(),
+  ) {
     this.name = hold.name;
     this.fence = hold.takeToken();
     this.id = hold.id;
@@ -40,6 +49,7 @@ export class HeldLease implements Lease {
     this.since = since;
     this.#maxHoldMs = maxHoldMs;
     this.#ends = ends;
+    this.context = context;
   }
 
   get signal(): AbortSignal {
@@ -108,9 +118,14 @@ export class HeldLease implements Lease {
     this.#loss = withoutStack(() => new LeaseLostError(this.name, this.fence, reason, lateMs));
     const { name: lock, fence } = this;
     const { noun } = this.#hold;
+    const about = () => ({ lock, noun, fence, heldMs: this.#heldMs });
     if (reason === "transferred")
-      publish("holdfast:lock:handed-out", () => ({ lock, noun, fence, heldMs: Math.round(this.#heldMs) }));
-    else publish("holdfast:lock:lost", () => ({ lock, noun, fence, reason, lateMs, heldMs: this.#heldMs }));
+      publish(
+        "holdfast:lock:handed-out",
+        () => ({ ...about(), heldMs: Math.round(this.#heldMs) }),
+        this.context,
+      );
+    else publish("holdfast:lock:lost", () => ({ ...about(), reason, lateMs }), this.context);
     this.#controller?.abort(this.#loss);
   }
 
@@ -135,15 +150,24 @@ export class HeldLease implements Lease {
       return;
     }
     if (result === "released") {
-      publish("holdfast:lock:released", () => ({
-        lock: this.name,
-        noun: this.#hold.noun,
-        fence: this.fence,
-        heldMs: Math.round(this.#heldMs),
-      }));
+      const { name: lock, fence, context } = this;
+      const { noun } = this.#hold;
+      const heldMs = Math.round(this.#heldMs);
+      publish("holdfast:lock:released", () => ({ lock, noun, fence, heldMs }), context);
     }
     settle(result);
   }
+}
+
+/** What the events of a lease need, taken where its caller asks for it. */
+export function leaseContext(): CallerContext {
+  return callerContext(
+    "holdfast:lock:acquired",
+    "holdfast:lock:waiting",
+    "holdfast:lock:handed-out",
+    "holdfast:lock:lost",
+    "holdfast:lock:released",
+  );
 }
 
 /**

@@ -1,7 +1,9 @@
 /** CallerQueue: the callers of one process that wait for a turn at one name, in the order in which they came. */
 import type { HoldfastError } from "../errors.js";
+import { leaseContext } from "../lease/held-lease.js";
 import type { Lease } from "../lease/lease.js";
 import { type Linked, LinkedList } from "../linked-list.js";
+import type { CallerContext } from "../telemetry/events.js";
 import { whenAborted } from "../time/abort.js";
 import type { Instant } from "../time/clock.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
@@ -11,6 +13,7 @@ export interface Caller extends Linked<Caller> {
   readonly waitMs: number;
   /** The fence must be at least this. */
   readonly minFence: bigint;
+  readonly context: CallerContext;
   readonly resolve: (lease: Lease) => void;
   readonly reject: (error: unknown) => void;
   alarm: Alarm | null;
@@ -56,6 +59,7 @@ export class CallerQueue {
         since,
         waitMs,
         minFence,
+        context: leaseContext(),
         resolve,
         reject,
         alarm: null,

@@ -1,13 +1,14 @@
 /** What a line and a group of callers have in common: settings, claims, and the errors of waits. */
 import { ClosedError, HoldfastError, IndeterminateError, type Owner, UnavailableError } from "../errors.js";
+import type { HeldLease } from "../lease/held-lease.js";
 import type { Grant } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
-import type { Lease } from "../lease/lease.js";
 import { type LockNoun, publish } from "../telemetry/events.js";
 import { type Clock, elapsedMs, type Instant } from "../time/clock.js";
 import type { Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import type { Busy, Claim, LockBackend, StoreClaim } from "./backend.js";
+import type { Caller } from "./caller-queue.js";
 
 export interface LineSettings {
   readonly name: string;
@@ -59,15 +60,23 @@ export function claimOf(settings: LineSettings, share: Share, random: Random, mi
 /** @param since when the caller came @param local whether the turn was passed on inside this process */
 export function tellAcquired(
   clock: Clock,
-  { name: lock, fence }: Lease,
+  { name: lock, fence, context }: HeldLease,
   noun: LockNoun,
   since: Instant,
   local: boolean,
 ): void {
-  publish("holdfast:lock:acquired", () => {
-    const waitedMs = Math.round(elapsedMs(clock, since));
-    return { lock, noun, fence, waitedMs, local };
-  });
+  const waitedMs = () => Math.round(elapsedMs(clock, since));
+  publish("holdfast:lock:acquired", () => ({ lock, noun, fence, waitedMs: waitedMs(), local }), context);
+}
+
+/** @param first the caller who came first */
+export function tellWaiting(
+  lock: string,
+  noun: LockNoun,
+  ahead: number,
+  first: Pick<Caller, "context"> | null,
+): void {
+  publish("holdfast:lock:waiting", () => ({ lock, noun, ahead }), first?.context ?? null);
 }
 
 export function closedError(name: string): ClosedError {

@@ -15,7 +15,7 @@ import {
 import { type Grant, Hold } from "../lease/hold.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
 import type { Linked } from "../linked-list.js";
-import { publish } from "../telemetry/events.js";
+import type { CallerContext } from "../telemetry/events.js";
 import type { Instant } from "../time/clock.js";
 import type { Alarm } from "../time/schedule.js";
 import type { Busy, ClaimObserver, StoreClaim } from "./backend.js";
@@ -31,6 +31,7 @@ import {
   noAnswer,
   type Share,
   tellAcquired,
+  tellWaiting,
 } from "./line-terms.js";
 import { Possession } from "./possession.js";
 
@@ -250,8 +251,7 @@ export class LocalGroup implements Linked<LocalGroup> {
     this.#busy = busy;
     this.#trouble = null;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
-    const { noun } = this.share;
-    if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#settings.name, noun, ahead }));
+    if (joined) tellWaiting(this.#settings.name, this.share.noun, ahead, this.#callers.first);
   }
 
   #granted(claim: StoreClaim, grant: Grant): void {
@@ -289,12 +289,20 @@ export class LocalGroup implements Linked<LocalGroup> {
       return;
     }
     this.#callers.take(caller);
-    caller.resolve(this.#nextTurn(possession, caller.since, local, now));
+    caller.resolve(this.#nextTurn(possession, caller.since, local, now, caller.context));
     this.#rest();
   }
 
-  #nextTurn(possession: Possession, since: Instant, local: boolean, now: Instant): Lease {
-    const turn = possession.nextTurn(now, (told, endedAt) => this.#turnEnded(possession, told, endedAt));
+  #nextTurn(
+    possession: Possession,
+    since: Instant,
+    local: boolean,
+    now: Instant,
+    context?: CallerContext,
+  ): Lease {
+    const turn = possession.nextTurn(now, context, (told, endedAt) =>
+      this.#turnEnded(possession, told, endedAt),
+    );
     tellAcquired(this.#parts.schedule.clock, turn, this.share.noun, since, local);
     return turn;
   }

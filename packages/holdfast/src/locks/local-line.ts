@@ -14,7 +14,7 @@ import {
 import { type Grant, Hold } from "../lease/hold.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
 import type { Linked } from "../linked-list.js";
-import { publish } from "../telemetry/events.js";
+import { type CallerContext, publish } from "../telemetry/events.js";
 import type { Instant } from "../time/clock.js";
 import type { Busy, ClaimObserver, StoreClaim } from "./backend.js";
 import { type Caller, CallerQueue } from "./caller-queue.js";
@@ -29,13 +29,13 @@ import {
   noAnswer,
   type Share,
   tellAcquired,
+  tellWaiting,
   WHOLE,
 } from "./line-terms.js";
 import { Possession } from "./possession.js";
 
 /** Above this token, in the year 2283, a smaller one counts as a new start: somebody deleted the key because tokens ran out. */
 const LAST_TOKEN = 99n * 10n ** 14n;
-
 /** For how long a name counts as contended after a claim of this process stood in line for it. */
 const CONTENDED_MS = 1_000;
 
@@ -278,8 +278,7 @@ export class LocalLine implements Linked<LocalLine> {
     this.#trouble = null;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     if (ahead !== null) this.#inLineMs = this.#heardMs;
-    const { noun } = this.#share;
-    if (joined) publish("holdfast:lock:waiting", () => ({ lock: this.#settings.name, noun, ahead }));
+    if (joined) tellWaiting(this.#settings.name, this.#share.noun, ahead, this.#callers.first);
   }
 
   /** Returns false when the grant came too late, or its token is not above an earlier one. The grant is then released. */
@@ -317,12 +316,14 @@ export class LocalLine implements Linked<LocalLine> {
     }
     this.#callers.take(caller);
     if (this.#callers.size === 0) this.#withdraw(); // the place that was kept beside an adopted lease
-    caller.resolve(this.#nextTurn(caller.since, local, now));
+    caller.resolve(this.#nextTurn(caller.since, local, now, caller.context));
   }
 
-  #nextTurn(since: Instant, local: boolean, now: Instant): Lease {
+  #nextTurn(since: Instant, local: boolean, now: Instant, context?: CallerContext): Lease {
     const possession = this.#possession as Possession;
-    const turn = possession.nextTurn(now, (told, endedAt) => this.#turnEnded(possession, told, endedAt));
+    const turn = possession.nextTurn(now, context, (told, endedAt) =>
+      this.#turnEnded(possession, told, endedAt),
+    );
     this.#highest = turn.fence;
     tellAcquired(this.#parts.schedule.clock, turn, this.#share.noun, since, local);
     return turn;

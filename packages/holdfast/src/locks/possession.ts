@@ -5,6 +5,7 @@ import { HeldLease } from "../lease/held-lease.js";
 import type { Hold } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
 import type { ReleaseResult } from "../lease/lease.js";
+import type { CallerContext } from "../telemetry/events.js";
 import type { Instant } from "../time/clock.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { StoreClaim } from "./backend.js";
@@ -79,8 +80,12 @@ export class Possession {
     return this.#turn;
   }
 
-  /** @param ended called once, by the release of the lease. Its argument is a function that reports the result to the caller. */
-  nextTurn(now: Instant, ended: (told: (result: ReleaseResult) => void, now: Instant) => void): HeldLease {
+  /** @param context undefined: the caller runs now @param ended called once, by the release of the lease. Its argument is a function that reports the result to the caller. */
+  nextTurn(
+    now: Instant,
+    context: CallerContext | undefined,
+    ended: (told: (result: ReleaseResult) => void, now: Instant) => void,
+  ): HeldLease {
     const { maxHoldMs } = this.#settings;
     this.#endLinger();
     const ends = {
@@ -90,7 +95,7 @@ export class Possession {
       },
       handOver: (turn: HeldLease): Promise<LeaseHandle> => this.#handOver(turn),
     };
-    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, ends, now);
+    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, ends, now, context);
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       this.#limit = this.#schedule.after(maxHoldMs, () => this.lose("max-hold"));
     }

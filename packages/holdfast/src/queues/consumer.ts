@@ -2,6 +2,7 @@
  * Consumer: runs a handler for each message, `concurrency` at a time. It asks for a message only when it has a place for it, keeps its
  * deliveries alive while their handlers run, and settles them by their outcome.
  */
+import { AsyncResource } from "node:async_hooks";
 import { checkOptions } from "../arguments.js";
 import { type ClosedError, type HoldfastError, UnavailableError } from "../errors.js";
 import { type Linked, LinkedList } from "../linked-list.js";
@@ -49,6 +50,8 @@ export class Consumer implements Taker {
   readonly #intake: TakerHome;
   readonly #handler: Handler;
   readonly #settings: ConsumerSettings;
+  /** Of whoever called `consume()`. Messages come in that of somebody else. */
+  readonly #context = new AsyncResource("holdfast");
   readonly #failures: Failures;
   readonly #runs = new LinkedList<Run>();
   /** Runs that have timed out, and whose handlers have not ended. */
@@ -76,7 +79,7 @@ export class Consumer implements Taker {
     this.#intake = intake;
     this.#handler = handler;
     this.#settings = settings;
-    this.#failures = new Failures(intake.name, settings, intake.context.random);
+    this.#failures = new Failures(intake.name, settings, intake.context.random, this.#context);
     this.#ended = new Promise<void>((resolve) => {
       this.#end = () => {
         intake.context.schedule.cancel(this.#graceAlarm);
@@ -188,13 +191,14 @@ export class Consumer implements Taker {
       return;
     }
     delivery.isGiven = true;
+    delivery.context = this.#context;
     run.hasBegun = true;
     this.#running += 1;
     this.#sample ??= run;
     if (!this.#timeoutAlarm) this.#lookForTimeouts(run.sinceMs + this.#settings.timeoutMs);
     let outcome: unknown;
     try {
-      outcome = this.#handler(delivery);
+      outcome = this.#context.runInAsyncScope(this.#handler, undefined, delivery);
     } catch (error) {
       this.#failed(run, error);
       return;
@@ -218,7 +222,7 @@ export class Consumer implements Taker {
     const queue = this.#intake.name;
     if (!this.#isHeard)
       warn("HOLDFAST_ENDED", `a consumer of ${JSON.stringify(queue)} has ended: ${error.message}`);
-    publish("holdfast:queue:ended", () => ({ queue, error }));
+    publish("holdfast:queue:ended", () => ({ queue, error }), this.#context);
     this.#reject(error);
     this.#leave(Number.POSITIVE_INFINITY);
   }
@@ -357,14 +361,13 @@ export class Consumer implements Taker {
   #settledBy(run: Run, isDone: boolean): Told {
     return (error) => {
       this.#unsettled -= 1;
+      const named = () => about(this.#intake.name, run.delivery);
       if (error === null && isDone) {
-        publish("holdfast:queue:done", () => ({
-          ...about(this.#intake.name, run.delivery),
-          tookMs: Math.round(this.#tookMs(run.sinceMs)),
-        }));
+        const tookMs = () => Math.round(this.#tookMs(run.sinceMs));
+        publish("holdfast:queue:done", () => ({ ...named(), tookMs: tookMs() }), this.#context);
       } else if (error !== null && error.code !== "DELIVERY_LOST") {
         run.delivery.abandon();
-        publish("holdfast:queue:unsettled", () => ({ ...about(this.#intake.name, run.delivery), error }));
+        publish("holdfast:queue:unsettled", () => ({ ...named(), error }), this.#context);
       }
       if (this.#stage !== "takes") this.#endIfOver();
     };

@@ -4,7 +4,7 @@ import { type DeliveryLossReason, DeliveryLostError, fromCaller, type HoldfastEr
 import { leaseLeftMs } from "../lease/deadline.js";
 import type { Linked } from "../linked-list.js";
 import { INSPECT, type InspectArguments, shown } from "../shown.js";
-import { publish } from "../telemetry/events.js";
+import { type CallerContext, publish } from "../telemetry/events.js";
 import type { Clock, Instant } from "../time/clock.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { decodeValue, encodeValue } from "../values.js";
@@ -112,6 +112,8 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
   isSent = false;
   /** The program has it. */
   isGiven = false;
+  /** Of whoever takes it. */
+  context: CallerContext = null;
   /** The keeping's: when it extends the delivery, on the monotonic clock. */
   beatMs = 0;
   /** For how long the keeping extends it. */
@@ -319,7 +321,11 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
     // A delivery that no program has seen is nobody's loss.
     if (!this.isGiven) return;
     const { lane, id, token, attempt } = this.#handle;
-    publish("holdfast:queue:lost", () => ({ queue: this.#home.name, lane, id, token, attempt, reason }));
+    publish(
+      "holdfast:queue:lost",
+      () => ({ queue: this.#home.name, lane, id, token, attempt, reason }),
+      this.context,
+    );
   }
 
   /** Notices an end by the clock for which no timer has rung yet. */

@@ -1,4 +1,5 @@
 /** Failures: who hears of a failed attempt of a consumer, and how its message goes back. */
+import type { AsyncResource } from "node:async_hooks";
 import { isHeard, publish } from "../telemetry/events.js";
 import { warnOnce } from "../telemetry/warnings.js";
 import { jittered, type Random } from "../time/random.js";
@@ -21,11 +22,13 @@ export class Failures {
   readonly #queue: string;
   readonly #settings: ConsumerSettings;
   readonly #random: Random;
+  readonly #context: AsyncResource;
 
-  constructor(queue: string, settings: ConsumerSettings, random: Random) {
+  constructor(queue: string, settings: ConsumerSettings, random: Random, context: AsyncResource) {
     this.#queue = queue;
     this.#settings = settings;
     this.#random = random;
+    this.#context = context;
   }
 
   /** Tells of the failure. Returns how the message goes back. */
@@ -39,11 +42,10 @@ export class Failures {
         `${why}; pass onFailed to consume(), or subscribe to holdfast:queue:failed`,
       );
     }
-    publish("holdfast:queue:failed", () => {
-      const isLast = lastAttempt === null ? null : attempt >= lastAttempt;
-      return { ...about(this.#queue, delivery), error, isLast, tookMs: Math.round(tookMs) };
-    });
-    if (onFailed) void this.#call(async () => onFailed(error, delivery));
+    const isLast = lastAttempt === null ? null : attempt >= lastAttempt;
+    const told = () => ({ ...about(this.#queue, delivery), error, isLast, tookMs: Math.round(tookMs) });
+    publish("holdfast:queue:failed", told, this.#context);
+    if (onFailed) void this.#context.runInAsyncScope(() => this.#call(() => onFailed(error, delivery)));
     return { kind: "return", delayMs: this.#backoffMs(attempt), isAttempt: true, reason: reasonOf(error) };
   }
 
@@ -51,7 +53,7 @@ export class Failures {
   tellStuck(handlers: number): void {
     const why = `${handlers} handlers of ${this.#name} still run after their timeout: the consumer takes nothing more until one ends`;
     warnOnce("HOLDFAST_STUCK", `${why}; end them when the signal of the delivery aborts`);
-    publish("holdfast:queue:stuck", () => ({ queue: this.#queue, handlers }));
+    publish("holdfast:queue:stuck", () => ({ queue: this.#queue, handlers }), this.#context);
   }
 
   get #name(): string {

@@ -9,6 +9,7 @@ import {
   IndeterminateError,
   UnavailableError,
 } from "../errors.js";
+import { callerContext } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
 import { type HeldDelivery, UNSEEN } from "./delivery.js";
 import type { Taker, TakerHome } from "./taker.js";
@@ -29,6 +30,7 @@ export class MessageWait implements Taker {
   /** Null: it pops. */
   readonly #deadlineMs: number | null;
   readonly #pending: Pending<HeldDelivery | null>;
+  readonly #context = callerContext("holdfast:queue:lost");
   /** Requests with a higher number asked for its message. */
   readonly #since: number;
   #isHeard = false;
@@ -69,6 +71,7 @@ export class MessageWait implements Taker {
   }
 
   take(delivery: HeldDelivery): void {
+    delivery.context = this.#context;
     if (this.#deadlineMs === null) {
       this.#pop(delivery);
       return;

@@ -4,7 +4,7 @@
  */
 import { ClosedError, type HoldfastError, IndeterminateError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
-import { publish } from "../telemetry/events.js";
+import { type CallerContext, publish } from "../telemetry/events.js";
 import { type Copies, Ears, type Topic } from "./ears.js";
 import { Emissions } from "./emissions.js";
 import { SeatScripts } from "./seat-scripts.js";
@@ -155,6 +155,6 @@ export class Hearing {
 }
 
 /** Says that a wait has begun. */
-export function tellWaiting(topics: readonly Topic[]): void {
-  publish("holdfast:signal:waiting", () => ({ signals: topics.map(({ text }) => text) }));
+export function tellWaiting(topics: readonly Topic[], context: CallerContext): void {
+  publish("holdfast:signal:waiting", () => ({ signals: topics.map(({ text }) => text) }), context);
 }

@@ -1,6 +1,7 @@
 /** SignalListener: a reader of a signal, which keeps what its program has not yet taken, within bounds. */
 import { type HoldfastError, isLasting } from "../errors.js";
 import { Stream } from "../stream.js";
+import { callerContext } from "../telemetry/events.js";
 import { whenAborted } from "../time/abort.js";
 import { Pending } from "../time/pending.js";
 import type { Copies, Heard, Topic } from "./ears.js";
@@ -14,6 +15,7 @@ export interface ListenerSettings {
 
 export class SignalListener<Data = unknown> implements AsyncIterableIterator<Heard<Data>> {
   readonly #hearing: Hearing;
+  readonly #context = callerContext("holdfast:signal:waiting");
   readonly #topic: Topic;
   readonly #stream: Stream<Heard>;
   readonly #place: Place;
@@ -113,7 +115,7 @@ export class SignalListener<Data = unknown> implements AsyncIterableIterator<Hea
       seated: () => {
         if (this.#begun) return;
         this.#begun = true;
-        tellWaiting([this.#topic]);
+        tellWaiting([this.#topic], this.#context);
         for (const pending of [...this.#waiting]) pending.resolve();
       },
       heard: push,

@@ -3,6 +3,7 @@
  * `hf.close()`. By its time it first leaves its seats, so that a signal that was handed to it just then is not lost.
  */
 import { type HoldfastError, isLasting, UnavailableError } from "../errors.js";
+import { callerContext } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
 import type { Copies, Heard, Topic } from "./ears.js";
 import { type Hearing, type TopicHearer, tellWaiting } from "./hearing.js";
@@ -43,6 +44,7 @@ class SignalWait {
   readonly #how: "any" | "all";
   readonly #settings: WaitSettings;
   readonly #parts: readonly Part[];
+  readonly #context = callerContext("holdfast:signal:waiting");
   #trouble: HoldfastError | null = null;
 
   constructor(hearing: Hearing, topics: readonly Topic[], how: "any" | "all", settings: WaitSettings) {
@@ -86,7 +88,11 @@ class SignalWait {
       seated: () => {
         if (part.isSeated) return;
         part.isSeated = true;
-        if (this.#parts.every(({ isSeated }) => isSeated)) tellWaiting(this.#parts.map(({ topic }) => topic));
+        if (this.#parts.every(({ isSeated }) => isSeated))
+          tellWaiting(
+            this.#parts.map(({ topic }) => topic),
+            this.#context,
+          );
       },
       heard: (copies) => void this.#hear(part, copies),
       take: (copies) => this.#hear(part, copies),

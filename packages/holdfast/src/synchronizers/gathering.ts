@@ -92,8 +92,8 @@ export class Gathering {
    * @throws {ArrivalLapsedError} @throws {CountMismatchError} @throws {ClosedError} @throws the signal's reason
    * @throws {IndeterminateError} it is unknown whether the generation tripped with this arrival
    */
-  enter(data: string, waitMs: number, signal: AbortSignal | undefined): Promise<Trip | null> {
-    const { context, known, begin } = this.#parts;
+  async enter(data: string, waitMs: number, signal: AbortSignal | undefined): Promise<Trip | null> {
+    const { context, known, begin, settings } = this.#parts;
     const { schedule } = context;
     const once = waitMs === 0;
     const pending = new Pending<Trip | null>(schedule, {
@@ -118,7 +118,19 @@ export class Gathering {
     // Others look there whether this process is alive, and it hears there of a trip.
     context.inbox.open();
     this.plan();
-    return pending.promise;
+    try {
+      const trip = await pending.promise;
+      const waitedMs = schedule.clock.now().monoMs - arrival.sinceMs;
+      if (trip) {
+        const { generation, index } = trip;
+        publish("holdfast:barrier:passed", () => ({ barrier: settings.name, generation, index, waitedMs }));
+      }
+      return trip;
+    } catch (error) {
+      if (error instanceof ArrivalLapsedError)
+        publish("holdfast:barrier:lapsed", () => ({ barrier: settings.name, generation: error.generation }));
+      throw error;
+    }
   }
 
   /** Ends every wait, and tells the server. */
@@ -146,11 +158,8 @@ export class Gathering {
 
   #pass(arrival: Arrival, trip: Trip): void {
     if (arrival.pending.isOver) return;
-    const { context, known, settings } = this.#parts;
+    const { known } = this.#parts;
     if (trip.generation > known.passed) known.passed = trip.generation;
-    const waitedMs = context.schedule.clock.now().monoMs - arrival.sinceMs;
-    const { generation, index } = trip;
-    publish("holdfast:barrier:passed", () => ({ barrier: settings.name, generation, index, waitedMs }));
     arrival.pending.resolve(trip);
   }
 
@@ -238,7 +247,6 @@ export class Gathering {
         break;
       default: {
         const { name } = this.#parts.settings;
-        publish("holdfast:barrier:lapsed", () => ({ barrier: name, generation: arrival.generation }));
         this.#leave(arrival, { error: new ArrivalLapsedError(name, arrival.generation) });
       }
     }

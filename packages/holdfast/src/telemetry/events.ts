@@ -2,6 +2,7 @@
  * The events of holdfast, on channels of node:diagnostics_channel. A channel without a subscriber costs a
  * property read. Payloads are plain data, without handles and secrets.
  */
+import { AsyncResource } from "node:async_hooks";
 import { type Channel, channel } from "node:diagnostics_channel";
 import type { CircleStep, DeliveryLossReason, LossReason, NodeMembership } from "../errors.js";
 
@@ -229,58 +230,59 @@ export interface HoldfastEvents {
 /** Shared with other copies of holdfast in the process. */
 const CHANNELS = Symbol.for("holdfast.channels");
 
-const NAMES: { readonly [Name in keyof HoldfastEvents]: true } = {
-  "holdfast:lock:acquired": true,
-  "holdfast:lock:waiting": true,
-  "holdfast:lock:renewed": true,
-  "holdfast:lock:renewal-unknown": true,
-  "holdfast:lock:lost": true,
-  "holdfast:lock:released": true,
-  "holdfast:lock:handed-out": true,
-  "holdfast:lock:adopted": true,
-  "holdfast:lock:deadlock": true,
-  "holdfast:lock:handed-over": true,
-  "holdfast:lock:token-ahead": true,
-  "holdfast:lock:token-regression": true,
-  "holdfast:server:forgot": true,
-  "holdfast:barrier:passed": true,
-  "holdfast:barrier:lapsed": true,
-  "holdfast:event:set": true,
-  "holdfast:event:cleared": true,
-  "holdfast:latch:counted": true,
-  "holdfast:election:elected": true,
-  "holdfast:election:resigned": true,
-  "holdfast:election:lost": true,
-  "holdfast:election:transferred": true,
-  "holdfast:record:conflict": true,
-  "holdfast:limit:outage": true,
-  "holdfast:guard:punished": true,
-  "holdfast:guard:outage": true,
-  "holdfast:guard:list-failed": true,
-  "holdfast:signal:waiting": true,
-  "holdfast:signal:interrupted": true,
-  "holdfast:signal:passed-on": true,
-  "holdfast:signal:dropped": true,
-  "holdfast:message:dropped": true,
-  "holdfast:inbox:elsewhere": true,
-  "holdfast:once:ran": true,
-  "holdfast:once:skipped": true,
-  "holdfast:once:failed": true,
-  "holdfast:queue:done": true,
-  "holdfast:queue:failed": true,
-  "holdfast:queue:stuck": true,
-  "holdfast:queue:ended": true,
-  "holdfast:queue:lost": true,
-  "holdfast:queue:unsettled": true,
-  "holdfast:queue:outage": true,
-  "holdfast:queue:returned": true,
-  "holdfast:queue:dropped": true,
-  "holdfast:middleware:misuse": true,
-  "holdfast:middleware:unsettled": true,
-  "holdfast:redlock:node": true,
-  "holdfast:redlock:yielded": true,
-  "holdfast:redlock:returned": true,
-  "holdfast:server:clock-jump": true,
+/** In whose async context an event is: that of the call, the lease, the delivery or the consumer that it is about, or nobody's. */
+const NAMES: { readonly [Name in keyof HoldfastEvents]: "own" | "none" } = {
+  "holdfast:lock:acquired": "own",
+  "holdfast:lock:waiting": "own",
+  "holdfast:lock:renewed": "none",
+  "holdfast:lock:renewal-unknown": "none",
+  "holdfast:lock:lost": "own",
+  "holdfast:lock:released": "own",
+  "holdfast:lock:handed-out": "own",
+  "holdfast:lock:adopted": "own",
+  "holdfast:lock:deadlock": "own",
+  "holdfast:lock:handed-over": "none",
+  "holdfast:lock:token-ahead": "none",
+  "holdfast:lock:token-regression": "none",
+  "holdfast:server:forgot": "none",
+  "holdfast:barrier:passed": "own",
+  "holdfast:barrier:lapsed": "own",
+  "holdfast:event:set": "own",
+  "holdfast:event:cleared": "own",
+  "holdfast:latch:counted": "own",
+  "holdfast:election:elected": "own",
+  "holdfast:election:resigned": "own",
+  "holdfast:election:lost": "own",
+  "holdfast:election:transferred": "own",
+  "holdfast:record:conflict": "own",
+  "holdfast:limit:outage": "own",
+  "holdfast:guard:punished": "own",
+  "holdfast:guard:outage": "own",
+  "holdfast:guard:list-failed": "none",
+  "holdfast:signal:waiting": "own",
+  "holdfast:signal:interrupted": "none",
+  "holdfast:signal:passed-on": "none",
+  "holdfast:signal:dropped": "none",
+  "holdfast:message:dropped": "none",
+  "holdfast:inbox:elsewhere": "none",
+  "holdfast:once:ran": "own",
+  "holdfast:once:skipped": "own",
+  "holdfast:once:failed": "own",
+  "holdfast:queue:done": "own",
+  "holdfast:queue:failed": "own",
+  "holdfast:queue:stuck": "own",
+  "holdfast:queue:ended": "own",
+  "holdfast:queue:lost": "own",
+  "holdfast:queue:unsettled": "own",
+  "holdfast:queue:outage": "none",
+  "holdfast:queue:returned": "none",
+  "holdfast:queue:dropped": "none",
+  "holdfast:middleware:misuse": "own",
+  "holdfast:middleware:unsettled": "own",
+  "holdfast:redlock:node": "none",
+  "holdfast:redlock:yielded": "none",
+  "holdfast:redlock:returned": "none",
+  "holdfast:server:clock-jump": "none",
 };
 
 /**
@@ -288,6 +290,8 @@ const NAMES: { readonly [Name in keyof HoldfastEvents]: true } = {
  * subscribes after that would hear nothing.
  */
 const channels = channelsOfProcess();
+
+const nobody = new AsyncResource("holdfast");
 
 function channelsOfProcess(): Record<keyof HoldfastEvents, Channel> {
   const shared: Record<symbol, Record<string, Channel> | undefined> = globalThis as object as Record<
@@ -304,10 +308,22 @@ export function isHeard(name: keyof HoldfastEvents): boolean {
   return channels[name].hasSubscribers;
 }
 
+/** The async context of a caller, for events about it that are found in that of somebody else. Null: nobody's. */
+export type CallerContext = Pick<AsyncResource, "runInAsyncScope"> | null;
+
+/** Null where nobody hears these events, so that it costs nothing then. */
+export function callerContext(...names: readonly (keyof HoldfastEvents)[]): CallerContext {
+  return names.some(isHeard) ? new AsyncResource("holdfast") : null;
+}
+
+/** @param context of the caller, where this is not its own code */
 export function publish<Name extends keyof HoldfastEvents>(
   name: Name,
   payload: () => HoldfastEvents[Name],
+  context?: CallerContext,
 ): void {
   const target = channels[name];
-  if (target.hasSubscribers) target.publish(payload());
+  if (!target.hasSubscribers) return;
+  if (context === undefined && NAMES[name] === "own") target.publish(payload());
+  else (context ?? nobody).runInAsyncScope(() => target.publish(payload()));
 }

@@ -105,6 +105,10 @@ export class Deadlocks {
       const lease = await wait(ender.signal);
       this.#cameMs.set(lease, cameMs);
       return lease;
+    } catch (error) {
+      if (error instanceof DeadlockError && error === ender.signal.reason)
+        this.#tell(watched.noun, error, elapsedMs(schedule.clock, watched.since));
+      throw error;
     } finally {
       stopListening?.();
       watched.isOver = true;
@@ -192,7 +196,9 @@ export class Deadlocks {
     const isVictim = [...circle.waits].every((id) => id <= watched.id);
     const isProven = [...circle.waits].every((id) => watched.isProven(view, id));
     const isHeld = owner.held.some(({ lease }) => lease.id === circle.steps.at(-1)?.holder.id);
-    return isVictim && isProven && isHeld && !watched.isOver ? this.#found(watched, circle) : null;
+    return isVictim && isProven && isHeld && !watched.isOver
+      ? new DeadlockError(circle.steps.map(toStep))
+      : null;
   }
 
   async #write(store: WaitStore, watched: WatchedWait): Promise<void> {
@@ -212,12 +218,6 @@ export class Deadlocks {
     const entry = this.#blocked.get(id);
     if (!entry?.lease.valid) return null;
     return { fence: entry.lease.fence, waits: [...entry.waits] };
-  }
-
-  #found(watched: WatchedWait, circle: Circle): DeadlockError {
-    const error = new DeadlockError(circle.steps.map(toStep));
-    this.#tell(watched.noun, error, elapsedMs(this.#parts.schedule.clock, watched.since));
-    return error;
   }
 
   /** The code waits for itself. */
