@@ -122,7 +122,12 @@ async function bundle(
   });
   await build.close();
   const chunks = output.filter((chunk) => chunk.type === "chunk");
-  if (format === "esm") return chunks;
+  if (format === "esm")
+    return Promise.all(
+      chunks.map(async ({ fileName, moduleIds, code }) => {
+        return { fileName, moduleIds, code: await withoutIndent(code) };
+      }),
+    );
   return Promise.all(
     chunks.map(async ({ fileName, moduleIds, code, exports }) => ({
       fileName,
@@ -140,6 +145,17 @@ const DEFAULT_IS_THE_MODULE = `
 if (typeof exports.default === "function")
 module.exports = Object.defineProperty(Object.assign(exports.default, exports), "__esModule", { value: true });
 `;
+
+/** A twentieth of the code is indentation. @throws a text of several lines has some */
+async function withoutIndent(code: string): Promise<string> {
+  const flat = code.replace(/^\t+/gm, "");
+  const [before, after] = await Promise.all(
+    [code, flat].map((text) => transform(text, { minifyWhitespace: true, charset: "utf8" })),
+  );
+  if (before?.code !== after?.code)
+    throw new Error("an indented text of several lines must not lose its indent");
+  return flat;
+}
 
 /** Node.js prints the line that threw an error which nobody caught. One line of minified code would fill the terminal. */
 async function inShortLines(code: string): Promise<string> {
