@@ -16,7 +16,13 @@ interface Jobs {
     handler: (delivery: Handled) => unknown,
     options: ConsumeOptions<Handled & { readonly id: string }>,
   ): Consumer;
-  state(): Promise<{ readonly dead: number; readonly inFlight: number; readonly stuck: number }>;
+  state(): Promise<{
+    readonly dead: number;
+    readonly inFlight: number;
+    readonly stuck: number;
+    readonly waiting: number;
+  }>;
+  dead(): Promise<readonly { readonly body: unknown; readonly reason: string }[]>;
 }
 
 function queueOf(hf: Holdfast, name: string): Jobs {
@@ -25,6 +31,7 @@ function queueOf(hf: Holdfast, name: string): Jobs {
     push: (body) => queue.push(body),
     consume: (handler, options) => queue.consume(handler, options),
     state: () => queue.state(),
+    dead: () => queue.dead(),
   };
 }
 
@@ -34,6 +41,7 @@ function lanesOf(hf: Holdfast, name: string): Jobs {
     push: (body) => lanes.push(body, body),
     consume: (handler, options) => lanes.consume(handler, options),
     state: () => lanes.state(),
+    dead: () => lanes.dead(),
   };
 }
 
@@ -121,9 +129,68 @@ function allStuck(kind: string, jobsOf: JobsOf): NounCase {
   };
 }
 
+function crashes(kind: "queue" | "lanes", jobsOf: JobsOf): NounCase {
+  return {
+    name: `${kind}: a message whose process ends three times is a dead letter, and those that were beside it are done`,
+    covers: [],
+    needs: ["spawn"],
+    waits: true,
+    async run(lab) {
+      const [name, hf] = [lab.name(), await lab.holdfast()];
+      const jobs = jobsOf(hf, name);
+      for (const body of ["poison", "a", "b", "c"]) await jobs.push(body);
+      // The first process ends with all of them, and each later one with the poison, whenever its turn comes.
+      for (const others of ["stay", "end", "end"] as const) {
+        const doomed = await lab.spawn();
+        await doomed.perform(
+          ({ holdfast, kept }, [of, noun, how]) => {
+            const begun: unknown[] = [];
+            const handler = ({ body }: { readonly body: unknown }): unknown => {
+              begun.push(body);
+              return how === "end" && body !== "poison" ? "done" : new Promise(() => {});
+            };
+            kept.begun = begun;
+            const options = { concurrency: 4 };
+            kept.consumer =
+              noun === "queue"
+                ? holdfast.queue(of).consume(handler, options)
+                : holdfast.lanes(of).consume(handler, options);
+          },
+          [name, kind, others] as const,
+        );
+        const begun = () => doomed.perform(({ kept }) => kept.begun as readonly unknown[], null);
+        await until("it has the poison", async () => {
+          const all = await begun();
+          return all.includes("poison") && (others === "end" || all.length === 4);
+        });
+        await doomed.kill();
+      }
+      const done: string[] = [];
+      const consumer = jobs.consume(({ body, attempt }) => void done.push(`${body} ${attempt}`), {
+        concurrency: 4,
+      });
+      await until("the poison is dead, and nothing else is left", async () => {
+        const { dead, inFlight, waiting } = await jobs.state();
+        return dead === 1 && inFlight + waiting === 0;
+      });
+      assert.deepEqual(
+        (await jobs.dead()).map(({ body, reason }) => [body, reason]),
+        [["poison", "its process ended, 3 times"]],
+      );
+      assert.ok(
+        done.every((one) => /^[abc] 1$/.test(one)),
+        `a crash is no attempt: ${done}`,
+      );
+      await consumer.stop();
+    },
+  };
+}
+
 export const boundCases: readonly NounCase[] = [
   neverEnds("queue", queueOf),
   neverEnds("lanes", lanesOf),
   allStuck("queue", queueOf),
   allStuck("lanes", lanesOf),
+  crashes("queue", queueOf),
+  crashes("lanes", lanesOf),
 ];

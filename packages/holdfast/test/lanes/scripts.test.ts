@@ -1,7 +1,7 @@
 /** The scripts of lanes by which messages go through: what each returns, and what a second copy of a call does. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { LaneScriptSettings } from "../../src/lanes/lane-calls.js";
-import { parseHandle } from "../../src/queues/delivery-scripts.js";
+import { type Given, parseHandle } from "../../src/queues/delivery-scripts.js";
 import { bodies, handles, LaneLab, type LaneProcess, one } from "./lane-lab.js";
 
 const KEY = "t:{n}:lanes";
@@ -345,9 +345,14 @@ test("a lost process: its messages come back in order after two looks, and no lo
   expect((await a.scripts.look(0)).returned).toBe(0);
   lab.pass(3_100);
   expect((await a.scripts.look(0)).returned).toBe(3);
+  // Any of them may have ended its process, so a process has one at a time.
   const gifts = a.gifts.flatMap((gift) => gift ?? []);
-  expect(bodies(gifts).sort()).toEqual(["j1", "j4"]);
-  expect(bodies(await a.take(4, handles(gifts)))).toEqual(["j2"]);
+  expect(gifts).toHaveLength(1);
+  const rest = [];
+  for (let some: readonly Given[] = gifts; some.length > 0; some = await a.take(4, handles(some)))
+    rest.push(...bodies(some));
+  expect([...rest].sort()).toEqual(["j1", "j2", "j3", "j4"]);
+  expect(rest.indexOf("j2")).toBeGreaterThan(rest.indexOf("j1"));
 });
 
 test("an extended delivery stays, one that is not comes back; leave tells what a process has", async () => {

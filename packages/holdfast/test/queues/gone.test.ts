@@ -28,7 +28,9 @@ test("the deliveries of a process that nobody listens for come back after two lo
   expect([returned, dueInMs !== null && dueInMs <= 3_000]).toEqual([0, true]);
   await later();
   expect((await two.scripts.look(0)).returned).toBe(2);
-  expect((await two.take(9)).bodies).toEqual(["j1", "j2"]);
+  const { bodies, handles } = await two.take(9);
+  expect(bodies).toEqual(["j1"]);
+  expect((await two.take(9, ...handles)).bodies).toEqual(["j2"]);
 });
 
 test("a process that looks or extends is not gone, although nobody listens to its inbox", async () => {
@@ -60,7 +62,8 @@ test("of a process with many deliveries all come back, 200 with each look", asyn
   for (let round = 0; round < 3; round += 1) looks.push(await two.scripts.look(0));
   expect(looks.map(({ returned }) => returned)).toEqual([200, 200, 50]);
   expect(looks[0]?.dueInMs).toBe(0);
-  expect((await two.take(450)).bodies).toEqual(Array.from({ length: 450 }, (_, place) => `j${place}`));
+  const peeked = await two.scripts.peek(450);
+  expect(peeked.map(({ body }) => body)).toEqual(Array.from({ length: 450 }, (_, place) => `j${place}`));
 });
 
 test("a process does not take itself for gone", async () => {

@@ -26,6 +26,8 @@ interface Snapshot {
   readonly isPaused: boolean;
   readonly overdue: readonly string[];
   readonly due: readonly string[];
+  /** The suspects by their numbers, and where each is: a handle, what holds it back, or "-". */
+  readonly suspects: ReadonlyMap<string, string>;
 }
 
 /** Repeats itself for the same seed. */
@@ -48,18 +50,20 @@ async function snapshot(): Promise<Snapshot> {
     string,
     string,
   ];
-  const [words, returned, delayed, out, fields, letters, idlers, paused, overdue, due] = await Promise.all([
-    redis.lrange(line, 0, -1),
-    redis.zrange(again, 0, "-1"),
-    redis.zrange(later, 0, "-1"),
-    redis.zrange(away, 0, "-1"),
-    redis.hkeys(off),
-    redis.zrange(dead, 0, "-1"),
-    redis.zcard(idle),
-    redis.hget(about, "paused"),
-    redis.zrangebyscore(away, 0, 1, "LIMIT", 0, 16),
-    redis.zrangebyscore(later, 0, 1, "LIMIT", 0, 16),
-  ]);
+  const [words, returned, delayed, out, fields, letters, idlers, paused, overdue, due, suspects] =
+    await Promise.all([
+      redis.lrange(line, 0, -1),
+      redis.zrange(again, 0, "-1"),
+      redis.zrange(later, 0, "-1"),
+      redis.zrange(away, 0, "-1"),
+      redis.hkeys(off),
+      redis.zrange(dead, 0, "-1"),
+      redis.zcard(idle),
+      redis.hget(about, "paused"),
+      redis.zrangebyscore(away, 0, 1, "LIMIT", 0, 16),
+      redis.zrangebyscore(later, 0, 1, "LIMIT", 0, 16),
+      redis.hget(about, "suspects"),
+    ]);
   return {
     line: words.filter((_, place) => place % 2 === 0),
     again: returned.map(numberOf),
@@ -71,6 +75,9 @@ async function snapshot(): Promise<Snapshot> {
     isPaused: paused === "1",
     overdue,
     due,
+    suspects: new Map(
+      [...(suspects ?? "").matchAll(/(\S+) \d (\S+)/g)].map(([, id, at]) => [id, at] as [string, string]),
+    ),
   };
 }
 
@@ -158,7 +165,8 @@ class Walk {
     for (const handle of acked) if (before.away.includes(handle)) this.#alive.delete(numberOf(handle));
     const given = taken.given.map(({ handle }) => handle);
     const acks = new Set(acked);
-    expect(given.map(numberOf)).toEqual(this.#expected(before, acks).slice(0, before.isPaused ? 0 : want));
+    const next = this.#expected(before, acks).slice(0, before.isPaused ? 0 : want);
+    expect(given.map(numberOf)).toEqual(this.#allowed(next, before, acks, holder));
     this.#note(holder, given);
     this.#copies.push(async () => {
       const copy = await scripts.take(request).catch(() => null);
@@ -175,11 +183,48 @@ class Walk {
   #expected(before: Snapshot, acked: ReadonlySet<string>): string[] {
     const overdue = before.overdue.filter((handle) => !acked.has(handle));
     const back = overdue.filter((handle) => Number(handle.split(":")[2]) < MAX_ATTEMPTS).map(numberOf);
-    const tried = before.due.filter((member) => !member.endsWith(":0")).map(numberOf);
-    const fresh = before.due.filter((member) => member.endsWith(":0")).map(numberOf);
+    const due = [...this.#hurried(before, acked, overdue), ...before.due];
+    const isFresh = (member: string) => member.endsWith(":0") && !before.suspects.has(numberOf(member));
+    const tried = [...new Set(due)]
+      .slice(0, 16)
+      .filter((member) => !isFresh(member))
+      .map(numberOf);
+    const fresh = [...new Set(due)].slice(0, 16).filter(isFresh).map(numberOf);
     const again = [...before.again, ...back, ...tried].sort();
     const line = [...before.line, ...fresh];
     return this.#order === "fifo" ? [...again, ...line] : [...again.reverse(), ...line.reverse()];
+  }
+
+  /** The suspects that are held back and come now, because others are over: the first ones. */
+  #hurried({ suspects, away }: Snapshot, acked: ReadonlySet<string>, overdue: readonly string[]): string[] {
+    const isSuspect = (handle: string): boolean => suspects.has(numberOf(handle)) && away.includes(handle);
+    const over = [...acked, ...overdue].filter(isSuspect);
+    const dead = overdue.filter(
+      (handle) => isSuspect(handle) && Number(handle.split(":")[2]) >= MAX_ATTEMPTS,
+    );
+    const waiting = [...suspects].filter(([, at]) => /^[a-z]/.test(at)).sort();
+    return waiting.slice(0, over.length + dead.length).map(([, at]) => at);
+  }
+
+  /** A process has one suspect at a time. */
+  #allowed(
+    next: readonly string[],
+    { suspects, away, overdue }: Snapshot,
+    acked: ReadonlySet<string>,
+    { process }: Holder,
+  ): string[] {
+    const isHeld = (handle: string): boolean =>
+      away.includes(handle) &&
+      !acked.has(handle) &&
+      !overdue.includes(handle) &&
+      handle.endsWith(`:${process.id}`);
+    let has = [...suspects.values()].some(isHeld);
+    return next.filter((number) => {
+      if (!suspects.has(number)) return true;
+      const may = !has;
+      has = true;
+      return may;
+    });
   }
 
   async #back(holder: Holder): Promise<void> {

@@ -278,12 +278,21 @@ end
 local function give_back(q, item, delay_ms, reason, is_failure)
   local rec = change(q, item.lane)
   drop_out(rec, item.number)
-  if reason and (is_last(q, item.attempts) or (is_failure and q.when_failed == 'd')) then
+  if reason and (item.is_dead or is_last(q, item.attempts) or is_failure and q.when_failed == 'd') then
     bury(q, item, reason)
   else
     if not reason then item.attempts = item.attempts - 1 end
     put_back(q, rec, item, delay_ms)
   end
+  arrange(q, rec)
+end
+
+local function hold_back(q, item)
+  local rec = change(q, item.lane)
+  drop_out(rec, item.number)
+  put_back(q, rec, item, HELD_BACK_MS)
+  local member = q.when_failed == 's' and 'back:' .. item.number .. ':' .. item.lane or 'park:' .. item.lane
+  place_suspect(q, id_of(item.number, item.lane), member)
   arrange(q, rec)
 end
 

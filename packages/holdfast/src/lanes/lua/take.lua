@@ -68,10 +68,7 @@ else
 end
 return_due(q)
 local reply, parked = { late_text(late), -1, '' }, {}
-if not q.paused then
-  for _, item in ipairs(take_next(q, want)) do deliver(q, parked, item, process) end
-end
-park(q, parked)
+if not q.paused then parked = take_for(q, process, want) end
 for place = 1, #parked do reply[place + 3] = parked[place] end
 if #parked > 0 then q.away_ms = math.min(q.away_ms or math.huge, q.ms + FIRST_LEASE_MS) end
 local missing = want - #parked / 2

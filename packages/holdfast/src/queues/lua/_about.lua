@@ -10,6 +10,7 @@ q.about  hash
     paused         1: nothing is taken or dealt
     looked         ms: the last look for dead processes
     stuck          see _stuck.lua
+    suspects       see _suspects.lua
     gone           processes that had deliveries and no listener: "<processId>:<ms since when> …"
     did:<memory>   the last requests of a caller, so that a copy has the answer of the first: "<number> <forgotten> <seq>=<answer> …".
                    number: `last` when the caller came. forgotten: the largest seq whose answer is no longer here
@@ -28,10 +29,11 @@ local function open(q, memory, more)
   local us = tonumber(read_clock())
   q.did = 'did:' .. memory
   local about = checked(q.about,
-    redis.pcall('HMGET', q.about, 'last', 'skew', 'order', 'paused', q.did, unpack(more or {})))
+    redis.pcall('HMGET', q.about, 'last', 'skew', 'order', 'paused', q.did, 'suspects', unpack(more or {})))
   q.last, q.skew = read_last(q.about, about[1]), tonumber(about[2] or '0')
   q.had, q.order, q.paused, q.memory = q.last, about[3], about[4], about[5]
-  if more then q.more = { unpack(about, 6) } end
+  q.suspected = about[6]
+  if more then q.more = { unpack(about, 7) } end
   -- The sequence runs ahead of the clock by 1 µs a number: so far ahead it runs only where the clock was set back.
   if us + q.skew + 1000000 < q.last then
     q.skew, q.is_skewed = q.last - us, true
@@ -101,7 +103,7 @@ end
 
 -- Writes what has changed, and q.fields. answer: nil for a request that changed nothing, a copy of which does no harm.
 local function close(q, seq, answer)
-  if not (answer or q.is_skewed or q.is_new or q.fields) and q.last == q.had then return end
+  if not (answer or q.is_skewed or q.is_new or q.is_suspected or q.fields) and q.last == q.had then return end
   local last = digits(q.last)
   local fields = { 'last', last }
   if answer then fields[3], fields[4] = q.did, add_answer(q, seq, answer, last) end
@@ -112,6 +114,13 @@ local function close(q, seq, answer)
   if q.is_new then
     fields[#fields + 1] = 'order'
     fields[#fields + 1] = q.order
+  end
+  if q.is_suspected then
+    if q.suspected == '' then redis.call('HDEL', q.about, 'suspects')
+    else
+      fields[#fields + 1] = 'suspects'
+      fields[#fields + 1] = q.suspected
+    end
   end
   for _, word in ipairs(q.fields or {}) do fields[#fields + 1] = word end
   redis.call('HSET', q.about, unpack(fields))

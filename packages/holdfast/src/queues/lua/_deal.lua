@@ -3,7 +3,8 @@ Dealing: whatever makes something deliverable ends with deal(q), so that nobody 
 the queue or the lanes:
   take_next(q, count)   takes out of the line, in order: a list of {number, attempts, body, lane}; may stop before count
   has_more(q)           whether anything deliverable waits
-  give_back(q, item, delay_ms, reason)   what recall() returned goes back, or becomes a dead letter
+  give_back(q, item, delay_ms, reason)   what recall() returned goes back, or becomes a dead letter. No reason: that was no attempt
+  hold_back(q, item)    what take_next() returned waits, because each process has a suspect
   release_due(q)        moves what `later` has due, a bounded number: returns the number
   q.away_ms, q.later_ms   the first scores of `away` and `later`, or nil
 ]]
@@ -43,12 +44,25 @@ local function tell_one(q)
   if idle[1] then publish(q, idle[1].process, '') end
 end
 
-local function roomiest(idle)
-  local most = idle[1]
-  for place = 2, #idle do
-    if idle[place].room > most.room then most = idle[place] end
+-- Of those that may have it.
+local function roomiest(q, idle, item)
+  local most
+  for _, one in ipairs(idle) do
+    if one.room > (most and most.room or 0) and may_have(q, id_of(item.number, item.lane or ''), one.process) then most = one end
   end
   return most
+end
+
+
+-- What a process takes for itself.
+local function take_for(q, process, count)
+  local parked = {}
+  for _, item in ipairs(take_next(q, count)) do
+    if may_have(q, id_of(item.number, item.lane or ''), process) then deliver(q, parked, item, process)
+    else hold_back(q, item) end
+  end
+  park(q, parked)
+  return parked
 end
 
 local function deal(q)
@@ -58,9 +72,13 @@ local function deal(q)
   for _, one in ipairs(idle) do room = room + one.room end
   local parked, items = {}, take_next(q, math.min(room, GIFTS))
   for _, item in ipairs(items) do
-    local one = roomiest(idle)
-    one.room, one.is_changed = one.room - 1, true
-    publish(q, one.process, ' ' .. deliver(q, parked, item, one.process) .. ' ' .. item.body)
+    local one = roomiest(q, idle, item)
+    if one then
+      one.room, one.is_changed = one.room - 1, true
+      publish(q, one.process, ' ' .. deliver(q, parked, item, one.process) .. ' ' .. item.body)
+    else
+      hold_back(q, item)
+    end
   end
   park(q, parked)
   for _, one in ipairs(idle) do

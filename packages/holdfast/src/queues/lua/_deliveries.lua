@@ -17,6 +17,7 @@ q.max_attempts, q.keep_dead, q.keep_results   numbers; max_attempts 0: no bound
 --- @include "../../redis/lua/_message.lua"
 --- @include "_handle.lua"
 --- @include "_lease.lua"
+--- @include "_suspects.lua"
 
 -- How outcomes and dead letters name a message: by its number, in lanes with "@<lane>".
 local function id_of(number, lane)
@@ -44,10 +45,12 @@ local function settle(q, words)
     end
     redis.call('ZREM', q.away, unpack(handles))
   end
+  local has_suspects = suspects_of(q)
   for place = 2, #words, 2 do
-    if words[place] ~= '' and not (late and late[place / 2 - 1]) then
+    if (words[place] ~= '' or has_suspects) and not (late and late[place / 2 - 1]) then
       local token, number, _, _, lane = string.match(words[place - 1], HANDLE)
-      set_outcome(q, id_of(number, lane), 'done', token .. ' ' .. words[place])
+      if has_suspects and number then clear_suspect(q, id_of(number, lane)) end
+      if words[place] ~= '' then set_outcome(q, id_of(number, lane), 'done', token .. ' ' .. words[place]) end
     end
   end
   return late
@@ -66,6 +69,7 @@ end
 local function deliver(q, parked, item, process)
   local handle = digits(next_number(q)) .. ':' .. item.number .. ':' .. item.attempts + 1 .. ':' .. process
   if item.lane then handle = handle .. ':' .. item.lane end
+  place_suspect(q, id_of(item.number, item.lane or ''), handle, true)
   parked[#parked + 1] = handle
   parked[#parked + 1] = item.body
   return handle
@@ -111,6 +115,7 @@ end
 
 -- item: number, attempts, body
 local function bury(q, item, reason)
+  clear_suspect(q, item.id)
   local why = string.format('%.0f', item.attempts) .. ' ' .. reason
   redis.call('HSET', q.letters, item.id, item.body, 'why:' .. item.id, why)
   redis.call('ZADD', q.dead, string.format('%.0f', q.ms), item.id)
@@ -135,6 +140,10 @@ local function recall(q, handles)
       handle = handle, id = id_of(number, lane), number = number, attempts = tonumber(attempt), process = process, lane = lane,
       body = bodies[place],
     } or false
+    if bodies[place] and number and suspect_of(q, id_of(number, lane)) then
+      place_suspect(q, id_of(number, lane), '-')
+      hurry_suspect(q)
+    end
   end
   return recalled
 end

@@ -49,9 +49,11 @@ local function look_for_gone(q, process)
       if counts[place + 1] > 0 or holder.process == process then
         since_ms = nil
       elseif q.ms - since_ms >= GONE_MS then
+        local with = suspect_with(q, holder.process)
         for _, item in ipairs(recall(q, holder.handles)) do
           if item then
-            give_back(q, item, 0, 'its process ended')
+            item.is_dead = charge_crash(q, item, with)
+            give_back(q, item, 0, item.is_dead and 'its process ended, ' .. MOST_CRASHES .. ' times' or nil)
             count = count + 1
           end
         end

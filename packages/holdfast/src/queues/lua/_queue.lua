@@ -49,13 +49,21 @@ local function put_later(q, item, due_ms)
 end
 
 local function give_back(q, item, delay_ms, reason)
-  if reason and is_last(q, item.attempts) then
+  if reason and (item.is_dead or is_last(q, item.attempts)) then
     bury(q, item, reason)
-  elseif delay_ms > 0 then
+    return
+  end
+  if not reason then item.attempts = item.attempts - 1 end
+  if delay_ms > 0 then
     put_later(q, item, q.ms + delay_ms)
   else
     put_back(q, item)
   end
+end
+
+local function hold_back(q, item)
+  put_later(q, item, q.ms + HELD_BACK_MS)
+  place_suspect(q, item.number, 'later:' .. item.number .. ':' .. item.attempts)
 end
 
 -- Moves the members out of `off`. Returns {number, attempts, body} of each.
@@ -115,7 +123,7 @@ local function release_due(q)
   redis.call('ZREM', q.later, unpack(due))
   local items = unpark(q, due)
   for _, item in ipairs(items) do
-    if item.attempts > 0 then
+    if item.attempts > 0 or suspect_of(q, item.number) then
       put_back(q, item)
     else
       redis.call('RPUSH', q.line, item.number, item.body)

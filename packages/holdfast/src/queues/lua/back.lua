@@ -49,9 +49,7 @@ for place, item in ipairs(recall(q, handles)) do
     late = late or {}
     late[place - 1] = true
   else
-    local is_attempt = ARGV[at + 2] == '1'
-    if not is_attempt then item.attempts = item.attempts - 1 end
-    give_back(q, item, tonumber(ARGV[at + 1]), is_attempt and ARGV[at + 3] or nil)
+    give_back(q, item, tonumber(ARGV[at + 1]), ARGV[at + 2] == '1' and ARGV[at + 3] or nil)
   end
 end
 deal(q)

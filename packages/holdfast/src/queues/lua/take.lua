@@ -53,10 +53,7 @@ if #acks == 0 then go_on_at_maxmemory(q) end
 local late = settle(q, acks)
 return_due(q)
 local reply, parked = { late_text(late), 0, '' }, {}
-if not q.paused then
-  for _, item in ipairs(take_next(q, math.min(want, MOST_TAKEN))) do deliver(q, parked, item, process) end
-end
-park(q, parked)
+if not q.paused then parked = take_for(q, process, math.min(want, MOST_TAKEN)) end
 for place = 1, #parked do reply[place + 3] = parked[place] end
 local missing = want - #parked / 2
 local is_short = missing > 0 and has_more(q) and not q.paused

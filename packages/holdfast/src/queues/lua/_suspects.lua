@@ -1,0 +1,99 @@
+--[[
+Suspects: messages whose process ended while it had them. A process has at most one of them at a time, beside other messages, and when it
+ends, that one alone is charged. Where it had none, all that it had become suspects. So one message that ends its process takes no other
+with it: after MOST_CRASHES it is a dead letter. Needs _handle.lua.
+
+q.suspected  the field `suspects` of _about.lua: "<id> <crashes> <where> …". where: the handle of its delivery, the member of `later` that
+             holds it back, or '-'
+]]
+local MOST_CRASHES = 3
+local MOST_SUSPECTS = 1000
+-- For how long a suspect is held back whose turn it is where each process has one. Sooner when one of them is over.
+local HELD_BACK_MS = 1000
+
+-- By id; nil: there are none, as nearly always.
+local function suspects_of(q)
+  if q.suspected and not q.suspects then
+    q.suspects = {}
+    for id, crashes, where in string.gmatch(q.suspected, '(%S+) (%d) (%S+)') do
+      q.suspects[id] = { crashes = tonumber(crashes), where = where }
+    end
+  end
+  return q.suspects
+end
+
+local function suspect_of(q, id)
+  local all = suspects_of(q)
+  return all and all[id]
+end
+
+local function write_suspects(q)
+  local words = {}
+  for id, one in pairs(q.suspects) do words[#words + 1] = id .. ' ' .. one.crashes .. ' ' .. one.where end
+  table.sort(words)
+  q.suspected, q.is_suspected = table.concat(words, ' '), true
+end
+
+-- The suspect that the process has.
+local function suspect_with(q, process)
+  for _, one in pairs(suspects_of(q) or {}) do
+    local _, _, _, holder = string.match(one.where, HANDLE)
+    if holder == process and (one.is_new or redis.call('ZSCORE', q.away, one.where)) then return one end
+  end
+end
+
+local function may_have(q, id, process)
+  return not (suspect_of(q, id) and suspect_with(q, process))
+end
+
+-- where: the handle, or what holds it back. is_new: its delivery is not written yet.
+local function place_suspect(q, id, where, is_new)
+  local one = suspect_of(q, id)
+  if not one then return end
+  one.where, one.is_new = where, is_new
+  write_suspects(q)
+end
+
+-- The first one that is held back is due now, because a process may have it.
+local function hurry_suspect(q)
+  local first
+  for id, one in pairs(q.suspects) do
+    if string.find(one.where, '^%a') and (not first or id < first) then first = id end
+  end
+  if not first then return end
+  local one = q.suspects[first]
+  redis.call('ZADD', q.later, 'XX', 0, one.where)
+  one.where, q.later_ms, q.is_sooner = '-', 0, true
+  write_suspects(q)
+end
+
+-- It is done, or dead.
+local function clear_suspect(q, id)
+  if not suspect_of(q, id) then return end
+  q.suspects[id] = nil
+  write_suspects(q)
+  hurry_suspect(q)
+end
+
+-- Its process ended. with: the suspect that it had. Returns whether the message is to die.
+local function charge_crash(q, item, with)
+  local one = suspect_of(q, item.id)
+  if with and one ~= with then return false end
+  if not one then
+    q.suspected = q.suspected or ''
+    local all, ids = suspects_of(q), {}
+    for id in pairs(all) do ids[#ids + 1] = id end
+    -- One that was cancelled, or dropped from a full queue, is still among them.
+    if #ids >= MOST_SUSPECTS then
+      table.sort(ids)
+      all[ids[1]] = nil
+    end
+    one = { crashes = 0 }
+    all[item.id] = one
+  end
+  one.crashes, one.where = one.crashes + 1, '-'
+  write_suspects(q)
+  if one.crashes < MOST_CRASHES then return false end
+  item.attempts = item.attempts + one.crashes - 1
+  return true
+end
