@@ -7,7 +7,7 @@ export interface Waiting {
   readonly id: string;
   /** As `encodeValue` made it. */
   readonly body: string;
-  /** Number of deliveries that it had. */
+  /** Number of attempts that it had. */
   readonly attempts: number;
 }
 

@@ -33,7 +33,7 @@ export interface Delivery<Body = unknown, Result = unknown> {
   readonly body: Body;
   /** Larger than that of every earlier delivery of the queue. Pass it as a fence to whatever the work writes to. */
   readonly token: bigint;
-  /** 1 for the first delivery of the message. */
+  /** 1 for the first one. A delivery whose process ended was none. */
   readonly attempt: number;
   /** Aborts with DeliveryLostError when the delivery is lost: by the clock of this process, without a request. */
   readonly signal: AbortSignal;

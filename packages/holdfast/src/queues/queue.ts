@@ -44,7 +44,7 @@ export interface Message<Body = unknown> {
 
 /** A message that used up its attempts. */
 export interface DeadLetter<Body = unknown> extends Message<Body> {
-  /** Number of its deliveries. */
+  /** Number of its attempts, with the ends of processes that it was charged with where those were its last. */
   readonly attempts: number;
   /** The message of the last error, or what ended the last delivery. */
   readonly reason: string;
@@ -54,7 +54,7 @@ export interface DeadLetter<Body = unknown> extends Message<Body> {
 
 /** A message that a process has. */
 export interface InFlight<Body = unknown> extends Message<Body> {
-  /** Number of its deliveries, this one with them. */
+  /** Number of its attempts, this one with them. */
   readonly attempt: number;
   /** The token of the delivery. */
   readonly token: bigint;
@@ -66,7 +66,7 @@ export interface InFlight<Body = unknown> extends Message<Body> {
 
 /** A message that is not delivered before its time. */
 export interface Delayed<Body = unknown> extends Message<Body> {
-  /** Number of its deliveries until now: 0 unless a failed one was given back with a delay. */
+  /** Number of its attempts until now: 0 unless a failed one was given back with a delay. */
   readonly attempts: number;
   /** 0: its time has come, and it is delivered when somebody asks for a message. */
   readonly dueInMs: number;

@@ -15,7 +15,7 @@ export interface DeliveryOptions {
    * `consume()` by itself. @default "30s"
    */
   readonly deadline?: Duration | undefined;
-  /** Deliveries of a message before it becomes a dead letter; Infinity: never. @default 5 */
+  /** Attempts at a message before it becomes a dead letter; Infinity: never. The end of a process is counted apart. @default 5 */
   readonly maxAttempts?: number | undefined;
   /** Number of dead letters that are kept, the newest. @default 10_000 */
   readonly keepDead?: number | undefined;

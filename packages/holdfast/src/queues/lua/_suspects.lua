@@ -62,8 +62,8 @@ local function hurry_suspect(q)
   end
   if not first then return end
   local one = q.suspects[first]
-  redis.call('ZADD', q.later, 'XX', 0, one.where)
-  one.where, q.later_ms, q.is_sooner = '-', 0, true
+  redis.call('ZADD', q.later, 'XX', string.format('%.0f', q.ms), one.where)
+  one.where, q.later_ms, q.is_sooner = '-', q.ms, true
   write_suspects(q)
 end
 

@@ -11,6 +11,11 @@ const resendShare = 0.25;
 const firstMs = 150;
 const sleeperShare = 0.03;
 const sleepMs = 8_000;
+const mortalShare = 0.05;
+/** One process after the other ends at these times: what the first one had is taken by the time of the next. */
+const endsMs = [700, 5_700, 10_700];
+/** Longer than it takes to see that a process is gone, so that its deliveries do not come back by their deadline. */
+const patientMs = 9_000;
 
 export function drawDeliveryPlan(workload: string, seed: number, kinds: readonly Draw[]): Plan {
   const plan = drawLightPlan(workload, seed, kinds);
@@ -18,6 +23,7 @@ export function drawDeliveryPlan(workload: string, seed: number, kinds: readonly
   const processes = plan.processes.map((process) => ({ ...process, ttlMs: longestMs }));
   const sleeper = diceFor(seed, `sleeper of ${workload}`);
   if (plan.faults.length > 0 && sleeper.chance(sleeperShare)) return asleep(sleeper, { ...plan, processes });
+  if (plan.faults.length > 0 && sleeper.chance(mortalShare)) return mortal(sleeper, plan);
   if (plan.faults.length === 0 || dice.chance(calmShare)) return { ...plan, processes, faults: [] };
   if (!dice.chance(resendShare)) return { ...plan, processes };
   const faults = [...plan.faults, ...lostAnswers(dice, plan)].sort((a, b) => a.atMs - b.atMs);
@@ -29,6 +35,20 @@ function asleep(dice: Dice, plan: Plan): Plan {
   const sleep = { kind: "pause", atMs: dice.whole(firstMs, 1_000), forMs: sleepMs, value: 0 };
   const target = dice.pick(plan.processes).name;
   return { ...plan, chaosMs: sleepMs + 1_000, faults: [{ ...sleep, target }] };
+}
+
+/** Processes end again and again, with all that they have. */
+function mortal(dice: Dice, plan: Plan): Plan {
+  const processes = plan.processes.map((process) => ({ ...process, ttlMs: patientMs }));
+  const faults = endsMs.map((atMs) => {
+    return { kind: "kill", atMs, forMs: 200, value: 0, target: dice.pick(processes).name };
+  });
+  return { ...plan, processes, faults, chaosMs: patientMs + (endsMs.at(-1) ?? 0) };
+}
+
+/** Whether no delivery comes back by its deadline before its process is seen to be gone. @returns the deadline; null: any */
+export function patience({ processes }: Plan): number | null {
+  return processes.some(({ ttlMs }) => ttlMs === patientMs) ? patientMs : null;
 }
 
 export function sleeps({ faults }: Plan): boolean {

@@ -23,6 +23,7 @@ export const queue: Workload = {
     Q5: "while a process is idle, nothing deliverable waits",
     Q9: "a process that waits for no message has no free place",
     Q11: "a process that sleeps through a first lease has no free place until it takes again",
+    Q12: "the end of a process is charged to one message: no process has two suspects",
   },
   canaries: queueCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("queue", seed, kinds),
@@ -35,6 +36,7 @@ function begin(scene: Scene): Work {
     join: (caller) => new QueueCaller(caller, shared),
     look() {
       judgeWaiting(shared);
+      judgeSuspects(shared);
       noteGiven(shared);
       shared.firstLeases.judge();
     },
@@ -57,6 +59,13 @@ function judgeWaiting({ scene, view, terms }: Shared): void {
   const dueMs = view.nowMs - lookedMs;
   const late = view.away().find(({ atMs }) => atMs < dueMs);
   if (late) scene.fail("Q5", `${late.name} was due ${(view.nowMs - late.atMs).toFixed(0)} ms ago`);
+}
+
+/** Q12, between two scripts. */
+function judgeSuspects({ scene, view }: Shared): void {
+  const holders = view.suspects().map((handle) => handle.split(":")[3]);
+  const twice = holders.find((process, place) => holders.indexOf(process) < place);
+  if (twice) scene.fail("Q12", `the process ${twice} has several suspects`);
 }
 
 function judge(shared: Shared, endMs: number): void {

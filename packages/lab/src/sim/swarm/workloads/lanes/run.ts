@@ -3,6 +3,7 @@ import type { Lanes } from "holdfast";
 import type { Dice } from "../../../../chance/dice.js";
 import type { LaneRate, WhenFailed } from "../../../../history/lane-rules.js";
 import type { Caller, Scene } from "../../workload.js";
+import { patience } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
 import { LanesView } from "./view.js";
@@ -50,7 +51,7 @@ export function drawRun(scene: Scene): Shared {
   const terms: LaneTerms = {
     inFlight: dice.pick([1, 1, 1, 2, 3]),
     whenFailed: dice.pick(["park", "park", "skip", "dead-letter"] as const),
-    deadlineMs: dice.pick([1_000, 1_500, 4_000]),
+    deadlineMs: patience(scene.plan) ?? dice.pick([1_000, 1_500, 4_000]),
     maxAttempts: dice.pick([2, 3, 5]),
     backoffMs: dice.pick([0, 50, 300]),
     usesPause: dice.chance(0.2) && !isSteady,

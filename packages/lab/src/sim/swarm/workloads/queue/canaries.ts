@@ -117,7 +117,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q8",
     what: "one attempt too many",
-    seed: 15,
+    seed: 8,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "attempts >= q.max_attempts",
@@ -152,6 +152,16 @@ export const queueCanaries: readonly Canary[] = [
       file: "queues/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",
       to: "",
+    },
+  },
+  {
+    rule: "Q12",
+    what: "a process gets all suspects",
+    seed: 276,
+    change: {
+      file: "queues/lua/_suspects.lua",
+      from: "  return not (suspect_of(q, id) and suspect_with(q, process))\n",
+      to: "  return true\n",
     },
   },
 ];

@@ -1,7 +1,7 @@
 /** What a run of the queue draws for itself, and what its callers share. */
 import type { Queue, QueueOptions } from "holdfast";
 import type { Caller, Scene } from "../../workload.js";
-import { sleeps } from "../delivery-plan.js";
+import { patience, sleeps } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
 import { FirstLeases } from "./first-leases.js";
@@ -49,11 +49,11 @@ export function drawRun(scene: Scene): Shared {
   const isSteady = scene.plan.faults.length === 0 && dice.chance(0.7);
   const terms: QueueTerms = {
     order: dice.chance(0.7) ? "fifo" : "lifo",
-    deadlineMs: dice.pick([1_000, 1_500, 4_000]),
+    deadlineMs: patience(scene.plan) ?? dice.pick([1_000, 1_500, 4_000]),
     maxAttempts: dice.pick([2, 3, 5]),
     backoffMs: dice.pick([0, 50, 300]),
     maxLength: dice.chance(0.15) ? 6 : Number.POSITIVE_INFINITY,
-    concurrencies: sleeps(scene.plan) ? [32] : [1, 2, 4],
+    concurrencies: sleeps(scene.plan) ? [32] : patience(scene.plan) ? [4] : [1, 2, 4],
     usesPop: dice.chance(0.4) && !isSteady,
     usesPause: dice.chance(0.2) && !isSteady,
     isSteady,

@@ -49,6 +49,15 @@ export class QueueView {
     return this.#scored("away");
   }
 
+  /** The handles of the suspects that processes have. */
+  suspects(): string[] {
+    const text = String(this.#node.peek("HGET", this.main, "suspects") ?? "");
+    const handles = text.split(" ").filter((word) => /^\d+:/.test(word));
+    if (handles.length === 0) return [];
+    const out = new Set(this.deliveries().map(({ name }) => name));
+    return handles.filter((handle) => out.has(handle));
+  }
+
   /** The ids of all messages that are waiting, delayed or delivered. */
   ids(): string[] {
     const line = this.#texts("LRANGE", `${this.main}:line`, "0", "-1").filter((_, place) => place % 2 === 0);
