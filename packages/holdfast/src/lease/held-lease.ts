@@ -150,10 +150,11 @@ export class HeldLease implements Lease {
       return;
     }
     if (result === "released") {
-      const { name: lock, fence, context } = this;
-      const { noun } = this.#hold;
-      const heldMs = Math.round(this.#heldMs);
-      publish("holdfast:lock:released", () => ({ lock, noun, fence, heldMs }), context);
+      const told = () => {
+        const { name: lock, fence } = this;
+        return { lock, noun: this.#hold.noun, fence, heldMs: Math.round(this.#heldMs) };
+      };
+      publish("holdfast:lock:released", told, this.context);
     }
     settle(result);
   }
@@ -161,12 +162,12 @@ export class HeldLease implements Lease {
 
 /** What the events of a lease need, taken where its caller asks for it. */
 export function leaseContext(): CallerContext {
-  return callerContext(
-    "holdfast:lock:acquired",
-    "holdfast:lock:waiting",
-    "holdfast:lock:handed-out",
-    "holdfast:lock:lost",
-    "holdfast:lock:released",
+  return (
+    callerContext("holdfast:lock:acquired") ??
+    callerContext("holdfast:lock:waiting") ??
+    callerContext("holdfast:lock:handed-out") ??
+    callerContext("holdfast:lock:lost") ??
+    callerContext("holdfast:lock:released")
   );
 }
 

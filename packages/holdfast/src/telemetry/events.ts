@@ -311,9 +311,9 @@ export function isHeard(name: keyof HoldfastEvents): boolean {
 /** The async context of a caller, for events about it that are found in that of somebody else. Null: nobody's. */
 export type CallerContext = Pick<AsyncResource, "runInAsyncScope"> | null;
 
-/** Null where nobody hears these events, so that it costs nothing then. */
-export function callerContext(...names: readonly (keyof HoldfastEvents)[]): CallerContext {
-  return names.some(isHeard) ? new AsyncResource("holdfast") : null;
+/** Null where nobody hears the event, so that it costs nothing then. */
+export function callerContext(name: keyof HoldfastEvents): CallerContext {
+  return channels[name].hasSubscribers ? new AsyncResource("holdfast") : null;
 }
 
 /** @param context of the caller, where this is not its own code */
