@@ -2,11 +2,39 @@
 import assert from "node:assert/strict";
 import { DeadlockError } from "holdfast";
 import type { NounCase } from "../case.js";
+import { inTime } from "../outcome.js";
 import { rejection } from "../rejection.js";
 import { within } from "../wait.js";
 import { slow } from "../work.js";
 
 export const turnCases: readonly NounCase[] = [
+  {
+    name: "a nested update in the first function of a process that turns out to be asynchronous is told when its turn is over",
+    covers: [],
+    needs: [],
+    async run(lab) {
+      const clock = lab.manualClock();
+      const record = (await lab.holdfast({ clock })).record<number>(lab.name());
+      await record.put(0);
+      let inner = 0;
+      // No async function, and no scope before its first call.
+      const nested = record.update((value) =>
+        record.get().then(() =>
+          record
+            .update((other) => {
+              inner += 1;
+              return (other ?? 0) + 1;
+            })
+            .then(() => (value ?? 0) + 10),
+        ),
+      );
+      const told = rejection(nested);
+      await inTime(told, clock, 1_000);
+      assert.ok((await told) instanceof DeadlockError);
+      assert.equal(inner, 1);
+      assert.equal((await record.get())?.value, 1);
+    },
+  },
   {
     name: "an update within an update of the same record is told at once, however far away it is, and the others go on",
     covers: [],

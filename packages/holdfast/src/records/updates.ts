@@ -9,6 +9,7 @@ import type { Fenced } from "../fencing/fenced.js";
 import { type Enclosing, innermost, Scope } from "../scopes.js";
 import { publish } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
+import type { Alarm } from "../time/schedule.js";
 import { encodeValue } from "../values.js";
 import type { RecordContext, RecordStore, UpdateClaim } from "./record-store.js";
 import type { RecordTarget } from "./settings.js";
@@ -90,6 +91,8 @@ export class Updates {
   readonly #lanes = new Map<string, Lane>();
   readonly #pauses = new Set<Pending<void>>();
   #closed = false;
+  /** A function of a caller has returned a promise, or will: one that does so first is found out by its next call. */
+  #areAsync = false;
 
   constructor(store: RecordStore, context: UpdateContext) {
     this.#store = store;
@@ -188,10 +191,18 @@ export class Updates {
 
   async #change(turn: Turn, before: unknown, version: bigint): Promise<unknown> {
     const { schedule } = this.#context;
+    // A function that returns at once needs no scope, and a scope costs every promise of the process.
+    this.#areAsync ||= turn.change.constructor.name === "AsyncFunction";
+    const call = () => turn.change(before, version);
+    let alarm: Alarm | null = null;
     turn.isLive = true;
-    const alarm = schedule.after(LONGEST_CHANGE_MS, () => this.#passOn(turn));
     try {
-      return await new Scope(turn).run(() => turn.change(before, version));
+      const changed = this.#areAsync ? new Scope(turn).run(call) : call();
+      if (isPromise(changed)) {
+        this.#areAsync = true;
+        alarm = schedule.after(LONGEST_CHANGE_MS, () => this.#passOn(turn));
+      }
+      return await changed;
     } finally {
       turn.isLive = false;
       schedule.cancel(alarm);
@@ -261,6 +272,10 @@ export class Updates {
   #nowMs(): number {
     return this.#context.schedule.clock.now().monoMs;
   }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null)?.then === "function";
 }
 
 function closedError(): ClosedError {
