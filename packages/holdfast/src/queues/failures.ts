@@ -51,8 +51,8 @@ export class Failures {
 
   /** Tells that so many handlers still run after their time-out that the consumer takes nothing more. */
   tellStuck(handlers: number): void {
-    const why = `${handlers} handlers of ${this.#name} still run after their timeout: the consumer takes nothing more until one ends`;
-    warnOnce("HOLDFAST_STUCK", `${why}; end them when the signal of the delivery aborts`);
+    const why = `a consumer of ${this.#name} takes nothing more: handlers that still run after their timeout: ${handlers}`;
+    warnOnce("HOLDFAST_STUCK", `${why}; end a handler when the signal of its delivery aborts`);
     publish("holdfast:queue:stuck", () => ({ queue: this.#queue, handlers }), this.#context);
   }
 
