@@ -309,7 +309,7 @@ export function isHeard(name: keyof HoldfastEvents): boolean {
 }
 
 /** The async context of a caller, for events about it that are found in that of somebody else. Null: nobody's. */
-export type CallerContext = Pick<AsyncResource, "runInAsyncScope"> | null;
+export type CallerContext = { runInAsyncScope(call: () => void): unknown } | null;
 
 /** Null where nobody hears the event, so that it costs nothing then. */
 export function callerContext(name: keyof HoldfastEvents): CallerContext {

@@ -28,6 +28,8 @@ interface Snapshot {
   readonly due: readonly string[];
   /** The suspects by their numbers, and where each is: a handle, what holds it back, or "-". */
   readonly suspects: ReadonlyMap<string, string>;
+  /** The members of `later`. */
+  readonly delayed: readonly string[];
 }
 
 /** Repeats itself for the same seed. */
@@ -50,6 +52,7 @@ async function snapshot(): Promise<Snapshot> {
     string,
     string,
   ];
+  const nowMs = await serverMs();
   const [words, returned, delayed, out, fields, letters, idlers, paused, overdue, due, suspects] =
     await Promise.all([
       redis.lrange(line, 0, -1),
@@ -61,13 +64,14 @@ async function snapshot(): Promise<Snapshot> {
       redis.zcard(idle),
       redis.hget(about, "paused"),
       redis.zrangebyscore(away, 0, 1, "LIMIT", 0, 16),
-      redis.zrangebyscore(later, 0, 1, "LIMIT", 0, 16),
+      redis.zrangebyscore(later, 0, nowMs, "LIMIT", 0, 16),
       redis.hget(about, "suspects"),
     ]);
   return {
     line: words.filter((_, place) => place % 2 === 0),
     again: returned.map(numberOf),
     later: delayed.map(numberOf),
+    delayed,
     away: out,
     off: fields,
     dead: letters,
@@ -79,6 +83,21 @@ async function snapshot(): Promise<Snapshot> {
       [...(suspects ?? "").matchAll(/(\S+) \d (\S+)/g)].map(([, id, at]) => [id, at] as [string, string]),
     ),
   };
+}
+
+async function serverMs(): Promise<number> {
+  const [seconds, us] = await redis.time();
+  return Number(seconds) * 1_000 + Number(us) / 1_000;
+}
+
+/** Those that are held back wait for the others, and not for the clock. */
+async function holdSuspects(): Promise<void> {
+  const later = `${keys()[0]}:later`;
+  const nowMs = await serverMs();
+  for (const at of (await snapshot()).suspects.values()) {
+    const dueMs = await redis.zscore(later, at);
+    if (dueMs !== null && Number(dueMs) > nowMs) await redis.zadd(later, "XX", nowMs + 60_000, at);
+  }
 }
 
 function numberOf(member: string): string {
@@ -106,6 +125,7 @@ class Walk {
     for (let place = 0; place < 3; place += 1) await this.#join();
     for (let step = 0; step < count; step += 1) {
       await this.#step();
+      await holdSuspects();
       await this.#collect();
       await this.#check();
     }
@@ -196,13 +216,17 @@ class Walk {
   }
 
   /** The suspects that are held back and come now, because others are over: the first ones. */
-  #hurried({ suspects, away }: Snapshot, acked: ReadonlySet<string>, overdue: readonly string[]): string[] {
+  #hurried(
+    { suspects, away, delayed }: Snapshot,
+    acked: ReadonlySet<string>,
+    overdue: readonly string[],
+  ): string[] {
     const isSuspect = (handle: string): boolean => suspects.has(numberOf(handle)) && away.includes(handle);
     const over = [...acked, ...overdue].filter(isSuspect);
     const dead = overdue.filter(
       (handle) => isSuspect(handle) && Number(handle.split(":")[2]) >= MAX_ATTEMPTS,
     );
-    const waiting = [...suspects].filter(([, at]) => /^[a-z]/.test(at)).sort();
+    const waiting = [...suspects].filter(([, at]) => delayed.includes(at)).sort();
     return waiting.slice(0, over.length + dead.length).map(([, at]) => at);
   }
 

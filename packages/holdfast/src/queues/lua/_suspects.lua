@@ -56,15 +56,23 @@ end
 
 -- The first one that is held back is due now, because a process may have it.
 local function hurry_suspect(q)
-  local first
+  local ids = {}
   for id, one in pairs(q.suspects) do
-    if string.find(one.where, '^%a') and (not first or id < first) then first = id end
+    if string.find(one.where, '^%a') then ids[#ids + 1] = id end
   end
-  if not first then return end
-  local one = q.suspects[first]
-  redis.call('ZADD', q.later, 'XX', string.format('%.0f', q.ms), one.where)
-  one.where, q.later_ms, q.is_sooner = '-', q.ms, true
-  write_suspects(q)
+  table.sort(ids)
+  for _, id in ipairs(ids) do
+    local one = q.suspects[id]
+    local member = one.where
+    one.where = '-'
+    write_suspects(q)
+    -- It may have been due already.
+    if redis.call('ZSCORE', q.later, member) then
+      redis.call('ZADD', q.later, string.format('%.0f', q.ms), member)
+      q.later_ms, q.is_sooner = q.ms, true
+      return
+    end
+  end
 end
 
 -- It is done, or dead.
