@@ -292,7 +292,7 @@ local function hold_back(q, item)
   drop_out(rec, item.number)
   put_back(q, rec, item, HELD_BACK_MS)
   local member = q.when_failed == 's' and 'back:' .. item.number .. ':' .. item.lane or 'park:' .. item.lane
-  place_suspect(q, id_of(item.number, item.lane), member)
+  hold_suspect(q, id_of(item.number, item.lane), member)
   arrange(q, rec)
 end
 

@@ -116,10 +116,13 @@ local function close(q, seq, answer)
     fields[#fields + 1] = q.order
   end
   if q.is_suspected then
-    if q.suspected == '' then redis.call('HDEL', q.about, 'suspects')
+    local words = {}
+    for id, one in pairs(q.suspects) do words[#words + 1] = id .. ' ' .. one.crashes .. ' ' .. one.where end
+    table.sort(words)
+    if not words[1] then redis.call('HDEL', q.about, 'suspects')
     else
       fields[#fields + 1] = 'suspects'
-      fields[#fields + 1] = q.suspected
+      fields[#fields + 1] = table.concat(words, ' ')
     end
   end
   for _, word in ipairs(q.fields or {}) do fields[#fields + 1] = word end

@@ -69,7 +69,7 @@ end
 local function deliver(q, parked, item, process)
   local handle = digits(next_number(q)) .. ':' .. item.number .. ':' .. item.attempts + 1 .. ':' .. process
   if item.lane then handle = handle .. ':' .. item.lane end
-  place_suspect(q, id_of(item.number, item.lane or ''), handle, true)
+  give_suspect(q, id_of(item.number, item.lane or ''), handle, process)
   parked[#parked + 1] = handle
   parked[#parked + 1] = item.body
   return handle
@@ -141,7 +141,7 @@ local function recall(q, handles)
       body = bodies[place],
     } or false
     if bodies[place] and number and suspect_of(q, id_of(number, lane)) then
-      place_suspect(q, id_of(number, lane), '-')
+      return_suspect(q, id_of(number, lane))
       hurry_suspect(q)
     end
   end

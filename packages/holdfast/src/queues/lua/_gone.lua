@@ -49,7 +49,7 @@ local function look_for_gone(q, process)
       if counts[place + 1] > 0 or holder.process == process then
         since_ms = nil
       elseif q.ms - since_ms >= GONE_MS then
-        local with = suspect_with(q, holder.process)
+        local with = suspects_out(q)[holder.process]
         for _, item in ipairs(recall(q, holder.handles)) do
           if item then
             item.is_dead = charge_crash(q, item, with)

@@ -63,7 +63,7 @@ end
 
 local function hold_back(q, item)
   put_later(q, item, q.ms + HELD_BACK_MS)
-  place_suspect(q, item.number, 'later:' .. item.number .. ':' .. item.attempts)
+  hold_suspect(q, item.number, 'later:' .. item.number .. ':' .. item.attempts)
 end
 
 -- Moves the members out of `off`. Returns {number, attempts, body} of each.

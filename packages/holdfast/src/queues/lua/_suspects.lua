@@ -27,31 +27,40 @@ local function suspect_of(q, id)
   return all and all[id]
 end
 
-local function write_suspects(q)
-  local words = {}
-  for id, one in pairs(q.suspects) do words[#words + 1] = id .. ' ' .. one.crashes .. ' ' .. one.where end
-  table.sort(words)
-  q.suspected, q.is_suspected = table.concat(words, ' '), true
-end
-
--- The suspect that the process has.
-local function suspect_with(q, process)
-  for _, one in pairs(suspects_of(q) or {}) do
-    local _, _, _, holder = string.match(one.where, HANDLE)
-    if holder == process and (one.is_new or redis.call('ZSCORE', q.away, one.where)) then return one end
+-- By process: the suspect that it has.
+local function suspects_out(q)
+  if not q.suspects_out then
+    q.suspects_out = {}
+    for _, one in pairs(suspects_of(q) or {}) do
+      local _, _, _, holder = string.match(one.where, HANDLE)
+      if holder and redis.call('ZSCORE', q.away, one.where) then q.suspects_out[holder] = one end
+    end
   end
+  return q.suspects_out
 end
 
 local function may_have(q, id, process)
-  return not (suspect_of(q, id) and suspect_with(q, process))
+  return not (suspect_of(q, id) and suspects_out(q)[process])
 end
 
--- where: the handle, or what holds it back. is_new: its delivery is not written yet.
-local function place_suspect(q, id, where, is_new)
+-- where: what holds it back.
+local function hold_suspect(q, id, where)
+  local one = suspect_of(q, id)
+  if one then one.where, q.is_suspected = where, true end
+end
+
+-- Its delivery is over.
+local function return_suspect(q, id)
+  hold_suspect(q, id, '-')
+  q.suspects_out = nil
+end
+
+-- A delivery that is written soon.
+local function give_suspect(q, id, handle, process)
   local one = suspect_of(q, id)
   if not one then return end
-  one.where, one.is_new = where, is_new
-  write_suspects(q)
+  suspects_out(q)[process] = one
+  one.where, q.is_suspected = handle, true
 end
 
 -- The first one that is held back is due now, because a process may have it.
@@ -64,8 +73,7 @@ local function hurry_suspect(q)
   for _, id in ipairs(ids) do
     local one = q.suspects[id]
     local member = one.where
-    one.where = '-'
-    write_suspects(q)
+    one.where, q.is_suspected = '-', true
     -- It may have been due already.
     if redis.call('ZSCORE', q.later, member) then
       redis.call('ZADD', q.later, string.format('%.0f', q.ms), member)
@@ -78,8 +86,7 @@ end
 -- It is done, or dead.
 local function clear_suspect(q, id)
   if not suspect_of(q, id) then return end
-  q.suspects[id] = nil
-  write_suspects(q)
+  q.suspects[id], q.is_suspected, q.suspects_out = nil, true, nil
   hurry_suspect(q)
 end
 
@@ -89,18 +96,17 @@ local function charge_crash(q, item, with)
   if with and one ~= with then return false end
   if not one then
     q.suspected = q.suspected or ''
-    local all, ids = suspects_of(q), {}
-    for id in pairs(all) do ids[#ids + 1] = id end
-    -- One that was cancelled, or dropped from a full queue, is still among them.
-    if #ids >= MOST_SUSPECTS then
-      table.sort(ids)
-      all[ids[1]] = nil
+    local all, count, first = suspects_of(q), 0, nil
+    for id in pairs(all) do
+      count = count + 1
+      if not first or id < first then first = id end
     end
+    -- One that was cancelled, or dropped from a full queue, is still among them.
+    if count >= MOST_SUSPECTS then all[first] = nil end
     one = { crashes = 0 }
     all[item.id] = one
   end
-  one.crashes, one.where = one.crashes + 1, '-'
-  write_suspects(q)
+  one.crashes, one.where, q.is_suspected = one.crashes + 1, '-', true
   if one.crashes < MOST_CRASHES then return false end
   item.attempts = item.attempts + one.crashes - 1
   return true

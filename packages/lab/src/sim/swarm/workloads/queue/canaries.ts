@@ -160,7 +160,7 @@ export const queueCanaries: readonly Canary[] = [
     seed: 276,
     change: {
       file: "queues/lua/_suspects.lua",
-      from: "  return not (suspect_of(q, id) and suspect_with(q, process))\n",
+      from: "  return not (suspect_of(q, id) and suspects_out(q)[process])\n",
       to: "  return true\n",
     },
   },
