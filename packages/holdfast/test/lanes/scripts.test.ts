@@ -334,6 +334,21 @@ test("drop-oldest: the oldest that waits goes, never one in flight", async () =>
   expect(await b.ack(handle)).toEqual([]);
 });
 
+test("a lane whose first message may have ended its process keeps its order, also with skip", async () => {
+  const [c, d] = [open("c", { whenFailed: "skip" }), open("d", { whenFailed: "skip" })];
+  await c.push(["x", "j1"], ["y", "j2"], ["x", "j3"], ["y", "j4"]);
+  const given = await d.take(2);
+  await d.scripts.extend(handles(given), 30_000);
+  d.die();
+  await c.scripts.look(0);
+  lab.pass(3_100);
+  await c.scripts.look(0);
+  const first = await c.take(9);
+  expect(bodies(first)).toEqual(["j1"]);
+  expect(bodies(await c.take(9))).toEqual([]);
+  expect(bodies(await c.take(9, handles(first))).sort()).toEqual(["j2", "j3"]);
+});
+
 test("a lost process: its messages come back in order after two looks, and no look polls for it", async () => {
   const b = open("b", { inFlight: 2 });
   await a.push(["x", "j1"], ["x", "j2"], ["x", "j3"], ["y", "j4"]);

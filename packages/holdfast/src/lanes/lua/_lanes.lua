@@ -290,10 +290,11 @@ end
 local function hold_back(q, item)
   local rec = change(q, item.lane)
   drop_out(rec, item.number)
-  put_back(q, rec, item, HELD_BACK_MS)
-  local member = q.when_failed == 's' and 'back:' .. item.number .. ':' .. item.lane or 'park:' .. item.lane
-  hold_suspect(q, id_of(item.number, item.lane), member)
-  arrange(q, rec)
+  put_back(q, rec, item, 0)
+  -- No handler failed, so that the lane keeps its order, whatever it does after a failure.
+  rec.till = math.max(rec.till, math.ceil(q.ms + HELD_BACK_MS))
+  look_later(q, rec, rec.till)
+  hold_suspect(q, id_of(item.number, item.lane), 'park:' .. item.lane)
 end
 
 local function unpark(q, name)
