@@ -36,7 +36,7 @@ const CLIENTS = [
 ];
 
 test.each(CLIENTS)(
-  "a consumer over $title goes on when its closed client is connected again, is told of by an event, and ends no process",
+  "a consumer over $title goes on when its closed client is connected again; an event tells the outage, and no process ends",
   async ({ make }) => {
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);

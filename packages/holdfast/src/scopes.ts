@@ -33,11 +33,6 @@ export class Scope {
   }
 }
 
-/** Whether the code runs within anything. */
-export function isWithin(): boolean {
-  return scopes.getStore() !== undefined;
-}
-
 /** The first one that `find` knows, from this one outwards. */
 export function innermost<Found>(
   find: (what: Enclosing) => Found | null,

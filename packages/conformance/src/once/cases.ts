@@ -233,11 +233,8 @@ const failures: readonly NounCase[] = [
       await running;
     },
   },
-];
-
-const deaths: readonly NounCase[] = [
   {
-    name: "a call within the work of its own key is told at once, and one whose run waits for its caller is told within seconds",
+    name: "a call within the work of its own key rejects at once, and a run and a caller that wait for each other do so within seconds",
     covers: [],
     needs: [],
     waits: true,
@@ -263,6 +260,9 @@ const deaths: readonly NounCase[] = [
       assert.ok((told[0] as PromiseRejectedResult).reason instanceof DeadlockError);
     },
   },
+];
+
+const deaths: readonly NounCase[] = [
   {
     name: "a process that dies in the middle lets the next one run, with a larger fence",
     covers: ["Redisson: a lock of a dead process is freed by its lease"],

@@ -1,21 +1,27 @@
 /** What the function of an update may do to others: user code has a bound. */
 import assert from "node:assert/strict";
 import { DeadlockError } from "holdfast";
-import type { NounCase } from "../case.js";
+import type { NounCase, NounLab } from "../case.js";
 import { inTime } from "../outcome.js";
 import { rejection } from "../rejection.js";
 import { within } from "../wait.js";
 import { slow } from "../work.js";
 
+/** A record that counts, and the clock of its process. */
+async function counter(lab: NounLab) {
+  const clock = lab.manualClock();
+  const record = (await lab.holdfast({ clock })).record<number>(lab.name());
+  await record.put(0);
+  return { clock, record };
+}
+
 export const turnCases: readonly NounCase[] = [
   {
-    name: "a nested update in the first function of a process that turns out to be asynchronous is told when its turn is over",
+    name: "an update within the first function of a process that turns out to be asynchronous rejects when its turn is over",
     covers: [],
     needs: [],
     async run(lab) {
-      const clock = lab.manualClock();
-      const record = (await lab.holdfast({ clock })).record<number>(lab.name());
-      await record.put(0);
+      const { clock, record } = await counter(lab);
       let inner = 0;
       // No async function, and no scope before its first call.
       const nested = record.update((value) =>
@@ -36,7 +42,7 @@ export const turnCases: readonly NounCase[] = [
     },
   },
   {
-    name: "an update within an update of the same record is told at once, however far away it is, and the others go on",
+    name: "an update within an update of the same record rejects at once, however far away it is, and the others go on",
     covers: [],
     needs: [],
     async run(lab) {
@@ -78,9 +84,7 @@ export const turnCases: readonly NounCase[] = [
     covers: [],
     needs: [],
     async run(lab) {
-      const clock = lab.manualClock();
-      const record = (await lab.holdfast({ clock })).record<number>(lab.name());
-      await record.put(0);
+      const { clock, record } = await counter(lab);
       let seen = 0;
       const { work, began, end } = slow(() => seen + 1);
       const late = record.update((value) => {

@@ -13,6 +13,8 @@ export interface CircleStep {
   readonly fence: bigint;
 }
 
+const TOGETHER = "release what the code holds, and try again; take locks in the same order everywhere";
+const ONCE = "call the work itself, and not hf.once within it";
 /** What to do where code waits for itself. */
 const ALONE = {
   mutex: "release it first, or make the mutex reentrant",
@@ -42,12 +44,7 @@ export class DeadlockError extends HoldfastError {
         ? `${describe(owner)} holds '${name}' and waits for '${next.name}'`
         : `the code that waits ${noun === "record" ? "is in an update of" : "holds"} '${name}'`;
     });
-    const remedy =
-      circle.length > 1
-        ? "release what the code holds, and try again; take locks in the same order everywhere"
-        : lock.startsWith("once:")
-          ? "call the work itself, and not hf.once within it"
-          : ALONE[noun];
+    const remedy = circle.length > 1 ? TOGETHER : lock.startsWith("once:") ? ONCE : ALONE[noun];
     super(`the wait for '${lock}' can never end, because ${held.join(", ")}: ${remedy}`);
     this.lock = lock;
     this.circle = circle;

@@ -116,17 +116,23 @@ export class HeldLease implements Lease {
     if (this.#loss || this.#released) return;
     const lateMs = reason === "expired" ? this.#lateMs : 0;
     this.#loss = withoutStack(() => new LeaseLostError(this.name, this.fence, reason, lateMs));
-    const { name: lock, fence } = this;
-    const { noun } = this.#hold;
-    const about = () => ({ lock, noun, fence, heldMs: this.#heldMs });
     if (reason === "transferred")
       publish(
         "holdfast:lock:handed-out",
-        () => ({ ...about(), heldMs: Math.round(this.#heldMs) }),
+        () => ({ ...this.#about, heldMs: Math.round(this.#heldMs) }),
         this.context,
       );
-    else publish("holdfast:lock:lost", () => ({ ...about(), reason, lateMs }), this.context);
+    else
+      publish(
+        "holdfast:lock:lost",
+        () => ({ ...this.#about, reason, lateMs, heldMs: this.#heldMs }),
+        this.context,
+      );
     this.#controller?.abort(this.#loss);
+  }
+
+  get #about() {
+    return { lock: this.name, noun: this.#hold.noun, fence: this.fence };
   }
 
   get #heldMs(): number {
@@ -150,11 +156,11 @@ export class HeldLease implements Lease {
       return;
     }
     if (result === "released") {
-      const told = () => {
-        const { name: lock, fence } = this;
-        return { lock, noun: this.#hold.noun, fence, heldMs: Math.round(this.#heldMs) };
-      };
-      publish("holdfast:lock:released", told, this.context);
+      publish(
+        "holdfast:lock:released",
+        () => ({ ...this.#about, heldMs: Math.round(this.#heldMs) }),
+        this.context,
+      );
     }
     settle(result);
   }

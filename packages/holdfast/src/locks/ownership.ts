@@ -6,7 +6,7 @@
  * with the outer leases in common. A scope is over with its lease: code that outlives it belongs to nobody.
  */
 import type { Lease } from "../lease/lease.js";
-import { type Enclosing, innermost, isWithin, Scope } from "../scopes.js";
+import { type Enclosing, innermost, Scope } from "../scopes.js";
 import type { LockNoun } from "../telemetry/events.js";
 import type { Random } from "../time/random.js";
 
@@ -66,7 +66,7 @@ export class Ownership {
   /** The owner that the caller names by an object, else the scope in which the code runs, else null. */
   of(explicit: object | undefined): LockOwner | null {
     if (explicit !== undefined) return this.#ownerNamed(explicit);
-    return isWithin() ? (innermost((what) => scopeOf(what, this))?.owner ?? null) : null;
+    return innermost((what) => scopeOf(what, this))?.owner ?? null;
   }
 
   /** Notes that the owner that the caller named holds the lease. A scope needs no note: it owns the lease of its `run`. */

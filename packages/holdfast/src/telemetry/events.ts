@@ -313,7 +313,7 @@ export type CallerContext = { runInAsyncScope(call: () => void): unknown } | nul
 
 /** Null where nobody hears the event, so that it costs nothing then. */
 export function callerContext(name: keyof HoldfastEvents): CallerContext {
-  return channels[name].hasSubscribers ? new AsyncResource("holdfast") : null;
+  return isHeard(name) ? new AsyncResource("holdfast") : null;
 }
 
 /** @param context of the caller, where this is not its own code */

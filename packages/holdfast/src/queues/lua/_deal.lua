@@ -48,7 +48,7 @@ end
 local function roomiest(q, idle, item)
   local most
   for _, one in ipairs(idle) do
-    if one.room > (most and most.room or 0) and may_have(q, id_of(item.number, item.lane or ''), one.process) then most = one end
+    if one.room > (most and most.room or 0) and may_have(q, id_of(item.number, item.lane), one.process) then most = one end
   end
   return most
 end
@@ -58,7 +58,7 @@ end
 local function take_for(q, process, count)
   local parked = {}
   for _, item in ipairs(take_next(q, count)) do
-    if may_have(q, id_of(item.number, item.lane or ''), process) then deliver(q, parked, item, process)
+    if may_have(q, id_of(item.number, item.lane), process) then deliver(q, parked, item, process)
     else hold_back(q, item) end
   end
   park(q, parked)

@@ -21,7 +21,7 @@ q.max_attempts, q.keep_dead, q.keep_results   numbers; max_attempts 0: no bound
 
 -- How outcomes and dead letters name a message: by its number, in lanes with "@<lane>".
 local function id_of(number, lane)
-  return lane == '' and number or number .. '@' .. lane
+  return (lane or '') == '' and number or number .. '@' .. lane
 end
 
 local function set_outcome(q, number, kind, text)
@@ -69,7 +69,7 @@ end
 local function deliver(q, parked, item, process)
   local handle = digits(next_number(q)) .. ':' .. item.number .. ':' .. item.attempts + 1 .. ':' .. process
   if item.lane then handle = handle .. ':' .. item.lane end
-  give_suspect(q, id_of(item.number, item.lane or ''), handle, process)
+  give_suspect(q, id_of(item.number, item.lane), handle, process)
   parked[#parked + 1] = handle
   parked[#parked + 1] = item.body
   return handle

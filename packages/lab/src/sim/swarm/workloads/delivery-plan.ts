@@ -46,7 +46,7 @@ function mortal(dice: Dice, plan: Plan): Plan {
   return { ...plan, processes, faults, chaosMs: patientMs + (endsMs.at(-1) ?? 0) };
 }
 
-/** Whether no delivery comes back by its deadline before its process is seen to be gone. @returns the deadline; null: any */
+/** The deadline of a run whose deliveries come back because their processes are gone, and not by it; null: any. */
 export function patience({ processes }: Plan): number | null {
   return processes.some(({ ttlMs }) => ttlMs === patientMs) ? patientMs : null;
 }
