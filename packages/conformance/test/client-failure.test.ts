@@ -15,6 +15,7 @@ import { createClient } from "redis";
 import { createClient as createClient4 } from "redis4";
 import { createClient as createClient5 } from "redis5";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { CALLS } from "./calls.js";
 
 interface Opened {
   readonly client: RedisClientLike;
@@ -103,25 +104,14 @@ function open({ client, close }: Opened, options: HoldfastOptions = {}): Holdfas
   return hf;
 }
 
-/** One call of every noun that sends something. */
+/** Every call of every noun, and waits. */
 function callsOf(hf: Holdfast): Promise<unknown>[] {
-  const limit = { max: 1, per: "1h" } as const;
   return [
-    hf.mutex("n").tryAcquire(),
+    ...Object.values(CALLS).map(async (call) => call(hf)),
     hf.mutex("m").acquire({ wait: CALL_MS }),
-    hf.rwLock("r").read().acquire({ wait: CALL_MS }),
-    hf.semaphore("s", { permits: 2 }).acquire({ wait: CALL_MS }),
-    hf.multiLock([hf.mutex("a"), hf.mutex("b")]).acquire({ wait: CALL_MS }),
-    hf.limit("l", { ...limit, timeout: CALL_MS }).take("k"),
-    hf.record("r").put(1),
-    hf.queue("q").push("body"),
+    hf.multiLock([hf.mutex("c"), hf.mutex("d")]).acquire({ wait: CALL_MS }),
     hf.queue("p").receive({ wait: CALL_MS }),
-    hf.signal("s").emit(),
-    hf.signal("s").emitOne(),
     hf.signal("s").wait({ wait: CALL_MS }),
-    hf.once("k", () => 1, { keep: "1h" }),
-    hf.event("e").set(),
-    hf.latch("l", 2).countDown(),
     hf.barrier("b", 2).wait({ wait: CALL_MS }),
     hf.election("e").campaign({ wait: CALL_MS }),
   ];

@@ -370,13 +370,13 @@ export async function tellCaller<Value>(promise: Promise<Value>): Promise<Value>
   }
 }
 
-/** Whether the same request may have an answer later, without anybody mending anything. */
+/** Whether the same request may have an answer later, without a change of this program. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ServerError || error instanceof UnavailableError) return error.passing;
   return error instanceof IndeterminateError || error instanceof ClientOverloadedError;
 }
 
-/** Whether the error says that the same request fails until somebody acts. */
+/** Whether the error says that the same request fails until this program, or its rights, are changed. */
 export function isLasting(error: unknown): error is ServerError | UnavailableError {
   return (error instanceof ServerError || error instanceof UnavailableError) && !error.passing;
 }

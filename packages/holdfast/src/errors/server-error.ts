@@ -24,7 +24,7 @@ export type KnownServerCode =
 
 interface Cause {
   readonly remedy: string;
-  /** Whether the cause can disappear without anybody's action. */
+  /** Whether the cause goes by itself, or is mended by whoever runs the server, while the same program waits. */
   readonly passing: boolean;
 }
 
@@ -42,8 +42,8 @@ const CAUSES: Readonly<Record<KnownServerCode, Cause>> = {
   READONLY: passing("connect to the primary; during a failover this passes"),
   MASTERDOWN: passing("connect to the primary; during a failover this passes"),
   NOREPLICAS: passing("bring back the replicas that min-replicas-to-write asks for"),
-  OOM: lasting("raise maxmemory or remove data; no maxmemory-policy but noeviction is safe for locks"),
-  MISCONF: lasting("the server cannot save its data: free its disk, or look into its log"),
+  OOM: passing("raise maxmemory or remove data; no maxmemory-policy but noeviction is safe for locks"),
+  MISCONF: passing("the server cannot save its data: free its disk, or look into its log"),
   LOADING: passing("the server is starting: wait"),
   BUSY: passing("another program's script blocks the server: wait, or end it with SCRIPT KILL"),
   CLUSTERDOWN: passing("wait, or look at the nodes of the cluster"),
@@ -78,7 +78,10 @@ export class ServerError extends HoldfastError {
   readonly code = ServerError.code;
   /** The server's name of the cause: NOPERM, WRONGTYPE, OOM… or ERR when it has none. */
   readonly serverCode: KnownServerCode | (string & {});
-  /** Whether the same call may succeed later without anybody's action. An acquire that waits goes on then. */
+  /**
+   * Whether the same call may succeed later without a change of this program or of its rights: the cause goes by itself, or whoever runs
+   * the server mends it. Whoever waits goes on waiting then.
+   */
   readonly passing: boolean;
   /** The remedy, which the message has as well; null for an unknown error. */
   readonly remedy: string | null;

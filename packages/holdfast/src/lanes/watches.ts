@@ -31,6 +31,7 @@ export interface WatchSettings {
 export type PlaceAndOutcome<Outcome> = Place & { readonly outcome?: Outcome };
 
 type WatchContext = Pick<RedisContext, "subscriber" | "schedule"> & {
+  readonly port: Pick<RedisContext["port"], "onClosed">;
   readonly inbox: Pick<RedisContext["inbox"], "open" | "serve" | "rest">;
 };
 
@@ -71,12 +72,13 @@ export class Watches<Outcome> {
   readonly #timer: BatchTimer<Watching<Outcome>>;
   readonly #watching = new Set<Watching<Outcome>>();
   /** How to end each stream and each wait. */
-  readonly #ends = new Set<(error: ClosedError) => void>();
+  readonly #ends = new Set<(error: HoldfastError) => void>();
   #closed = false;
 
   constructor(context: WatchContext, source: PlaceSource<Outcome>) {
     this.#context = context;
     this.#source = source;
+    context.port.onClosed?.((error) => this.#endAll(error));
     context.inbox.serve({ waits: () => this.#watching.size > 0, turned() {} });
     this.#timer = new BatchTimer(context.schedule, {
       visit: (watching) => void this.#look(watching),
@@ -89,7 +91,7 @@ export class Watches<Outcome> {
   stream(ticket: Ticket, { everyMs, signal }: WatchSettings): Stream<PlaceAndOutcome<Outcome>> {
     let stop = (): void => {};
     let stopListening = (): void => {};
-    const close = (error: ClosedError): void => stream.fail(error);
+    const close = (error: HoldfastError): void => stream.fail(error);
     const stream = new Stream<PlaceAndOutcome<Outcome>>(1, () => {
       stop();
       stopListening();
@@ -135,7 +137,7 @@ export class Watches<Outcome> {
     let trouble: HoldfastError | null = null;
     let isKnown = false;
     let isLate = waitMs === 0;
-    const close = (error: ClosedError): void => pending.reject(error);
+    const close = (error: HoldfastError): void => pending.reject(error);
     const pending = new Pending<Outcome | null>(this.#context.schedule, {
       waitMs,
       signal,
@@ -174,7 +176,11 @@ export class Watches<Outcome> {
   /** Ends every stream and every wait. */
   close(): void {
     this.#closed = true;
-    for (const end of [...this.#ends]) end(closedError());
+    this.#endAll(closedError);
+  }
+
+  #endAll(error: () => HoldfastError): void {
+    for (const end of [...this.#ends]) end(error());
   }
 
   get #nowMs(): number {

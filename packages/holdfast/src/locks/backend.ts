@@ -175,13 +175,17 @@ export interface LockBackend {
    * nobody sees a part of it. Null: the store cannot take these names together. A store that can take no names together leaves the
    * method out. Rejects when the outcome is unknown; then call `abandon` of each.
    */
-  takeAll?(claims: readonly StoreClaim[]): Promise<Taken> | null;
+  takeAll?(claims: readonly StoreClaim[]): Promise<Taken | null>;
   /**
    * Gives the name to one claim in line, whatever its place, or changes nothing. The observer of that claim receives the grant. A
    * store that cannot do this leaves the method out. Rejects when the outcome is unknown.
    * @param to the id of the claim, as `inspection` shows it
    */
   transfer?(holder: Holder, to: string): Promise<Transfer>;
+  /** The error of every request, when none is answered before this program acts; null: requests are answered. Absent: it does not tell. */
+  away?(): HoldfastError | null;
+  /** Calls back when `away` begins. @param listener with a function that makes the error for each wait that ends */
+  onAway?(listener: (error: () => HoldfastError) => void): void;
   /** The state of locks, whoever holds them. */
   readonly inspection: LockInspection;
   /** Ends all waits and the background work. Resolves when the last request is sent. */

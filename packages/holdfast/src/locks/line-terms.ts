@@ -30,7 +30,7 @@ export interface Share extends Pick<Claim, "mode" | "weight" | "permits"> {
 }
 
 export interface LineParts {
-  readonly backend: Pick<LockBackend, "claim" | "longestTtl">;
+  readonly backend: Pick<LockBackend, "claim" | "longestTtl" | "away" | "onAway">;
   readonly keeper: Keeper;
   readonly schedule: Schedule;
   readonly random: Random;

@@ -28,6 +28,9 @@ export class Lines implements LockKind {
   constructor(parts: LineParts, ownership: Ownership) {
     this.ownership = ownership;
     this.#parts = parts;
+    parts.backend.onAway?.((error) => {
+      for (const line of [...this.#byKey.values()]) line.refuse(error());
+    });
   }
 
   /** The store's longest ttl with `lockDelay`, if it has such a limit. */

@@ -60,7 +60,9 @@ export class LocalLine implements Linked<LocalLine> {
       this.#trouble = errorOf(this.#settings.name, error);
     },
     refused: (claim, error) => {
-      if (this.#standing === claim) this.#refuse(error);
+      if (this.#standing !== claim) return;
+      this.#standing = null;
+      this.refuse(error);
     },
     lost: (claim, reason) => {
       if (this.#possession?.claim === claim) this.#possession.lose(reason);
@@ -92,7 +94,9 @@ export class LocalLine implements Linked<LocalLine> {
       parts.schedule,
       (caller) => this.#whyNot(caller),
       () => {
-        if (this.#callers.size === 0) this.#abandoned();
+        if (this.#callers.size > 0) return;
+        this.#withdraw();
+        if (!this.#possession) this.#stand();
       },
     );
   }
@@ -104,6 +108,8 @@ export class LocalLine implements Linked<LocalLine> {
 
   /** Waits for a turn. Rejects with AcquireTimeoutError, the last error of the store, or the signal's reason. */
   enter(waitMs: number, signal: AbortSignal | undefined, minFence: bigint): Promise<Lease> {
+    const away = this.#possession && this.#parts.backend.away?.();
+    if (away) return Promise.reject(away);
     const lease = this.#callers.add(waitMs, signal, minFence);
     if (!this.#possession) this.#stand();
     else if (this.#possession.isLingering) this.#endLinger();
@@ -241,14 +247,13 @@ export class LocalLine implements Linked<LocalLine> {
       this.#standing.stand(nowMs - this.#inLineMs < CONTENDED_MS);
     } catch (error) {
       // Nobody may be listening to a caller yet, so that its time-out would end the process.
-      this.#standing?.abandon();
-      this.#refuse(error);
+      this.refuse(error);
     }
   }
 
-  #refuse(error: unknown): void {
-    this.#standing = null;
-    this.#busy = null;
+  /** Ends every wait here. */
+  refuse(error: unknown): void {
+    this.#withdraw();
     this.#callers.refuse(errorOf(this.#settings.name, error));
     this.#stand();
   }
@@ -375,12 +380,6 @@ export class LocalLine implements Linked<LocalLine> {
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     tellCaller();
     this.#stand();
-  }
-
-  /** The last caller left. */
-  #abandoned(): void {
-    this.#withdraw();
-    if (!this.#possession) this.#stand();
   }
 
   #withdraw(): void {

@@ -5,14 +5,14 @@
  * Requests are numbered, and the server remembers the answers to the last four: one without an answer is sent again as it was. It may
  * have been carried out, so nothing else is taken meanwhile. Afterwards `leave` returns what its lost reply brought.
  */
-import { type HoldfastError, IndeterminateError, ServerError, UnavailableError } from "../errors.js";
+import { type HoldfastError, IndeterminateError, isPassing, ServerError, UnavailableError } from "../errors.js";
 import type { Instant } from "../time/clock.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
 import type { DeliveryScripts, Given } from "./delivery-scripts.js";
 import { Leaves } from "./leaves.js";
-import { isPassing, Resends } from "./resends.js";
+import { Resends } from "./resends.js";
 import { returnOf, Settlements, settlementOf } from "./settlements.js";
 import { Standing, type StandingMark } from "./standing.js";
 

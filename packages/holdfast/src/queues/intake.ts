@@ -4,6 +4,7 @@
  * Redis knows of a free place. Both may cross, so that more come than are wanted: those wait in order of their numbers, for a second.
  */
 import { ClosedError, type HoldfastError, InvalidArgumentError, type QueueOrder } from "../errors.js";
+import { awayOf } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
 import type { Clock, Instant } from "../time/clock.js";
 import { type ConsumeOptions, type ConsumerTerms, checkConsume } from "./consume-options.js";
@@ -80,7 +81,7 @@ export class Intake implements TakerHome {
       arrived: (given, sentAt, isCertain) => this.#arrived(given, sentAt, isCertain),
       answered: (seq, dueInMs) => this.#answered(seq, dueInMs),
       troubled: (error) => this.#troubled(error),
-      refused: (error) => this.#refused(error),
+      refused: (error) => this.refused(() => error),
     });
   }
 
@@ -232,6 +233,8 @@ export class Intake implements TakerHome {
   async #wait(settings: MessageWaitSettings, deadlineMs: number | null): Promise<HeldDelivery | null> {
     this.#assertOpen();
     settings.signal?.throwIfAborted();
+    const away = awayOf(this.context.port);
+    if (away) throw away;
     return new MessageWait(this, settings, deadlineMs).promise;
   }
 
@@ -335,8 +338,9 @@ export class Intake implements TakerHome {
     for (const taker of [...this.#waits, ...this.#consumers]) taker.troubled(error);
   }
 
-  #refused(error: HoldfastError): void {
-    for (const taker of [...this.#waits, ...this.#consumers]) taker.refused(error);
+  /** No request is answered before this program acts: every wait ends. @param error makes one for each */
+  refused(error: () => HoldfastError): void {
+    for (const taker of [...this.#waits, ...this.#consumers]) taker.refused(error());
   }
 
   /** Whether it waits for messages, or has deliveries. */

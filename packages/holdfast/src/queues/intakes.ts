@@ -10,6 +10,9 @@ export class Intakes {
   /** @param verb of the messages about these names */
   constructor(context: TakerContext, verb: "queue" | "lanes") {
     this.#context = context;
+    context.port.onClosed?.((error) => {
+      for (const intake of this.#byName.values()) intake.refused(error);
+    });
     context.inbox.handle(verb, ([name = "", ...words]) => {
       this.#byName.get(decoded(name))?.message(words);
     });

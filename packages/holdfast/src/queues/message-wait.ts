@@ -9,6 +9,7 @@ import {
   IndeterminateError,
   UnavailableError,
 } from "../errors.js";
+import { nothingSentSince } from "../redis/port.js";
 import { callerContext } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
 import { type HeldDelivery, UNSEEN } from "./delivery.js";
@@ -33,6 +34,8 @@ export class MessageWait implements Taker {
   readonly #context = callerContext("holdfast:queue:lost");
   /** Requests with a higher number asked for its message. */
   readonly #since: number;
+  /** Of the port, when it began. */
+  readonly #writes: number;
   #isHeard = false;
   /** It has a message: until Redis has confirmed its deadline, or that it is popped, nothing ends the wait. */
   #isTaking = false;
@@ -48,6 +51,7 @@ export class MessageWait implements Taker {
     this.#settings = settings;
     this.#deadlineMs = deadlineMs;
     this.#since = intake.lastSeq;
+    this.#writes = intake.context.port.writes;
     this.#pending = new Pending<HeldDelivery | null>(schedule, {
       waitMs: waitMs === 0 ? callTimeoutMs : waitMs,
       signal,
@@ -112,7 +116,7 @@ export class MessageWait implements Taker {
   }
 
   refused(error: HoldfastError): void {
-    if (!this.#isTaking) this.#pending.reject(error);
+    this.#finish(() => this.#pending.reject(error));
   }
 
   close(error: ClosedError): void {
@@ -138,7 +142,10 @@ export class MessageWait implements Taker {
     await this.#intake.settleDemand();
     if (this.#isTaking || this.#pending.isOver) return;
     if (this.#isHeard) this.#pending.resolve(null);
-    else this.#pending.reject(this.#trouble ?? notAnswered(this.#intake.name));
+    else {
+      const unsent = nothingSentSince(this.#intake.context.port, this.#writes);
+      this.#pending.reject(unsent ?? this.#trouble ?? notAnswered(this.#intake.name));
+    }
   }
 }
 

@@ -5,7 +5,7 @@
  * Scripts are numbered, and the server remembers the answers to the last four. A script without an answer is sent again under its
  * number, so no push is carried out twice. A script leaves only if the server will still know the answers to all that are under way.
  */
-import { ClosedError, HoldfastError, IndeterminateError, ServerError, UnavailableError } from "../errors.js";
+import { ClosedError, HoldfastError, IndeterminateError, isLasting, UnavailableError } from "../errors.js";
 import { Pending } from "../time/pending.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
@@ -164,7 +164,7 @@ export class Producer<Item extends PushItem, Pushed extends object> {
         if (error instanceof IndeterminateError) lost ??= error;
         if (!lost) throw error;
         // An earlier copy may have been carried out, so a refusal of this one says nothing.
-        if (error instanceof ServerError && !error.passing) throw new Unanswered(lost);
+        if (isLasting(error)) throw new Unanswered(lost);
       }
       const pauseMs = jittered(random, RESEND_MS, 0.5);
       leftMs = Math.floor(endMs - schedule.clock.now().monoMs - pauseMs);

@@ -1,19 +1,10 @@
 /** Resends: requests that are sent again under the same number until they have an answer, or nobody wants one any more. */
-import { type HoldfastError, IndeterminateError, ServerError, UnavailableError } from "../errors.js";
+import { type HoldfastError, IndeterminateError, isPassing } from "../errors.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 
 /** Between a failure and the next copy. */
 const PAUSE_MS = 200;
-/** The server lacks memory or cannot save. An operator or other consumers may help it. */
-const MENDABLE = ["OOM", "MISCONF"];
-
-/** Whether a later request may succeed. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof ServerError) return error.passing || MENDABLE.includes(error.serverCode);
-  if (error instanceof UnavailableError) return error.passing;
-  return error instanceof IndeterminateError;
-}
 
 export interface Resending<Answer> {
   readonly send: () => Promise<Answer>;

@@ -29,7 +29,10 @@ export interface Taker {
 }
 
 /** What a taker uses of its context. */
-export type TakerContext = Pick<RedisContext, "schedule" | "random" | "inbox" | "callTimeoutMs">;
+export type TakerContext = Pick<
+  RedisContext,
+  "schedule" | "random" | "inbox" | "callTimeoutMs" | "port"
+>;
 
 /** The intake, as its takers use it. */
 export interface TakerHome extends DeliveryHome {

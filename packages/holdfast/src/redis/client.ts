@@ -30,6 +30,8 @@ export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMe
   openMessages(listener: MessageListener): ClientMessages;
   /** Reports every break of the connection that carries the commands. Returns a function that ends this. */
   onDisruption(listener: () => void): () => void;
+  /** Calls back when it may have been closed, or may have given up. Returns a function that ends this. Absent: it does not tell. */
+  onEnd?(listener: () => void): () => void;
   /** Why it cannot be reached just now, as far as it knows; null when it is connected. */
   trouble(): ClientTrouble | null;
   /** Breaks the connection that carries the commands, and makes another. Only of a client that holdfast made itself. */

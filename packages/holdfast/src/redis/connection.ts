@@ -8,10 +8,11 @@ import { publish } from "../telemetry/events.js";
 import { Batcher } from "../time/batcher.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { Backlog } from "./backlog.js";
-import type { ClientMessages, RedisClient } from "./client.js";
+import type { ClientMessages, ClientTrouble, RedisClient } from "./client.js";
 import type { MessageConnection, MessageListener, RedisPort, Reply } from "./port.js";
+import { asHoldfastError, refusedAgain } from "./refusals.js";
 import type { Script } from "./script.js";
-import { groupBySlot } from "./slots.js";
+import { groupBySlot, ServerSlots } from "./slots.js";
 import { unreachable, warnOnce } from "./unreachable.js";
 
 interface Call {
@@ -59,7 +60,12 @@ export class Connection implements RedisPort {
   #silence: { readonly replies: number; readonly sinceMs: number } | null = null;
   /** Warns the process of a client that never connected. */
   #warning: Alarm | null = null;
+  readonly #slots = new ServerSlots(this);
+  readonly #onClosed = new Set<(error: () => UnavailableError) => void>();
+  /** Whether the listeners were told that the client rejects every call. */
+  #isRejecting = false;
   readonly #stopCounting: () => void;
+  readonly #stopEnding: (() => void) | undefined;
 
   constructor(client: RedisClient, ownsClient: boolean, schedule: Schedule) {
     this.#client = client;
@@ -74,7 +80,10 @@ export class Connection implements RedisPort {
     });
     this.#stopCounting = client.onDisruption(() => {
       this.#disruptions += 1;
+      this.#slots.forget();
     });
+    // A client tells of its end before its own state shows it.
+    this.#stopEnding = client.onEnd?.(() => process.nextTick(() => this.#notice(client.trouble())));
   }
 
   /** Host and port of the server; null: the client does not tell. */
@@ -108,7 +117,11 @@ export class Connection implements RedisPort {
   }
 
   slotOf(key: string): number {
-    return this.#client.slotOf(key);
+    return this.#slots.of(key);
+  }
+
+  takesTogether(keys: readonly string[]): true | Promise<boolean> {
+    return this.#slots.takesTogether(keys);
   }
 
   get disruptions(): number {
@@ -130,6 +143,10 @@ export class Connection implements RedisPort {
 
   onUnanswered(listener: () => void): void {
     this.#onUnanswered.add(listener);
+  }
+
+  onClosed(listener: (error: () => UnavailableError) => void): void {
+    this.#onClosed.add(listener);
   }
 
   openMessages(listener: MessageListener): MessageConnection {
@@ -160,6 +177,7 @@ export class Connection implements RedisPort {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopCounting();
+    this.#stopEnding?.();
     this.#schedule.cancel(this.#warning);
     for (const call of this.#backlog.takeAll())
       this.#end(call, new ClosedError("hf.close() came before the client was connected"));
@@ -200,8 +218,18 @@ export class Connection implements RedisPort {
     });
   }
 
+  #notice(trouble: ClientTrouble | null): void {
+    const wasRejecting = this.#isRejecting;
+    this.#isRejecting = trouble?.rejects ?? false;
+    if (!trouble?.rejects || wasRejecting) return;
+    const outcome = this.#writes > 0 ? "the wait is over" : undefined;
+    const error = () => unreachable(this.#client, trouble, this.#backlog.failure, outcome);
+    for (const listener of this.#onClosed) listener(error);
+  }
+
   #send(calls: readonly Call[]): void {
     const trouble = this.#client.trouble();
+    this.#notice(trouble);
     if (trouble === null) {
       this.#backlog.flush();
       this.#transmit(calls);
@@ -226,7 +254,7 @@ export class Connection implements RedisPort {
     if (this.#writes === 0) this.#schedule.cancel(this.#warning); // its timer would keep a process that is done
     this.#writes += 1;
     // One write reaches one server.
-    for (const batch of groupBySlot(calls, (call) => this.slotOf(keyOf(call)))) this.#write(batch);
+    for (const batch of groupBySlot(calls, (call) => this.#client.slotOf(keyOf(call)))) this.#write(batch);
   }
 
   #write(calls: readonly Call[]): void {
@@ -282,9 +310,8 @@ export class Connection implements RedisPort {
     }
     this.#forget(call);
     const failure = asHoldfastError(error, nameOf(call));
-    // A client may send a call again after a break: the refusal is of the copy, and the first may have been carried out.
     const isOfCopy = failure instanceof ServerError && call.disruptions !== this.#disruptions;
-    this.#end(call, isOfCopy ? refusedAgain(call, failure) : failure);
+    this.#end(call, isOfCopy ? refusedAgain(nameOf(call), failure) : failure);
   }
 
   /** @param error by which the client rejected a command in place of the call; null: it rejects whatever is sent */
@@ -352,11 +379,6 @@ function nameOf({ script, words }: Call): string | undefined {
   return script ? "EVALSHA" : words[0];
 }
 
-function refusedAgain(call: Call, cause: ServerError): IndeterminateError {
-  const what = `${nameOf(call)} was sent, the connection broke, and a copy of it was refused with ${cause.serverCode}`;
-  return new IndeterminateError(what, { cause });
-}
-
 /** The first key: behind the number of keys of a script, or behind the name of a command. */
 function keyOf({ words }: Call): string {
   return words[1] ?? "";
@@ -375,18 +397,4 @@ async function settled(promise: Promise<unknown>, command: string): Promise<void
   } catch (error) {
     throw asHoldfastError(error, command);
   }
-}
-
-/** Redis writes an error as a word in capitals and a text. Any other error is the client's own. */
-const SERVER_REPLY = /^[A-Z][A-Z0-9_]* /;
-/** Errors by which a proxy reports that its connection to the server broke during a call. */
-const FROM_PROXY = /^ERR .*(timed? ?out|broken pipe|upstream|connection (reset|refused|closed))/i;
-
-/** The reason for which a client rejected, as an error of the catalogue. */
-function asHoldfastError(error: unknown, command: string | undefined): HoldfastError {
-  if (error instanceof HoldfastError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  if (SERVER_REPLY.test(message) && !FROM_PROXY.test(message))
-    return new ServerError(message, { cause: error });
-  return new IndeterminateError(`${command} failed (${message})`, { cause: error });
 }

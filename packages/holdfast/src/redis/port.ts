@@ -62,8 +62,10 @@ export interface RedisPort {
    * that runs a script counts its own listeners only.
    */
   readonly zeroListenersMeansGone: boolean;
-  /** The slot of a key: 0 on a single server. All keys of one call must have the same. */
+  /** The slot of a key: 0 on a server that is known to be part of no cluster. All keys of one call must have the same. */
   slotOf(key: string): number;
+  /** Whether one call may have all of these keys. True also where that is unknown. Absent: true. */
+  takesTogether?(keys: readonly string[]): true | Promise<boolean>;
   /**
    * Runs a script atomically.
    * @throws {ServerError} not carried out. @throws {UnavailableError} not sent. @throws {IndeterminateError} unknown.
@@ -73,10 +75,20 @@ export interface RedisPort {
   command(args: readonly string[], timeoutMs: number): Promise<Reply>;
   /** Calls back whenever a call had no answer within its time-out. */
   onUnanswered?(listener: () => void): void;
+  /**
+   * Calls back when the client is closed, or gives up: it rejects every call from now on.
+   * @param listener with a function that makes the error for each wait that ends
+   */
+  onClosed?(listener: (error: () => UnavailableError) => void): void;
   /** Opens a connection for messages. Never throws; reports to `listener`. */
   openMessages(listener: MessageListener): MessageConnection;
   /** Ends what the port itself opened; a client that the user passed in stays open. */
   close(): Promise<void>;
+}
+
+/** The error for a wait that would begin now, and get no answer before this program acts; null: it may begin. */
+export function awayOf(port: Pick<RedisPort, "rejectsCalls" | "unavailable">): UnavailableError | null {
+  return port.rejectsCalls ? port.unavailable() : null;
 }
 
 /** The error for a wait that ends now, if nothing was sent since `writes` was read; null: something was, or nobody can tell. */

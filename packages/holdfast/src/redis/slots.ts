@@ -2,10 +2,13 @@
  * Slots: how Redis Cluster spreads keys over its servers. A key's slot is the CRC16 of its hash tag, the first
  * non-empty text in braces, or of the whole key where it has none.
  */
+import { ServerError } from "../errors.js";
+import type { RedisPort } from "./port.js";
 
 const SLOTS = 16_384;
 /** The polynomial of CRC16-CCITT (XMODEM), which the specification of Redis Cluster names. */
 const POLYNOMIAL = 0x1021;
+const ASK_TIMEOUT_MS = 1_000;
 
 export function slotOfKey(key: string): number {
   const open = key.indexOf("{");
@@ -42,4 +45,62 @@ export function groupBySlot<Item>(
     else groups.set(slot, [item]);
   }
   return [...groups.values()];
+}
+
+/**
+ * Whether one call may have keys of several slots. A server that is part of a cluster refuses it, also the only one of a cluster. Until
+ * the server has said which it is, every key counts as being in a slot of its own.
+ */
+export class ServerSlots {
+  readonly #port: Pick<RedisPort, "command">;
+  #kind: "unknown" | "single" | "cluster" = "unknown";
+  #asking: Promise<void> | null = null;
+  #first: string | null = null;
+
+  constructor(port: Pick<RedisPort, "command">) {
+    this.#port = port;
+  }
+
+  /** 0 of every key where one call may have them all. */
+  of(key: string): number {
+    if (this.#kind === "single") return 0;
+    const slot = slotOfKey(key);
+    this.#first ??= key;
+    if (this.#kind === "unknown" && slot !== slotOfKey(this.#first)) void this.#find([this.#first, key]);
+    return slot;
+  }
+
+  /** Whether one call may have all of these keys. True also where the server gives no answer. */
+  takesTogether(keys: readonly string[]): true | Promise<boolean> {
+    if (this.#kind === "single") return true;
+    const [first = ""] = keys;
+    const other = keys.find((key) => slotOfKey(key) !== slotOfKey(first));
+    if (other === undefined) return true;
+    return this.#find([first, other]).then(() => this.#kind !== "cluster");
+  }
+
+  /** The connection broke, and the next may lead to another server. */
+  forget(): void {
+    this.#kind = "unknown";
+  }
+
+  #find(keys: readonly string[]): Promise<void> {
+    if (this.#kind !== "unknown") return Promise.resolve();
+    // A script that changes nothing.
+    const words = ["EVAL", "return 1", String(keys.length), ...keys];
+    this.#asking ??= this.#port
+      .command(words, ASK_TIMEOUT_MS)
+      .then(
+        () => {
+          this.#kind = "single";
+        },
+        (error: unknown) => {
+          if (error instanceof ServerError && error.serverCode === "CROSSSLOT") this.#kind = "cluster";
+        },
+      )
+      .finally(() => {
+        this.#asking = null;
+      });
+    return this.#asking;
+  }
 }

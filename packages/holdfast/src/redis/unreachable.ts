@@ -8,10 +8,18 @@ type Told = Pick<RedisClient, "address">;
 /** The clients of which the process was warned: one warning for each. */
 const warned = new WeakSet<Told>();
 
-/** @param failure what the client answered last, where its state has no cause */
-export function unreachable(client: Told, trouble: ClientTrouble, failure: unknown): UnavailableError {
+/**
+ * @param failure what the client answered last, where its state has no cause
+ * @param outcome what became of the call
+ */
+export function unreachable(
+  client: Told,
+  trouble: ClientTrouble,
+  failure: unknown,
+  outcome?: string,
+): UnavailableError {
   const { why, cause, remedy } = describe(client, trouble, failure);
-  return new UnavailableError(why, { cause, remedy, passing: !trouble.rejects });
+  return new UnavailableError(why, { cause, remedy, passing: !trouble.rejects, ...(outcome && { outcome }) });
 }
 
 /** Tells the operator of the process, because a call may wait for long before its error says so. */

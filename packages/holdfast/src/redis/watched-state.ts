@@ -13,6 +13,7 @@ import { Pending } from "../time/pending.js";
 import type { Schedule } from "../time/schedule.js";
 import { readMessage } from "./message.js";
 import type { Place } from "./place.js";
+import { awayOf, type RedisPort } from "./port.js";
 import type { Watch, Watcher } from "./watcher.js";
 
 export interface StateSource<State> {
@@ -76,6 +77,7 @@ export interface WatchedStatesParts {
   readonly watcher: Watcher;
   readonly schedule: Schedule;
   readonly place: Pick<Place, "isHere" | "listen">;
+  readonly port: Pick<RedisPort, "rejectsCalls" | "unavailable" | "onClosed">;
 }
 
 /** Soon enough that a read which failed for a moment does not cost a whole interval. */
@@ -85,15 +87,18 @@ export class WatchedStates<State> {
   readonly #watcher: Watcher;
   readonly #schedule: Schedule;
   readonly #place: WatchedStatesParts["place"];
+  readonly #port: WatchedStatesParts["port"];
   readonly #shared = new Map<string, Shared<State>>();
   /** How to end each wait and each stream. */
-  readonly #ends = new Set<(error: ClosedError) => void>();
+  readonly #ends = new Set<(error: HoldfastError) => void>();
   #closed = false;
 
-  constructor({ watcher, schedule, place }: WatchedStatesParts) {
+  constructor({ watcher, schedule, place, port }: WatchedStatesParts) {
     this.#watcher = watcher;
     this.#schedule = schedule;
     this.#place = place;
+    this.#port = port;
+    port.onClosed?.((error) => this.#endAll(error));
   }
 
   /**
@@ -112,7 +117,7 @@ export class WatchedStates<State> {
     let heard = false;
     let isLate = waitMs === 0;
     let trouble: HoldfastError | null = null;
-    const close = (error: ClosedError): void => pending.reject(error);
+    const close = (error: HoldfastError): void => pending.reject(error);
     const pending = new Pending<Value | null>(this.#schedule, {
       waitMs,
       signal,
@@ -168,14 +173,16 @@ export class WatchedStates<State> {
     let last: { readonly state: State } | null = null;
     let stop = (): void => {};
     let stopListening = (): void => {};
-    const close = (error: ClosedError): void => stream.fail(error);
+    const close = (error: HoldfastError): void => stream.fail(error);
     const stream = new Stream<Value>(1, () => {
       stop();
       this.#ends.delete(close);
       stopListening();
     });
+    const away = awayOf(this.#port);
     if (this.#closed) stream.fail(closedError());
     else if (signal?.aborted) stream.end();
+    else if (away) stream.fail(away);
     else {
       this.#ends.add(close);
       if (signal) stopListening = whenAborted(signal, () => stream.end());
@@ -196,7 +203,11 @@ export class WatchedStates<State> {
   /** Ends every wait and every stream. */
   close(): void {
     this.#closed = true;
-    for (const end of [...this.#ends]) end(closedError());
+    this.#endAll(closedError);
+  }
+
+  #endAll(error: () => HoldfastError): void {
+    for (const end of [...this.#ends]) end(error());
   }
 
   /** Begins to listen. Returns a function that ends it. */

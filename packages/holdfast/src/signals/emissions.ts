@@ -16,7 +16,8 @@ interface Emission {
   readonly id: string;
   readonly data: string;
   readonly pending: Pending<boolean>;
-  /** Of the port, when it began. */
+  /** Both of the port, when it began. */
+  readonly writes: number;
   readonly disruptions: number;
   lookMs: number;
   look: Alarm | null;
@@ -40,6 +41,9 @@ export class Emissions {
     this.#context = context;
     this.#scripts = scripts;
     context.inbox.serve({ waits: () => this.#byId.size > 0, turned() {} });
+    context.port.onClosed?.(() => {
+      for (const emission of [...this.#byId.values()]) this.#giveUp(emission);
+    });
     context.inbox.handle("emitted", ([id = "", outcome]) => {
       const emission = this.#byId.get(id);
       if (emission) this.#settle(emission, outcomeOf(outcome));
@@ -48,16 +52,13 @@ export class Emissions {
 
   /** Resolves with whether a waiter has it. @throws {ServerError} @throws {IndeterminateError} */
   emitOne(name: string, data: string): Promise<boolean> {
-    const { schedule, random, callTimeoutMs, inbox, port } = this.#context;
-    const { writes, disruptions } = port;
+    const { schedule, random, callTimeoutMs, inbox } = this.#context;
+    const { writes, disruptions } = this.#context.port;
     inbox.open();
     const id = random.id();
     const pending: Pending<boolean> = new Pending<boolean>(schedule, {
       waitMs: callTimeoutMs,
-      onTimeout: () =>
-        pending.reject(
-          nothingSentSince(port, writes) ?? emission.trouble ?? unconfirmed(name, callTimeoutMs),
-        ),
+      onTimeout: () => this.#giveUp(emission),
       onEnd: () => {
         schedule.cancel(emission.look);
         this.#byId.delete(id);
@@ -65,7 +66,17 @@ export class Emissions {
       },
     });
     const lookMs = inbox.up ? LOOK_MS : BLIND_LOOK_MS;
-    const emission: Emission = { name, id, data, pending, disruptions, lookMs, look: null, trouble: null };
+    const emission: Emission = {
+      name,
+      id,
+      data,
+      pending,
+      writes,
+      disruptions,
+      lookMs,
+      look: null,
+      trouble: null,
+    };
     this.#byId.set(id, emission);
     void this.#send(emission);
     return pending.promise;
@@ -76,6 +87,11 @@ export class Emissions {
       pending.reject(
         new ClosedError("hf.close() came before emitOne() knew whether a waiter has the signal"),
       );
+  }
+
+  #giveUp({ name, writes, trouble, pending }: Emission): void {
+    const { port, callTimeoutMs } = this.#context;
+    pending.reject(nothingSentSince(port, writes) ?? trouble ?? unconfirmed(name, callTimeoutMs));
   }
 
   async #send(emission: Emission): Promise<void> {

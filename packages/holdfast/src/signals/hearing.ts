@@ -18,7 +18,7 @@ export interface TopicHearer extends Hearer {
 /** A wait, or a reader: whatever ends with `hf.close()`. */
 export interface Open {
   withdraw(): Promise<void>;
-  end(error: ClosedError): void;
+  end(error: HoldfastError): void;
 }
 
 export type HearingContext = Pick<
@@ -50,6 +50,7 @@ export class Hearing {
     this.#ears = new Ears(context);
     this.#seats = new Seats(context, this.#scripts);
     this.#emissions = new Emissions(context, this.#scripts);
+    context.port.onClosed?.((error) => this.#endAll(error));
   }
 
   /** Returns how many heard it. @param data as `encodeValue` made it; empty: none */
@@ -146,11 +147,15 @@ export class Hearing {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all([...this.#open].map((open) => open.withdraw()));
-    for (const open of [...this.#open]) open.end(new ClosedError("hf.close() came before the wait was over"));
+    this.#endAll(() => new ClosedError("hf.close() came before the wait was over"));
     await this.#seats.settle();
     this.#emissions.close();
     this.#seats.close();
     this.#ears.close();
+  }
+
+  #endAll(error: () => HoldfastError): void {
+    for (const open of [...this.#open]) open.end(error());
   }
 }
 

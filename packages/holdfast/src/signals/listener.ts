@@ -1,6 +1,7 @@
 /** SignalListener: a reader of a signal, which keeps what its program has not yet taken, within bounds. */
 import { type HoldfastError, isLasting } from "../errors.js";
 import { Stream } from "../stream.js";
+import { awayOf } from "../redis/port.js";
 import { callerContext } from "../telemetry/events.js";
 import { whenAborted } from "../time/abort.js";
 import { Pending } from "../time/pending.js";
@@ -84,8 +85,8 @@ export class SignalListener<Data = unknown> implements AsyncIterableIterator<Hea
    */
   begun(): Promise<void> {
     const { schedule, callTimeoutMs } = this.#hearing.context;
-    const away = this.#hearing.context.port.unavailable();
-    if (away && !away.passing) this.#fail(away);
+    const away = awayOf(this.#hearing.context.port);
+    if (away) this.#fail(away);
     if (this.#failure) return Promise.reject(this.#failure);
     if (this.#signal?.aborted) return Promise.reject(this.#signal.reason);
     const pending: Pending<void> = new Pending<void>(schedule, {

@@ -3,6 +3,7 @@
  * `hf.close()`. By its time it first leaves its seats, so that a signal that was handed to it just then is not lost.
  */
 import { type HoldfastError, isLasting, UnavailableError } from "../errors.js";
+import { awayOf } from "../redis/port.js";
 import { callerContext } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
 import type { Copies, Heard, Topic } from "./ears.js";
@@ -32,8 +33,8 @@ export function waitFor(
 ): Promise<readonly Heard[] | null> {
   hearing.assertOpen();
   if (settings.signal?.aborted) return Promise.reject(settings.signal.reason);
-  const away = hearing.context.port.unavailable();
-  if (away && !away.passing) return Promise.reject(away);
+  const away = awayOf(hearing.context.port);
+  if (away) return Promise.reject(away);
   if (settings.waitMs === 0) return Promise.resolve(null);
   return new SignalWait(hearing, topics, how, settings).promise;
 }

@@ -7,6 +7,7 @@ import {
   ArrivalLapsedError,
   ClosedError,
   CountMismatchError,
+  type HoldfastError,
   IndeterminateError,
   isRefusal,
 } from "../errors.js";
@@ -136,9 +137,13 @@ export class Gathering {
   /** Ends every wait, and tells the server. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const arrival of [...this.#arrivals.values()])
-      this.#leave(arrival, { error: new ClosedError("hf.close() came before the barrier tripped") });
+    this.leave(() => new ClosedError("hf.close() came before the barrier tripped"));
     await Promise.all(this.#leaving);
+  }
+
+  /** Ends every wait. @param error makes one for each */
+  leave(error: () => HoldfastError): void {
+    for (const arrival of [...this.#arrivals.values()]) this.#leave(arrival, { error: error() });
   }
 
   #forget(arrival: Arrival): void {

@@ -60,6 +60,9 @@ export class Synchronizers {
     this.#latches = new WatchedStates(context);
     this.#inboxes = inboxChannel(context.prefix, "");
     this.#processId = context.inbox.channel.slice(this.#inboxes.length);
+    context.port.onClosed?.((error) => {
+      for (const gathering of [...this.#gatherings.values()]) gathering.leave(error);
+    });
     context.inbox.handle("tripped", (words) => {
       for (const { id, trip, hasData } of parseTripMessage(words))
         this.#arrivals.get(id)?.hear(id, trip, hasData);

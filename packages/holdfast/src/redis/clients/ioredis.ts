@@ -6,7 +6,7 @@
  */
 import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
 import type { MessageListener, Topic } from "../port.js";
-import { Disruptions } from "./disruptions.js";
+import { SharedListener } from "./shared-listener.js";
 
 interface Pipeline {
   exec(): Promise<[error: Error | null, reply: unknown][] | null>;
@@ -46,9 +46,13 @@ const SUBSCRIBER_OPTIONS = {
 };
 
 export function ioredisClient(client: IoredisLike, lastError: () => Error | null = () => null): RedisClient {
-  const disruptions = new Disruptions((tell) => {
+  const disruptions = new SharedListener((tell) => {
     client.on("close", tell);
     return () => void client.off("close", tell);
+  });
+  const ends = new SharedListener((tell) => {
+    client.on("end", tell);
+    return () => void client.off("end", tell);
   });
   let oldError: unknown;
   const errorOfConnect = (): Error | null => {
@@ -66,6 +70,7 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
     },
     openMessages: (listener) => openMessages(client.duplicate(SUBSCRIBER_OPTIONS), listener),
     onDisruption: (listener) => disruptions.add(listener),
+    onEnd: (listener) => ends.add(listener),
     trouble() {
       const { status } = client;
       if (status === undefined || status === "ready") {

@@ -8,7 +8,7 @@ import { errorMonitor } from "node:events";
 import { type ClientMessages, oneServer, type RedisClient } from "../client.js";
 import type { MessageListener, Topic } from "../port.js";
 import { BrokenTurn } from "./broken-turn.js";
-import { Disruptions } from "./disruptions.js";
+import { SharedListener } from "./shared-listener.js";
 
 type Send = (args: readonly string[], options?: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
@@ -65,7 +65,7 @@ function subscriberOf(client: NodeRedisLike): NodeRedisLike {
 export function nodeRedisClient(client: NodeRedisLike): RedisClient {
   let lastError: Error | null = null;
   const brokenTurn = isVersion5(client) ? new BrokenTurn() : null;
-  const disruptions = new Disruptions((tell) => {
+  const disruptions = new SharedListener((tell) => {
     const broken = (): void => {
       brokenTurn?.begin();
       tell();
@@ -73,6 +73,13 @@ export function nodeRedisClient(client: NodeRedisLike): RedisClient {
     return onBreak(client, broken, (error) => {
       lastError = error;
     });
+  });
+  // A client that gives up tells of an error only.
+  const ends = new SharedListener((tell) => {
+    for (const event of ["end", errorMonitor]) client.on(event, tell);
+    return () => {
+      for (const event of ["end", errorMonitor]) client.off(event, tell);
+    };
   });
   let wasOpen = client.isOpen;
   const sender = (client.options?.legacyMode && client.v4) || client;
@@ -88,6 +95,7 @@ export function nodeRedisClient(client: NodeRedisLike): RedisClient {
       ),
     openMessages: (listener) => openMessages(subscriberOf(client), listener),
     onDisruption: (listener) => disruptions.add(listener),
+    onEnd: (listener) => ends.add(listener),
     trouble() {
       wasOpen ||= client.isOpen;
       if (client.isReady !== false) return null;

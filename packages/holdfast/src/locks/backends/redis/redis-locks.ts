@@ -6,9 +6,11 @@
  * the server loses data or a replica that lags is promoted; tokens rise even then, as long as the
  * servers' clocks agree better than the time between the lost grant and the next.
  */
+import type { HoldfastError } from "../../../errors.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { lockNameOf } from "../../../redis/keys.js";
+import { awayOf, type RedisPort } from "../../../redis/port.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Claim, Holder, LockBackend, StoreClaim, Taken, Transfer } from "../../backend.js";
 import { Acquisitions } from "./acquisitions.js";
@@ -34,6 +36,7 @@ export class RedisLocks implements LockBackend {
   readonly inspection: RedisInspection;
   readonly #parts: ClaimParts & { readonly scripts: LockScripts };
   readonly #takeAll: TakeAll;
+  readonly #port: RedisPort;
 
   constructor(context: LocksContext, { callShare }: RedisLocksOptions = {}) {
     const { prefix, schedule, random, inbox, callTimeoutMs } = context;
@@ -53,6 +56,8 @@ export class RedisLocks implements LockBackend {
       live: new LiveClaims(context),
     };
     this.#takeAll = new TakeAll(context, scripts);
+    this.#port = context.port;
+    this.#port.onClosed?.((error) => this.#parts.waits.refuse(error));
     inbox.handle("grant", ([id = "", token, heartbeat, ttlMs, ...key]) => {
       if (this.#parts.waits.grant(id, token, heartbeat)) return;
       const name = lockNameOf(prefix, key.join(" "));
@@ -81,8 +86,16 @@ export class RedisLocks implements LockBackend {
     return this.#parts.scripts.renew(holders, timeoutMs);
   }
 
+  away(): HoldfastError | null {
+    return awayOf(this.#port);
+  }
+
+  onAway(listener: (error: () => HoldfastError) => void): void {
+    this.#port.onClosed?.(listener);
+  }
+
   /** Claims on semaphores and read-write locks of the same Redis may be among them. */
-  takeAll(claims: readonly StoreClaim[]): Promise<Taken> | null {
+  takeAll(claims: readonly StoreClaim[]): Promise<Taken | null> {
     return this.#takeAll.take(claims);
   }
 

@@ -114,6 +114,11 @@ export class Waits {
     if (wait) this.#remove(wait);
   }
 
+  /** Ends every wait: no request gets an answer from now on. @param error makes one for each */
+  refuse(error: () => HoldfastError): void {
+    for (const wait of [...this.#byId.values()]) this.#failed(wait, error());
+  }
+
   close(): void {
     for (const wait of this.#byId.values()) this.#remove(wait);
   }

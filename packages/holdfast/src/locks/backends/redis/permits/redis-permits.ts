@@ -52,6 +52,7 @@ export class RedisPermits implements PermitBackend {
       waits: new Waits(schedule, random, inbox, scripts),
       live: new LiveClaims(context),
     };
+    context.port.onClosed?.((error) => this.#parts.waits.refuse(error));
     inbox.handle(noun, ([word, first = "", ...words]) => {
       if (word === "revoked") this.#parts.live.find(first)?.revoke();
       if (word !== "grant") return;

@@ -2,7 +2,7 @@
  * TakeAll: claims on several names in one call. All are granted, or none. The copies of the call are counted for each claim, so that
  * the clean-up of each stops a copy that arrives late.
  */
-import { InvalidArgumentError } from "../../../../errors.js";
+import { InvalidArgumentError, ServerError } from "../../../../errors.js";
 import type { Grant } from "../../../../lease/hold.js";
 import type { Reply } from "../../../../redis/port.js";
 import { notAnAnswer, replyRow } from "../../../../redis/reply.js";
@@ -26,15 +26,19 @@ export class TakeAll {
     this.#scripts = scripts;
   }
 
-  /** Null: the names are in several slots of a cluster. @throws {InvalidArgumentError} a claim of another store */
-  take(claims: readonly StoreClaim[]): Promise<Taken> | null {
+  /** Null: the names are in several slots of a cluster, and nothing was taken. @throws {InvalidArgumentError} a claim of another store */
+  async take(claims: readonly StoreClaim[]): Promise<Taken | null> {
     const ours = claims.map((claim) => {
       if (claim instanceof RedisClaim) return claim;
       throw new InvalidArgumentError("claims", "must be claims at this Redis");
     });
-    const { port } = this.#context;
-    const [slot, ...others] = ours.map(({ sent }) => port.slotOf(sent.key));
-    return others.some((other) => other !== slot) ? null : this.#take(ours);
+    try {
+      return await this.#take(ours);
+    } catch (error) {
+      // The server says so by itself: nobody has to ask it before.
+      if (error instanceof ServerError && error.serverCode === "CROSSSLOT") return null;
+      throw error;
+    }
   }
 
   async #take(claims: readonly RedisClaim[]): Promise<Taken> {

@@ -1,13 +1,13 @@
 /**
- * Disruptions: the listeners for breaks of one client's connection. The client gets one listener, however
+ * SharedListener: many listeners for one kind of event of a client. The client gets one listener, however
  * many Holdfasts use it, because Node warns of a leak at more than ten.
  */
-export class Disruptions {
+export class SharedListener {
   readonly #attach: (tell: () => void) => () => void;
   readonly #listeners = new Set<() => void>();
   #detach: (() => void) | null = null;
 
-  /** @param attach makes the client call `tell` at each break, and returns a function that ends this. */
+  /** @param attach makes the client call `tell` at each event, and returns a function that ends this. */
   constructor(attach: (tell: () => void) => () => void) {
     this.#attach = attach;
   }
