@@ -5,7 +5,7 @@ import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Disruptions } from "../src/redis/clients/disruptions.js";
+import { SharedListener } from "../src/redis/clients/shared-listener.js";
 
 let server: EmbeddedValkey;
 
@@ -24,7 +24,12 @@ test("Node sees no leak, however many Holdfasts live on one client", async () =>
   const nodeRedis = await createClient({ url: server.url })
     .on("error", () => {})
     .connect();
-  for (const [client, event] of [[ioredis, "close"] as const, [nodeRedis, "reconnecting"] as const]) {
+  for (const [client, event] of [
+    [ioredis, "close"],
+    [ioredis, "end"],
+    [nodeRedis, "reconnecting"],
+    [nodeRedis, "end"],
+  ] as const) {
     const before = client.listenerCount(event);
     const holdfasts = Array.from({ length: 20 }, () => new Holdfast(client, UNHURRIED));
     await Promise.all(holdfasts.map((hf, n) => hf.mutex(`n${n}`).run(() => {})));
@@ -41,7 +46,7 @@ test("Node sees no leak, however many Holdfasts live on one client", async () =>
 
 test("everyone who listens hears of a break, until it stops; the last one ends the listening", () => {
   let tell: (() => void) | null = null;
-  const disruptions = new Disruptions((each) => {
+  const disruptions = new SharedListener((each) => {
     tell = each;
     return () => {
       tell = null;

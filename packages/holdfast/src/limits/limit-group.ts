@@ -42,7 +42,8 @@ export class LimitGroup {
 
   /** Says what `take` would answer now, and takes nothing. */
   async peek(cost = 1): Promise<GroupResult> {
-    return await this.#limiter.all(this.#charges(cost), "look");
+    const charges = this.#charges(cost);
+    return await (this.#isAcross ? this.#limiter.peekAcross(charges) : this.#limiter.all(charges, "look"));
   }
 
   /** Gives `cost` back to every part, each by itself. Rejects when one could not be given back, whatever `outage` says. */

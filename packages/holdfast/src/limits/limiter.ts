@@ -2,7 +2,14 @@
  * Limiter: decides for all limits of a Holdfast. It answers from a refusal that is still in force, from tokens that were
  * taken ahead, and in an outage. Every other charge goes to the script (charges.ts).
  */
-import { ClosedError, fromCaller, HoldfastError, UnavailableError } from "../errors.js";
+import {
+  ClosedError,
+  fromCaller,
+  HoldfastError,
+  InvalidArgumentError,
+  ServerError,
+  UnavailableError,
+} from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { limitKey } from "../redis/keys.js";
 import { publish } from "../telemetry/events.js";
@@ -175,6 +182,12 @@ export class Limiter {
     return toGroupResult(results.map(withoutSettle), combineSources(taken), null);
   }
 
+  /** Looks at each charge by itself. */
+  async peekAcross(charges: readonly Charge[]): Promise<GroupResult> {
+    const results = await Promise.all(charges.map((charge) => this.peek(charge)));
+    return toGroupResult(results, combineSources(results), null);
+  }
+
   index(name: string, check: CheckParts): LimitIndex {
     return new LimitIndex(name, this.#context, check, (key) => {
       this.#refusals.forget(key);
@@ -303,7 +316,11 @@ export class Limiter {
     return this.#sender.together(how, charges, timeoutMs);
   }
 
+  /** @throws {InvalidArgumentError} a server of a cluster takes no charges of several slots together */
   async #askAll(charges: readonly Charge[], how: "take" | "look"): Promise<GroupAnswer> {
+    const { breakerPort } = this.#context;
+    const slots = new Set(breakerPort.isCluster ? charges.map(({ key }) => breakerPort.slotOf(key)) : []);
+    if (slots.size > 1) throw acrossSlots();
     const start = this.#refusals.start();
     try {
       const verdicts = await this.#together(how, charges);
@@ -312,6 +329,7 @@ export class Limiter {
       );
       return { results, source: "redis", atMs: verdicts[0] ? verdicts[0].nowUs / 1_000 : null };
     } catch (error) {
+      if (error instanceof ServerError && error.serverCode === "CROSSSLOT") throw acrossSlots();
       const told = fromCaller(error, fromCaller);
       const looked = charges.map((charge) => this.#inOutage(charge, told, "look"));
       const isTaken = how === "take" && looked.every(({ ok }) => ok);
@@ -333,6 +351,13 @@ export class Limiter {
     const ok = outage === "open";
     return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: null, policy, source: "outage" };
   }
+}
+
+function acrossSlots(): InvalidArgumentError {
+  return new InvalidArgumentError(
+    "parts",
+    "have targets in several slots of a cluster, where no script reaches all of them: use hf.limits.across()",
+  );
 }
 
 interface GroupAnswer {

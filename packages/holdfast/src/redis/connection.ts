@@ -62,10 +62,8 @@ export class Connection implements RedisPort {
   #warning: Alarm | null = null;
   readonly #slots = new ServerSlots(this);
   readonly #onClosed = new Set<(error: () => UnavailableError) => void>();
-  /** Whether the listeners were told that the client rejects every call. */
-  #isRejecting = false;
-  readonly #stopCounting: () => void;
-  readonly #stopEnding: (() => void) | undefined;
+  #hasToldClosed = false;
+  readonly #stops: readonly ((() => void) | undefined)[];
 
   constructor(client: RedisClient, ownsClient: boolean, schedule: Schedule) {
     this.#client = client;
@@ -78,12 +76,14 @@ export class Connection implements RedisPort {
         for (const call of calls) this.#refuse(call, error);
       },
     });
-    this.#stopCounting = client.onDisruption(() => {
-      this.#disruptions += 1;
-      this.#slots.forget();
-    });
-    // A client tells of its end before its own state shows it.
-    this.#stopEnding = client.onEnd?.(() => process.nextTick(() => this.#notice(client.trouble())));
+    this.#stops = [
+      client.onDisruption(() => {
+        this.#disruptions += 1;
+        this.#slots.forget();
+      }),
+      // A client tells of its end before its own state shows it.
+      client.onEnd?.(() => process.nextTick(() => this.#notice(client.trouble()))),
+    ];
   }
 
   /** Host and port of the server; null: the client does not tell. */
@@ -120,8 +120,8 @@ export class Connection implements RedisPort {
     return this.#slots.of(key);
   }
 
-  takesTogether(keys: readonly string[]): true | Promise<boolean> {
-    return this.#slots.takesTogether(keys);
+  get isCluster(): boolean {
+    return this.#slots.isCluster;
   }
 
   get disruptions(): number {
@@ -176,8 +176,7 @@ export class Connection implements RedisPort {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#stopCounting();
-    this.#stopEnding?.();
+    for (const stop of this.#stops) stop?.();
     this.#schedule.cancel(this.#warning);
     for (const call of this.#backlog.takeAll())
       this.#end(call, new ClosedError("hf.close() came before the client was connected"));
@@ -219,9 +218,9 @@ export class Connection implements RedisPort {
   }
 
   #notice(trouble: ClientTrouble | null): void {
-    const wasRejecting = this.#isRejecting;
-    this.#isRejecting = trouble?.rejects ?? false;
-    if (!trouble?.rejects || wasRejecting) return;
+    const hadTold = this.#hasToldClosed;
+    this.#hasToldClosed = trouble?.rejects ?? false;
+    if (!trouble?.rejects || hadTold) return;
     const outcome = this.#writes > 0 ? "the wait is over" : undefined;
     const error = () => unreachable(this.#client, trouble, this.#backlog.failure, outcome);
     for (const listener of this.#onClosed) listener(error);
@@ -310,6 +309,7 @@ export class Connection implements RedisPort {
     }
     this.#forget(call);
     const failure = asHoldfastError(error, nameOf(call));
+    this.#slots.refused(failure);
     const isOfCopy = failure instanceof ServerError && call.disruptions !== this.#disruptions;
     this.#end(call, isOfCopy ? refusedAgain(nameOf(call), failure) : failure);
   }

@@ -64,8 +64,8 @@ export interface RedisPort {
   readonly zeroListenersMeansGone: boolean;
   /** The slot of a key: 0 on a server that is known to be part of no cluster. All keys of one call must have the same. */
   slotOf(key: string): number;
-  /** Whether one call may have all of these keys. True also where that is unknown. Absent: true. */
-  takesTogether?(keys: readonly string[]): true | Promise<boolean>;
+  /** Whether the server has said that it is part of a cluster, also as its only one. */
+  readonly isCluster?: boolean;
   /**
    * Runs a script atomically.
    * @throws {ServerError} not carried out. @throws {UnavailableError} not sent. @throws {IndeterminateError} unknown.

@@ -53,54 +53,50 @@ export function groupBySlot<Item>(
  */
 export class ServerSlots {
   readonly #port: Pick<RedisPort, "command">;
-  #kind: "unknown" | "single" | "cluster" = "unknown";
-  #asking: Promise<void> | null = null;
+  /** Null: not known yet. */
+  #isCluster: boolean | null = null;
+  #isAsking = false;
   #first: string | null = null;
 
   constructor(port: Pick<RedisPort, "command">) {
     this.#port = port;
   }
 
+  /** Whether the server has said that it is part of a cluster. */
+  get isCluster(): boolean {
+    return this.#isCluster ?? false;
+  }
+
   /** 0 of every key where one call may have them all. */
   of(key: string): number {
-    if (this.#kind === "single") return 0;
+    if (this.#isCluster === false) return 0;
     const slot = slotOfKey(key);
     this.#first ??= key;
-    if (this.#kind === "unknown" && slot !== slotOfKey(this.#first)) void this.#find([this.#first, key]);
+    if (this.#isCluster === null && slot !== slotOfKey(this.#first)) void this.#ask([this.#first, key]);
     return slot;
   }
 
-  /** Whether one call may have all of these keys. True also where the server gives no answer. */
-  takesTogether(keys: readonly string[]): true | Promise<boolean> {
-    if (this.#kind === "single") return true;
-    const [first = ""] = keys;
-    const other = keys.find((key) => slotOfKey(key) !== slotOfKey(first));
-    if (other === undefined) return true;
-    return this.#find([first, other]).then(() => this.#kind !== "cluster");
+  /** To be called with each refusal of the server. */
+  refused(error: unknown): void {
+    if (error instanceof ServerError && error.serverCode === "CROSSSLOT") this.#isCluster = true;
   }
 
   /** The connection broke, and the next may lead to another server. */
   forget(): void {
-    this.#kind = "unknown";
+    this.#isCluster = null;
   }
 
-  #find(keys: readonly string[]): Promise<void> {
-    if (this.#kind !== "unknown") return Promise.resolve();
-    // A script that changes nothing.
-    const words = ["EVAL", "return 1", String(keys.length), ...keys];
-    this.#asking ??= this.#port
-      .command(words, ASK_TIMEOUT_MS)
-      .then(
-        () => {
-          this.#kind = "single";
-        },
-        (error: unknown) => {
-          if (error instanceof ServerError && error.serverCode === "CROSSSLOT") this.#kind = "cluster";
-        },
-      )
-      .finally(() => {
-        this.#asking = null;
-      });
-    return this.#asking;
+  async #ask(keys: readonly string[]): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      // A script that changes nothing.
+      await this.#port.command(["EVAL", "return 1", String(keys.length), ...keys], ASK_TIMEOUT_MS);
+      this.#isCluster ??= false;
+    } catch {
+      // The refusal has been heard of. Without an answer it stays unknown.
+    } finally {
+      this.#isAsking = false;
+    }
   }
 }

@@ -1,0 +1,88 @@
+/**
+ * A server that refuses for a while: it has no memory, cannot save, lacks replicas, or is a replica. Whoever runs it mends it. Meanwhile no
+ * wait of any noun ends, and afterwards each gets what it waits for.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { anyProgram, ManualClock, outcome, ServerProcess, until } from "@holdfast/conformance";
+import { Holdfast, ServerError } from "holdfast";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test } from "vitest";
+import { WAITS } from "./waits.js";
+
+interface Refusal {
+  readonly code: string;
+  readonly cause: (admin: Redis, server: ServerProcess) => Promise<unknown>;
+  readonly mend: (admin: Redis) => Promise<unknown>;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    code: "OOM",
+    cause: (admin) => admin.config("SET", "maxmemory", "1"),
+    mend: (admin) => admin.config("SET", "maxmemory", "0"),
+  },
+  {
+    code: "NOREPLICAS",
+    cause: (admin) => admin.config("SET", "min-replicas-to-write", "1"),
+    mend: (admin) => admin.config("SET", "min-replicas-to-write", "0"),
+  },
+  {
+    code: "READONLY",
+    cause: (admin) => admin.replicaof("127.0.0.1", "1"),
+    mend: (admin) => admin.replicaof("NO", "ONE"),
+  },
+  {
+    code: "MISCONF",
+    async cause(admin, { folder }) {
+      mkdirSync(join(folder, "dump.rdb")); // a folder in the place of the file
+      await admin.config("SET", "save", "3600 1");
+      await admin.bgsave();
+      await until("a save has failed", async () =>
+        (await admin.info("persistence")).includes("rdb_last_bgsave_status:err"),
+      );
+    },
+    mend: (admin) => admin.config("SET", "save", ""),
+  },
+];
+
+/** Of a lease, whose signs of life come every third of it: each waiter gives some. */
+const REFUSED_MS = 15_000;
+const STEP_MS = 1_000;
+
+test.each(REFUSALS)("$code: every wait goes on, and gets what it waits for", async ({ cause, mend }) => {
+  const server = await ServerProcess.start({ program: anyProgram("valkey-server", "redis-server") });
+  const clock = new ManualClock();
+  const open = (): Redis => new Redis({ port: server.port, host: server.host });
+  const [admin, client, otherClient] = [open(), open(), open()];
+  const hf = new Holdfast(client, { clock, callTimeout: "10m" });
+  const other = new Holdfast(otherClient, { callTimeout: "1m" });
+  onTestFinished(async () => {
+    await outcome(hf.close(), clock, STEP_MS);
+    await other.close();
+    for (const each of [admin, client, otherClient]) each.disconnect();
+    await server.stop();
+  });
+  const ended: string[] = [];
+  const waits = await Promise.all(
+    WAITS.map(async (one, place) => {
+      const waiting = await one.begin(hf, other, `w${place}`, 3_600_000);
+      const note = (how: unknown): void => void ended.push(`${one.title}: ${how}`);
+      waiting.promise.then(() => note("served"), note);
+      return { ...one, ...waiting };
+    }),
+  );
+  for (let trip = 0; trip < 20; trip++) await hf.record("r").get();
+  await cause(admin, server);
+  await expect(hf.mutex("refused").tryAcquire()).rejects.toBeInstanceOf(ServerError);
+  for (let passedMs = 0; passedMs < REFUSED_MS; passedMs += STEP_MS) {
+    clock.advance(STEP_MS);
+    await hf.record("r").get();
+  }
+  expect(ended).toEqual([]);
+  await mend(admin);
+  for (const { title, promise, serve } of waits) {
+    await serve();
+    expect(await outcome(promise, clock, 100), title).not.toHaveProperty("error");
+  }
+});
