@@ -97,11 +97,11 @@ Exit codes: 0, also when there is none; 64 wrong arguments; 69 Redis is
 unreachable, or refuses.
 `,
   drain: `
-Without LANE, those of all lanes. Deliveries under way go on, and dead letters stay.
+Of one LANE, or of all with --all. Deliveries under way go on, and dead letters stay.
 
 Examples:
   holdfast lanes drain orders customer:7
-  holdfast lanes drain orders --yes
+  holdfast lanes drain orders --all --yes
 
 Exit codes: 0 done; 1 you said no; 64 wrong arguments; 69 Redis is unreachable, or
 refuses: they may be deleted.
@@ -119,20 +119,20 @@ They have all their attempts again, and are delivered before messages of their
 lane that were not delivered yet. Prints how many there were.
 
 Examples:
-  holdfast lanes redrive orders
+  holdfast lanes redrive orders --all
   holdfast lanes redrive orders 1795255757243006@customer%3A7
 
 Exit codes: 0, also when there is none; 64 wrong arguments; 69 Redis is
 unreachable, or refuses: some may be back, repeat it.
 `,
   pause: `
-Without LANE, all lanes. Messages can be pushed, and deliveries under way go on.
+One LANE, or all with --all. Messages can be pushed, and deliveries under way go on.
 Redis remembers it. A lane that is paused by itself stays so when all go on.
 
 Examples:
   holdfast lanes pause orders customer:7
   holdfast lanes resume orders customer:7
-  holdfast lanes pause orders
+  holdfast lanes pause orders --all
 
 Exit codes: 0 done, also when it was so; 64 wrong arguments; 69 Redis is
 unreachable, or refuses: repeat it.

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { durationOption, parseDuration } from "./duration.js";
 import { LANES_HELP } from "./lanes-help.js";
-import { assertCanAsk, countOption, numberAboveZero } from "./queue-program.js";
+import { assertCanAsk, assertOneOrAll, countOption, numberAboveZero } from "./queue-program.js";
 import { settingsOf } from "./settings.js";
 
 type Finish = (exitCode: number) => void;
@@ -172,10 +172,13 @@ function addPause(lanes: Command, finish: Finish): void {
     .description("Delivers nothing more of a lane, or of all lanes, in any process, until resume.")
     .argument("<name>", NAME)
     .argument("[lane]", "one lane")
+    .option("--all", "all lanes")
     .addHelpText("after", LANES_HELP.pause)
     .action(async (name: string, lane: string | undefined, _: unknown, self: Command) => {
+      const { all, ...rest } = self.optsWithGlobals();
+      assertOneOrAll(self, lane, all);
       const { pause } = await import("./commands/lanes.js");
-      finish(await pause({ name, lane }, settingsOf(self.optsWithGlobals())));
+      finish(await pause({ name, lane }, settingsOf(rest)));
     });
   lanes
     .command("resume")
@@ -183,10 +186,13 @@ function addPause(lanes: Command, finish: Finish): void {
     .description("Ends the pause of a lane, or that of all lanes.")
     .argument("<name>", NAME)
     .argument("[lane]", "one lane")
+    .option("--all", "all lanes")
     .addHelpText("after", LANES_HELP.pause)
     .action(async (name: string, lane: string | undefined, _: unknown, self: Command) => {
+      const { all, ...rest } = self.optsWithGlobals();
+      assertOneOrAll(self, lane, all);
       const { resume } = await import("./commands/lanes.js");
-      finish(await resume({ name, lane }, settingsOf(self.optsWithGlobals())));
+      finish(await resume({ name, lane }, settingsOf(rest)));
     });
 }
 
@@ -214,10 +220,12 @@ function addDrain(lanes: Command, finish: Finish): void {
     .description("Deletes the messages of a lane that wait, or of all lanes, and prints their number.")
     .argument("<name>", NAME)
     .argument("[lane]", "one lane")
+    .option("--all", "all lanes")
     .option("-y, --yes", "do not ask")
     .addHelpText("after", LANES_HELP.drain)
     .action(async (name: string, lane: string | undefined, _: unknown, self: Command) => {
-      const { yes, ...rest } = self.optsWithGlobals();
+      const { all, yes, ...rest } = self.optsWithGlobals();
+      assertOneOrAll(self, lane, all);
       assertCanAsk(self, yes);
       const { drain } = await import("./commands/lanes.js");
       finish(await drain({ name, lane, yes: yes === true }, settingsOf(rest)));
@@ -243,10 +251,13 @@ function addDead(lanes: Command, finish: Finish): void {
     .description("Puts dead letters of NAME back into their lanes: those of the tickets, or all.")
     .argument("<name>", NAME)
     .argument("[tickets...]", "as dead prints them")
+    .option("--all", "all dead letters")
     .addHelpText("after", LANES_HELP.redrive)
     .action(async (name: string, tickets: string[], _: unknown, self: Command) => {
+      const { all, ...rest } = self.optsWithGlobals();
+      assertOneOrAll(self, tickets, all);
       const { redrive } = await import("./commands/lanes.js");
-      finish(await redrive(name, tickets, settingsOf(self.optsWithGlobals())));
+      finish(await redrive(name, tickets, settingsOf(rest)));
     });
 }
 

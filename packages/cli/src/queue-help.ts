@@ -6,7 +6,7 @@ Examples:
   jq -c '.[]' todo.json | holdfast queue push emails -
   holdfast queue ls
   holdfast queue dead emails
-  holdfast queue redrive emails
+  holdfast queue redrive emails --all
 
 All of it may be done while consumers run. holdfast watch --kind queue shows
 queues as they change.
@@ -124,7 +124,7 @@ They have all their attempts again, and are delivered before messages that were
 not delivered yet. Prints how many there were.
 
 Examples:
-  holdfast queue redrive emails
+  holdfast queue redrive emails --all
   holdfast queue redrive emails 1795255757243006
 
 Exit codes: 0, also when there is none; 64 wrong arguments; 69 Redis is

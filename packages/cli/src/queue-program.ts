@@ -231,10 +231,13 @@ function addDead(queue: Command, finish: Finish): void {
     .description("Puts dead letters of the queue NAME back into it: those with an ID, or all.")
     .argument("<name>", "the queue")
     .argument("[ids...]", "as dead prints them")
+    .option("--all", "all dead letters")
     .addHelpText("after", QUEUE_HELP.redrive)
     .action(async (name: string, ids: string[], _: unknown, self: Command) => {
+      const { all, ...rest } = self.optsWithGlobals();
+      assertOneOrAll(self, ids, all);
       const { redrive } = await import("./commands/queue.js");
-      finish(await redrive(name, ids, settingsOf(self.optsWithGlobals())));
+      finish(await redrive(name, ids, settingsOf(rest)));
     });
 }
 
@@ -261,6 +264,17 @@ export function countOption(byDefault: number): Option {
 export function assertCanAsk(self: Command, yes: unknown): void {
   if (!yes && !host().stdin.isTTY)
     self.error("error: holdfast cannot ask, because stdin is no terminal: add --yes");
+}
+
+/** A name that a script lost, as by an empty variable, must not mean all. @param given what the command is about */
+export function assertOneOrAll(
+  self: Command,
+  given: string | readonly string[] | undefined,
+  all: unknown,
+): void {
+  const isNamed = given !== undefined && given.length > 0;
+  if (isNamed === (all === true))
+    self.error(`error: ${isNamed ? "name some, or give --all" : "nothing is named: give --all for all"}`);
 }
 
 function aboveZero(text: string): number {

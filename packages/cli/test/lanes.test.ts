@@ -131,7 +131,7 @@ test("lanes are paused, limited, drained and reset, one or all, and dead letters
   expect(dead.stdout).toMatch(/^ID +ATTEMPTS +SINCE +REASON +BODY\n\d{16}@b +1 +\S+Z +no\\u\{1b\}\[31m +2\n/);
   expect(JSON.parse(ls.stdout).lanes).toMatchObject([{ lane: "a", waiting: 1, isPaused: true }]);
   isBroken = false;
-  expect(await holdfast("redrive", "l4")).toMatchObject({ exitCode: 0, stdout: "2\n" });
+  expect(await holdfast("redrive", "l4", "--all")).toMatchObject({ exitCode: 0, stdout: "2\n" });
   // What it has been given and has not begun would go back into the lane.
   await expect.poll(() => handled, PATIENT).toBe(2);
   await consumer.stop();
@@ -143,13 +143,15 @@ test("lanes are paused, limited, drained and reset, one or all, and dead letters
     '{"name":"l4","lane":"a","inFlight":null}\n',
   );
   expect((await lanes.lane("a")).limit).toBeNull();
-  expect((await holdfast("pause", "l4", "--json")).stdout).toBe('{"name":"l4","lane":null,"paused":true}\n');
+  expect((await holdfast("pause", "l4", "--all", "--json")).stdout).toBe(
+    '{"name":"l4","lane":null,"paused":true}\n',
+  );
   expect((await holdfast("state", "l4")).stdout).toMatch(/^l4\n +state +paused\n +lanes +1, /);
-  expect((await holdfast("resume", "l4")).stdout).toBe("the lanes 'l4' go on\n");
+  expect((await holdfast("resume", "l4", "--all")).stdout).toBe("the lanes 'l4' go on\n");
   expect((await holdfast("resume", "l4", "a")).stdout).toBe("the lane 'a' of 'l4' goes on\n");
   await lanes.push("c", 1);
   expect((await holdfast("drain", "l4", "a", "--yes")).stdout).toBe("1\n");
-  expect((await holdfast("drain", "l4", "--yes", "--json")).stdout).toBe(
+  expect((await holdfast("drain", "l4", "--all", "--yes", "--json")).stdout).toBe(
     '{"name":"l4","lane":null,"drained":1}\n',
   );
   expect((await holdfast("reset", "l4", "--yes")).stdout).toBe("the lanes 'l4' begin again\n");
@@ -168,7 +170,11 @@ test.each([
   },
   { args: ["watch", "x", "seven"], says: "TICKET must be the text that push() gave" },
   { args: ["limit", "x", "a", "0"], says: "Give a whole number from 1, or none" },
-  { args: ["drain", "x"], says: "add --yes" },
+  { args: ["drain", "x", "--all"], says: "add --yes" },
+  ...["drain", "pause", "resume", "redrive"].flatMap((verb) => [
+    { args: [verb, "x"], says: "nothing is named: give --all for all" },
+    { args: [verb, "x", "a", "--all"], says: "name some, or give --all" },
+  ]),
   { args: ["reset", "x"], says: "add --yes" },
 ])("$args: exit code 64", async ({ args, says }) => {
   const { exitCode, stdout, stderr } = await holdfast(...args);

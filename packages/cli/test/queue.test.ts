@@ -224,7 +224,10 @@ test("dead letters are shown and redriven, while a consumer runs", async () => {
   isBroken = false;
   expect(await holdfast("redrive", "q5", ids[1] as string)).toMatchObject({ exitCode: 0, stdout: "1\n" });
   expect(await queue.result(ids[1] as string)).toMatchObject({ status: "done", result: "ok" });
-  expect(JSON.parse((await holdfast("redrive", "q5", "--json")).stdout)).toEqual({ name: "q5", redriven: 2 });
+  expect(JSON.parse((await holdfast("redrive", "q5", "--all", "--json")).stdout)).toEqual({
+    name: "q5",
+    redriven: 2,
+  });
   await expect.poll(async () => (await queue.state()).dead, PATIENT).toBe(0);
   await consumer.stop();
 });
@@ -268,6 +271,7 @@ test.each([
   { args: ["push", "x", "1", "--dedupe-for", "1h"], says: "--dedupe-for needs --dedupe" },
   { args: ["push", "x", "1", "--order", "random"], says: "--order" },
   { args: ["peek", "x", "--count", "5000"], says: "--count" },
+  { args: ["redrive", "x"], says: "nothing is named: give --all for all" },
   { args: ["redrive", "x", "7"], says: "ID must be the id of a message" },
   { args: ["drain", "x"], says: "add --yes" },
   { args: ["reset", "x"], says: "add --yes" },

@@ -17,7 +17,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   "Holdfast.adopt": (hf) => hf.adopt(handle as never),
   "Holdfast.once": (hf) => hf.once("once", () => 1, { keep: "1h" }),
   "Holdfast.script": (hf) =>
-    hf.script({ source: "return 1", sha1: "e0e1f9fabfc9d4800c877a703b823ac0578ff8db" }, [], []),
+    hf.script({ name: "one", source: "return 1", sha1: "e0e1f9fabfc9d4800c877a703b823ac0578ff8db" }, [], []),
   "once.forget": (hf) => hf.once.forget("once"),
   "Locks.adopt": (hf) => hf.locks.adopt(handle as never),
   "Mutex.acquire": (hf) => hf.mutex("mutex").acquire({ wait: 0 }),

@@ -37,6 +37,31 @@ export function checkOptions(argument: string, options: unknown, known: readonly
   }
 }
 
+/** Everything, said aloud: a name that got lost on its way must not mean all. */
+export interface All {
+  readonly all: true;
+}
+
+/** What a call is about. Null: all. @throws {InvalidArgumentError} */
+export function oneOrAll<Given, Checked>(
+  argument: string,
+  given: Given | All,
+  check: (given: Given) => Checked,
+): Checked | null {
+  if (given === undefined || given === null)
+    throw new InvalidArgumentError(argument, `is ${given}: name it, or give { all: true } for all`);
+  if (typeof given !== "object" || Array.isArray(given)) return check(given as Given);
+  checkOptions(argument, given, ["all"]);
+  if ((given as All).all !== true) throw new InvalidArgumentError("all", "must be true");
+  return null;
+}
+
+/** A condition that got lost on its way must not become a call without it. @throws {InvalidArgumentError} */
+export function checkGiven(condition: string, options: object): void {
+  if (condition in options && Reflect.get(options, condition) === undefined)
+    throw new InvalidArgumentError(condition, "is undefined: leave it out where no condition is meant");
+}
+
 export interface WaitOptions {
   /** Longest wait. 0 looks once; Infinity waits without end. @default "10s" */
   readonly wait?: Duration | undefined;

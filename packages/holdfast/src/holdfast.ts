@@ -8,6 +8,7 @@ import { ClosedError, tellCaller } from "./errors.js";
 import { Guard } from "./guards/guard.js";
 import { GuardEngine } from "./guards/guard-engine.js";
 import type { GuardOptions } from "./guards/guard-settings.js";
+import { type HoldfastOptions, settingsOf } from "./holdfast-options.js";
 import type { Inspector } from "./inspect/inspector.js";
 import { LaneCores } from "./lanes/cores.js";
 import { LanesInspection } from "./lanes/inspection.js";
@@ -36,7 +37,6 @@ import { RwLock, type RwLockOptions, rwShareOf } from "./locks/rw-lock.js";
 import { Semaphore, type SemaphoreOptions, semaphoreShareOf } from "./locks/semaphore.js";
 import { OnceInspection } from "./once/inspection.js";
 import { makeOnce, type Once } from "./once/once.js";
-import { checkProcess, type ProcessOptions, type ProcessSettings } from "./process-settings.js";
 import { QueueInspection } from "./queues/inspection.js";
 import type { Queue } from "./queues/queue.js";
 import { Queues } from "./queues/queues.js";
@@ -54,6 +54,7 @@ import { WatchedStates } from "./redis/watched-state.js";
 import { SignalInspection } from "./signals/inspection.js";
 import type { Signal } from "./signals/signal.js";
 import { Signals } from "./signals/signals.js";
+import { refuseSurplus } from "./surplus.js";
 import type { Barrier } from "./synchronizers/barrier.js";
 import type { SharedEvent } from "./synchronizers/event.js";
 import { SynchronizerInspection } from "./synchronizers/inspection.js";
@@ -64,20 +65,7 @@ import {
   type LatchOptions,
   Synchronizers,
 } from "./synchronizers/synchronizers.js";
-import type { Duration } from "./time/duration.js";
 import { Schedule } from "./time/schedule.js";
-
-export interface HoldfastOptions extends ProcessOptions {
-  /** Time-out of one call to Redis. The outcome of a call that runs into it is unknown, not failed. @default "1s" */
-  readonly callTimeout?: Duration | undefined;
-  /**
-   * A client, or a URL, for a replica of the server. Signals are heard there as well, so that neither connection is missed.
-   * Nothing is sent to it but subscriptions. @default none
-   */
-  readonly replica?: RedisClientLike | string | undefined;
-}
-
-const DEFAULT_CALL_TIMEOUT_MS = 1_000;
 
 export class Holdfast {
   readonly #client: RedisClientLike | string;
@@ -367,16 +355,23 @@ export class Holdfast {
   }
 }
 
-function settingsOf(options: HoldfastOptions): ProcessSettings {
-  checkOptions("options", options, [
-    "prefix",
-    "label",
-    "callTimeout",
-    "listenAfter",
-    "replica",
-    "clock",
-    "random",
-  ]);
-  const { callTimeout = DEFAULT_CALL_TIMEOUT_MS } = options;
-  return checkProcess(options, callTimeout);
-}
+refuseSurplus<Omit<Holdfast, "once">>(Holdfast, {
+  mutex: 2,
+  semaphore: 2,
+  rwLock: 2,
+  adopt: 2,
+  multiLock: 1,
+  limit: 2,
+  guard: 2,
+  record: 2,
+  queue: 2,
+  lanes: 2,
+  signal: 1,
+  event: 2,
+  latch: 3,
+  barrier: 3,
+  election: 2,
+  script: 3,
+  inspector: 0,
+  doctor: 0,
+});

@@ -56,7 +56,8 @@ export type {
   SubjectList,
   SubjectSet,
 } from "./guards/guard-settings.js";
-export { Holdfast, type HoldfastOptions } from "./holdfast.js";
+export { Holdfast } from "./holdfast.js";
+export type { HoldfastOptions } from "./holdfast-options.js";
 export type {
   ForceReleaseOptions,
   Inspector,

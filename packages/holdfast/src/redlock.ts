@@ -30,6 +30,9 @@ export {
   NotOverQuorumError,
   NotVotingError,
 } from "./errors.js";
+
+import { refuseSurplus } from "./surplus.js";
+
 export type { NodeState } from "./locks/backends/redlock/node.js";
 export type { LockInspection } from "./locks/inspection.js";
 export type { MultiLease } from "./locks/multi-lease.js";
@@ -244,6 +247,8 @@ export class Redlock {
     throw notOverQuorum("barrier");
   }
 }
+
+refuseSurplus<Pick<Redlock, "mutex" | "multiLock" | "votes">>(Redlock, { mutex: 2, multiLock: 1, votes: 1 });
 
 /** Why each noun cannot be spread over a quorum, and what to use. */
 const REASONS = {

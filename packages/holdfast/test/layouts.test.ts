@@ -169,7 +169,7 @@ const families: Readonly<Record<string, Family>> = {
       pause: (hf) => hf.queue("mail").pause(),
       drain: (hf) => hf.queue("mail").drain(),
       dead: (hf) => hf.queue("mail").dead(),
-      redrive: (hf) => hf.queue("mail").redrive(),
+      redrive: (hf) => hf.queue("mail").redrive({ all: true }),
     },
   },
   lanes: {
@@ -190,10 +190,10 @@ const families: Readonly<Record<string, Family>> = {
       inFlight: (hf) => hf.lanes("jobs").inFlight(),
       state: (hf) => hf.lanes("jobs").state(),
       lane: (hf) => hf.lanes("jobs").lane("x"),
-      pause: (hf) => hf.lanes("jobs").pause(),
-      drain: (hf) => hf.lanes("jobs").drain(),
+      pause: (hf) => hf.lanes("jobs").pause({ all: true }),
+      drain: (hf) => hf.lanes("jobs").drain({ all: true }),
       dead: (hf) => hf.lanes("jobs").dead(),
-      redrive: (hf) => hf.lanes("jobs").redrive(),
+      redrive: (hf) => hf.lanes("jobs").redrive({ all: true }),
     },
   },
   place: {

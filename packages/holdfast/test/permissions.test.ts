@@ -63,7 +63,7 @@ test("queues work under it", async () => {
   await queue.pushMany([5, 6]);
   await (await queue.receive())?.nack();
   expect([await queue.peek(), await queue.dead()]).toMatchObject([[{ body: 6 }], [{ body: 5 }]]);
-  expect([await queue.redrive(), (await queue.pop())?.body]).toEqual([1, 5]);
+  expect([await queue.redrive({ all: true }), (await queue.pop())?.body]).toEqual([1, 5]);
   expect(await queue.state()).toMatchObject({ waiting: 1, order: null });
   expect(await queue.reset()).toBe(true);
   await hf.close();

@@ -18,6 +18,8 @@ import { cancelWaiting, redriveDead, showDead, showInFlight } from "./letters.js
 import { roomIn } from "./look.js";
 import { isBlank } from "./queue.js";
 
+const ALL = { all: true } as const;
+
 export interface PushTerms {
   readonly name: string;
   /** Undefined: each line of stdin names its own. */
@@ -152,7 +154,7 @@ export function redrive(name: string, tickets: readonly string[], settings: Sett
 
 export function pause({ name, lane }: LaneTerms, settings: Settings): Promise<number> {
   return withSession(settings, async ({ hf }) => {
-    await hf.lanes(name).pause(lane);
+    await hf.lanes(name).pause(lane ?? ALL);
     const told = `${thing(name, lane)} ${lane === undefined ? "are" : "is"} paused`;
     printLine(settings.json ? jsonOf({ name, lane: lane ?? null, paused: true }) : told);
     return EXIT.ok;
@@ -161,7 +163,7 @@ export function pause({ name, lane }: LaneTerms, settings: Settings): Promise<nu
 
 export function resume({ name, lane }: LaneTerms, settings: Settings): Promise<number> {
   return withSession(settings, async ({ hf }) => {
-    await hf.lanes(name).resume(lane);
+    await hf.lanes(name).resume(lane ?? ALL);
     const told = `${thing(name, lane)} ${lane === undefined ? "go" : "goes"} on`;
     printLine(settings.json ? jsonOf({ name, lane: lane ?? null, paused: false }) : told);
     return EXIT.ok;
@@ -189,7 +191,7 @@ export function drain({ name, lane, yes }: EndTerms, settings: Settings): Promis
     const { waiting, delayed } = await (lane === undefined ? lanes.state() : lanes.lane(lane));
     const question = `${thing(name, lane)}: ${waiting + delayed} waiting.\nDelete them?`;
     if (waiting + delayed > 0 && !yes && !(await confirmed(question, signal))) return left();
-    const drained = await lanes.drain(lane);
+    const drained = await lanes.drain(lane ?? ALL);
     printLine(settings.json ? jsonOf({ name, lane: lane ?? null, drained }) : String(drained));
     return EXIT.ok;
   });

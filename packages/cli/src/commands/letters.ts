@@ -10,7 +10,7 @@ import type { Settings } from "../settings.js";
 interface Letterbox {
   readonly name: string;
   dead(options: { readonly count: number }): Promise<readonly DeadLetter[]>;
-  redrive(ids?: readonly string[]): Promise<number>;
+  redrive(ids: readonly string[] | { readonly all: true }): Promise<number>;
 }
 
 interface Waiting {
@@ -59,7 +59,7 @@ export async function redriveDead(
   ids: readonly string[],
   { json }: Settings,
 ): Promise<number> {
-  const redriven = await box.redrive(ids.length > 0 ? ids : undefined);
+  const redriven = await box.redrive(ids.length > 0 ? ids : { all: true });
   printLine(json ? jsonOf({ name: box.name, redriven }) : String(redriven));
   return EXIT.ok;
 }

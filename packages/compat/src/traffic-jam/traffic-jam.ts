@@ -75,6 +75,6 @@ export const TrafficJam = {
   async resetAll(options: ResetAllOptions = {}): Promise<void> {
     checkOptions("options", options, ["action"]);
     const index = await indexFor(holdfastFor(configOfAll));
-    await answerOf(index.reset(options.action ?? null));
+    await answerOf(index.reset(options.action ?? { all: true }));
   },
 };

@@ -39,12 +39,12 @@ export const operationCases: readonly NounCase[] = [
       await lanes.pushMany([1, 2].map((body) => ({ lane: "a", body })));
       await lanes.push("b", 3);
       const running = await next(lanes);
-      await lanes.pause();
+      await lanes.pause({ all: true });
       await lanes.pause("b");
       await running.ack();
       assert.equal(await lanes.receive({ wait: 0 }), null);
       assert.equal((await lanes.state()).isPaused, true);
-      await lanes.resume();
+      await lanes.resume({ all: true });
       assert.deepEqual(await rest(lanes), [2]);
       await lanes.resume("b");
       assert.deepEqual(await rest(lanes), [3]);
@@ -185,7 +185,7 @@ export const operationCases: readonly NounCase[] = [
       const listed: string[] = [];
       for await (const { lane, waiting: some } of lanes.list()) listed.push(`${lane} ${some}`);
       assert.deepEqual(listed.sort(), ["a 2", "c 1"]);
-      assert.deepEqual([await lanes.drain("a"), await lanes.drain()], [2, 1]);
+      assert.deepEqual([await lanes.drain("a"), await lanes.drain({ all: true })], [2, 1]);
       await running.ack();
       assert.deepEqual([await lanes.receive({ wait: 0 }), (await lanes.state()).lanes], [null, 0]);
     },

@@ -180,7 +180,7 @@ export const deliveryCases: readonly NounCase[] = [
       );
       await consumer.stop();
       assert.deepEqual(
-        [await two.queue(name).redrive([id, good.id]), await two.queue(name).redrive()],
+        [await two.queue(name).redrive([id, good.id]), await two.queue(name).redrive({ all: true })],
         [1, 0],
       );
       assert.equal(await two.queue(name).result(id, { wait: 0 }), null);

@@ -14,6 +14,7 @@ import type { Mutex } from "../locks/mutex.js";
 import type { VersionedRecord } from "../records/record.js";
 import type { RedisContext } from "../redis/context.js";
 import type { WatchedStates } from "../redis/watched-state.js";
+import { refuseSurplus } from "../surplus.js";
 import { elapsedMs } from "../time/clock.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { encodeValue } from "../values.js";
@@ -200,6 +201,8 @@ export class Election<Value = unknown> {
     return { leadership, seen: await announcement.make() };
   }
 }
+
+refuseSurplus(Election, { campaign: 1, leader: 0, candidates: 0, observe: 1 });
 
 function isSame(a: ElectionState, b: ElectionState): boolean {
   return (

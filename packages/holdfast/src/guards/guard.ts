@@ -1,5 +1,6 @@
 /** Guard: counts the hits of each subject on each route, and punishes a subject that goes over, more with each strike. */
 import { checkWord } from "../arguments.js";
+import { refuseSurplus } from "../surplus.js";
 import type { GuardEngine } from "./guard-engine.js";
 import type { HitOptions } from "./guard-lists.js";
 import {
@@ -48,6 +49,8 @@ export class Guard {
     return engine.pardon(this.#settings, checkWord("subject", subject));
   }
 }
+
+refuseSurplus(Guard, { hit: 3, look: 3, pardon: 1 });
 
 function checkRoute(route: unknown): string {
   return route === "" ? route : checkWord("route", route);

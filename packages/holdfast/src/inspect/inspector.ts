@@ -1,5 +1,5 @@
 /** Inspector: shows the state of everything in all processes, and takes a lock from its holder. */
-import { checkLockName, checkOptions, checkWord } from "../arguments.js";
+import { checkGiven, checkLockName, checkOptions, checkWord } from "../arguments.js";
 import type { ElectionInspection, ElectionState } from "../election/inspection.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { InspectedLanes, LanesInspection } from "../lanes/inspection.js";
@@ -12,6 +12,7 @@ import type { InspectedOnce, OnceInspection } from "../once/inspection.js";
 import type { QueueInspection, QueueState } from "../queues/inspection.js";
 import type { InspectedRecord, RecordInspection } from "../records/inspection.js";
 import type { InspectedSignal, SignalInspection } from "../signals/inspection.js";
+import { refuseSurplus } from "../surplus.js";
 import type {
   InspectedBarrier,
   InspectedEvent,
@@ -54,7 +55,7 @@ export interface RecordListOptions {
 
 export interface ForceReleaseOptions {
   /** Releases the lock only if its holder has this token, so that a later holder keeps it. @default any holder */
-  readonly fence?: bigint | undefined;
+  readonly fence?: bigint;
 }
 
 /** What each noun shows of itself. */
@@ -111,6 +112,7 @@ export class Inspector {
    */
   async forceRelease(name: string, options: ForceReleaseOptions = {}): Promise<ForceReleaseResult> {
     checkOptions("options", options, ["fence"]);
+    checkGiven("fence", options);
     const { fence } = options;
     const only = fence === undefined ? 0n : checkFence(fence);
     return this.#parts.locks.forceRelease(checkLockName(name), only);
@@ -334,6 +336,40 @@ export class Inspector {
     yield* this.#parts.queues.list(patternOf(options));
   }
 }
+
+refuseSurplus(Inspector, {
+  lock: 1,
+  locks: 1,
+  forceRelease: 2,
+  semaphore: 1,
+  semaphores: 1,
+  forceReleasePermits: 2,
+  rwLock: 1,
+  rwLocks: 1,
+  forceReleaseRwLock: 2,
+  waitsOf: 1,
+  limit: 2,
+  limits: 1,
+  resetLimit: 2,
+  event: 1,
+  events: 1,
+  latch: 1,
+  latches: 1,
+  barrier: 1,
+  barriers: 1,
+  record: 2,
+  records: 1,
+  election: 1,
+  elections: 1,
+  once: 1,
+  onceKeys: 1,
+  lanes: 1,
+  lanesNames: 1,
+  signal: 1,
+  signals: 1,
+  queue: 1,
+  queues: 1,
+});
 
 function checkFence(fence: unknown): bigint {
   if (typeof fence === "bigint" && fence > 0n) return fence;

@@ -1,5 +1,13 @@
 /** Lanes: messages that are worked through in order within a lane, and in parallel across lanes. */
-import { checkOptions, checkSignal, checkWait, checkWord, type WaitOptions } from "../arguments.js";
+import {
+  type All,
+  checkOptions,
+  checkSignal,
+  checkWait,
+  checkWord,
+  oneOrAll,
+  type WaitOptions,
+} from "../arguments.js";
 import { tellCaller } from "../errors.js";
 import type { ConsumeOptions } from "../queues/consume-options.js";
 import type { Delivery } from "../queues/delivery.js";
@@ -13,6 +21,7 @@ import {
 } from "../queues/lists.js";
 import type { Consumer, DeadLetter, InFlight } from "../queues/queue.js";
 import { checkCount, checkReceive, encodeBody, type ReceiveOptions } from "../queues/settings.js";
+import { refuseSurplus } from "../surplus.js";
 import type { Duration } from "../time/duration.js";
 import { decodeValue } from "../values.js";
 import type { LanesCore } from "./core.js";
@@ -226,16 +235,16 @@ export class Lanes<Body = unknown, Result = unknown> {
   /**
    * Delivers nothing more of this lane, or of any lane, in any process until `resume()`. Messages can be pushed, and deliveries under way go
    * on. Redis remembers it, also while the lane is empty. May be repeated.
-   * @param lane default: all lanes; a lane that is paused by itself stays so when all are resumed
+   * @param lane or `{ all: true }`; a lane that is paused by itself stays so when all are resumed
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} it may be paused: repeat it
    */
-  async pause(lane?: string): Promise<void> {
-    await tellCaller(this.#core.control.pause(checkLane(lane)));
+  async pause(lane: string | All): Promise<void> {
+    await tellCaller(this.#core.control.pause(oneOrAll("lane", lane, checkLane)));
   }
 
   /** Ends `pause()` with the same argument. May be repeated. Errors as for `pause`. */
-  async resume(lane?: string): Promise<void> {
-    await tellCaller(this.#core.control.resume(checkLane(lane)));
+  async resume(lane: string | All): Promise<void> {
+    await tellCaller(this.#core.control.resume(oneOrAll("lane", lane, checkLane)));
   }
 
   /**
@@ -253,10 +262,11 @@ export class Lanes<Body = unknown, Result = unknown> {
   /**
    * Deletes the messages of a lane that wait, or those of all lanes, and returns their number. Deliveries under way go on, and dead letters
    * stay.
+   * @param lane or `{ all: true }`
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} they may be deleted
    */
-  async drain(lane?: string): Promise<number> {
-    return tellCaller(this.#core.control.drain(checkLane(lane)));
+  async drain(lane: string | All): Promise<number> {
+    return tellCaller(this.#core.control.drain(oneOrAll("lane", lane, checkLane)));
   }
 
   /** Reads dead letters of all lanes, the newest first. @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} */
@@ -272,11 +282,11 @@ export class Lanes<Body = unknown, Result = unknown> {
   /**
    * Puts dead letters back into their lanes, with their tickets and all their attempts, before the messages that were not delivered yet.
    * Returns their number.
-   * @param tickets at most 1,000; default: all dead letters
+   * @param tickets at most 1,000, or `{ all: true }`
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} some may be back: repeat it
    */
-  async redrive(tickets?: readonly string[]): Promise<number> {
-    return tellCaller(this.#core.control.redrive(tickets === undefined ? null : checkTickets(tickets)));
+  async redrive(tickets: readonly string[] | All): Promise<number> {
+    return tellCaller(this.#core.control.redrive(oneOrAll("tickets", tickets, checkTickets)));
   }
 
   /**
@@ -288,6 +298,29 @@ export class Lanes<Body = unknown, Result = unknown> {
     await tellCaller(this.#core.control.reset());
   }
 }
+
+refuseSurplus(Lanes, {
+  push: 2,
+  pushMany: 1,
+  receive: 1,
+  consume: 2,
+  position: 1,
+  watch: 2,
+  result: 2,
+  cancel: 1,
+  peek: 2,
+  inFlight: 1,
+  state: 0,
+  lane: 1,
+  list: 0,
+  pause: 1,
+  resume: 1,
+  limit: 2,
+  drain: 1,
+  dead: 1,
+  redrive: 1,
+  reset: 0,
+});
 
 function checkMessages(
   messages: readonly LaneMessage[],
@@ -307,9 +340,8 @@ function checkMessages(
   );
 }
 
-/** Null: all lanes. */
-function checkLane(lane: string | undefined): string | null {
-  return lane === undefined ? null : checkWord("lane", lane);
+function checkLane(lane: string): string {
+  return checkWord("lane", lane);
 }
 
 function checkTickets(tickets: readonly string[]): readonly string[] {

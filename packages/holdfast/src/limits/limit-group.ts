@@ -1,5 +1,6 @@
 /** LimitGroup: several limits, each with its target, that are charged together or not at all. */
 import { InvalidArgumentError } from "../errors.js";
+import { refuseSurplus } from "../surplus.js";
 import type { Charge } from "./charges.js";
 import { Limit, type LimitTarget } from "./limit.js";
 import type { Limiter } from "./limiter.js";
@@ -75,6 +76,8 @@ export class LimitGroup {
     );
   }
 }
+
+refuseSurplus(LimitGroup, { take: 1, peek: 1, refund: 1, giveBack: 2, reset: 0 });
 
 /** Checks the parts, and puts those of inner groups in the place of the group. @throws {InvalidArgumentError} */
 export function flattenParts(limiter: Limiter, parts: unknown): LimitTarget[] {

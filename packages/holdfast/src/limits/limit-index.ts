@@ -1,11 +1,12 @@
 /** LimitIndex: a list of the limits and targets of which something may be used, so that all can be reset at once. */
-import { checkWord } from "../arguments.js";
+import { type All, checkWord, oneOrAll } from "../arguments.js";
 import { BoundedMap } from "../bounded-map.js";
 import { ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
 import { groupBySlot } from "../redis/slots.js";
+import { refuseSurplus } from "../surplus.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import { script } from "./lua/note.lua.js";
 import type { LimitSettings } from "./settings.js";
@@ -72,13 +73,13 @@ export class LimitIndex {
   }
 
   /**
-   * Resets every limit in the index, or those called `name`: nothing of them is used any more. A process that remembers
-   * a refusal goes on refusing until the refusal would have ended by itself.
+   * Resets the limits in the index that are called `name`, or every limit with `{ all: true }`: nothing of them is used any more. A
+   * process that remembers a refusal goes on refusing until the refusal would have ended by itself.
    * @throws {UnavailableError} @throws {IndeterminateError} @throws {ServerError} some may have been reset; all that
    *   could be were, where it says WRONGTYPE, because another program has written to the key of the index
    */
-  async reset(name: string | null = null): Promise<void> {
-    if (name !== null) checkWord("name", name);
+  async reset(name: string | All): Promise<void> {
+    const only = oneOrAll("name", name, (word) => checkWord("name", word));
     const { breakerPort, prefix, callTimeoutMs } = this.#context;
     let cursor = "0";
     let foreign: string | null = null;
@@ -97,7 +98,7 @@ export class LimitIndex {
         else foreign = member;
       }
       const keys = limits
-        .filter(([, its]) => name === null || its === name)
+        .filter(([, its]) => only === null || its === only)
         .map(([type, its, target]) => limitKey(prefix, type, its, target));
       for (const key of keys) this.#forget(key);
       // The entries stay until their time is over, because a process may be charging one of them just now.
@@ -110,6 +111,8 @@ export class LimitIndex {
       );
   }
 }
+
+refuseSurplus(LimitIndex, { note: 1, reset: 1 });
 
 /** The words that name a limit and its target in the index. */
 type Member = readonly [type: string, name: string, target: string];

@@ -1,5 +1,6 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
 import { checkOptions, checkWord } from "../arguments.js";
+import { refuseSurplus } from "../surplus.js";
 import type { Charge } from "./charges.js";
 import type { Limiter } from "./limiter.js";
 import { type Cell, type LimitResult, type Reservation, toCell } from "./result.js";
@@ -121,3 +122,5 @@ export class Limit {
     return this.#limiter.charge(this.#settings, target, cost, options?.atMs ?? null);
   }
 }
+
+refuseSurplus(Limit, { isOf: 1, of: 2, take: 3, cell: 2, peek: 2, refund: 3, reserve: 2, set: 2, reset: 1 });

@@ -1,6 +1,7 @@
 /** Limits: `hf.limits`, for several limits at once. */
 import { checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
+import { refuseSurplus } from "../surplus.js";
 import type { Limit } from "./limit.js";
 import { flattenParts, LimitGroup, type LimitGroupPart } from "./limit-group.js";
 import type { LimitIndex } from "./limit-index.js";
@@ -49,3 +50,5 @@ export class Limits {
     );
   }
 }
+
+refuseSurplus(Limits, { has: 1, index: 1, all: 1, across: 1 });

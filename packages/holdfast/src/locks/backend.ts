@@ -175,7 +175,7 @@ export interface LockBackend {
    * nobody sees a part of it. Null: the store cannot take these names together. A store that can take no names together leaves the
    * method out. Rejects when the outcome is unknown; then call `abandon` of each.
    */
-  takeAll?(claims: readonly StoreClaim[]): Promise<Taken | null>;
+  takeAll?(claims: readonly StoreClaim[]): Promise<Taken | null> | null;
   /**
    * Gives the name to one claim in line, whatever its place, or changes nothing. The observer of that claim receives the grant. A
    * store that cannot do this leaves the method out. Rejects when the outcome is unknown.

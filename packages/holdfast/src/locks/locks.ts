@@ -10,6 +10,7 @@ import type { LeaseHandle } from "../lease/handle.js";
 import { Keeper } from "../lease/keeper.js";
 import type { Lease } from "../lease/lease.js";
 import type { ProcessRecord } from "../process-record.js";
+import { refuseSurplus } from "../surplus.js";
 import { type Clock, systemClock } from "../time/clock.js";
 import { type Random, systemRandom } from "../time/random.js";
 import { Schedule } from "../time/schedule.js";
@@ -130,3 +131,5 @@ export class Locks {
     await this.close();
   }
 }
+
+refuseSurplus(Locks, { mutex: 2, adopt: 2, multiLock: 1 });

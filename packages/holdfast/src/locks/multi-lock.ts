@@ -10,6 +10,7 @@
 import { checkOptions } from "../arguments.js";
 import { type AcquireTimeoutError, InvalidArgumentError, isPassing, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
+import { refuseSurplus } from "../surplus.js";
 import { elapsedMs } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
 import type { LockBackend } from "./backend.js";
@@ -233,6 +234,8 @@ export class MultiLock {
     return new MultiLease(this.#parts.map((part) => leases[this.#ordered.indexOf(part)] as Lease));
   }
 }
+
+refuseSurplus(MultiLock, { acquire: 1, tryAcquire: 1, run: 2 });
 
 function heldBy(parts: readonly LockPart[], leases: readonly Lease[]): HeldByOwner[] {
   return leases.map((lease, place) => ({ noun: (parts[place] as LockPart).kind.noun, lease }));

@@ -11,6 +11,7 @@
 import { checkLockName, checkOptions } from "../arguments.js";
 import { fromCaller, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
+import { refuseSurplus } from "../surplus.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { unlessDone } from "./double-check.js";
 import { enter, tryEnter } from "./enter.js";
@@ -158,6 +159,8 @@ export class Mutex {
     return this.#lines.find(this.#key, this.#settings);
   }
 }
+
+refuseSurplus(Mutex, { acquire: 1, tryAcquire: 1, run: 2 });
 
 /** The line of this process in which a lease with these options goes on. @throws {InvalidArgumentError} */
 export function lineFor(lines: Lines, name: string, options: MutexOptions): LocalLine {

@@ -8,6 +8,7 @@
 import { checkLockName, checkOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller, UpgradeRefusedError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
+import { refuseSurplus } from "../surplus.js";
 import { unlessDone } from "./double-check.js";
 import type { Share } from "./line-terms.js";
 import {
@@ -62,6 +63,8 @@ export class RwLock {
   }
 }
 
+refuseSurplus(RwLock, { read: 0, write: 0 });
+
 export class ReadLock {
   readonly name: string;
   readonly #permits: Permits;
@@ -104,6 +107,8 @@ export class ReadLock {
     return this.#permits.part(this.#settings, READ);
   }
 }
+
+refuseSurplus(ReadLock, { acquire: 1, tryAcquire: 1, run: 2 });
 
 export class WriteLock {
   readonly name: string;
@@ -179,3 +184,5 @@ export class WriteLock {
         throw new UpgradeRefusedError(this.name, lease.fence);
   }
 }
+
+refuseSurplus(WriteLock, { acquire: 1, tryAcquire: 1, run: 2, downgrade: 1 });

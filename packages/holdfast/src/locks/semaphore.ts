@@ -8,6 +8,7 @@
 import { checkLockName, checkOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
+import { refuseSurplus } from "../surplus.js";
 import { unlessDone } from "./double-check.js";
 import type { Share } from "./line-terms.js";
 import {
@@ -117,6 +118,8 @@ export class Semaphore {
     return { noun: "semaphore", mode: "shared", weight: checkPermits(permits, 1), permits: this.#size };
   }
 }
+
+refuseSurplus(Semaphore, { acquire: 1, tryAcquire: 1, run: 2, setPermits: 1, part: 1 });
 
 function checkPermits(permits: unknown, least: number): number {
   if (Number.isInteger(permits) && Number(permits) >= least && Number(permits) <= MOST_PERMITS)

@@ -7,6 +7,7 @@
  */
 import { tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
+import { within } from "../surplus.js";
 import { type OnceParts, type OnceResult, OnceRuns } from "./once-runs.js";
 import { checkForget, checkOnce, checkWork, type OnceOptions } from "./settings.js";
 
@@ -51,5 +52,6 @@ export function makeOnce(parts: OnceParts): { readonly once: Once; close(): void
     return runs.run(checkOnce(prefix, key, options), work);
   };
   const forget = async (key: string): Promise<boolean> => tellCaller(runs.forget(checkForget(prefix, key)));
-  return { once: Object.assign(run, { forget }), close: () => runs.close() };
+  const once = Object.assign(within(run, "once", 3) as typeof run, { forget: within(forget, "forget", 1) });
+  return { once, close: () => runs.close() };
 }

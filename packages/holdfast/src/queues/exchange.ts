@@ -5,7 +5,13 @@
  * Requests are numbered, and the server remembers the answers to the last four: one without an answer is sent again as it was. It may
  * have been carried out, so nothing else is taken meanwhile. Afterwards `leave` returns what its lost reply brought.
  */
-import { type HoldfastError, IndeterminateError, isPassing, ServerError, UnavailableError } from "../errors.js";
+import {
+  type HoldfastError,
+  IndeterminateError,
+  isPassing,
+  ServerError,
+  UnavailableError,
+} from "../errors.js";
 import type { Instant } from "../time/clock.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";

@@ -1,6 +1,7 @@
 /** Queue: messages that each go to one consumer, and stay in Redis until it has acknowledged them. */
-import { checkOptions, checkWait, type WaitOptions } from "../arguments.js";
+import { type All, checkOptions, checkWait, oneOrAll, type WaitOptions } from "../arguments.js";
 import { fromCaller, tellCaller } from "../errors.js";
+import { refuseSurplus } from "../surplus.js";
 import { decodeValue } from "../values.js";
 import type { ConsumeOptions } from "./consume-options.js";
 import type { Consumer as RunningConsumer } from "./consumer.js";
@@ -17,7 +18,6 @@ import {
 import type { Pushed } from "./pushes.js";
 import type { QueueCore } from "./queue-core.js";
 import type { Outcome } from "./results.js";
-
 import {
   checkId,
   checkPush,
@@ -246,11 +246,11 @@ export class Queue<Body = unknown, Result = unknown> {
 
   /**
    * Puts dead letters back into the queue, with their ids and all their attempts, before the messages that were not delivered yet. Returns their number.
-   * @param ids of the messages; default: all dead letters
+   * @param ids of the messages, or `{ all: true }`
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} some may be back: repeat it
    */
-  async redrive(ids?: readonly string[]): Promise<number> {
-    return tellCaller(this.#core.scripts.redrive(ids === undefined ? null : checkIds(ids)));
+  async redrive(ids: readonly string[] | All): Promise<number> {
+    return tellCaller(this.#core.scripts.redrive(oneOrAll("ids", ids, checkIds)));
   }
 
   /**
@@ -262,6 +262,26 @@ export class Queue<Body = unknown, Result = unknown> {
     return tellCaller(this.#core.scripts.reset());
   }
 }
+
+refuseSurplus(Queue, {
+  push: 2,
+  pushMany: 2,
+  pop: 1,
+  receive: 1,
+  consume: 2,
+  result: 2,
+  peek: 1,
+  inFlight: 1,
+  delayed: 1,
+  cancel: 1,
+  state: 0,
+  pause: 0,
+  resume: 0,
+  drain: 0,
+  dead: 1,
+  redrive: 1,
+  reset: 0,
+});
 
 function encodeBodies(bodies: readonly unknown[], maxBytes: number): string[] {
   return checkBatch(

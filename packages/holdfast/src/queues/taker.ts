@@ -29,10 +29,7 @@ export interface Taker {
 }
 
 /** What a taker uses of its context. */
-export type TakerContext = Pick<
-  RedisContext,
-  "schedule" | "random" | "inbox" | "callTimeoutMs" | "port"
->;
+export type TakerContext = Pick<RedisContext, "schedule" | "random" | "inbox" | "callTimeoutMs" | "port">;
 
 /** The intake, as its takers use it. */
 export interface TakerHome extends DeliveryHome {

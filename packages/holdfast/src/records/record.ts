@@ -7,6 +7,7 @@
 import { checkOptions, checkSignal } from "../arguments.js";
 import { type HoldfastError, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
+import { refuseSurplus } from "../surplus.js";
 import { encodeValue } from "../values.js";
 import { expectedText, type RecordChange, type RecordStore, type RecordWrite } from "./record-store.js";
 import {
@@ -134,3 +135,5 @@ export class VersionedRecord<Value = unknown> {
     return refusalOf(outcome, { name, key, expected: version, token: fence?.fence ?? 0n });
   }
 }
+
+refuseSurplus(VersionedRecord, { get: 1, put: 2, delete: 1, update: 2, watch: 1 });

@@ -4,6 +4,7 @@ import { HoldfastError, InvalidArgumentError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
 import { notAnAnswer } from "../redis/reply.js";
 import { groupBySlot } from "../redis/slots.js";
+import { refuseSurplus } from "../surplus.js";
 import type { Duration } from "../time/duration.js";
 import { encodeValue } from "../values.js";
 import { VersionedRecord } from "./record.js";
@@ -153,6 +154,8 @@ export class Records {
     return { target, text, expected: expectedText(version), fence, keepMs: target.keepMs };
   }
 }
+
+refuseSurplus(Records, { record: 2, getMany: 1, putMany: 1 });
 
 /** The writes of each tag, and those without one. */
 function groupByTag(writes: readonly RecordWrite[]): {

@@ -1,5 +1,5 @@
 /** The options of records, checked once. */
-import { checkOptions, checkSignal, checkWord } from "../arguments.js";
+import { checkGiven, checkOptions, checkSignal, checkWord } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
 import { recordKey } from "../redis/keys.js";
@@ -90,7 +90,7 @@ export function checkKeep(keep: Duration): number {
 /** @throws {InvalidArgumentError} */
 export function checkConditions(options: DeleteOptions): WriteConditions {
   const { version } = options;
-  if (version === undefined && "version" in options) throw lost("version");
+  checkGiven("version", options);
   if (version !== undefined && typeof version !== "bigint") {
     throw new InvalidArgumentError(
       "version",
@@ -104,15 +104,8 @@ export function checkConditions(options: DeleteOptions): WriteConditions {
 
 /** @throws {InvalidArgumentError} */
 export function checkFence(options: { readonly fence?: Fenced }): Fenced | null {
-  const { fence } = options;
-  if (fence !== undefined) return checkHolder(fence);
-  if ("fence" in options) throw lost("fence");
-  return null;
-}
-
-/** A condition that got lost on its way must not become a write without it. */
-function lost(condition: "version" | "fence"): InvalidArgumentError {
-  return new InvalidArgumentError(condition, "is undefined: leave it out where no condition is meant");
+  checkGiven("fence", options);
+  return options.fence === undefined ? null : checkHolder(options.fence);
 }
 
 function called(value: unknown): string {

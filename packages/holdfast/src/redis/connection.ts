@@ -3,12 +3,19 @@
  * call has its own time-out. A script that the server does not know yet is sent as source. While the client is not connected,
  * nothing is sent.
  */
-import { ClosedError, HoldfastError, IndeterminateError, ServerError, UnavailableError } from "../errors.js";
+import {
+  ClosedError,
+  type HoldfastError,
+  IndeterminateError,
+  ServerError,
+  UnavailableError,
+} from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { Batcher } from "../time/batcher.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { Backlog } from "./backlog.js";
-import type { ClientMessages, ClientTrouble, RedisClient } from "./client.js";
+import type { ClientTrouble, RedisClient } from "./client.js";
+import { MessageConnections } from "./message-connections.js";
 import type { MessageConnection, MessageListener, RedisPort, Reply } from "./port.js";
 import { asHoldfastError, refusedAgain } from "./refusals.js";
 import type { Script } from "./script.js";
@@ -48,7 +55,7 @@ export class Connection implements RedisPort {
   readonly #ownsClient: boolean;
   readonly #schedule: Schedule;
   readonly #known = new Set<string>();
-  readonly #messages = new Set<ClientMessages>();
+  readonly #messages: MessageConnections;
   readonly #batch = new Batcher<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
   readonly #onUnanswered = new Set<() => void>();
   readonly #backlog: Backlog<Call>;
@@ -69,6 +76,7 @@ export class Connection implements RedisPort {
     this.#client = client;
     this.#ownsClient = ownsClient;
     this.#schedule = schedule;
+    this.#messages = new MessageConnections(client, schedule);
     this.#backlog = new Backlog({
       client,
       send: (calls) => this.#transmit(calls),
@@ -150,28 +158,7 @@ export class Connection implements RedisPort {
   }
 
   openMessages(listener: MessageListener): MessageConnection {
-    let closed = this.#closed;
-    if (closed) return NO_MESSAGES;
-    // A connection that was given up may still report, and must not be taken for the one in its place.
-    const report = (tell: () => void): void => {
-      if (!closed && !this.#closed) tell();
-    };
-    const messages = this.#client.openMessages({
-      connected: () => report(() => listener.connected()),
-      disconnected: (error) =>
-        report(() => listener.disconnected(error && asHoldfastError(error, "SUBSCRIBE"))),
-      message: (topic, text, channel) => report(() => listener.message(topic, text, channel)),
-    });
-    this.#messages.add(messages);
-    return {
-      subscribe: (topic) => settled(messages.subscribe(topic), "SUBSCRIBE"),
-      unsubscribe: (topic) => settled(messages.unsubscribe(topic), "UNSUBSCRIBE"),
-      answers: (timeoutMs) => this.#answers(messages, timeoutMs),
-      close: () => {
-        closed = true;
-        if (this.#messages.delete(messages)) messages.close();
-      },
-    };
+    return this.#messages.open(listener);
   }
 
   async close(): Promise<void> {
@@ -180,23 +167,8 @@ export class Connection implements RedisPort {
     this.#schedule.cancel(this.#warning);
     for (const call of this.#backlog.takeAll())
       this.#end(call, new ClosedError("hf.close() came before the client was connected"));
-    for (const messages of this.#messages) messages.close();
-    this.#messages.clear();
+    this.#messages.close();
     if (this.#ownsClient) this.#client.close();
-  }
-
-  #answers(messages: ClientMessages, timeoutMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const alarm = this.#schedule.after(timeoutMs, () => resolve(false));
-      const settle = (answers: boolean): void => {
-        this.#schedule.cancel(alarm);
-        resolve(answers);
-      };
-      messages.ping().then(
-        () => settle(true),
-        () => settle(false),
-      );
-    });
   }
 
   #call(script: Script | null, words: readonly string[], timeoutMs: number): Promise<Reply> {
@@ -382,19 +354,4 @@ function nameOf({ script, words }: Call): string | undefined {
 /** The first key: behind the number of keys of a script, or behind the name of a command. */
 function keyOf({ words }: Call): string {
   return words[1] ?? "";
-}
-
-const NO_MESSAGES: MessageConnection = {
-  subscribe: () => Promise.reject(new ClosedError("a subscription came after hf.close()")),
-  unsubscribe: async () => {},
-  answers: async () => false,
-  close: () => {},
-};
-
-async function settled(promise: Promise<unknown>, command: string): Promise<void> {
-  try {
-    await promise;
-  } catch (error) {
-    throw asHoldfastError(error, command);
-  }
 }

@@ -1,7 +1,7 @@
 /** SignalListener: a reader of a signal, which keeps what its program has not yet taken, within bounds. */
 import { type HoldfastError, isLasting } from "../errors.js";
-import { Stream } from "../stream.js";
 import { awayOf } from "../redis/port.js";
+import { Stream } from "../stream.js";
 import { callerContext } from "../telemetry/events.js";
 import { whenAborted } from "../time/abort.js";
 import { Pending } from "../time/pending.js";

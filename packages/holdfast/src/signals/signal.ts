@@ -1,6 +1,7 @@
 /** Signal: wakes those who wait for a name, in all processes. Nothing is kept: a signal that nobody hears is gone. */
 import { checkOptions, checkSignal, checkWait, checkWord, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
+import { refuseSurplus } from "../surplus.js";
 import { encodeValue } from "../values.js";
 import type { Heard, Topic } from "./ears.js";
 import type { Hearing } from "./hearing.js";
@@ -96,6 +97,8 @@ export class Signal<Data = unknown> {
     return new SignalListener<Data>(this.#hearing, this.#topic, "reader", checkListen({}));
   }
 }
+
+refuseSurplus(Signal, { emit: 1, emitOne: 1, wait: 1, poll: 0, stopPolling: 0, listen: 1 });
 
 export function waitForTopics(
   hearing: Hearing,

@@ -1,6 +1,7 @@
 /** Signals: waits for several signals at once, and for all whose names match a pattern. */
 import { checkWord } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
+import { refuseSurplus } from "../surplus.js";
 import type { Heard, Topic } from "./ears.js";
 import { Hearing, type HearingContext } from "./hearing.js";
 import { SignalListener } from "./listener.js";
@@ -65,6 +66,8 @@ export class Signals {
   }
 }
 
+refuseSurplus(Signals, { signal: 1, any: 2, all: 2, matching: 1 });
+
 export class SignalPattern<Data = unknown> {
   readonly pattern: string;
   readonly #hearing: Hearing;
@@ -93,6 +96,8 @@ export class SignalPattern<Data = unknown> {
     return new SignalListener<Data>(this.#hearing, this.#topic, "reader", checkListen({}));
   }
 }
+
+refuseSurplus(SignalPattern, { wait: 1, listen: 1 });
 
 function topicsOf(names: readonly string[]): Topic[] {
   if (!Array.isArray(names) || names.length === 0)

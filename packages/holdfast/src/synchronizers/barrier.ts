@@ -7,6 +7,7 @@
  */
 import { checkOptions, checkWait, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
+import { refuseSurplus } from "../surplus.js";
 import { decodeValue, encodeValue } from "../values.js";
 import type { BarrierScripts } from "./barrier-scripts.js";
 import type { Gathering } from "./gathering.js";
@@ -87,6 +88,8 @@ export class Barrier<Data = unknown> {
     return tellCaller(this.#scripts.delete());
   }
 }
+
+refuseSurplus(Barrier, { wait: 1, get: 0, delete: 0 });
 
 function checkData(data: unknown): string {
   const text = encodeValue("data", data);

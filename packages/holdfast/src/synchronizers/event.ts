@@ -7,6 +7,7 @@ import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { type StateSource, toldByVersion, type WatchedStates } from "../redis/watched-state.js";
+import { refuseSurplus } from "../surplus.js";
 import { publish } from "../telemetry/events.js";
 import { decodeValue, encodeValue } from "../values.js";
 import { keepText, parseVersion, type SynchronizerCalls } from "./calls.js";
@@ -132,6 +133,8 @@ export class SharedEvent<Data = unknown> {
     return parseEvent(await this.#calls.run(lookScript, [this.#calls.key], []));
   }
 }
+
+refuseSurplus(SharedEvent, { set: 1, clear: 0, get: 0, wait: 1, delete: 0 });
 
 /** @throws {IndeterminateError} an answer to another call */
 export function parseEvent(reply: Reply | undefined): EventFields {

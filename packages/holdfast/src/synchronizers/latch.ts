@@ -7,6 +7,7 @@ import { CountMismatchError, InvalidArgumentError, tellCaller } from "../errors.
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { type StateSource, toldByVersion, type WatchedStates } from "../redis/watched-state.js";
+import { refuseSurplus } from "../surplus.js";
 import { publish } from "../telemetry/events.js";
 import { keepText, parseVersion, type SynchronizerCalls } from "./calls.js";
 import { script as countDownScript } from "./lua/latch-count-down.lua.js";
@@ -146,6 +147,8 @@ export class Latch {
     throw new CountMismatchError("latch", this.name, this.#size, size);
   }
 }
+
+refuseSurplus(Latch, { countDown: 1, count: 0, wait: 1, reset: 0, delete: 0 });
 
 /** @throws {IndeterminateError} an answer to another call */
 export function parseLatch(reply: Reply | undefined): LatchFields {

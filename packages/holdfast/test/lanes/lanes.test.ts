@@ -156,11 +156,11 @@ describe("by hand", () => {
     const waiting = lanes.receive(soon);
     await lanes.resume("a");
     expect((await waiting)?.lane).toBe("a");
-    await lanes.pause();
+    await lanes.pause({ all: true });
     expect((await lanes.state()).isPaused).toBe(true);
     await lanes.push("c", "3");
     expect(await lanes.receive({ wait: 30 })).toBeNull();
-    await lanes.resume();
+    await lanes.resume({ all: true });
     expect((await lanes.receive(soon))?.lane).toBe("c");
   });
 
@@ -183,7 +183,7 @@ describe("by hand", () => {
     await lanes.push("b", 4);
     expect(await lanes.drain("a")).toBe(3);
     expect(await lanes.position(first as string)).toMatchObject({ state: "over" });
-    expect(await lanes.drain()).toBe(1);
+    expect(await lanes.drain({ all: true })).toBe(1);
     expect(await lanes.state()).toMatchObject({ waiting: 0, lanes: 0 });
   });
 

@@ -59,7 +59,12 @@ beforeEach(() => {
   };
   const schedule = new Schedule(clock);
   watches = new Watches<string>(
-    { subscriber: new Subscriber(port, clock, 1_000), schedule, inbox: { open() {}, serve() {}, rest() {} } },
+    {
+      subscriber: new Subscriber(port, clock, 1_000),
+      schedule,
+      port: {},
+      inbox: { open() {}, serve() {}, rest() {} },
+    },
     {
       channelOf: formatTicket,
       places: (tickets) => new Promise((resolve, reject) => own.push({ tickets, resolve, reject })),

@@ -53,13 +53,13 @@ describe("a port that says that it is not connected", () => {
       () => guards.look(settings, "s", ""),
       () => guards.pardon(settings, "s"),
       () => index.note([limit.of("ann")]),
-      () => index.reset(),
+      () => index.reset({ all: true }),
     ];
     for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(virtual.port.calls).toEqual([]);
     virtual.port.trouble = null;
     await index.note([limit.of("ann")]);
-    await index.reset();
+    await index.reset({ all: true });
     await guards.pardon(settings, "s");
     expect(virtual.port.calls.slice(0, 2)).toEqual(["PING", expect.any(String)]);
   });
@@ -67,7 +67,9 @@ describe("a port that says that it is not connected", () => {
   test("what a limit learns of Redis a guard knows, and what an index learns", async () => {
     const limit = virtual.limit("n", { max: 3, per: "1h" });
     virtual.port.failure = () => new IndeterminateError("no answer");
-    await expect((await virtual.limits.index("i")).reset()).rejects.toMatchObject({ code: "INDETERMINATE" });
+    await expect((await virtual.limits.index("i")).reset({ all: true })).rejects.toMatchObject({
+      code: "INDETERMINATE",
+    });
     await expect(limit.take("ann")).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await expect(guards.hit(settings, "s", "")).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(virtual.port.calls).toEqual(["ZSCAN", "PING"]);
@@ -95,7 +97,11 @@ test("nothing of a burst waits in the client's queue until Redis is back: guards
   await gone;
   const subjects = Array.from({ length: 50 }, (_, at) => `s${at}`);
   const asked = await Promise.allSettled(
-    subjects.flatMap((subject) => [guard.pardon(subject), index.note([limit.of(subject)]), index.reset()]),
+    subjects.flatMap((subject) => [
+      guard.pardon(subject),
+      index.note([limit.of(subject)]),
+      index.reset({ all: true }),
+    ]),
   );
   const codes = asked.map((each) => (each.status === "rejected" ? each.reason.code : "fulfilled"));
   expect(new Set(codes)).toEqual(new Set(["UNAVAILABLE"]));

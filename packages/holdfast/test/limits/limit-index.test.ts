@@ -33,7 +33,7 @@ test("resets every limit in it, or those of one name", async () => {
       ({ remaining }) => remaining,
     );
   expect(await left()).toEqual([3, 0, 3]);
-  await index.reset();
+  await index.reset({ all: true });
   expect(await left()).toEqual([3, 3, 3]);
 });
 
@@ -45,7 +45,7 @@ test.each(["a word", '"text"', "{}", "null", "[1,2,3]", '["window","n"]', '["a",
     await index.note([limit.of("ann")]);
     await limit.take("ann", 3);
     engine.call("ZADD", KEY, "1", member);
-    const error = await index.reset().catch((thrown) => thrown);
+    const error = await index.reset({ all: true }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(ServerError);
     expect(error).toMatchObject({ code: "SERVER_ERROR", serverCode: "WRONGTYPE" });
     expect(error.message).toContain(KEY);
@@ -56,7 +56,7 @@ test.each(["a word", '"text"', "{}", "null", "[1,2,3]", '["window","n"]', '["a",
 test("a key of another type is an error of the catalogue as well", async () => {
   const index = await virtual.limits.index("i");
   engine.call("SET", KEY, "text");
-  await expect(index.reset()).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
+  await expect(index.reset({ all: true })).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
   await expect(index.note([virtual.limit("one", HOURLY).of("ann")])).rejects.toMatchObject({
     serverCode: "WRONGTYPE",
   });

@@ -287,7 +287,7 @@ test("dead letters are listed, the newest first, and driven back with all their 
   expect(await queue.dead({ count: 1 })).toHaveLength(1);
   expect(await queue.redrive([pushed[1]?.id ?? ""])).toBe(1);
   expect(await queue.receive(soon)).toMatchObject({ body: "b", attempt: 1 });
-  expect(await queue.redrive()).toBe(2);
+  expect(await queue.redrive({ all: true })).toBe(2);
   expect((await queue.state()).dead).toBe(0);
 });
 

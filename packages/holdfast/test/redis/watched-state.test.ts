@@ -52,7 +52,7 @@ beforeEach(() => {
   };
   const schedule = new Schedule(clock);
   watcher = new Watcher(new Subscriber(port, clock, 1_000), schedule, { fraction: () => 0, id: () => "id" });
-  states = new WatchedStates({ watcher, schedule, place });
+  states = new WatchedStates({ watcher, schedule, place, port: { unavailable: () => null } });
 });
 
 async function subscribed(): Promise<void> {

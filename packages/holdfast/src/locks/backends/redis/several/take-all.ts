@@ -32,10 +32,12 @@ export class TakeAll {
       if (claim instanceof RedisClaim) return claim;
       throw new InvalidArgumentError("claims", "must be claims at this Redis");
     });
+    const { port } = this.#context;
+    if (port.isCluster && new Set(ours.map(({ sent }) => port.slotOf(sent.key))).size > 1) return null;
     try {
       return await this.#take(ours);
     } catch (error) {
-      // The server says so by itself: nobody has to ask it before.
+      // The server says so by itself: nobody asks it before.
       if (error instanceof ServerError && error.serverCode === "CROSSSLOT") return null;
       throw error;
     }

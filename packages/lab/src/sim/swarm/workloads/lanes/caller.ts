@@ -8,6 +8,7 @@ import { isRefusal } from "../refusals.js";
 import { lanesOf, name, type Shared } from "./run.js";
 
 /** By then after the faults everything has come back and is done: a first lease, a deadline, a delay, and the looks. */
+const ALL = { all: true } as const;
 const drainedMs = 14_000;
 const lookMs = 50;
 const recently = 8;
@@ -284,7 +285,7 @@ export class LaneCaller implements Rounds {
 
   async #pauseAndResume(): Promise<void> {
     const { dice, process } = this.#caller;
-    const lane = dice.chance(0.5) ? dice.pick(this.#shared.names) : undefined;
+    const lane = dice.chance(0.5) ? dice.pick(this.#shared.names) : ALL;
     await this.#caller.attempt("pause", name, () => this.#lanes.pause(lane));
     await process.sleep(dice.between(0, 300));
     await this.#caller.attempt("resume", name, () => this.#lanes.resume(lane));
@@ -292,7 +293,7 @@ export class LaneCaller implements Rounds {
 
   /** Whoever was to resume them may have died. */
   async #resume(): Promise<void> {
-    for (const lane of [undefined, ...this.#shared.names])
+    for (const lane of [ALL, ...this.#shared.names])
       await this.#caller.insist("resume", name, () => this.#lanes.resume(lane));
   }
 
