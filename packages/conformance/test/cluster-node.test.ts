@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   const [, refusals = "0"] = /errorstat_CROSSSLOT:count=(\d+)/.exec(await client.info("errorstats")) ?? [];
-  // Each Holdfast asks once which kind of server it is. Some attempts of a multiLock come before the answer.
+  // Each Holdfast learns it from its first calls for several slots, those of one turn.
   expect(Number(refusals)).toBeLessThanOrEqual(3 * opened);
   client.disconnect();
   await server.stop();

@@ -50,7 +50,7 @@ const CAUSES: Readonly<Record<KnownServerCode, Cause>> = {
   TRYAGAIN: passing("wait: the slot is moving"),
   MOVED: ONE_OF_CLUSTER,
   ASK: ONE_OF_CLUSTER,
-  CROSSSLOT: ONE_OF_CLUSTER,
+  CROSSSLOT: lasting("a server of a cluster takes no keys of several slots in one call"),
 };
 
 /** Replies whose first word is only ERR. Their text shows the cause. */

@@ -6,7 +6,7 @@ import { ServerError } from "../errors.js";
 import { refundKey } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
-import { groupBySlot } from "../redis/slots.js";
+import { goesApart, groupBySlot } from "../redis/slots.js";
 import { Batcher } from "../time/batcher.js";
 import type { Random } from "../time/random.js";
 import { script } from "./lua/charge.lua.js";
@@ -102,6 +102,10 @@ export class ChargeSender {
         }
       },
       (error: unknown) => {
+        if (goesApart(error, calls.length)) {
+          this.#send(calls);
+          return;
+        }
         for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyError(error));
       },
     );

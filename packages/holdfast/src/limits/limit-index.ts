@@ -5,7 +5,7 @@ import { ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
-import { groupBySlot } from "../redis/slots.js";
+import { bySlot } from "../redis/slots.js";
 import { refuseSurplus } from "../surplus.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import { script } from "./lua/note.lua.js";
@@ -102,8 +102,15 @@ export class LimitIndex {
         .map(([type, its, target]) => limitKey(prefix, type, its, target));
       for (const key of keys) this.#forget(key);
       // The entries stay until their time is over, because a process may be charging one of them just now.
-      for (const group of groupBySlot(keys, (key) => breakerPort.slotOf(key)))
-        await breakerPort.command(["DEL", ...group], callTimeoutMs);
+      await bySlot(
+        breakerPort,
+        keys,
+        (key) => key,
+        async (group) => {
+          if (group.length > 0) await breakerPort.command(["DEL", ...group], callTimeoutMs);
+          return [];
+        },
+      );
     } while (cursor !== "0");
     if (foreign !== null)
       throw new ServerError(

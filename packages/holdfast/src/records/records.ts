@@ -3,7 +3,7 @@ import { checkOptions } from "../arguments.js";
 import { HoldfastError, InvalidArgumentError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
 import { notAnAnswer } from "../redis/reply.js";
-import { groupBySlot } from "../redis/slots.js";
+import { goesApart, groupBySlot } from "../redis/slots.js";
 import { refuseSurplus } from "../surplus.js";
 import type { Duration } from "../time/duration.js";
 import { encodeValue } from "../values.js";
@@ -105,13 +105,9 @@ export class Records {
         );
     }
     const results = new Map<RecordWrite, PutResult>();
-    const put = async (group: readonly RecordWrite[], together: boolean): Promise<void> => {
-      for (const [place, result] of (await this.#put(group, together)).entries())
-        results.set(group[place] as RecordWrite, result);
-    };
     await Promise.all([
-      ...tagged.map((group) => put(group, true)),
-      ...this.#chunksOf(alone).map((chunk) => put(chunk, false)),
+      ...tagged.map((group) => this.#put(group, true, results)),
+      this.#putEach(alone, results),
     ]);
     return writes.map((write) => results.get(write) as PutResult);
   }
@@ -130,12 +126,22 @@ export class Records {
     );
   }
 
-  async #put(group: readonly RecordWrite[], together: boolean): Promise<PutResult[]> {
+  async #putEach(writes: readonly RecordWrite[], results: Map<RecordWrite, PutResult>): Promise<void> {
+    await Promise.all(this.#chunksOf(writes).map((chunk) => this.#put(chunk, false, results)));
+  }
+
+  async #put(
+    group: readonly RecordWrite[],
+    together: boolean,
+    results: Map<RecordWrite, PutResult>,
+  ): Promise<void> {
     try {
-      return resultsOf(group, await this.#store.write(group, { together }));
+      const outcomes = resultsOf(group, await this.#store.write(group, { together }));
+      for (const [place, write] of group.entries()) results.set(write, outcomes[place] as PutResult);
     } catch (error) {
+      if (!together && goesApart(error, group.length)) return this.#putEach(group, results);
       const failed: PutResult = { ok: false, reason: "error", error: asHoldfastError(error) };
-      return group.map(() => failed);
+      for (const write of group) results.set(write, failed);
     }
   }
 

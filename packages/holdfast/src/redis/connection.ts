@@ -67,7 +67,7 @@ export class Connection implements RedisPort {
   #silence: { readonly replies: number; readonly sinceMs: number } | null = null;
   /** Warns the process of a client that never connected. */
   #warning: Alarm | null = null;
-  readonly #slots = new ServerSlots(this);
+  readonly #slots = new ServerSlots();
   readonly #onClosed = new Set<(error: () => UnavailableError) => void>();
   #hasToldClosed = false;
   readonly #stops: readonly ((() => void) | undefined)[];

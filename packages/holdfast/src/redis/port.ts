@@ -62,7 +62,7 @@ export interface RedisPort {
    * that runs a script counts its own listeners only.
    */
   readonly zeroListenersMeansGone: boolean;
-  /** The slot of a key: 0 on a server that is known to be part of no cluster. All keys of one call must have the same. */
+  /** The slot of a key: 0 on a server that has not said that it is part of a cluster. All keys of one call must have the same. */
   slotOf(key: string): number;
   /** Whether the server has said that it is part of a cluster, also as its only one. */
   readonly isCluster?: boolean;

@@ -5,7 +5,7 @@ import { synchronizerNameOf } from "./keys.js";
 import { escapePattern, matcherOf } from "./pattern.js";
 import type { RedisPort } from "./port.js";
 import { replyRow } from "./reply.js";
-import { groupBySlot } from "./slots.js";
+import { bySlot } from "./slots.js";
 
 /** Keys that one SCAN looks at. */
 const SCAN_COUNT = 1_000;
@@ -29,11 +29,9 @@ export async function* lookAtAll<Name, State>(
   timeoutMs: number,
 ): AsyncGenerator<State, void, undefined> {
   for await (const names of scanNames(port, match, parse, timeoutMs)) {
-    for (const group of groupBySlot(names, (name) => port.slotOf(keyOf(name)))) {
-      for (let start = 0; start < group.length; start += CHUNK)
-        for (const state of await look(group.slice(start, start + CHUNK)))
-          if (!(state instanceof ServerError)) yield state;
-    }
+    for (let start = 0; start < names.length; start += CHUNK)
+      for (const state of await bySlot(port, names.slice(start, start + CHUNK), keyOf, look))
+        if (!(state instanceof ServerError)) yield state;
   }
 }
 

@@ -8,7 +8,6 @@ import type { RedisPort } from "./port.js";
 const SLOTS = 16_384;
 /** The polynomial of CRC16-CCITT (XMODEM), which the specification of Redis Cluster names. */
 const POLYNOMIAL = 0x1021;
-const ASK_TIMEOUT_MS = 1_000;
 
 export function slotOfKey(key: string): number {
   const open = key.indexOf("{");
@@ -47,56 +46,60 @@ export function groupBySlot<Item>(
   return [...groups.values()];
 }
 
+/** Whether a server of a cluster has refused a call of so many items, which go again in calls of one slot each. */
+export function goesApart(error: unknown, count: number): boolean {
+  return count > 1 && error instanceof ServerError && error.serverCode === "CROSSSLOT";
+}
+
+/** The answers for all items, in their order: of one call, or of one for each slot where the server wants it so. */
+export async function bySlot<Item, Answer>(
+  port: Pick<RedisPort, "slotOf">,
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  send: (items: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<readonly Answer[]> {
+  const slotted = (): (readonly Item[])[] => groupBySlot(items, (item) => port.slotOf(keyOf(item)));
+  let groups = slotted();
+  if (groups.length <= 1) {
+    try {
+      return await send(items);
+    } catch (error) {
+      if (!goesApart(error, items.length)) throw error;
+      groups = slotted();
+    }
+  }
+  const answers = new Map<Item, Answer>();
+  const sendGroup = async (group: readonly Item[]): Promise<void> => {
+    for (const [place, answer] of (await send(group)).entries()) answers.set(group[place] as Item, answer);
+  };
+  await Promise.all(groups.map(sendGroup));
+  return items.map((item) => answers.get(item) as Answer);
+}
+
 /**
- * Whether one call may have keys of several slots. A server that is part of a cluster refuses it, also the only one of a cluster. Until
- * the server has said which it is, every key counts as being in a slot of its own.
+ * Whether one call may have keys of several slots. A server that is part of a cluster refuses it, also the only one of a cluster. Nobody
+ * asks it before: its first refusal, of which nothing was carried out, says so.
  */
 export class ServerSlots {
-  readonly #port: Pick<RedisPort, "command">;
-  /** Null: not known yet. */
-  #isCluster: boolean | null = null;
-  #isAsking = false;
-  #first: string | null = null;
-
-  constructor(port: Pick<RedisPort, "command">) {
-    this.#port = port;
-  }
+  #isCluster = false;
 
   /** Whether the server has said that it is part of a cluster. */
   get isCluster(): boolean {
-    return this.#isCluster ?? false;
+    return this.#isCluster;
   }
 
   /** 0 of every key where one call may have them all. */
   of(key: string): number {
-    if (this.#isCluster === false) return 0;
-    const slot = slotOfKey(key);
-    this.#first ??= key;
-    if (this.#isCluster === null && slot !== slotOfKey(this.#first)) void this.#ask([this.#first, key]);
-    return slot;
+    return this.#isCluster ? slotOfKey(key) : 0;
   }
 
   /** To be called with each refusal of the server. */
   refused(error: unknown): void {
-    if (error instanceof ServerError && error.serverCode === "CROSSSLOT") this.#isCluster = true;
+    if (goesApart(error, Number.POSITIVE_INFINITY)) this.#isCluster = true;
   }
 
   /** The connection broke, and the next may lead to another server. */
   forget(): void {
-    this.#isCluster = null;
-  }
-
-  async #ask(keys: readonly string[]): Promise<void> {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    try {
-      // A script that changes nothing.
-      await this.#port.command(["EVAL", "return 1", String(keys.length), ...keys], ASK_TIMEOUT_MS);
-      this.#isCluster ??= false;
-    } catch {
-      // The refusal has been heard of. Without an answer it stays unknown.
-    } finally {
-      this.#isAsking = false;
-    }
+    this.#isCluster = false;
   }
 }

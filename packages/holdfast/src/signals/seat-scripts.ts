@@ -5,6 +5,7 @@ import { emittedKey, signalChannel, signalKeys } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import type { Script } from "../redis/script.js";
+import { bySlot, goesApart } from "../redis/slots.js";
 import { script as emitScript } from "./lua/emit.lua.js";
 import { script as emitOneScript } from "./lua/emit-one.lua.js";
 import { script as passOnScript } from "./lua/pass-on.lua.js";
@@ -49,15 +50,14 @@ export type SeatContext = Pick<
   "port" | "prefix" | "callTimeoutMs" | "random" | "inbox" | "owner" | "place"
 >;
 
+/** What was handed to a seat when it was stated, or why that failed. */
+type Stated = readonly Handed[] | HoldfastError;
+
 export class SeatScripts {
   readonly #context: SeatContext;
 
   constructor(context: SeatContext) {
     this.#context = context;
-  }
-
-  slotOf(name: string): number {
-    return this.#context.port.slotOf(this.#keys(name)[0]);
   }
 
   /** Returns how many heard it. @throws {ServerError} @throws {IndeterminateError} */
@@ -97,13 +97,22 @@ export class SeatScripts {
   }
 
   /**
-   * States the seats of this process, all in one slot. Returns what was handed to each, or its error.
+   * States seats of this process. Returns what was handed to each, or its error.
    * @param isSure whether this process listens at a replica too
    */
-  async sit(
-    statements: readonly Statement[],
-    isSure: boolean,
-  ): Promise<(readonly Handed[] | HoldfastError)[]> {
+  sit(statements: readonly Statement[], isSure: boolean): Promise<readonly Stated[]> {
+    const keyOf = ({ name }: Statement): string => this.#keys(name)[0];
+    return bySlot(this.#context.port, statements, keyOf, async (group) => {
+      try {
+        return await this.#sit(group, isSure);
+      } catch (error) {
+        if (goesApart(error, group.length)) throw error;
+        return group.map(() => error as HoldfastError);
+      }
+    });
+  }
+
+  async #sit(statements: readonly Statement[], isSure: boolean): Promise<Stated[]> {
     const { port, inbox, owner, callTimeoutMs } = this.#context;
     const keys = statements.flatMap(({ name, confirmed }) => [
       ...this.#keys(name),

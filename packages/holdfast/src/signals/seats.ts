@@ -8,7 +8,6 @@ import { BoundedMap } from "../bounded-map.js";
 import { type HoldfastError, isLasting } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { readWords } from "../redis/message.js";
-import { groupBySlot } from "../redis/slots.js";
 import type { Watch } from "../redis/watcher.js";
 import { publish } from "../telemetry/events.js";
 import { BatchTimer } from "../time/batch-timer.js";
@@ -101,11 +100,7 @@ export class Seats {
   constructor(context: Context, scripts: SeatScripts) {
     this.#context = context;
     this.#scripts = scripts;
-    this.#batch = new Batcher<Seat>(
-      CHUNK,
-      (seats) => void this.#send(seats),
-      (seats) => groupBySlot(seats, ({ name }) => this.#scripts.slotOf(name)),
-    );
+    this.#batch = new Batcher<Seat>(CHUNK, (seats) => void this.#send(seats));
     this.#timer = new BatchTimer<Seat>(context.schedule, {
       visit: (seats) => {
         for (const seat of seats) this.#visit(seat);
@@ -243,12 +238,7 @@ export class Seats {
     if (sent.length === 0) return;
     const isSure = this.#replicaInbox?.up ?? false;
     const statements = sent.map(({ statement }) => statement);
-    let replies: readonly (readonly Handed[] | HoldfastError)[];
-    try {
-      replies = await this.#scripts.sit(statements, isSure);
-    } catch (error) {
-      replies = statements.map(() => error as HoldfastError);
-    }
+    const replies = await this.#scripts.sit(statements, isSure);
     for (const [place, { seat, statement, sittings, next }] of sent.entries()) {
       const reply = replies[place] ?? [];
       if (reply instanceof Error) this.#failed(seat, sittings, reply);

@@ -7,6 +7,7 @@ import type { RenewOutcome } from "../../../../lease/keeper.js";
 import { permitKeys } from "../../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../../redis/port.js";
 import { replyRow } from "../../../../redis/reply.js";
+import { goesApart } from "../../../../redis/slots.js";
 import { Batcher } from "../../../../time/batcher.js";
 import type { Claim, HandedOver, Holder } from "../../../backend.js";
 import type { ClaimScripts } from "../claim-scripts.js";
@@ -159,7 +160,9 @@ export class PermitScripts implements ClaimScripts {
     try {
       verdicts = await this.#ask(questions, settings.inbox, timeoutMs);
     } catch (error) {
-      for (const ask of asks) ask.reject(error);
+      if (goesApart(error, asks.length))
+        for (const group of this.groupBySlot(asks)) void this.#askMany(group);
+      else for (const ask of asks) ask.reject(error);
       return;
     }
     for (const [place, ask] of asks.entries()) {
