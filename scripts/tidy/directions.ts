@@ -60,6 +60,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   "linked-list": [],
   "process-record": [],
   "process-settings": ["time", "errors"],
+  "holdfast-options": ["arguments", "process-settings", "redis/clients", "time"],
   scopes: [],
   shown: [],
   stream: [],
@@ -164,6 +165,7 @@ function roomOf(path: string): string | undefined {
     return [
       "index",
       "holdfast",
+      "holdfast-options",
       "redlock",
       "process-settings",
       "errors",

@@ -163,7 +163,7 @@ test("every call of every noun, and every wait that would begin, ends at once wh
     expect(await ending(promise), title).toMatchObject({ code: "UNAVAILABLE", passing: false });
 });
 
-test("every call of every noun, and every wait, ends by its own bound where nobody answers", async () => {
+test("every call of every noun, and every wait, ends by its own bound where nobody answers [H24]", async () => {
   const clock = new ManualClock();
   const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
   onTestFinished(() => proxy.close());

@@ -50,7 +50,7 @@ const REFUSALS: readonly Refusal[] = [
 const REFUSED_MS = 15_000;
 const STEP_MS = 1_000;
 
-test.each(REFUSALS)("$code: every wait goes on, and gets what it waits for", async ({ cause, mend }) => {
+test.each(REFUSALS)("$code: every wait goes on, and gets what it waits for [H50]", async ({ cause, mend }) => {
   const server = await ServerProcess.start({ program: anyProgram("valkey-server", "redis-server") });
   const clock = new ManualClock();
   const open = (): Redis => new Redis({ port: server.port, host: server.host });

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Holdfast: the locks, limits, guards and records over one client. A process needs one, for as long as it runs. */
-import { checkOptions } from "./arguments.js";
+import { checkOptions, refuseSurplus } from "./arguments.js";
 import type { DoctorReport } from "./doctor/report.js";
 import { Election, type ElectionOptions, type ElectionParts } from "./election/election.js";
 import { ElectionInspection, type ElectionState } from "./election/inspection.js";
@@ -54,7 +54,6 @@ import { WatchedStates } from "./redis/watched-state.js";
 import { SignalInspection } from "./signals/inspection.js";
 import type { Signal } from "./signals/signal.js";
 import { Signals } from "./signals/signals.js";
-import { refuseSurplus } from "./surplus.js";
 import type { Barrier } from "./synchronizers/barrier.js";
 import type { SharedEvent } from "./synchronizers/event.js";
 import { SynchronizerInspection } from "./synchronizers/inspection.js";

@@ -3,7 +3,7 @@
  * holdfast/redlock: locks over several independent servers. Nobody holds a lock without the votes of a majority of them, so that locks
  * go on while a minority is away, and no failover is needed. A process needs one Redlock, for as long as it runs.
  */
-import { checkOptions } from "./arguments.js";
+import { checkOptions, refuseSurplus } from "./arguments.js";
 import { ClosedError, InvalidArgumentError, type NodeVote, NotOverQuorumError } from "./errors.js";
 import type { Lease } from "./lease/lease.js";
 import { Incarnations } from "./locks/backends/redlock/incarnations.js";
@@ -30,8 +30,6 @@ export {
   NotOverQuorumError,
   NotVotingError,
 } from "./errors.js";
-
-import { refuseSurplus } from "./surplus.js";
 
 export type { NodeState } from "./locks/backends/redlock/node.js";
 export type { LockInspection } from "./locks/inspection.js";

@@ -5,7 +5,7 @@
  *           `election:NAME`, in which the leader announces its value under the term as fence.
  * Tests     packages/conformance/src/election/.
  */
-import { checkOptions, checkSignal, checkWait, checkWord } from "../arguments.js";
+import { checkOptions, checkSignal, checkWait, checkWord, refuseSurplus } from "../arguments.js";
 import { AcquireTimeoutError, fromCaller, InvalidArgumentError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import type { LockBackend } from "../locks/backend.js";
@@ -14,7 +14,6 @@ import type { Mutex } from "../locks/mutex.js";
 import type { VersionedRecord } from "../records/record.js";
 import type { RedisContext } from "../redis/context.js";
 import type { WatchedStates } from "../redis/watched-state.js";
-import { refuseSurplus } from "../surplus.js";
 import { elapsedMs } from "../time/clock.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { encodeValue } from "../values.js";

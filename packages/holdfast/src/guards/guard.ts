@@ -1,6 +1,5 @@
 /** Guard: counts the hits of each subject on each route, and punishes a subject that goes over, more with each strike. */
-import { checkWord } from "../arguments.js";
-import { refuseSurplus } from "../surplus.js";
+import { checkWord, refuseSurplus } from "../arguments.js";
 import type { GuardEngine } from "./guard-engine.js";
 import type { HitOptions } from "./guard-lists.js";
 import {

@@ -1,5 +1,5 @@
 /** Inspector: shows the state of everything in all processes, and takes a lock from its holder. */
-import { checkGiven, checkLockName, checkOptions, checkWord } from "../arguments.js";
+import { checkGiven, checkLockName, checkOptions, checkWord, refuseSurplus } from "../arguments.js";
 import type { ElectionInspection, ElectionState } from "../election/inspection.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { InspectedLanes, LanesInspection } from "../lanes/inspection.js";
@@ -12,7 +12,6 @@ import type { InspectedOnce, OnceInspection } from "../once/inspection.js";
 import type { QueueInspection, QueueState } from "../queues/inspection.js";
 import type { InspectedRecord, RecordInspection } from "../records/inspection.js";
 import type { InspectedSignal, SignalInspection } from "../signals/inspection.js";
-import { refuseSurplus } from "../surplus.js";
 import type {
   InspectedBarrier,
   InspectedEvent,

@@ -6,6 +6,7 @@ import {
   checkWait,
   checkWord,
   oneOrAll,
+  refuseSurplus,
   type WaitOptions,
 } from "../arguments.js";
 import { tellCaller } from "../errors.js";
@@ -21,7 +22,6 @@ import {
 } from "../queues/lists.js";
 import type { Consumer, DeadLetter, InFlight } from "../queues/queue.js";
 import { checkCount, checkReceive, encodeBody, type ReceiveOptions } from "../queues/settings.js";
-import { refuseSurplus } from "../surplus.js";
 import type { Duration } from "../time/duration.js";
 import { decodeValue } from "../values.js";
 import type { LanesCore } from "./core.js";

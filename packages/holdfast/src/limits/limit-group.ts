@@ -1,6 +1,6 @@
 /** LimitGroup: several limits, each with its target, that are charged together or not at all. */
+import { refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { refuseSurplus } from "../surplus.js";
 import type { Charge } from "./charges.js";
 import { Limit, type LimitTarget } from "./limit.js";
 import type { Limiter } from "./limiter.js";

@@ -1,12 +1,11 @@
 /** LimitIndex: a list of the limits and targets of which something may be used, so that all can be reset at once. */
-import { type All, checkWord, oneOrAll } from "../arguments.js";
+import { type All, checkWord, oneOrAll, refuseSurplus } from "../arguments.js";
 import { BoundedMap } from "../bounded-map.js";
 import { ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { limitIndexKey, limitKey } from "../redis/keys.js";
 import { replyRow } from "../redis/reply.js";
 import { bySlot } from "../redis/slots.js";
-import { refuseSurplus } from "../surplus.js";
 import { agedMs, type Instant } from "../time/clock.js";
 import { script } from "./lua/note.lua.js";
 import type { LimitSettings } from "./settings.js";

@@ -1,6 +1,5 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
-import { checkOptions, checkWord } from "../arguments.js";
-import { refuseSurplus } from "../surplus.js";
+import { checkOptions, checkWord, refuseSurplus } from "../arguments.js";
 import type { Charge } from "./charges.js";
 import type { Limiter } from "./limiter.js";
 import { type Cell, type LimitResult, type Reservation, toCell } from "./result.js";

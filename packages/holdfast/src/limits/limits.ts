@@ -1,7 +1,6 @@
 /** Limits: `hf.limits`, for several limits at once. */
-import { checkWord } from "../arguments.js";
+import { checkWord, refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { refuseSurplus } from "../surplus.js";
 import type { Limit } from "./limit.js";
 import { flattenParts, LimitGroup, type LimitGroupPart } from "./limit-group.js";
 import type { LimitIndex } from "./limit-index.js";

@@ -4,13 +4,12 @@
  * which callers wait.
  */
 import { hostname } from "node:os";
-import { checkOptions } from "../arguments.js";
+import { checkOptions, refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { LeaseHandle } from "../lease/handle.js";
 import { Keeper } from "../lease/keeper.js";
 import type { Lease } from "../lease/lease.js";
 import type { ProcessRecord } from "../process-record.js";
-import { refuseSurplus } from "../surplus.js";
 import { type Clock, systemClock } from "../time/clock.js";
 import { type Random, systemRandom } from "../time/random.js";
 import { Schedule } from "../time/schedule.js";

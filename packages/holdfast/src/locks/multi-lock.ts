@@ -7,10 +7,9 @@
  * Fairness   that of each part's line
  * Tests      packages/conformance/src/several/
  */
-import { checkOptions } from "../arguments.js";
+import { checkOptions, refuseSurplus } from "../arguments.js";
 import { type AcquireTimeoutError, InvalidArgumentError, isPassing, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
-import { refuseSurplus } from "../surplus.js";
 import { elapsedMs } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
 import type { LockBackend } from "./backend.js";

@@ -8,10 +8,9 @@
  * Tests     packages/conformance/src/mutex/, over every backend.
  */
 
-import { checkLockName, checkOptions } from "../arguments.js";
+import { checkLockName, checkOptions, refuseSurplus } from "../arguments.js";
 import { fromCaller, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
-import { refuseSurplus } from "../surplus.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { unlessDone } from "./double-check.js";
 import { enter, tryEnter } from "./enter.js";

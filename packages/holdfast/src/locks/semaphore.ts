@@ -5,10 +5,9 @@
  * Fairness   first come, first served: a caller that wants many permits is served before those who came after it.
  * Tests      packages/conformance/src/permits/
  */
-import { checkLockName, checkOptions } from "../arguments.js";
+import { checkLockName, checkOptions, refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
-import { refuseSurplus } from "../surplus.js";
 import { unlessDone } from "./double-check.js";
 import type { Share } from "./line-terms.js";
 import {

@@ -5,9 +5,9 @@
  * process that dies in between leaves no result: the next one runs, with a larger fence, and the record refuses the late one.
  * Nothing can know whether a side effect happened before a death. So the side effect should carry the key or the fence.
  */
+import { withoutSurplus } from "../arguments.js";
 import { tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
-import { within } from "../surplus.js";
 import { type OnceParts, type OnceResult, OnceRuns } from "./once-runs.js";
 import { checkForget, checkOnce, checkWork, type OnceOptions } from "./settings.js";
 
@@ -19,7 +19,7 @@ export interface Once {
    * `wait` bounds the time until an answer is there or the own work begins, not the work. The work gets the lease: its `signal`
    * says when to stop.
    * @throws {AcquireTimeoutError} `wait` passed while another caller ran
-   * @throws {DeadlockError} the work that runs waits, and in the end for this call: at once where it is within that work
+   * @throws {DeadlockError} the work that runs waits, and in the end for this call: at once where it is withoutSurplus that work
    * @throws {OnceFailedError} the work ran elsewhere, and failed, with `errors: "store"` there
    * @throws {ResultNotStoredError} the own work ran, but its result could not be stored; the error has it
    * @throws the error of the own `work`
@@ -52,6 +52,8 @@ export function makeOnce(parts: OnceParts): { readonly once: Once; close(): void
     return runs.run(checkOnce(prefix, key, options), work);
   };
   const forget = async (key: string): Promise<boolean> => tellCaller(runs.forget(checkForget(prefix, key)));
-  const once = Object.assign(within(run, "once", 3) as typeof run, { forget: within(forget, "forget", 1) });
+  const once = Object.assign(withoutSurplus(run, "once", 3) as typeof run, {
+    forget: withoutSurplus(forget, "forget", 1),
+  });
   return { once, close: () => runs.close() };
 }

@@ -1,7 +1,13 @@
 /** Queue: messages that each go to one consumer, and stay in Redis until it has acknowledged them. */
-import { type All, checkOptions, checkWait, oneOrAll, type WaitOptions } from "../arguments.js";
+import {
+  type All,
+  checkOptions,
+  checkWait,
+  oneOrAll,
+  refuseSurplus,
+  type WaitOptions,
+} from "../arguments.js";
 import { fromCaller, tellCaller } from "../errors.js";
-import { refuseSurplus } from "../surplus.js";
 import { decodeValue } from "../values.js";
 import type { ConsumeOptions } from "./consume-options.js";
 import type { Consumer as RunningConsumer } from "./consumer.js";

@@ -4,10 +4,9 @@
  * Whoever holds a lease reads with `get({ fence })`: a fence that is raised only by the write would let an older holder write
  * between a newer one's read and write, and that update would be lost.
  */
-import { checkOptions, checkSignal } from "../arguments.js";
+import { checkOptions, checkSignal, refuseSurplus } from "../arguments.js";
 import { type HoldfastError, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
-import { refuseSurplus } from "../surplus.js";
 import { encodeValue } from "../values.js";
 import { expectedText, type RecordChange, type RecordStore, type RecordWrite } from "./record-store.js";
 import {

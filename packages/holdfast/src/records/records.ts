@@ -1,10 +1,9 @@
 /** Records: the records of one Redis. Makes them, and reads and writes many at once, in one round trip for each slot. */
-import { checkOptions } from "../arguments.js";
+import { checkOptions, refuseSurplus } from "../arguments.js";
 import { HoldfastError, InvalidArgumentError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
 import { notAnAnswer } from "../redis/reply.js";
 import { goesApart, groupBySlot } from "../redis/slots.js";
-import { refuseSurplus } from "../surplus.js";
 import type { Duration } from "../time/duration.js";
 import { encodeValue } from "../values.js";
 import { VersionedRecord } from "./record.js";

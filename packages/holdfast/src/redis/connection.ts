@@ -189,7 +189,9 @@ export class Connection implements RedisPort {
     });
   }
 
+  /** A client of our own goes on for as long as this connection: while it is made anew, it is closed for a moment. */
   #notice(trouble: ClientTrouble | null): void {
+    if (this.#ownsClient) return;
     const hadTold = this.#hasToldClosed;
     this.#hasToldClosed = trouble?.rejects ?? false;
     if (!trouble?.rejects || hadTold) return;

@@ -1,7 +1,13 @@
 /** Signal: wakes those who wait for a name, in all processes. Nothing is kept: a signal that nobody hears is gone. */
-import { checkOptions, checkSignal, checkWait, checkWord, type WaitOptions } from "../arguments.js";
+import {
+  checkOptions,
+  checkSignal,
+  checkWait,
+  checkWord,
+  refuseSurplus,
+  type WaitOptions,
+} from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
-import { refuseSurplus } from "../surplus.js";
 import { encodeValue } from "../values.js";
 import type { Heard, Topic } from "./ears.js";
 import type { Hearing } from "./hearing.js";

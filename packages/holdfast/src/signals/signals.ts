@@ -1,7 +1,6 @@
 /** Signals: waits for several signals at once, and for all whose names match a pattern. */
-import { checkWord } from "../arguments.js";
+import { checkWord, refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
-import { refuseSurplus } from "../surplus.js";
 import type { Heard, Topic } from "./ears.js";
 import { Hearing, type HearingContext } from "./hearing.js";
 import { SignalListener } from "./listener.js";

@@ -5,9 +5,8 @@
  * An arrival has a lease, which its process renews while it waits. So a party that died is not counted, and a generation never
  * trips with it, as far as leases can tell: see docs/guides/synchronizers.md.
  */
-import { checkOptions, checkWait, type WaitOptions } from "../arguments.js";
+import { checkOptions, checkWait, refuseSurplus, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
-import { refuseSurplus } from "../surplus.js";
 import { decodeValue, encodeValue } from "../values.js";
 import type { BarrierScripts } from "./barrier-scripts.js";
 import type { Gathering } from "./gathering.js";

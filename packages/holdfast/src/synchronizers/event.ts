@@ -2,12 +2,11 @@
  * SharedEvent: a flag that any process can set, and any number of callers wait for. A wait is for a state and not for a message:
  * a set that a wait should see is never missed, whatever happens to messages and connections in between.
  */
-import { checkOptions, checkWait, type WaitOptions } from "../arguments.js";
+import { checkOptions, checkWait, refuseSurplus, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { type StateSource, toldByVersion, type WatchedStates } from "../redis/watched-state.js";
-import { refuseSurplus } from "../surplus.js";
 import { publish } from "../telemetry/events.js";
 import { decodeValue, encodeValue } from "../values.js";
 import { keepText, parseVersion, type SynchronizerCalls } from "./calls.js";

@@ -2,12 +2,11 @@
  * Latch: opens when it was counted down to 0, and stays open until it is reset. A wait is for a state and not for a message: an
  * opening is never missed, also one that was followed by a reset.
  */
-import { checkOptions, checkWait, checkWord, type WaitOptions } from "../arguments.js";
+import { checkOptions, checkWait, checkWord, refuseSurplus, type WaitOptions } from "../arguments.js";
 import { CountMismatchError, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { type StateSource, toldByVersion, type WatchedStates } from "../redis/watched-state.js";
-import { refuseSurplus } from "../surplus.js";
 import { publish } from "../telemetry/events.js";
 import { keepText, parseVersion, type SynchronizerCalls } from "./calls.js";
 import { script as countDownScript } from "./lua/latch-count-down.lua.js";

@@ -160,7 +160,7 @@ test("an unknown outcome is told as such, with the remedy, also where the copy i
   await settled();
   clock.advance(50);
   await settled();
-  sent[1]?.fail(new ServerError("OOM command not allowed"));
+  sent[1]?.fail(new ServerError("NOPERM this user may not"));
   const errors = (await results).map((one) => (one.status === "rejected" ? one.reason : null));
   expect(errors.map(({ code }) => code)).toEqual(["INDETERMINATE", "INDETERMINATE"]);
   expect(errors[0].message).toMatch(/'q' had no answer: a push with a dedupe id can be repeated; whether/);
