@@ -146,9 +146,11 @@ if (typeof exports.default === "function")
 module.exports = Object.defineProperty(Object.assign(exports.default, exports), "__esModule", { value: true });
 `;
 
-/** A twentieth of the code is indentation. @throws a text of several lines has some */
+const LONGEST_LINE = 160;
+
+/** A tenth of the code is indentation, and lines without a statement of their own. @throws a text of several lines has some */
 async function withoutIndent(code: string): Promise<string> {
-  const flat = code.replace(/^\t+/gm, "");
+  const flat = inFewLines(code.replace(/^\t+/gm, ""));
   const [before, after] = await Promise.all(
     [code, flat].map((text) => transform(text, { minifyWhitespace: true, charset: "utf8" })),
   );
@@ -157,9 +159,24 @@ async function withoutIndent(code: string): Promise<string> {
   return flat;
 }
 
+/** Joins what closes a block, and the next entry of a list, to the line before, up to a length that a terminal shows. */
+function inFewLines(code: string): string {
+  const lines: string[] = [];
+  let isText = false;
+  for (const line of code.split("\n")) {
+    const before = lines.at(-1) ?? "";
+    const follows = /^[\])}]/.test(line) || before.endsWith(",");
+    if (!isText && follows && before.length + line.length < LONGEST_LINE)
+      lines[lines.length - 1] = before + line;
+    else lines.push(line);
+    if ((line.match(/(?<!\\)`/g)?.length ?? 0) % 2 === 1) isText = !isText;
+  }
+  return lines.join("\n");
+}
+
 /** Node.js prints the line that threw an error which nobody caught. One line of minified code would fill the terminal. */
 async function inShortLines(code: string): Promise<string> {
-  const settings = { minifyWhitespace: true, minifySyntax: true, lineLimit: 160 } as const;
+  const settings = { minifyWhitespace: true, minifySyntax: true, lineLimit: LONGEST_LINE } as const;
   const { code: broken } = await transform(code, { ...settings, target: "node20", charset: "utf8" });
   return broken;
 }
