@@ -46,43 +46,71 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** Of a lease, whose signs of life come every third of it: each waiter gives some. */
-const REFUSED_MS = 15_000;
+const HOUR_MS = 3_600_000;
+/** Twice that is less than a lease, of which a multiLock has some, and more than the time between two signs of life. */
+const REFUSED_MS = 13_000;
 const STEP_MS = 1_000;
 
-test.each(REFUSALS)("$code: every wait goes on, and gets what it waits for [H50]", async ({ cause, mend }) => {
-  const server = await ServerProcess.start({ program: anyProgram("valkey-server", "redis-server") });
-  const clock = new ManualClock();
-  const open = (): Redis => new Redis({ port: server.port, host: server.host });
-  const [admin, client, otherClient] = [open(), open(), open()];
-  const hf = new Holdfast(client, { clock, callTimeout: "10m" });
-  const other = new Holdfast(otherClient, { callTimeout: "1m" });
-  onTestFinished(async () => {
-    await outcome(hf.close(), clock, STEP_MS);
-    await other.close();
-    for (const each of [admin, client, otherClient]) each.disconnect();
-    await server.stop();
-  });
-  const ended: string[] = [];
-  const waits = await Promise.all(
-    WAITS.map(async (one, place) => {
-      const waiting = await one.begin(hf, other, `w${place}`, 3_600_000);
-      const note = (how: unknown): void => void ended.push(`${one.title}: ${how}`);
-      waiting.promise.then(() => note("served"), note);
-      return { ...one, ...waiting };
-    }),
-  );
-  for (let trip = 0; trip < 20; trip++) await hf.record("r").get();
-  await cause(admin, server);
-  await expect(hf.mutex("refused").tryAcquire()).rejects.toBeInstanceOf(ServerError);
-  for (let passedMs = 0; passedMs < REFUSED_MS; passedMs += STEP_MS) {
-    clock.advance(STEP_MS);
-    await hf.record("r").get();
-  }
-  expect(ended).toEqual([]);
-  await mend(admin);
-  for (const { title, promise, serve } of waits) {
-    await serve();
-    expect(await outcome(promise, clock, 100), title).not.toHaveProperty("error");
-  }
-});
+test.each(REFUSALS)(
+  "$code: every wait goes on, and gets what it waits for [H50]",
+  async ({ cause, mend }) => {
+    const server = await ServerProcess.start({ program: anyProgram("valkey-server", "redis-server") });
+    const clock = new ManualClock();
+    const open = (): Redis => new Redis({ port: server.port, host: server.host });
+    const [admin, client, otherClient] = [open(), open(), open()];
+    const hf = new Holdfast(client, { clock, callTimeout: "10m" });
+    const other = new Holdfast(otherClient, { callTimeout: "1m" });
+    onTestFinished(async () => {
+      await outcome(hf.close(), clock, STEP_MS);
+      await other.close();
+      for (const each of [admin, client, otherClient]) each.disconnect();
+      await server.stop();
+    });
+    const ended: string[] = [];
+    const waits = await Promise.all(
+      WAITS.map(async (one, place) => {
+        const waiting = await one.begin(hf, other, `w${place}`, HOUR_MS);
+        const note = (how: unknown): void => void ended.push(`${one.title}: ${how}`);
+        waiting.promise.then(() => note("served"), note);
+        return { ...one, ...waiting };
+      }),
+    );
+    for (let trip = 0; trip < 20; trip++) await hf.record("r").get();
+    await cause(admin, server);
+    await expect(hf.mutex("refused").tryAcquire()).rejects.toBeInstanceOf(ServerError);
+    const pass = async (): Promise<void> => {
+      for (let passedMs = 0; passedMs < REFUSED_MS; passedMs += STEP_MS) {
+        clock.advance(STEP_MS);
+        await hf.record("r").get();
+      }
+    };
+    await pass();
+    // Those that begin now, for what is free.
+    const late = [
+      hf.mutex("late").acquire({ wait: HOUR_MS }),
+      hf.semaphore("late", { permits: 1 }).acquire({ wait: HOUR_MS }),
+      hf.rwLock("late").write().acquire({ wait: HOUR_MS }),
+      hf.multiLock([hf.mutex("late a"), hf.mutex("late b")]).acquire({ wait: HOUR_MS }),
+      hf.election("late").campaign({ wait: HOUR_MS }),
+      hf.once("late", () => 1, { keep: "1h", wait: HOUR_MS }),
+      hf.queue("late").receive({ wait: HOUR_MS }),
+      hf.lanes("late").receive({ wait: HOUR_MS }),
+      hf.signal("late").wait({ wait: HOUR_MS }),
+      hf.barrier("late", 2).wait({ wait: HOUR_MS }),
+    ];
+    for (const promise of late) promise.catch((error: unknown) => ended.push(`late: ${error}`));
+    await pass();
+    expect(ended).toEqual([]);
+    await mend(admin);
+    const served = outcome(Promise.all(late), clock, 100);
+    await other.queue("late").push(1);
+    await other.lanes("late").push("lane", 1);
+    await until("the signal is heard", () => other.signal("late").emit());
+    await other.barrier("late", 2).wait();
+    expect(await served).not.toHaveProperty("error");
+    for (const { title, promise, serve } of waits) {
+      await serve();
+      expect(await outcome(promise, clock, 100), title).not.toHaveProperty("error");
+    }
+  },
+);

@@ -136,7 +136,7 @@ export class Holdfast {
     const record = (name: string): VersionedRecord => this.record(name);
     this.#elections = { context, locks: this.locks, backend, observed, record };
     const { locks } = this;
-    const { once, close } = makeOnce({ schedule, locks, records: recordStore, ownership });
+    const { once, close } = makeOnce({ schedule, random, locks, records: recordStore, ownership });
     this.once = once;
     this.#closeOnce = close;
   }

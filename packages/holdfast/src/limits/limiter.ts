@@ -2,16 +2,10 @@
  * Limiter: decides for all limits of a Holdfast. It answers from a refusal that is still in force, from tokens that were
  * taken ahead, and in an outage. Every other charge goes to the script (charges.ts).
  */
-import {
-  ClosedError,
-  fromCaller,
-  HoldfastError,
-  InvalidArgumentError,
-  ServerError,
-  UnavailableError,
-} from "../errors.js";
+import { ClosedError, fromCaller, HoldfastError, InvalidArgumentError, UnavailableError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { limitKey } from "../redis/keys.js";
+import { isCrossSlot } from "../redis/slots.js";
 import { publish } from "../telemetry/events.js";
 import { type Charge, ChargeSender } from "./charges.js";
 import { type CheckParts, LimitIndex } from "./limit-index.js";
@@ -329,7 +323,7 @@ export class Limiter {
       );
       return { results, source: "redis", atMs: verdicts[0] ? verdicts[0].nowUs / 1_000 : null };
     } catch (error) {
-      if (error instanceof ServerError && error.serverCode === "CROSSSLOT") throw acrossSlots();
+      if (isCrossSlot(error)) throw acrossSlots();
       const told = fromCaller(error, fromCaller);
       const looked = charges.map((charge) => this.#inOutage(charge, told, "look"));
       const isTaken = how === "take" && looked.every(({ ok }) => ok);

@@ -9,6 +9,7 @@ import {
   AcquireTimeoutError,
   fromCaller,
   ResultNotStoredError,
+  ServerError,
   StaleTokenError,
   tellCaller,
 } from "../errors.js";
@@ -21,6 +22,8 @@ import type { RecordTarget } from "../records/settings.js";
 import { publish } from "../telemetry/events.js";
 import { whenAborted } from "../time/abort.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
+import type { Random } from "../time/random.js";
+import { Resends } from "../time/resends.js";
 import type { Schedule } from "../time/schedule.js";
 import { decodeValue } from "../values.js";
 import { answerOf, textOfError, textOfValue } from "./outcome.js";
@@ -29,6 +32,7 @@ import type { OnceTerms } from "./settings.js";
 
 export interface OnceParts {
   readonly schedule: Schedule;
+  readonly random: Random;
   readonly locks: Locks;
   readonly records: RecordStore;
   readonly ownership: Ownership;
@@ -50,16 +54,19 @@ const ENTERED_KEEP_MS = 7 * 86_400_000;
 
 type Work = (lease: Lease) => unknown;
 type Told = (stored: Stored) => void;
+type Found = { readonly stored: Stored } | { readonly lease: Lease };
 
 export class OnceRuns {
   readonly #parts: OnceParts;
   readonly #results: ResultStore;
+  readonly #resends: Resends;
   /** Those who wait here, by the key of the record: a run of this process tells them before it gives the lock back. */
   readonly #waiting = new Map<string, Set<Told>>();
 
   constructor(parts: OnceParts) {
     this.#parts = parts;
     this.#results = new ResultStore(parts.records, parts.schedule);
+    this.#resends = new Resends(parts.schedule, parts.random);
   }
 
   async run<Value>(
@@ -68,12 +75,12 @@ export class OnceRuns {
   ): Promise<OnceResult<Value>> {
     terms.signal?.throwIfAborted();
     const since = this.#parts.schedule.clock.now();
-    let found = await tellCaller(this.#outcomeOrTurn(terms, since));
+    let found = await tellCaller(this.#wait(terms, since));
     let began = this.#parts.schedule.clock.now();
     // The process may have stood still since it looked. Nothing but the work comes after this look.
     while ("lease" in found && !found.lease.valid) {
       await found.lease.release(); // never rejects
-      found = await tellCaller(this.#outcomeOrTurn(terms, since));
+      found = await tellCaller(this.#wait(terms, since));
       began = this.#parts.schedule.clock.now();
     }
     if ("stored" in found) {
@@ -99,13 +106,26 @@ export class OnceRuns {
 
   close(): void {
     this.#results.close();
+    this.#resends.hurry();
   }
 
-  /** Waits for the first of the two. */
-  async #outcomeOrTurn(
-    terms: OnceTerms,
-    since: Instant,
-  ): Promise<{ readonly stored: Stored } | { readonly lease: Lease }> {
+  /** Waits for the first of the two, also while the server refuses for a while. */
+  async #wait(terms: OnceTerms, since: Instant): Promise<Found> {
+    const { signal } = terms;
+    try {
+      return await this.#resends.run({
+        send: () => this.#outcomeOrTurn(terms, since),
+        // A server that cannot be asked ends the wait: nobody knows for how long.
+        isWorth: (error) =>
+          error instanceof ServerError && !signal?.aborted && this.#leftMs(terms, since) > 0,
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  async #outcomeOrTurn(terms: OnceTerms, since: Instant): Promise<Found> {
     const { records, locks } = this.#parts;
     const { name, target, ttlMs } = terms;
     const there = await records.get(target);
@@ -132,12 +152,7 @@ export class OnceRuns {
   }
 
   /** The lock; or the outcome, when another caller stores one first. */
-  async #turn(
-    mutex: Mutex,
-    terms: OnceTerms,
-    since: Instant,
-    floor: bigint | undefined,
-  ): Promise<{ readonly stored: Stored } | { readonly lease: Lease }> {
+  async #turn(mutex: Mutex, terms: OnceTerms, since: Instant, floor: bigint | undefined): Promise<Found> {
     const free = await mutex.tryAcquire({ floor });
     if (free) return { lease: free };
     terms.signal?.throwIfAborted();

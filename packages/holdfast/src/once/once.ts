@@ -19,7 +19,7 @@ export interface Once {
    * `wait` bounds the time until an answer is there or the own work begins, not the work. The work gets the lease: its `signal`
    * says when to stop.
    * @throws {AcquireTimeoutError} `wait` passed while another caller ran
-   * @throws {DeadlockError} the work that runs waits, and in the end for this call: at once where it is withoutSurplus that work
+   * @throws {DeadlockError} the work that runs waits, and in the end for this call: at once where it is within that work
    * @throws {OnceFailedError} the work ran elsewhere, and failed, with `errors: "store"` there
    * @throws {ResultNotStoredError} the own work ran, but its result could not be stored; the error has it
    * @throws the error of the own `work`
@@ -39,7 +39,7 @@ export interface Once {
   forget(key: string): Promise<boolean>;
 }
 
-/** Makes `hf.once`. `close` ends the pauses between two tries to store a result. */
+/** Makes `hf.once`. `close` ends the pauses between two tries. */
 export function makeOnce(parts: OnceParts): { readonly once: Once; close(): void } {
   const runs = new OnceRuns(parts);
   const { prefix } = parts.records;

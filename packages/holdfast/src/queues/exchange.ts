@@ -14,11 +14,11 @@ import {
 } from "../errors.js";
 import type { Instant } from "../time/clock.js";
 import { jittered, type Random } from "../time/random.js";
+import { Resends } from "../time/resends.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
 import type { DeliveryScripts, Given } from "./delivery-scripts.js";
 import { Leaves } from "./leaves.js";
-import { Resends } from "./resends.js";
 import { returnOf, Settlements, settlementOf } from "./settlements.js";
 import { Standing, type StandingMark } from "./standing.js";
 

@@ -46,9 +46,14 @@ export function groupBySlot<Item>(
   return [...groups.values()];
 }
 
-/** Whether a server of a cluster has refused a call of so many items, which go again in calls of one slot each. */
+/** Whether a server of a cluster has refused a call because it has keys of several slots. Nothing of it was carried out. */
+export function isCrossSlot(error: unknown): boolean {
+  return error instanceof ServerError && error.serverCode === "CROSSSLOT";
+}
+
+/** Whether the items of a call that failed go again, in calls of one slot each. */
 export function goesApart(error: unknown, count: number): boolean {
-  return count > 1 && error instanceof ServerError && error.serverCode === "CROSSSLOT";
+  return count > 1 && isCrossSlot(error);
 }
 
 /** The answers for all items, in their order: of one call, or of one for each slot where the server wants it so. */
@@ -95,7 +100,7 @@ export class ServerSlots {
 
   /** To be called with each refusal of the server. */
   refused(error: unknown): void {
-    if (goesApart(error, Number.POSITIVE_INFINITY)) this.#isCluster = true;
+    if (isCrossSlot(error)) this.#isCluster = true;
   }
 
   /** The connection broke, and the next may lead to another server. */

@@ -2,10 +2,11 @@
  * TakeAll: claims on several names in one call. All are granted, or none. The copies of the call are counted for each claim, so that
  * the clean-up of each stops a copy that arrives late.
  */
-import { InvalidArgumentError, ServerError } from "../../../../errors.js";
+import { InvalidArgumentError } from "../../../../errors.js";
 import type { Grant } from "../../../../lease/hold.js";
 import type { Reply } from "../../../../redis/port.js";
 import { notAnAnswer, replyRow } from "../../../../redis/reply.js";
+import { isCrossSlot } from "../../../../redis/slots.js";
 import type { Instant } from "../../../../time/clock.js";
 import type { BusyPart, StoreClaim, Taken } from "../../../backend.js";
 import {
@@ -38,7 +39,7 @@ export class TakeAll {
       return await this.#take(ours);
     } catch (error) {
       // The server says so by itself: nobody asks it before.
-      if (error instanceof ServerError && error.serverCode === "CROSSSLOT") return null;
+      if (isCrossSlot(error)) return null;
       throw error;
     }
   }

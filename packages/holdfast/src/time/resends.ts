@@ -1,17 +1,17 @@
-/** Resends: requests that are sent again under the same number until they have an answer, or nobody wants one any more. */
+/** Resends: what is tried again, with pauses, until it has an answer, or nobody wants one any more. */
 import { type HoldfastError, IndeterminateError, isPassing } from "../errors.js";
-import { jittered, type Random } from "../time/random.js";
-import type { Alarm, Schedule } from "../time/schedule.js";
+import { jittered, type Random } from "./random.js";
+import type { Alarm, Schedule } from "./schedule.js";
 
 /** Between a failure and the next copy. */
 const PAUSE_MS = 200;
 
 export interface Resending<Answer> {
   readonly send: () => Promise<Answer>;
-  /** Asked after each failure: whether to send it again. */
-  readonly isWorth: () => boolean;
+  /** Asked after each failure, and after the pause: whether to send it again. */
+  readonly isWorth: (error: unknown) => boolean;
   /** Called with each failure that is not the last. */
-  readonly failed: (error: HoldfastError) => void;
+  readonly failed?: (error: HoldfastError) => void;
 }
 
 export class Resends {
@@ -33,10 +33,10 @@ export class Resends {
       } catch (error) {
         if (error instanceof IndeterminateError) unknown = error;
         if (!isPassing(error)) throw unknown ?? error;
-        if (!isWorth()) throw unknown ?? error;
-        failed(error as HoldfastError);
+        if (!isWorth(error)) throw unknown ?? error;
+        failed?.(error as HoldfastError);
         await this.#pause();
-        if (!isWorth()) throw unknown ?? error;
+        if (!isWorth(error)) throw unknown ?? error;
       }
     }
   }
