@@ -159,13 +159,16 @@ async function withoutIndent(code: string): Promise<string> {
   return flat;
 }
 
-/** Joins what closes a block, and the next entry of a list, to the line before, up to a length that a terminal shows. */
+/** A line that begins a list or an object, or has another entry behind it. */
+const OPEN = /(?:[,([]|[(:=?] ?\{|\breturn \{)$/;
+
+/** Joins what closes a block, and the entries of a list, to the line before, up to a length that a terminal shows. */
 function inFewLines(code: string): string {
   const lines: string[] = [];
   let isText = false;
   for (const line of code.split("\n")) {
     const before = lines.at(-1) ?? "";
-    const follows = /^[\])}]/.test(line) || before.endsWith(",");
+    const follows = /^[\])}]/.test(line) || OPEN.test(before);
     if (!isText && follows && before.length + line.length < LONGEST_LINE)
       lines[lines.length - 1] = before + line;
     else lines.push(line);
