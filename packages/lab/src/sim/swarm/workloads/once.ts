@@ -38,7 +38,7 @@ export const once: Workload = {
     {
       rule: "O1",
       what: "the second look does not raise the fence",
-      seed: 228,
+      seed: 343,
       change: {
         file: "once/once-runs.ts",
         from: "records.enter({ ...target, keepMs: ENTERED_KEEP_MS }, lease)",

@@ -65,7 +65,7 @@ export const permits: Workload = {
     {
       rule: "M4",
       what: "a claim is passed on for ever",
-      seed: 1,
+      seed: 2,
       change: { file: "locks/possession.ts", from: "hold.turnsLeft === 0", to: "false" },
     },
     {

@@ -36,7 +36,7 @@ export const signal: Workload = {
     {
       rule: "S3",
       what: "emitOne is true once a process was chosen",
-      seed: 24,
+      seed: 25,
       change: {
         file: "signals/emissions.ts",
         from: 'if (outcome !== "handed") pending.resolve(outcome === "taken");',

@@ -103,8 +103,8 @@ const canaries: readonly Canary[] = [
     seed: 14,
     change: {
       file: "synchronizers/gathering.ts",
-      from: 'this.#leave(arrival, { error: new ClosedError("hf.close() came before the barrier tripped") });',
-      to: 'arrival.pending.reject(new ClosedError("hf.close()"));',
+      from: "this.#leave(arrival, { error: error() });",
+      to: "arrival.pending.reject(error());",
     },
   },
 ];
