@@ -109,6 +109,8 @@ function callsOf(hf: Holdfast): Promise<unknown>[] {
   return [
     ...Object.values(CALLS).map(async (call) => call(hf)),
     hf.mutex("m").acquire({ wait: CALL_MS }),
+    hf.rwLock("r").read().acquire({ wait: CALL_MS }),
+    hf.semaphore("s", { permits: 2 }).acquire({ wait: CALL_MS }),
     hf.multiLock([hf.mutex("c"), hf.mutex("d")]).acquire({ wait: CALL_MS }),
     hf.queue("p").receive({ wait: CALL_MS }),
     hf.signal("s").wait({ wait: CALL_MS }),
