@@ -46,11 +46,11 @@ export interface All {
 export function oneOrAll<Given, Checked>(
   argument: string,
   given: Given | All,
-  check: (given: Given) => Checked,
+  check: (argument: string, given: Given) => Checked,
 ): Checked | null {
   if (given === undefined || given === null)
     throw new InvalidArgumentError(argument, `is ${given}: name it, or give { all: true } for all`);
-  if (typeof given !== "object" || Array.isArray(given)) return check(given as Given);
+  if (typeof given !== "object" || Array.isArray(given)) return check(argument, given as Given);
   checkOptions(argument, given, ["all"]);
   if ((given as All).all !== true) throw new InvalidArgumentError("all", "must be true");
   return null;

@@ -24,7 +24,7 @@ export type KnownServerCode =
 
 interface Cause {
   readonly remedy: string;
-  /** Whether the cause goes by itself, or is mended by whoever runs the server, while the same program waits. */
+  /** Whether the cause ends by itself, or an operator of the server mends it, while the program waits. */
   readonly passing: boolean;
 }
 
@@ -79,8 +79,8 @@ export class ServerError extends HoldfastError {
   /** The server's name of the cause: NOPERM, WRONGTYPE, OOM… or ERR when it has none. */
   readonly serverCode: KnownServerCode | (string & {});
   /**
-   * Whether the same call may succeed later without a change of this program or of its rights: the cause goes by itself, or whoever runs
-   * the server mends it. Whoever waits goes on waiting then.
+   * Whether the same call may succeed later while the program and its rights stay as they are: the cause ends by itself, or an operator of
+   * the server mends it. A wait goes on then.
    */
   readonly passing: boolean;
   /** The remedy, which the message has as well; null for an unknown error. */

@@ -239,12 +239,12 @@ export class Lanes<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} it may be paused: repeat it
    */
   async pause(lane: string | All): Promise<void> {
-    await tellCaller(this.#core.control.pause(oneOrAll("lane", lane, checkLane)));
+    await tellCaller(this.#core.control.pause(oneOrAll("lane", lane, checkWord)));
   }
 
   /** Ends `pause()` with the same argument. May be repeated. Errors as for `pause`. */
   async resume(lane: string | All): Promise<void> {
-    await tellCaller(this.#core.control.resume(oneOrAll("lane", lane, checkLane)));
+    await tellCaller(this.#core.control.resume(oneOrAll("lane", lane, checkWord)));
   }
 
   /**
@@ -266,7 +266,7 @@ export class Lanes<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} they may be deleted
    */
   async drain(lane: string | All): Promise<number> {
-    return tellCaller(this.#core.control.drain(oneOrAll("lane", lane, checkLane)));
+    return tellCaller(this.#core.control.drain(oneOrAll("lane", lane, checkWord)));
   }
 
   /** Reads dead letters of all lanes, the newest first. @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} */
@@ -340,10 +340,6 @@ function checkMessages(
   );
 }
 
-function checkLane(lane: string): string {
-  return checkWord("lane", lane);
-}
-
-function checkTickets(tickets: readonly string[]): readonly string[] {
-  return checkNames("tickets", tickets, (ticket) => formatTicket(parseTicket(ticket)));
+function checkTickets(argument: string, tickets: readonly string[]): readonly string[] {
+  return checkNames(argument, tickets, (ticket) => formatTicket(parseTicket(ticket)));
 }

@@ -78,7 +78,7 @@ export class LimitIndex {
    *   could be were, where it says WRONGTYPE, because another program has written to the key of the index
    */
   async reset(name: string | All): Promise<void> {
-    const only = oneOrAll("name", name, (word) => checkWord("name", word));
+    const only = oneOrAll("name", name, checkWord);
     const { breakerPort, prefix, callTimeoutMs } = this.#context;
     let cursor = "0";
     let foreign: string | null = null;

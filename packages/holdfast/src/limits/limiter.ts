@@ -5,7 +5,7 @@
 import { ClosedError, fromCaller, HoldfastError, InvalidArgumentError, UnavailableError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { limitKey } from "../redis/keys.js";
-import { isCrossSlot } from "../redis/slots.js";
+import { groupBySlot, isCrossSlot } from "../redis/slots.js";
 import { publish } from "../telemetry/events.js";
 import { type Charge, ChargeSender } from "./charges.js";
 import { type CheckParts, LimitIndex } from "./limit-index.js";
@@ -81,8 +81,7 @@ export class Limiter {
 
   /** Refunds every charge by itself, each at most what is used. */
   async refundAll(charges: readonly Charge[]): Promise<GroupResult> {
-    const results = await Promise.all(charges.map((charge) => this.refund(charge)));
-    return toGroupResult(results, combineSources(results), null);
+    return ofEach(charges.map((charge) => this.refund(charge)));
   }
 
   /** Refunds charges of a group to where they were taken: Redis, or the share of this process in an outage. */
@@ -178,8 +177,7 @@ export class Limiter {
 
   /** Looks at each charge by itself. */
   async peekAcross(charges: readonly Charge[]): Promise<GroupResult> {
-    const results = await Promise.all(charges.map((charge) => this.peek(charge)));
-    return toGroupResult(results, combineSources(results), null);
+    return ofEach(charges.map((charge) => this.peek(charge)));
   }
 
   index(name: string, check: CheckParts): LimitIndex {
@@ -313,8 +311,7 @@ export class Limiter {
   /** @throws {InvalidArgumentError} a server of a cluster takes no charges of several slots together */
   async #askAll(charges: readonly Charge[], how: "take" | "look"): Promise<GroupAnswer> {
     const { breakerPort } = this.#context;
-    const slots = new Set(breakerPort.isCluster ? charges.map(({ key }) => breakerPort.slotOf(key)) : []);
-    if (slots.size > 1) throw acrossSlots();
+    if (groupBySlot(charges, ({ key }) => breakerPort.slotOf(key)).length > 1) throw acrossSlots();
     const start = this.#refusals.start();
     try {
       const verdicts = await this.#together(how, charges);
@@ -345,6 +342,11 @@ export class Limiter {
     const ok = outage === "open";
     return { ok, remaining: 0, retryAfterMs: ok ? 0 : null, resetMs: null, policy, source: "outage" };
   }
+}
+
+async function ofEach(asked: readonly Promise<LimitResult>[]): Promise<GroupResult> {
+  const results = await Promise.all(asked);
+  return toGroupResult(results, combineSources(results), null);
 }
 
 function acrossSlots(): InvalidArgumentError {

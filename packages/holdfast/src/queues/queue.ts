@@ -298,6 +298,6 @@ function encodeBodies(bodies: readonly unknown[], maxBytes: number): string[] {
   );
 }
 
-function checkIds(ids: readonly string[]): readonly string[] {
-  return checkNames("ids", ids, (id, argument) => checkId(argument, id));
+function checkIds(argument: string, ids: readonly string[]): readonly string[] {
+  return checkNames(argument, ids, (id, place) => checkId(place, id));
 }

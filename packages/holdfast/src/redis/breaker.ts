@@ -176,7 +176,7 @@ export class CircuitBreaker {
 }
 
 /** The way to Redis for nouns that can do without it for a while: the breaker refuses calls before they are sent. */
-export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slotOf" | "isCluster"> {
+export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slotOf"> {
   readonly breaker: CircuitBreaker;
   readonly #port: RedisPort;
   readonly #schedule: Schedule;
@@ -191,10 +191,6 @@ export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slot
   /** Why Redis cannot be reached just now, as far as the client knows. Null: it is connected, or does not say. */
   get trouble(): string | null {
     return this.#port.trouble;
-  }
-
-  get isCluster(): boolean {
-    return this.#port.isCluster ?? false;
   }
 
   slotOf(key: string): number {

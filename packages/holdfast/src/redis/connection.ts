@@ -128,10 +128,6 @@ export class Connection implements RedisPort {
     return this.#slots.of(key);
   }
 
-  get isCluster(): boolean {
-    return this.#slots.isCluster;
-  }
-
   get disruptions(): number {
     return this.#disruptions;
   }
@@ -189,7 +185,7 @@ export class Connection implements RedisPort {
     });
   }
 
-  /** A client of our own goes on for as long as this connection: while it is made anew, it is closed for a moment. */
+  /** Tells those who wait, once. A client that holdfast made is closed only while holdfast connects it anew. */
   #notice(trouble: ClientTrouble | null): void {
     if (this.#ownsClient) return;
     const hadTold = this.#hasToldClosed;

@@ -64,8 +64,6 @@ export interface RedisPort {
   readonly zeroListenersMeansGone: boolean;
   /** The slot of a key: 0 on a server that has not said that it is part of a cluster. All keys of one call must have the same. */
   slotOf(key: string): number;
-  /** Whether the server has said that it is part of a cluster, also as its only one. */
-  readonly isCluster?: boolean;
   /**
    * Runs a script atomically.
    * @throws {ServerError} not carried out. @throws {UnavailableError} not sent. @throws {IndeterminateError} unknown.

@@ -88,11 +88,6 @@ export async function bySlot<Item, Answer>(
 export class ServerSlots {
   #isCluster = false;
 
-  /** Whether the server has said that it is part of a cluster. */
-  get isCluster(): boolean {
-    return this.#isCluster;
-  }
-
   /** 0 of every key where one call may have them all. */
   of(key: string): number {
     return this.#isCluster ? slotOfKey(key) : 0;

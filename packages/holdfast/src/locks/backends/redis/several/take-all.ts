@@ -6,7 +6,7 @@ import { InvalidArgumentError } from "../../../../errors.js";
 import type { Grant } from "../../../../lease/hold.js";
 import type { Reply } from "../../../../redis/port.js";
 import { notAnAnswer, replyRow } from "../../../../redis/reply.js";
-import { isCrossSlot } from "../../../../redis/slots.js";
+import { groupBySlot, isCrossSlot } from "../../../../redis/slots.js";
 import type { Instant } from "../../../../time/clock.js";
 import type { BusyPart, StoreClaim, Taken } from "../../../backend.js";
 import {
@@ -34,7 +34,7 @@ export class TakeAll {
       throw new InvalidArgumentError("claims", "must be claims at this Redis");
     });
     const { port } = this.#context;
-    if (port.isCluster && new Set(ours.map(({ sent }) => port.slotOf(sent.key))).size > 1) return null;
+    if (groupBySlot(ours, ({ sent }) => port.slotOf(sent.key)).length > 1) return null;
     try {
       return await this.#take(ours);
     } catch (error) {
