@@ -92,8 +92,10 @@ export class Exchange {
     this.#isPlanned = false;
     // First, because a `take` states the free places that `leave` gives up.
     this.#leaves.flush();
-    this.#sendBacks();
-    this.#sendTakes();
+    if (!this.#isClosed) {
+      this.#sendBacks();
+      this.#sendTakes();
+    }
     if (this.#isSettled) this.#whenSettled?.();
   };
 
@@ -188,14 +190,14 @@ export class Exchange {
     });
   }
 
-  /** No request is sent again from now on. */
+  /** No settlement is sent from now on. */
   close(): void {
     this.#isClosed = true;
     this.#resume();
   }
 
   get #isSettled(): boolean {
-    return this.#underWay.size === 0 && this.#settlements.isEmpty;
+    return this.#underWay.size === 0 && (this.#isClosed || this.#settlements.isEmpty);
   }
 
   #resume(): void {

@@ -26,6 +26,8 @@ export interface IntakeSettings extends ConsumerTerms {
 const MOST_AHEAD = 64;
 /** How long a message may wait here for a place, while another process may have one. */
 const UNWANTED_MS = 100;
+/** After as many unanswered calls a closing process sends no other. */
+const CLOSING_CALLS = 3;
 /** How long a silent connection is trusted. */
 const TRUST_MS = 5_000;
 
@@ -209,10 +211,10 @@ export class Intake implements TakerHome {
   async #close(): Promise<void> {
     const error = closedError(this.name);
     for (const taker of [...this.#waits, ...this.#consumers, ...this.#leaving]) taker.close(error);
+    const { callTimeoutMs, schedule } = this.context;
+    const alarm = schedule.after(CLOSING_CALLS * callTimeoutMs, () => this.#exchange.close());
     await this.#exchange.leave();
     for (const delivery of this.#keeping.toArray()) this.#surrender(delivery);
-    const { callTimeoutMs, schedule } = this.context;
-    const alarm = schedule.after(2 * callTimeoutMs, () => this.#exchange.close());
     await this.#exchange.settled();
     schedule.cancel(alarm);
     this.#exchange.close();

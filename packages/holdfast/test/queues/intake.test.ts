@@ -289,16 +289,28 @@ describe("close", () => {
     expect(() => here.intake.consume(async () => {}, {})).toThrow(ClosedError);
   });
 
-  test("it ends although Redis does not answer", async () => {
-    const here = open({ callTimeoutMs: 50 });
-    await here.push("a");
-    const { begun, consumer } = hold(here, 2);
-    await until(() => begun.length === 1);
+  test("it ends within four call time-outs although Redis does not answer", async () => {
+    const callTimeoutMs = 250;
+    const here = open({ callTimeoutMs });
+    await here.push("a", "b");
+    const { begun, consumer, end } = hold(here, 2);
+    await until(() => begun.length === 2);
     const unanswered = (): Promise<never> =>
-      Promise.reject(new IndeterminateError("the test does not answer"));
+      new Promise((_, reject) =>
+        here.clock.setTimer(() => reject(new IndeterminateError("the test does not answer")), callTimeoutMs),
+      );
     Object.assign(here.doors, { take: unanswered, back: unanswered, leave: unanswered, extend: unanswered });
-    const timer = setInterval(() => here.clock.advance(10), 1);
+    // The first acknowledgement is in doubt, and the second one waits behind it.
+    end();
+    await until(() => here.takes.length === 2);
+    here.clock.advance(callTimeoutMs);
+    await pause(1);
+    end();
+    await pause(1);
+    const sinceMs = here.clock.now().monoMs;
+    const timer = setInterval(() => here.clock.advance(1), 0);
     await here.intake.close();
+    expect(here.clock.now().monoMs - sinceMs).toBeLessThanOrEqual(4 * callTimeoutMs + 2);
     await consumer.done;
     clearInterval(timer);
     here.context.inbox.close();

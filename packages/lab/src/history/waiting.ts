@@ -57,7 +57,11 @@ export function checkTries(operations: Iterable<Operation>, options: WaitingOpti
       .filter((one) => !isBusy(one))
       .map((one) => waitOf(one, options))
       .map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs + options.withinMs }));
-    const inUse = union([...(options.faults ?? []), ...asked, ...takenSpans(all, options)]);
+    const { lingerMs = () => 0, withinMs } = options;
+    // What has lingered goes back by a request that begins then.
+    const backMs = (process: string): number => (lingerMs(process) > 0 ? lingerMs(process) + withinMs : 0);
+    const taken = takenSpans(all, { ...options, lingerMs: backMs });
+    const inUse = union([...(options.faults ?? []), ...asked, ...taken]);
     return acquires.filter(isBusy).flatMap((one): Violation[] => {
       if (options.maySplit && acquires.some((other) => other !== one && areAtOneTime(one, other))) return [];
       const { process, invMs } = one;

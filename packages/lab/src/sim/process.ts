@@ -43,6 +43,8 @@ export class Process implements Owner {
   steppedMs = Number.NEGATIVE_INFINITY;
   /** By how much its wall clock was set back so far, in all. */
   setBackMs = 0;
+  /** True time of its death. */
+  diedMs = Number.POSITIVE_INFINITY;
   /** True time at which it last went on, after it stood still or was busy. */
   wokenMs = Number.NEGATIVE_INFINITY;
   /** True time at which the last stall was over that had waited for a look at the clock. */
@@ -207,6 +209,8 @@ export class Process implements Owner {
   kill(how: "crash" | "vanish" = "crash"): void {
     if (this.#state === "dead") return;
     this.#state = "dead";
+    this.diedMs = this.#stage.nowMs;
+    this.#aheadMs = this.diedMs;
     this.#held = [];
     this.#timers.clear();
     if (how === "crash") for (const wire of [...this.wires]) wire.close();

@@ -48,8 +48,9 @@ export interface Way {
 }
 
 interface PacketLane extends Lane {
-  /** The one that left last. */
+  /** The packet that left last, unless it has arrived. */
   last: Packet | null;
+  sentMs: number;
 }
 
 export class Wire implements ValkeyPeer {
@@ -57,8 +58,8 @@ export class Wire implements ValkeyPeer {
   readonly id: number;
   readonly #way: Way;
   readonly #handlers: WireHandlers;
-  readonly #toNode: PacketLane = { last: null, arrivesMs: 0 };
-  readonly #toProcess: PacketLane = { last: null, arrivesMs: 0 };
+  readonly #toNode: PacketLane = { last: null, sentMs: 0, arrivesMs: 0 };
+  readonly #toProcess: PacketLane = { last: null, sentMs: 0, arrivesMs: 0 };
   #connection: ValkeyConnection | null = null;
   /** Closed by its process, or told to it. */
   #isClosed = false;
@@ -123,6 +124,8 @@ export class Wire implements ValkeyPeer {
   close(): void {
     if (this.#isClosed) return;
     this.#forget();
+    // The end of a process does not wait behind what it has not sent.
+    if (this.#toNode.sentMs > this.#way.process.diedMs) this.#toNode.arrivesMs = 0;
     this.#carry("toNode", () => this.#dropNodeEnd());
   }
 
@@ -201,7 +204,11 @@ export class Wire implements ValkeyPeer {
   #carry(direction: Direction, arrive: () => void): void {
     const lane = direction === "toNode" ? this.#toNode : this.#toProcess;
     const sentMs = direction === "toNode" ? this.#way.process.nowMs : this.#way.node.nowMs;
-    this.#way.carry(direction, lane, sentMs, arrive);
+    lane.sentMs = sentMs;
+    this.#way.carry(direction, lane, sentMs, () => {
+      // Code that was ahead of the world when its process died has not come so far.
+      if (direction === "toProcess" || sentMs <= this.#way.process.diedMs) arrive();
+    });
   }
 
   #dropNodeEnd(): void {

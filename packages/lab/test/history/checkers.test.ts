@@ -149,6 +149,16 @@ describe("waiting", () => {
     }
   });
 
+  test("is no answer to a try while a lock that lingered goes back", () => {
+    const calls = [
+      op("a acquire 0-1"),
+      op("a release 2-2"),
+      op("b acquire 28-29", { type: "fail", error: "busy" }),
+    ];
+    expect(checkTries(calls, { ...terms, lingerMs: () => 20 })).toHaveLength(1);
+    expect(checkTries(calls, { ...terms, lingerMs: () => 23 })).toEqual([]);
+  });
+
   test("for an answer counts outside faults", () => {
     const call = op("a acquire 10-50");
     const withinMs = () => 30;

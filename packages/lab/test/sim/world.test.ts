@@ -2,6 +2,7 @@ import { AcquireTimeoutError, LeaseLostError } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { holdfastOn } from "../../src/sim/holdfast-on.js";
 import type { Process } from "../../src/sim/process.js";
+import { SimClient } from "../../src/sim/sim-client.js";
 import { World } from "../../src/sim/world.js";
 
 interface Section {
@@ -89,6 +90,28 @@ describe("a process", () => {
     expect(after).toMatchObject({ aborted: true, valid: false });
     expect(after?.reason).toBeInstanceOf(LeaseLostError);
   });
+
+  it.each(["crash", "vanish"] as const)(
+    "sends nothing after its death, and a node hears of that at once: %s",
+    async (how) => {
+      const world = await World.create({ seed: 7 });
+      const node = world.node("redis");
+      const process = world.process("writer");
+      const connections = (): number => String(node.peek("CLIENT", "LIST")).trim().split("\n").length;
+      const before = connections();
+      process.run(async () => {
+        const client = new SimClient(world.link(process, node));
+        await client.call("SET", "k", "before");
+        process.stall(5_000);
+        await client.call("SET", "k", "after");
+      });
+      world.at(1_000, () => process.kill(how));
+      await world.run(1_100);
+      expect(connections() - before).toBe(how === "crash" ? 0 : 1);
+      await world.run(10_000);
+      expect(node.peek("GET", "k")).toBe("before");
+    },
+  );
 
   it("stands still until it is resumed", async () => {
     const [, after] = await holder((process, world) => {
