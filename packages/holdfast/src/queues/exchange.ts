@@ -92,10 +92,8 @@ export class Exchange {
     this.#isPlanned = false;
     // First, because a `take` states the free places that `leave` gives up.
     this.#leaves.flush();
-    if (!this.#isClosed) {
-      this.#sendBacks();
-      this.#sendTakes();
-    }
+    this.#sendBacks();
+    this.#sendTakes();
     if (this.#isSettled) this.#whenSettled?.();
   };
 
@@ -190,14 +188,15 @@ export class Exchange {
     });
   }
 
-  /** No settlement is sent from now on. */
+  /** What waits for its turn is not sent any more, and nothing is sent again. */
   close(): void {
     this.#isClosed = true;
+    for (const delivery of this.#settlements.drop()) this.unanswered(delivery);
     this.#resume();
   }
 
   get #isSettled(): boolean {
-    return this.#underWay.size === 0 && (this.#isClosed || this.#settlements.isEmpty);
+    return this.#underWay.size === 0 && this.#settlements.isEmpty;
   }
 
   #resume(): void {

@@ -51,6 +51,14 @@ export class Settlements {
     for (const delivery of returns) delivery.isSent = true;
     return returns;
   }
+
+  /** Those that no request has taken along. */
+  drop(): HeldDelivery[] {
+    const dropped = [...this.#acks, ...this.#returns];
+    this.#acks = [];
+    this.#returns = [];
+    return dropped;
+  }
 }
 
 export function settlementOf({ handle, settling }: HeldDelivery): Settlement {

@@ -102,8 +102,16 @@ export class Link implements Way {
   carry(direction: Direction, lane: Lane, sentMs: number, arrive: () => void): void {
     if (direction === "toNode") this.packets += 1;
     const waiting = this.#blocked[direction];
-    if (waiting) waiting.push(() => this.#set(direction, lane, Math.max(sentMs, this.stage.nowMs), arrive));
-    else this.#set(direction, lane, sentMs, arrive);
+    if (!waiting) {
+      this.#set(direction, lane, sentMs, arrive);
+      return;
+    }
+    waiting.push(() => {
+      // A machine without power sends nothing again. What is sent later, the network sends in its name.
+      const { hasVanished, diedMs } = this.process;
+      if (direction === "toNode" && hasVanished && sentMs <= diedMs) return;
+      this.#set(direction, lane, Math.max(sentMs, this.stage.nowMs), arrive);
+    });
   }
 
   #set(direction: Direction, lane: Lane, sentMs: number, arrive: () => void): void {

@@ -45,6 +45,8 @@ export class Process implements Owner {
   setBackMs = 0;
   /** True time of its death. */
   diedMs = Number.POSITIVE_INFINITY;
+  /** Its machine has died with it, which nobody is told of. */
+  hasVanished = false;
   /** True time at which it last went on, after it stood still or was busy. */
   wokenMs = Number.NEGATIVE_INFINITY;
   /** True time at which the last stall was over that had waited for a look at the clock. */
@@ -210,6 +212,7 @@ export class Process implements Owner {
     if (this.#state === "dead") return;
     this.#state = "dead";
     this.diedMs = this.#stage.nowMs;
+    this.hasVanished = how === "vanish";
     this.#aheadMs = this.diedMs;
     this.#held = [];
     this.#timers.clear();

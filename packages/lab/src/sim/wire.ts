@@ -180,6 +180,8 @@ export class Wire implements ValkeyPeer {
     lane.last = before ? null : packet;
     this.#carry(direction, () => {
       if (lane.last === packet) lane.last = null;
+      // Code that was ahead of the world when its process died has not come so far.
+      if (direction === "toNode" && sentMs > this.#way.process.diedMs) return;
       const { chunks } = packet;
       const all = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
       this.#way.stage.delivered(this.id, direction === "toNode", all);
@@ -205,10 +207,7 @@ export class Wire implements ValkeyPeer {
     const lane = direction === "toNode" ? this.#toNode : this.#toProcess;
     const sentMs = direction === "toNode" ? this.#way.process.nowMs : this.#way.node.nowMs;
     lane.sentMs = sentMs;
-    this.#way.carry(direction, lane, sentMs, () => {
-      // Code that was ahead of the world when its process died has not come so far.
-      if (direction === "toProcess" || sentMs <= this.#way.process.diedMs) arrive();
-    });
+    this.#way.carry(direction, lane, sentMs, arrive);
   }
 
   #dropNodeEnd(): void {

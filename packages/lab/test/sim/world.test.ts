@@ -137,6 +137,26 @@ describe("a process", () => {
 });
 
 describe("the network", () => {
+  it.each([
+    ["crash", "after"],
+    ["vanish", "before"],
+  ] as const)("blocked: what was sent before a %s leaves it %s", async (how, left) => {
+    const world = await World.create({ seed: 7 });
+    const node = world.node("redis");
+    const process = world.process("writer");
+    const link = world.link(process, node);
+    process.run(async () => {
+      const client = new SimClient(link);
+      await client.call("SET", "k", "before");
+      link.block("toNode");
+      await client.call("SET", "k", "after");
+    });
+    world.at(1_000, () => process.kill(how));
+    world.at(2_000, () => link.unblock("toNode"));
+    await world.run(3_000);
+    expect(node.peek("GET", "k")).toBe(left);
+  });
+
   it("half open: the waiter hears of nothing, and gets the lock all the same", async () => {
     const world = await World.create({ seed: 3 });
     const node = world.node("redis");
