@@ -13,11 +13,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Open, openGlide, openIoredis, openNodeRedis } from "./openers.ts";
 
 let server: EmbeddedValkey;
+let raw: Redis;
 const endings: (() => unknown)[] = [];
 let names = 0;
 
 beforeAll(async () => {
   server = await EmbeddedValkey.start();
+  raw = new Redis(server.url);
+  endings.push(() => raw.disconnect());
 });
 
 afterAll(async () => {
@@ -108,9 +111,15 @@ describe.each(OPTIONS)("%s", (_title, open) => {
       expect(lease.fence).toBeGreaterThan(held.fence);
       expect(await lease.release()).toBe("released");
     }
+    // The keys of holdfast are where the client writes those of its user.
+    const keys = (await raw.keys(`*${prefix}:*`)) as string[];
+    const [own] = keys.filter((key) => key.endsWith(`${prefix}:own`));
+    expect(keys.length).toBeGreaterThan(1);
+    expect(keys.filter((key) => !key.startsWith(String(own).slice(0, -"own".length)))).toEqual([]);
 
     async function mutex(url: string): Promise<Mutex> {
-      const { client, close } = await open(url);
+      const { client, close, send } = await open(url);
+      await send("set", `${prefix}:own`, "1");
       const hf = new Holdfast(client, { ...UNHURRIED, prefix });
       endings.push(close, () => hf.close());
       return hf.mutex("n", { ttl: "60s" });

@@ -59,11 +59,14 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
     const error = client.connector?.firstError;
     return error instanceof Error && error !== oldError ? error : null;
   };
+  // iovalkey writes `keyPrefix` before the keys of commands in small letters only.
+  const spelled = client.options?.keyPrefix ? inSmallLetters : asItIs;
   return {
     ...oneServer,
     library: "ioredis",
     address: addressOf(client.options),
-    send(commands) {
+    send(given) {
+      const commands = spelled(given);
       // A pipeline resolves when its last reply is there. A few single calls cost less, and each resolves by itself.
       if (commands.length > FEW) return sendPipeline(client, commands);
       return commands.map((command) => client.call(...(command as [string, ...string[]])));
@@ -85,13 +88,23 @@ export function ioredisClient(client: IoredisLike, lastError: () => Error | null
   };
 }
 
+type Commands = readonly (readonly string[])[];
+
+function asItIs(commands: Commands): Commands {
+  return commands;
+}
+
+function inSmallLetters(commands: Commands): Commands {
+  return commands.map(([name = "", ...args]) => [name.toLowerCase(), ...args]);
+}
+
 function addressOf(options: IoredisLike["options"]): string | null {
   const { host, port, path, sentinels } = options ?? {};
   if (path || sentinels || typeof host !== "string") return null;
   return `${host}:${port}`;
 }
 
-function sendPipeline(client: IoredisLike, commands: readonly (readonly string[])[]): Promise<unknown>[] {
+function sendPipeline(client: IoredisLike, commands: Commands): Promise<unknown>[] {
   const replies = client.pipeline(commands.map((command) => ["call", ...command])).exec();
   return commands.map(async (_, place) => {
     const outcome = (await replies)?.[place];
