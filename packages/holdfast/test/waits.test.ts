@@ -3,7 +3,7 @@ import { ManualClock } from "@holdfast/conformance";
 import { expect, test } from "vitest";
 import { ServerError } from "../src/errors.js";
 import type { Claim } from "../src/locks/backend.js";
-import type { LockScripts } from "../src/locks/backends/redis/lock-scripts.js";
+import type { LockScripts, Verdict } from "../src/locks/backends/redis/lock-scripts.js";
 import { type Waiting, Waits } from "../src/locks/backends/redis/waits.js";
 import { Inbox } from "../src/redis/inbox.js";
 import type { MessageListener, RedisPort } from "../src/redis/port.js";
@@ -12,7 +12,8 @@ import { Schedule } from "../src/time/schedule.js";
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("a refusal to listen ends the waits that began before it was asked for, and no later ones", async () => {
+/** Waits whose requests the test answers, and the connections for their messages. */
+function open(acquire: () => Promise<Verdict>, command: RedisPort["command"] | null) {
   const clock = new ManualClock();
   const schedule = new Schedule(clock);
   const opened: MessageListener[] = [];
@@ -27,18 +28,15 @@ test("a refusal to listen ends the waits that began before it was asked for, and
   const random = { fraction: () => 0.5, id: () => "id" };
   const inbox = new Inbox({
     subscriber: new Subscriber(port, clock, 1_000),
-    port: { zeroListenersMeansGone: false, command: async () => null },
+    port: { zeroListenersMeansGone: command !== null, command: command ?? (async () => null) },
     schedule,
     callTimeoutMs: 1_000,
     channel: "channel",
   });
-  const scripts: Partial<LockScripts> = {
-    callTimeoutMs: 1_000,
-    acquire: async () => ({ kind: "busy", owner: null, leftMs: 5_000 }),
-  };
+  const scripts: Partial<LockScripts> = { callTimeoutMs: 1_000, acquire };
   const waits = new Waits(schedule, random, inbox, scripts as LockScripts);
   const refused: string[] = [];
-  const wait = async (id: string): Promise<void> => {
+  const wait = async (id: string): Promise<Waiting> => {
     const claim: Claim = {
       name: "n",
       id,
@@ -59,7 +57,15 @@ test("a refusal to listen ends the waits that began before it was asked for, and
     };
     waits.add(waiting, "0");
     await settled();
+    return waiting;
   };
+  return { clock, opened, inbox, waits, refused, wait };
+}
+
+const held = { owner: null, holder: null, leftMs: 5_000 };
+
+test("a refusal to listen ends the waits that began before it was asked for, and no later ones", async () => {
+  const { clock, opened, waits, refused, wait } = open(async () => ({ kind: "busy", ...held }), null);
   await wait("first");
   clock.advance(100);
   await wait("second");
@@ -72,4 +78,26 @@ test("a refusal to listen ends the waits that began before it was asked for, and
   opened[1]?.disconnected(noPermission);
   expect(refused).toEqual(["first", "second"]);
   waits.close();
+});
+
+test("who comes to stand in line at once has it asked where the messages come from", async () => {
+  const asked: string[] = [];
+  const { clock, opened, inbox, waits, wait } = open(
+    async () => ({ kind: "in-line", ...held, ahead: 0, ticket: "1" }),
+    async (words) => {
+      asked.push(words.join(" "));
+      return ["channel", 1];
+    },
+  );
+  inbox.open();
+  opened[0]?.connected();
+  await settled();
+  for (let turn = 0; turn < 100; turn += 1) {
+    const waiting = await wait(String(turn));
+    clock.advance(50);
+    waits.remove(waiting);
+  }
+  await settled();
+  expect(asked).toEqual(["PUBSUB NUMSUB channel", "PUBSUB NUMSUB channel"]);
+  expect(clock.pendingTimers).toBe(0);
 });

@@ -74,7 +74,9 @@ export class Presence {
     if (!this.#isSubscribed || this.#alarm || this.#isAsking || !this.#parts.port.zeroListenersMeansGone)
       return;
     if (this.#astray > 0) this.#ringIn(0, () => this.#parts.replace());
-    else this.#ringIn(Math.max(ASK_MS - this.#silentMs, 0), () => void this.#ask());
+    else if (this.#silentMs < ASK_MS) this.#ringIn(ASK_MS - this.#silentMs, () => void this.#ask());
+    // At once: those who wait again and again, each for a moment, would put a timer off for ever.
+    else if (this.#parts.isNeeded()) void this.#ask();
   }
 
   /** Perhaps nobody waits any more. */

@@ -137,3 +137,19 @@ test("while nobody waits it asks nothing, and no timer is left; the next who wai
   await pass(50);
   expect(log.slice(3)).toEqual(["replace"]);
 });
+
+test("those who wait again and again, each for a moment, have it ask as well", async () => {
+  const presence = open();
+  presence.up();
+  for (let turn = 0; turn < 200; turn += 1) {
+    needed = true;
+    presence.needed();
+    clock.advance(20);
+    needed = false;
+    presence.rest();
+    clock.advance(30);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  expect(asked).toBe(4);
+  expect(clock.pendingTimers).toBe(0);
+});

@@ -219,6 +219,7 @@ export class Waits {
         if (this.#inbox.up) this.#timer.set(wait, 0);
         return;
       case "in-line": {
+        this.#inbox.open();
         this.#inbox.doubt(wait.inLine ? TRUST_MS : FRESH_TRUST_MS);
         wait.inLine = true;
         wait.ticket = verdict.ticket;
