@@ -2,7 +2,7 @@
  * Options of a client that change the shape of its replies. Every noun answers through each of them as it does
  * through a client with no options at all.
  */
-import { program as programOf, ServerProcess } from "@holdfast/conformance";
+import { program as programOf, ServerProcess, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Decoder, ProtocolVersion } from "@valkey/valkey-glide";
 import { Holdfast, type LimitOptions, type LimitResult } from "holdfast";
@@ -174,6 +174,10 @@ describe.each(OPTIONS)("%s", (_title, open) => {
     await asThroughAPlainClient(prefix, tourOfLocks);
   });
 
+  test("an event, a latch, and how many listen", async () => {
+    await asThroughAPlainClient(prefix, tourOfEvents);
+  });
+
   test("the doctor reads the server as ever", async () => {
     await asThroughAPlainClient(prefix, async (each) => {
       const { facts, findings } = await each.doctor();
@@ -232,6 +236,21 @@ async function tourOfLimit(hf: Holdfast, name: string, options: LimitOptions): P
     briefly({ ok, remaining, retryAfterMs, resetMs, policy, source }),
   );
   return { plain, cell: cell.slice(0, 3) };
+}
+
+async function tourOfEvents(hf: Holdfast): Promise<unknown> {
+  const [event, latch, inspector] = [hf.event("e"), hf.latch("l", { count: 2 }), hf.inspector()];
+  const waits = [event.wait({ wait: "1m" }), latch.wait({ wait: "1m" })];
+  await until("both listen", async () => {
+    const states = await Promise.all([inspector.event("e"), inspector.latch("l")]);
+    return states.every(({ listening }) => listening === 1);
+  });
+  await event.set();
+  for (const key of ["a", "b"]) await latch.countDown({ id: key });
+  await Promise.all(waits);
+  const { isSet, version } = await inspector.event("e");
+  const { size, count, counted } = await inspector.latch("l");
+  return { isSet, version, size, count, counted };
 }
 
 async function tourOfGroups(hf: Holdfast, prefix: string): Promise<unknown> {

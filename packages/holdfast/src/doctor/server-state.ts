@@ -80,14 +80,11 @@ function fieldsOfHello(reply: unknown): Fields | null {
   return new Map(fields.filter((field): field is [string, string] => field[1] !== undefined));
 }
 
-/** Each client returns a map of RESP3 in its own shape: an object, a flat array, a Map or an array of pairs. */
+/** Each client returns a map of RESP3 in its own shape: an object, a flat array or a Map. */
 function entriesOf(reply: unknown): [string, string][] {
   if (reply instanceof Map) return [...reply].map(([name, value]) => [String(name), String(value)]);
   if (!Array.isArray(reply)) {
     return Object.entries(reply ?? {}).map(([name, value]) => [name, String(value)]);
-  }
-  if (reply.every((item) => typeof item === "object" && item !== null && "key" in item)) {
-    return reply.map(({ key, value }) => [String(key), String(value)]);
   }
   return reply.flatMap((item, place) =>
     place % 2 === 0 ? [[String(item), String(reply[place + 1])] as [string, string]] : [],

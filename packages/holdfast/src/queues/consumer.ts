@@ -203,10 +203,19 @@ export class Consumer implements Taker {
       this.#failed(run, error);
       return;
     }
-    Promise.resolve(outcome).then(
-      (result) => this.#returned(run, result),
-      (error: unknown) => this.#failed(run, error),
-    );
+    void this.#await(run, outcome);
+  }
+
+  /** A promise of the user's may throw when it is touched. */
+  async #await(run: Run, outcome: unknown): Promise<void> {
+    let result: unknown;
+    try {
+      result = await outcome;
+    } catch (error) {
+      this.#failed(run, error);
+      return;
+    }
+    this.#returned(run, result);
   }
 
   /** @internal */

@@ -37,6 +37,11 @@ export class Backlog<Call> {
 
   add(calls: readonly Call[]): void {
     for (const call of calls) this.#calls.add(call);
+    this.probe();
+  }
+
+  /** Has a client connect that connects when it is first used. */
+  probe(): void {
     if (!this.#isProbing) void this.#probe();
   }
 

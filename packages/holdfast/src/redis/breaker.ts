@@ -108,7 +108,7 @@ export class CircuitBreaker {
     return this.#error();
   }
 
-  /** Nothing is sent. The state from before the break is discarded when the client is connected again. */
+  /** The call is not sent. The state from before the break is discarded when the client is connected again. */
   #refuseUnconnected(trouble: string): HoldfastError {
     const known = this.#state.name === "closed" ? null : this.#state.outage;
     const outage: Outage = {
@@ -119,6 +119,7 @@ export class CircuitBreaker {
       silentAtMs: Number.NEGATIVE_INFINITY,
     };
     this.#state = this.#state.name === "probing" ? { ...this.#state, outage } : { name: "open", outage };
+    if (!this.#port.rejectsCalls) this.#port.connect?.();
     return this.#error();
   }
 

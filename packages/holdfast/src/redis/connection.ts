@@ -145,6 +145,10 @@ export class Connection implements RedisPort {
     return this.#call(null, args, timeoutMs);
   }
 
+  connect(): void {
+    if (!this.#closed && this.#client.trouble()) this.#backlog.probe();
+  }
+
   onUnanswered(listener: () => void): void {
     this.#onUnanswered.add(listener);
   }
@@ -209,7 +213,10 @@ export class Connection implements RedisPort {
       for (const call of calls) this.#refuse(call, null);
       return;
     }
-    for (const call of calls) call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+    for (const call of calls) {
+      call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+      call.replies = this.#replies;
+    }
     if (this.#writes === 0) this.#warning ??= this.#schedule.after(WARN_AFTER_MS, () => this.#warn());
     this.#backlog.add(calls);
   }
@@ -315,6 +322,7 @@ export class Connection implements RedisPort {
   #giveUp(call: Call): void {
     if (this.#backlog.delete(call)) {
       this.#end(call, this.#notSent());
+      this.#suspect(call);
       return;
     }
     this.#forget(call);
@@ -323,9 +331,9 @@ export class Connection implements RedisPort {
     for (const listener of this.#onUnanswered) listener();
   }
 
-  /** A call has run out of time. If no other had a reply for long, another connection may have. */
+  /** A call has run out of time. If no other had a reply for long, another connection may have, also in place of one that connects. */
   #suspect({ replies, timeoutMs }: Call): void {
-    if (replies !== this.#replies || this.#client.trouble() !== null) return;
+    if (replies !== this.#replies) return;
     const { monoMs } = this.#schedule.clock.now();
     if (this.#silence?.replies !== replies) this.#silence = { replies, sinceMs: monoMs - timeoutMs };
     if (monoMs - this.#silence.sinceMs < SILENT_MS) return;

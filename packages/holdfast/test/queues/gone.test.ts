@@ -86,3 +86,26 @@ test("where nobody knows who listens, no process is gone", async () => {
     expect((await one.scripts.look(0)).returned).toBe(0);
   }
 });
+
+test("what is beside a suspect when a process ends is a suspect as well, and not charged: the two are never together again", async () => {
+  const ends = async (process: Awaited<ReturnType<typeof open>>, looker: typeof process): Promise<void> => {
+    await process.scripts.extend((await process.take(9)).handles, 30_000);
+    await process.deafen();
+    for (const _ of ["first look", "second look"]) {
+      await later();
+      await looker.scripts.look(0);
+    }
+  };
+  const crashes = async (): Promise<string[]> => {
+    const suspects = (await redis.hget(key(ABOUT), "suspects")) ?? "";
+    return [...suspects.matchAll(/\S+ (\d) \S+/g)].map(([, count = ""]) => count).sort();
+  };
+  const [one, two, last] = [await open(), await open(), await open()];
+  await one.push("j1");
+  await ends(one, last);
+  expect(await crashes()).toEqual(["1"]);
+  await one.push("j2");
+  await ends(two, last);
+  expect(await crashes()).toEqual(["0", "2"]);
+  expect((await last.take(9)).bodies).toHaveLength(1);
+});

@@ -1,6 +1,6 @@
 --[[
 Suspects: messages whose process ended while it had them. A process has at most one of them at a time, beside other messages, and when it
-ends, that one alone is charged. Where it had none, all that it had become suspects. So one message that ends its process takes no other
+ends, that one alone is charged. Where it had none, all that it had are. So one message that ends its process takes no other
 with it: after MOST_CRASHES it is a dead letter. Needs _handle.lua.
 
 q.suspected  the field `suspects` of _about.lua: "<id> <crashes> <where> …". where: the handle of its delivery, the member of `later` that
@@ -90,10 +90,10 @@ local function clear_suspect(q, id)
   hurry_suspect(q)
 end
 
--- Its process ended. with: the suspect that it had. Returns whether the message is to die.
+-- Its process ended. with: the suspect that it had, which alone is charged; another that ends processes may have been beside it, and the
+-- two are never together again. Returns whether the message is to die.
 local function charge_crash(q, item, with)
   local one = suspect_of(q, item.id)
-  if with and one ~= with then return false end
   if not one then
     q.suspected = q.suspected or ''
     local all, count, first = suspects_of(q), 0, nil
@@ -103,9 +103,10 @@ local function charge_crash(q, item, with)
     end
     -- One that was cancelled, or dropped from a full queue, is still among them.
     if count >= MOST_SUSPECTS then all[first] = nil end
-    one = { crashes = 0 }
-    all[item.id] = one
+    one = { crashes = 0, where = '-' }
+    all[item.id], q.is_suspected = one, true
   end
+  if with and one ~= with then return false end
   one.crashes, one.where, q.is_suspected = one.crashes + 1, '-', true
   if one.crashes < MOST_CRASHES then return false end
   item.attempts = item.attempts + one.crashes - 1

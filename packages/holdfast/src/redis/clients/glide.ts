@@ -114,7 +114,7 @@ function sender(client: GlideLike, answered: () => void): (command: readonly str
     try {
       const reply = await client.customCommand(command, TEXT_REPLIES);
       answered();
-      return reply;
+      return flat(reply);
     } catch (error) {
       const told = translated(error);
       if (told instanceof ServerError) answered();
@@ -125,6 +125,12 @@ function sender(client: GlideLike, answered: () => void): (command: readonly str
       else inFlight -= 1;
     }
   };
+}
+
+/** GLIDE makes an object of each pair of a map of RESP3, as of PUBSUB NUMSUB and of scores. */
+function flat(reply: unknown): unknown {
+  if (!Array.isArray(reply) || typeof reply[0]?.key !== "string") return reply;
+  return reply.flatMap(({ key, value }) => [key, value]);
 }
 
 const SIGNALLED = /^An error was signalled by the server: - (\w+): (.*)$/s;

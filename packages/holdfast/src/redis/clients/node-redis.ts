@@ -98,7 +98,8 @@ export function nodeRedisClient(client: NodeRedisLike): RedisClient {
     onEnd: (listener) => ends.add(listener),
     trouble() {
       wasOpen ||= client.isOpen;
-      if (client.isReady !== false) return null;
+      // Version 4 stays ready where it is closed in the turn in which it connects.
+      if (client.isReady !== false && client.isOpen !== false) return null;
       const cause = lastError;
       if (client.isOpen) return { text: "node-redis is not connected", cause, rejects: false };
       if (wasOpen) return { text: "the node-redis client is closed", cause, rejects: true };

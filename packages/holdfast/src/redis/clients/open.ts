@@ -71,7 +71,7 @@ function renewNodeRedis(client: NodeRedisLike): void {
   const connect = (): void => void client.connect().catch(() => {});
   if (!client.destroy) void client.disconnect?.().then(connect, connect);
   else {
-    client.destroy();
+    if (client.isOpen) client.destroy();
     connect();
   }
 }
