@@ -127,9 +127,10 @@ export const doubleCheckCases: readonly NounCase[] = [
         for (const lock of [...oneOfEach(holdfast, lab), multi]) {
           const stop = new AbortController();
           let asked = 0;
-          const unless = (): boolean => {
-            if (++asked === aborting) stop.abort("stop");
-            return false;
+          const unless = (): boolean | Promise<boolean> => {
+            if (++asked < aborting) return false;
+            setImmediate(() => stop.abort("stop"));
+            return new Promise(() => {}); // an answer never comes
           };
           assert.equal(await rejection(lock.acquire({ signal: stop.signal, unless })), "stop");
           assert.equal(asked, aborting);
@@ -141,9 +142,10 @@ export const doubleCheckCases: readonly NounCase[] = [
       const name = lab.name();
       const limited = holdfast.mutex(name, { maxHold: 1_000 });
       let asked = 0;
-      const unless = (): boolean => {
-        if (++asked === 2) clock.advance(1_000);
-        return false;
+      const unless = (): boolean | Promise<boolean> => {
+        if (++asked < 2) return false;
+        setImmediate(() => clock.advance(1_000));
+        return new Promise(() => {});
       };
       const lost = await rejection(limited.acquire({ unless }));
       assert.ok(lost instanceof LeaseLostError && lost.reason === "max-hold", String(lost));

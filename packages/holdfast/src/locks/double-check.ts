@@ -1,10 +1,11 @@
 /** The option `unless`: a condition asked before the wait for a lock, and again under it. */
 import type { Lease } from "../lease/lease.js";
+import { orAborted } from "../time/abort.js";
 import type { AcquireSettings, Unless } from "./lock-options.js";
 import type { LockKind } from "./ownership.js";
 
 /** One lease, or those of several locks at once. */
-type Releasable = Pick<Lease, "release" | "check">;
+type Releasable = Pick<Lease, "release" | "check" | "signal">;
 
 /**
  * Acquires unless the condition holds. Null: it held before the wait, or under the lock, which is released then. The condition's
@@ -17,12 +18,12 @@ export async function doubleCheck<Held extends Releasable>(
   under: (held: Held, ask: Unless) => Promise<boolean> | boolean,
   signal: AbortSignal | undefined,
 ): Promise<Held | null> {
-  if (await unless()) return null;
+  if (await orAborted(unless(), signal)) return null;
   signal?.throwIfAborted();
   const held = await acquire();
   let isKept = false;
   try {
-    const isWanted = !(await under(held, unless));
+    const isWanted = !(await orAborted(orAborted(under(held, unless), signal), held.signal));
     if (isWanted) {
       signal?.throwIfAborted();
       held.check();

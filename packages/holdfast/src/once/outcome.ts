@@ -45,6 +45,14 @@ function textOf(outcome: Outcome): string {
 
 /** What other callers may know of an error: no stack, and no fields of its own. */
 function failureOf(error: unknown): Failure {
+  try {
+    return tellOf(error);
+  } catch {
+    return { name: "Error", message: "a value that has no text", code: null };
+  }
+}
+
+function tellOf(error: unknown): Failure {
   const of = (error ?? {}) as {
     readonly name?: unknown;
     readonly message?: unknown;
@@ -53,17 +61,9 @@ function failureOf(error: unknown): Failure {
   const isError = error instanceof Error;
   return {
     name: isError ? clean(of.name) : "Error",
-    message: isError ? clean(of.message) : clean(describe(error)),
+    message: isError ? clean(of.message) : clean(error),
     code: typeof of.code === "string" || typeof of.code === "number" ? clean(of.code) : null,
   };
-}
-
-function describe(error: unknown): string {
-  try {
-    return String(error);
-  } catch {
-    return "a value that has no text";
-  }
 }
 
 function clean(text: unknown): string {

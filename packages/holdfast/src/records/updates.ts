@@ -202,11 +202,17 @@ export class Updates {
         this.#areAsync = true;
         alarm = schedule.after(LONGEST_CHANGE_MS, () => this.#passOn(turn));
       }
-      return await changed;
+      return isPromise(changed) ? await this.#orEnded(changed, turn.settings.signal) : changed;
     } finally {
       turn.isLive = false;
       schedule.cancel(alarm);
     }
+  }
+
+  /** Ends before a function of the caller's that hangs. */
+  async #orEnded(changed: PromiseLike<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+    const ended = this.#pending(Number.POSITIVE_INFINITY, signal, this.#pauses);
+    return Promise.race([changed, ended.promise]).finally(() => ended.resolve());
   }
 
   /** Writes as soon as no other update has its turn. */
@@ -257,16 +263,21 @@ export class Updates {
   }
 
   async #wait(waitMs: number, signal: AbortSignal | undefined, waits = this.#pauses): Promise<void> {
-    if (this.#closed) throw closedError();
-    signal?.throwIfAborted();
+    await this.#pending(waitMs, signal, waits).promise;
+  }
+
+  #pending(waitMs: number, signal: AbortSignal | undefined, waits: Set<Pending<void>>): Pending<void> {
+    const isAborted = signal?.aborted ?? false;
     const pending: Pending<void> = new Pending<void>(this.#context.schedule, {
       waitMs,
-      signal,
+      signal: isAborted ? undefined : signal,
       onTimeout: (ended) => ended.resolve(),
       onEnd: () => waits.delete(pending),
     });
     waits.add(pending);
-    await pending.promise;
+    if (this.#closed) pending.reject(closedError());
+    else if (isAborted) pending.reject(signal?.reason);
+    return pending;
   }
 
   #nowMs(): number {

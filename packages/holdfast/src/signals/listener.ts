@@ -25,6 +25,8 @@ export class SignalListener<Data = unknown> implements AsyncIterableIterator<Hea
   #begun = false;
   #isOver = false;
   #failure: HoldfastError | null = null;
+  /** The last refusal, which may pass. */
+  #trouble: HoldfastError | null = null;
 
   /** Made by `listen()`, and by `for await` over a signal. */
   constructor(hearing: Hearing, topic: Topic, kind: Hearer["kind"], { buffer, signal }: ListenerSettings) {
@@ -92,7 +94,8 @@ export class SignalListener<Data = unknown> implements AsyncIterableIterator<Hea
     const pending: Pending<void> = new Pending<void>(schedule, {
       waitMs: callTimeoutMs,
       signal: this.#signal,
-      onTimeout: () => pending.reject(this.#hearing.notConfirmed(this.#topic, callTimeoutMs)),
+      onTimeout: () =>
+        pending.reject(this.#trouble ?? this.#hearing.notConfirmed(this.#topic, callTimeoutMs)),
       onEnd: () => this.#waiting.delete(pending),
     });
     this.#waiting.add(pending);
@@ -126,6 +129,7 @@ export class SignalListener<Data = unknown> implements AsyncIterableIterator<Hea
         return true;
       },
       troubled: (error) => {
+        this.#trouble = error;
         if (isLasting(error)) this.#fail(error);
       },
     };

@@ -23,6 +23,20 @@ export function whenAborted(signal: AbortSignal, callback: () => void): () => vo
   };
 }
 
+/** What a function of the caller's gives, or the signal's reason as soon as it aborts. */
+export async function orAborted<Value>(
+  given: Value | PromiseLike<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  if (!signal) return given;
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else stop = whenAborted(signal, () => reject(signal.reason));
+  });
+  return Promise.race([given, aborted]).finally(stop);
+}
+
 function ring(this: AbortSignal): void {
   const callbacks = waiting.get(this);
   waiting.delete(this);

@@ -164,6 +164,24 @@ test("an overtaken holder changes nothing, and a fence with a conflict is not ra
   expect(await record.get()).toMatchObject({ value: 2, fence: 6n });
 });
 
+test("ends with its signal, and with close, where the caller's function never does", async () => {
+  const hf = open();
+  const record = hf.record<number>("it");
+  for (const isEarly of [true, false]) {
+    const controller = new AbortController();
+    const stop = (): void => controller.abort(new Error("enough"));
+    const change = (): Promise<number> => {
+      if (isEarly) stop();
+      else setImmediate(stop);
+      return new Promise(() => {});
+    };
+    await expect(record.update(change, { signal: controller.signal })).rejects.toThrow("enough");
+    expect((await record.update(add)).value).toBe(isEarly ? 1 : 2);
+  }
+  const left = record.update(() => new Promise<number>(() => void setImmediate(() => void hf.close())));
+  await expect(left).rejects.toMatchObject({ code: "CLOSED" });
+});
+
 test("ends with its signal, in the queue and between two tries, and with close", async () => {
   const hf = open();
   const record = hf.record<number>("it");

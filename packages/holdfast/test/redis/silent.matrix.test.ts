@@ -56,6 +56,22 @@ test.concurrent.each(["ioredis", "iovalkey", "redis", "redis4", "redis5", "@valk
     }),
 );
 
+test.concurrent.each(["ioredis", "iovalkey", "redis", "redis4", "redis5", "@valkey/valkey-glide"])(
+  "a connection of %s that is silent while it connects is made anew as well",
+  (name) =>
+    through(async (proxy, address) => {
+      proxy.set({ up: "drop" });
+      const library = (/^redis\d/.test(name) ? "redis" : name) as Library;
+      const client = open(library, (await import(name)) as never, address);
+      const connection = new Connection(client, true, new Schedule(systemClock));
+      await expect(ping(connection)).rejects.toThrow();
+      proxy.swallow();
+      proxy.set({ up: "pass" });
+      await until("it answers", async () => (await ping(connection).catch(() => null)) === "PONG");
+      await connection.close();
+    }),
+);
+
 test.concurrent("a server that is slow to answer some calls and answers others is no reason", () =>
   through(async (proxy, address) => {
     const client = open("ioredis", (await import("ioredis")) as never, address);

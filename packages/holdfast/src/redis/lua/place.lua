@@ -18,5 +18,6 @@ if not id then
   redis.call('SET', place, new_id, 'PX', DAY_MS)
   return new_id
 end
-if redis.call('PTTL', place) < DAY_MS / 2 and #id > 15 and string.find(id, '^[%w_-]+$') then redis.call('PEXPIRE', place, DAY_MS) end
+local is_ours = #id > 15 and string.find(id, '^[%w_-]+$')
+if is_ours and redis.call('PTTL', place) < DAY_MS / 2 then redis.call('PEXPIRE', place, DAY_MS) end
 return id
