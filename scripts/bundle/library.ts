@@ -69,7 +69,7 @@ async function made(folder: string, entries: readonly string[]): Promise<Output>
 const minified = {
   esm: {
     mangle: { keepNames: true, toplevel: false },
-    // Each statement stays on its line.
+    // Each statement stays on a line, with the head of its block where it is the first.
     compress: { target: "node20", sequences: false, joinVars: false },
     codegen: { removeWhitespace: false },
   },
@@ -159,10 +159,10 @@ async function withoutIndent(code: string): Promise<string> {
   return flat;
 }
 
-/** A line that begins a list or an object, or has another entry behind it. */
-const OPEN = /(?:[,([]|[(:=?] ?\{|\breturn \{)$/;
+/** A line that begins a block, a list or an object, or has another entry behind it. */
+const OPEN = /[,([{]$/;
 
-/** Joins what closes a block, and the entries of a list, to the line before, up to a length that a terminal shows. */
+/** Joins the first statement of a block, what closes one, and the entries of a list to the line before, up to a length that a terminal shows. */
 function inFewLines(code: string): string {
   const lines: string[] = [];
   let isText = false;
