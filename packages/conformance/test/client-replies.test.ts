@@ -239,18 +239,18 @@ async function tourOfLimit(hf: Holdfast, name: string, options: LimitOptions): P
 }
 
 async function tourOfEvents(hf: Holdfast): Promise<unknown> {
-  const [event, latch, inspector] = [hf.event("e"), hf.latch("l", { count: 2 }), hf.inspector()];
+  const [event, latch, inspector] = [hf.event("e"), hf.latch("l", 2), await hf.inspector()];
   const waits = [event.wait({ wait: "1m" }), latch.wait({ wait: "1m" })];
   await until("both listen", async () => {
     const states = await Promise.all([inspector.event("e"), inspector.latch("l")]);
     return states.every(({ listening }) => listening === 1);
   });
   await event.set();
-  for (const key of ["a", "b"]) await latch.countDown({ id: key });
+  for (const key of ["a", "b"]) await latch.countDown({ by: key });
   await Promise.all(waits);
-  const { isSet, version } = await inspector.event("e");
+  const { isSet } = await inspector.event("e");
   const { size, count, counted } = await inspector.latch("l");
-  return { isSet, version, size, count, counted };
+  return { isSet, size, count, counted };
 }
 
 async function tourOfGroups(hf: Holdfast, prefix: string): Promise<unknown> {

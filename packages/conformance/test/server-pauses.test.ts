@@ -78,6 +78,9 @@ test.each(REFUSALS)(
     for (let trip = 0; trip < 20; trip++) await hf.record("r").get();
     await cause(admin, server);
     await expect(hf.mutex("refused").tryAcquire()).rejects.toBeInstanceOf(ServerError);
+    const impatient = new Holdfast(otherClient, { callTimeout: 1_000 });
+    await expect(impatient.signal("listened to").listen()).rejects.toBeInstanceOf(ServerError);
+    await impatient.close();
     const pass = async (): Promise<void> => {
       for (let passedMs = 0; passedMs < REFUSED_MS; passedMs += STEP_MS) {
         clock.advance(STEP_MS);

@@ -264,3 +264,13 @@ describe.each(Object.entries(families))("%s", (_, { mark, read, expected, calls 
     await each({ serverCode: "WRONGTYPE", passing: false }, /WRONGTYPE/);
   });
 });
+
+test("a key of another program that has the name of the place's keeps its end", async () => {
+  await redis.flushall();
+  await redis.set("holdfast:place", "of somebody else, who keeps it");
+  const hf = new Holdfast(redis);
+  await hf.event("e").wait({ wait: 10 });
+  await expect(hf.signal("s").emit()).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
+  await hf.close();
+  expect(await redis.pttl("holdfast:place")).toBe(-1);
+});

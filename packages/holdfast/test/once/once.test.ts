@@ -144,6 +144,14 @@ test.each([
   ["an object without a prototype", Object.create(null)],
   ["a lone surrogate", new Error("\ud800")],
   ["nothing", undefined],
+  [
+    "an error whose message throws",
+    Object.defineProperty(new Error(), "message", {
+      get() {
+        throw new Error("no message");
+      },
+    }),
+  ],
 ])("%s can be thrown, and stored", async (_, thrown) => {
   const hf = at.open();
   await expect(

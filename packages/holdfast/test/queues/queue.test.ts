@@ -1,4 +1,5 @@
 /** Queues as programs use them, on the engine itself. */
+import { until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import {
   ClosedError,
@@ -364,4 +365,20 @@ test("close() ends waits and results, and refuses pushes", async () => {
   for (const error of await Promise.all(waits)) expect(error).toBeInstanceOf(ClosedError);
   await expect(queue.push(1)).rejects.toThrow(ClosedError);
   expect(() => hf.queue(name)).toThrow(ClosedError);
+});
+
+test("a promise of a handler that throws when it is touched is a failure, and ends no process", async () => {
+  const queue = queueOf({ maxAttempts: 1 });
+  const failed: unknown[] = [];
+  const odd = new Error("odd");
+  const throwing = (): Promise<void> =>
+    Object.defineProperty(Promise.resolve(), "constructor", {
+      get() {
+        throw odd;
+      },
+    });
+  const consumer = queue.consume(throwing, { onFailed: (error) => void failed.push(error) });
+  await queue.push("a");
+  await until("it is dead", async () => (await queue.state()).dead === 1);
+  expect([failed, consumer.running]).toEqual([[odd], 0]);
 });
