@@ -67,7 +67,11 @@ export const family: Workload = {
       rule: "C6",
       what: "the condition is not asked under the lock",
       seed: 1,
-      change: { file: "locks/double-check.ts", from: "!(await under(held, unless))", to: "true" },
+      change: {
+        file: "locks/double-check.ts",
+        from: "!(await orAborted(orAborted(under(held, unless), signal), held.signal))",
+        to: "true",
+      },
     },
     {
       rule: "C7",

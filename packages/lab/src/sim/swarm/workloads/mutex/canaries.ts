@@ -48,7 +48,7 @@ export const hastyRenewals: Canary = {
 export const noLastTurn: Canary = {
   rule: "F2",
   what: "a grant has no last turn",
-  seed: 2,
+  seed: 4,
   change: { file: possession, from: "hold.turnsLeft === 0 || ", to: "" },
 };
 
@@ -85,7 +85,7 @@ export const mutexCanaries: readonly Canary[] = [
   {
     rule: "L5",
     what: "a grant counts from its message",
-    seed: 1,
+    seed: 3,
     change: {
       file: waits,
       from: "wait.waiting.granted(token, sentAt);",

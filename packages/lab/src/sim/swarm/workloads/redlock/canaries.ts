@@ -63,7 +63,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L5",
     what: "a lease counts from the last of its seats",
-    seed: 2,
+    seed: 3,
     change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
   },
   { ...lateExpiry, seed: 17 },
