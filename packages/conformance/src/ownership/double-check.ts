@@ -129,7 +129,7 @@ export const doubleCheckCases: readonly NounCase[] = [
           let asked = 0;
           const unless = (): boolean | Promise<boolean> => {
             if (++asked < aborting) return false;
-            setImmediate(() => stop.abort("stop"));
+            queueMicrotask(() => stop.abort("stop"));
             return new Promise(() => {}); // an answer never comes
           };
           assert.equal(await rejection(lock.acquire({ signal: stop.signal, unless })), "stop");
@@ -144,7 +144,7 @@ export const doubleCheckCases: readonly NounCase[] = [
       let asked = 0;
       const unless = (): boolean | Promise<boolean> => {
         if (++asked < 2) return false;
-        setImmediate(() => clock.advance(1_000));
+        queueMicrotask(() => clock.advance(1_000));
         return new Promise(() => {});
       };
       const lost = await rejection(limited.acquire({ unless }));

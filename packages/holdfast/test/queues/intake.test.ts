@@ -304,9 +304,10 @@ describe("close", () => {
     end();
     await until(() => here.takes.length === 2);
     here.clock.advance(callTimeoutMs);
-    await pause(1);
+    let turns = 0;
+    await until(() => turns++ > 1);
     end();
-    await pause(1);
+    await until(() => turns++ > 3);
     const sinceMs = here.clock.now().monoMs;
     const timer = setInterval(() => here.clock.advance(1), 0);
     await here.intake.close();
