@@ -38,6 +38,8 @@ export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMe
   renew?(): void;
   /** Ends the connection at once. Only called on a client that holdfast made itself. */
   close(): void;
+  /** It connects for a call alone. */
+  readonly connectsOnUse?: boolean;
 }
 
 /** A client that sends everything to one server. */

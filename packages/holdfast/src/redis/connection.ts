@@ -146,7 +146,7 @@ export class Connection implements RedisPort {
   }
 
   connect(): void {
-    if (!this.#closed && this.#client.trouble()) this.#backlog.probe();
+    if (!this.#closed && this.#client.connectsOnUse && this.#client.trouble()) this.#backlog.probe();
   }
 
   onUnanswered(listener: () => void): void {

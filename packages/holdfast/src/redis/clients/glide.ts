@@ -85,6 +85,7 @@ export function glideClient(client: GlideLike): RedisClient {
     send: (commands) => commands.map((command) => send(command)),
     openMessages: (listener) => openMessages(config, maker, listener),
     reportsBreaks: false,
+    connectsOnUse: true,
     // A break needs no report for the sake of repeated calls: GLIDE rejects the calls under way, and does not send them again.
     onDisruption: () => () => {},
     trouble() {

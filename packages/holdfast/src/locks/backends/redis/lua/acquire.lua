@@ -102,8 +102,9 @@ if not wait then return {0, state.left_ms, state.held} end
 local place = redis.call('ZSCORE', line, id)
 raise_flag(keys, state, now)
 if not place then
-  -- One who comes has asked for the time as a ticket. Those in line may have larger ones where the clock was set back since.
-  if ticket == '0' or heartbeat == '1' and state.top > now and not keys.elsewhere then
+  -- One who comes has asked for the time as a ticket. Those in line may have larger ones where the clock was set back since, by more
+  -- than the clocks of several servers that vote are apart.
+  if ticket == '0' or heartbeat == '1' and state.top - now > 1000000 then
     local last = redis.call('ZRANGE', line, -1, -1, 'WITHSCORES')[2]
     ticket = text(math.max(tonumber(last or '0') + 1, tonumber(now)))
   end
