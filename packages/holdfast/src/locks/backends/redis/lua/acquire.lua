@@ -13,7 +13,7 @@ ARGV[5]   owner     string   JSON, written beside the lease for people to read
 ARGV[6]   wait      0 or 1   1: stand in line when the lock is not free
 ARGV[7]   inbox     string   channel of this process; read only when wait is 1
 ARGV[8]   heartbeat integer  the number of this sign of life, returned with a later grant
-ARGV[9]   ticket    integer  place in line held before, or time of the first question; 0 for none
+ARGV[9]   ticket    integer  place in line held before, 0 for none
 ARGV[10]  elsewhere 0 or 1   see _line.lua
 
 Returns  {1, token, id}                    held for ttl_ms from now; token > every earlier one
@@ -102,9 +102,7 @@ if not wait then return {0, state.left_ms, state.held} end
 local place = redis.call('ZSCORE', line, id)
 raise_flag(keys, state, now)
 if not place then
-  -- One who comes has asked for the time as a ticket. Those in line may have larger ones where the clock was set back since, by more
-  -- than the clocks of several servers that vote are apart.
-  if ticket == '0' or heartbeat == '1' and state.top - now > 1000000 then
+  if ticket == '0' then
     local last = redis.call('ZRANGE', line, -1, -1, 'WITHSCORES')[2]
     ticket = text(math.max(tonumber(last or '0') + 1, tonumber(now)))
   end
