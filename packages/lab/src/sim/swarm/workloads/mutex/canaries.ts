@@ -48,7 +48,7 @@ export const hastyRenewals: Canary = {
 export const noLastTurn: Canary = {
   rule: "F2",
   what: "a grant has no last turn",
-  seed: 4,
+  seed: 2,
   change: { file: possession, from: "hold.turnsLeft === 0 || ", to: "" },
 };
 
