@@ -1,7 +1,7 @@
 --[[
 Suspects: messages whose process ended while it had them. A process has at most one of them at a time, beside other messages, and when it
-ends, that one alone is charged. Where it had none, all that it had are. So one message that ends its process takes no other
-with it: after MOST_CRASHES it is a dead letter. Needs _handle.lua.
+ends, that one alone is charged; the others are suspects from then on. Where it had none, all that it had are charged. So one message that
+ends its process takes no other with it: after MOST_CRASHES it is a dead letter. Needs _handle.lua.
 
 q.suspected  the field `suspects` of _about.lua: "<id> <crashes> <where> …". where: the handle of its delivery, the member of `later` that
              holds it back, or '-'
