@@ -24,7 +24,7 @@ export function bench(args: readonly string[], env: NodeJS.ProcessEnv = process.
 /** One short round. */
 export async function result(...args: string[]): Promise<RunResult> {
   const short = ["--rounds", "1", "--seconds", String(SLICE_SECONDS), "--json", "--no-save"];
-  const { exitCode, stdout, stderr } = await bench([...args, ...short]);
+  const { exitCode, stdout, stderr } = await bench([...short, ...args]);
   if (exitCode !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 }
