@@ -116,7 +116,7 @@ export class Updates {
     }
   }
 
-  /** Ends the waits. An update that is under way ends with its next request. */
+  /** Ends the waits. An update that is under way ends with its next request, or while a function of the caller runs. */
   close(): void {
     this.#closed = true;
     const waits = [...this.#pauses, ...[...this.#lanes.values()].flatMap(({ waiting }) => [...waiting])];

@@ -119,7 +119,7 @@ export class CircuitBreaker {
       silentAtMs: Number.NEGATIVE_INFINITY,
     };
     this.#state = this.#state.name === "probing" ? { ...this.#state, outage } : { name: "open", outage };
-    if (!this.#port.rejectsCalls) this.#port.connect?.();
+    this.#port.connect?.();
     return this.#error();
   }
 

@@ -38,7 +38,7 @@ export interface RedisClient extends Pick<RedisPort, "slotOf" | "zeroListenersMe
   renew?(): void;
   /** Ends the connection at once. Only called on a client that holdfast made itself. */
   close(): void;
-  /** It connects for a call alone. */
+  /** The client connects only when a call is sent, and not by itself. */
   readonly connectsOnUse?: boolean;
 }
 

@@ -146,7 +146,7 @@ export class Connection implements RedisPort {
   }
 
   connect(): void {
-    if (!this.#closed && this.#client.connectsOnUse && this.#client.trouble()) this.#backlog.probe();
+    if (this.#client.connectsOnUse && !this.#closed && !this.rejectsCalls) this.#backlog.probe();
   }
 
   onUnanswered(listener: () => void): void {
@@ -331,7 +331,7 @@ export class Connection implements RedisPort {
     for (const listener of this.#onUnanswered) listener();
   }
 
-  /** A call has run out of time. If no other had a reply for long, another connection may have, also in place of one that connects. */
+  /** A call has run out of time. If no call had a reply for long, a new connection may bring some, also while this one still connects. */
   #suspect({ replies, timeoutMs }: Call): void {
     if (replies !== this.#replies) return;
     const { monoMs } = this.#schedule.clock.now();

@@ -71,7 +71,7 @@ export interface RedisPort {
   script(script: Script, keys: readonly string[], args: readonly string[], timeoutMs: number): Promise<Reply>;
   /** One raw command. Its first key, where it has one, is its second word. Errors as for `script`. */
   command(args: readonly string[], timeoutMs: number): Promise<Reply>;
-  /** Has a client connect that connects when it is first used. */
+  /** Has a client connect that does so only when a call is sent. Nothing happens with any other client, or one that rejects its calls. */
   connect?(): void;
   /** Calls back whenever a call had no answer within its time-out. */
   onUnanswered?(listener: () => void): void;

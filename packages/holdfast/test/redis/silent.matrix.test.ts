@@ -33,16 +33,23 @@ async function through(work: (proxy: FaultProxy, address: RedisAddress) => Promi
   }
 }
 
-test.concurrent.each(["ioredis", "iovalkey", "redis", "redis4", "redis5", "@valkey/valkey-glide"])(
+const LIBRARIES = ["ioredis", "iovalkey", "redis", "redis4", "redis5", "@valkey/valkey-glide"] as const;
+
+/** As holdfast opens it for a URL. */
+async function opened(name: (typeof LIBRARIES)[number], address: RedisAddress): Promise<Connection> {
+  const library: Library = name === "redis4" || name === "redis5" ? "redis" : name;
+  return new Connection(
+    open(library, (await import(name)) as never, address),
+    true,
+    new Schedule(systemClock),
+  );
+}
+
+test.concurrent.each(LIBRARIES)(
   "the connection of %s answers again within seconds, and not by a break for each call without an answer",
   (name) =>
     through(async (proxy, address) => {
-      const library = (/^redis\d/.test(name) ? "redis" : name) as Library;
-      const connection = new Connection(
-        open(library, (await import(name)) as never, address),
-        true,
-        new Schedule(systemClock),
-      );
+      const connection = await opened(name, address);
       await until("it is connected", async () => (await ping(connection).catch(() => null)) === "PONG");
       proxy.swallow();
       await expect(ping(connection)).rejects.toThrow(IndeterminateError);
@@ -56,14 +63,12 @@ test.concurrent.each(["ioredis", "iovalkey", "redis", "redis4", "redis5", "@valk
     }),
 );
 
-test.concurrent.each(["ioredis", "iovalkey", "redis", "redis4", "redis5", "@valkey/valkey-glide"])(
-  "a connection of %s that is silent while it connects is made anew as well",
+test.concurrent.each(LIBRARIES)(
+  "where the server never completes a connection of %s, another one replaces it",
   (name) =>
     through(async (proxy, address) => {
       proxy.set({ up: "drop" });
-      const library = (/^redis\d/.test(name) ? "redis" : name) as Library;
-      const client = open(library, (await import(name)) as never, address);
-      const connection = new Connection(client, true, new Schedule(systemClock));
+      const connection = await opened(name, address);
       await expect(ping(connection)).rejects.toThrow();
       proxy.swallow();
       proxy.set({ up: "pass" });

@@ -45,7 +45,7 @@ export class Process implements Owner {
   setBackMs = 0;
   /** True time of its death. */
   diedMs = Number.POSITIVE_INFINITY;
-  /** Its machine has died with it, which nobody is told of. */
+  /** The machine lost its power together with the process, and no other end was told. */
   hasVanished = false;
   /** True time at which it last went on, after it stood still or was busy. */
   wokenMs = Number.NEGATIVE_INFINITY;
