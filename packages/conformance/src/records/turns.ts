@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { DeadlockError } from "holdfast";
 import type { NounCase, NounLab } from "../case.js";
-import { inTime } from "../outcome.js";
 import { rejection } from "../rejection.js";
-import { within } from "../wait.js";
+import { until, within } from "../wait.js";
 import { slow } from "../work.js";
 
 /** A record that counts, and the clock of its process. */
@@ -22,21 +21,23 @@ export const turnCases: readonly NounCase[] = [
     needs: [],
     async run(lab) {
       const { clock, record } = await counter(lab);
-      let inner = 0;
+      let [asked, inner] = [0, 0];
       // No async function, and no scope before its first call.
       const nested = record.update((value) =>
-        record.get().then(() =>
-          record
+        record.get().then(() => {
+          asked += 1;
+          return record
             .update((other) => {
               inner += 1;
               return (other ?? 0) + 1;
             })
-            .then(() => (value ?? 0) + 10),
-        ),
+            .then(() => (value ?? 0) + 10);
+        }),
       );
       const told = rejection(nested);
-      await inTime(told, clock, 1_000);
-      assert.ok((await told) instanceof DeadlockError);
+      await until("the inner one waits", () => asked > 0);
+      clock.advance(10_000);
+      assert.ok((await within(told, "the deadlock is told")) instanceof DeadlockError);
       assert.equal(inner, 1);
       assert.equal((await record.get())?.value, 1);
     },

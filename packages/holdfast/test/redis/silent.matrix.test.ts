@@ -64,16 +64,21 @@ test.concurrent.each(LIBRARIES)(
 );
 
 test.concurrent.each(LIBRARIES)(
-  "where the server never completes a connection of %s, another one replaces it",
+  "where the server never completes the connections of %s, others replace them",
   (name) =>
     through(async (proxy, address) => {
       proxy.set({ up: "drop" });
-      const connection = await opened(name, address);
-      await expect(ping(connection)).rejects.toThrow();
+      const connections = await Promise.all([1, 2, 3, 4, 5].map(() => opened(name, address)));
+      await Promise.all(connections.map((connection) => expect(ping(connection)).rejects.toThrow()));
       proxy.swallow();
       proxy.set({ up: "pass" });
-      await until("it answers", async () => (await ping(connection).catch(() => null)) === "PONG");
-      await connection.close();
+      for (const connection of connections) {
+        await until("it answers", async () => (await ping(connection).catch(() => null)) === "PONG");
+        // The answer to another call would be a number or an error.
+        for (let call = 0; call < 3; call += 1)
+          expect(await connection.command(["ECHO", `${call}`], 5_000)).toBe(`${call}`);
+        await connection.close();
+      }
     }),
 );
 

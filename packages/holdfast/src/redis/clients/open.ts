@@ -6,6 +6,7 @@ import { type IoredisLike, ioredisClient } from "./ioredis.js";
 import { ioredisMockRefused } from "./ioredis-mock.js";
 import { endOf, type NodeRedisLike, nodeRedisClient } from "./node-redis.js";
 import { sendOnceSelected } from "./selected.js";
+import { SharedListener } from "./shared-listener.js";
 
 export type Library = "ioredis" | "redis" | "iovalkey" | "@valkey/valkey-glide";
 
@@ -16,8 +17,33 @@ const OPENERS: Readonly<Record<Library, (library: never, address: RedisAddress) 
   "@valkey/valkey-glide": openGlide,
 };
 
+/** No library takes a connection back that it is just making, so a renewed client is another one. */
 export function open(name: Library, library: never, address: RedisAddress): RedisClient {
-  return OPENERS[name](library, address);
+  const make = (): RedisClient => OPENERS[name](library, address);
+  let client = make();
+  let renewed = (): void => {};
+  const disruptions = new SharedListener((tell) => {
+    let stop = client.onDisruption(tell);
+    renewed = () => {
+      stop();
+      stop = client.onDisruption(tell);
+      tell();
+    };
+    return () => stop();
+  });
+  return {
+    ...client,
+    send: (commands) => client.send(commands),
+    openMessages: (listener) => client.openMessages(listener),
+    onDisruption: (listener) => disruptions.add(listener),
+    trouble: () => client.trouble(),
+    close: () => client.close(),
+    renew() {
+      client.close();
+      client = make();
+      renewed();
+    },
+  };
 }
 
 function openIoredis(
@@ -34,8 +60,7 @@ function openIoredis(
     ...(tls && { tls: {} }),
     db: database,
   });
-  const renew = (): void => client.disconnect(true);
-  const opened = { ...ioredisClient(client, rememberError(client)), renew };
+  const opened = ioredisClient(client, rememberError(client));
   if (database === 0) return opened;
   return sendOnceSelected(opened, {
     on: (event, listener) => client.on(event, listener),
@@ -57,7 +82,7 @@ function openNodeRedis(
     disableOfflineQueue: database !== 0,
   });
   client.on("error", () => {}); // it must not end the process: the calls tell of it
-  const opened = { ...nodeRedisClient(client), close: endOf(client), renew: () => renewNodeRedis(client) };
+  const opened = { ...nodeRedisClient(client), close: endOf(client) };
   const selected = {
     on: client.on.bind(client),
     isReady: () => client.isReady === true,
@@ -65,15 +90,6 @@ function openNodeRedis(
   };
   client.connect().catch(() => {}); // it goes on trying; calls meanwhile wait
   return database === 0 ? opened : sendOnceSelected(opened, selected);
-}
-
-function renewNodeRedis(client: NodeRedisLike): void {
-  const connect = (): void => void client.connect().catch(() => {});
-  if (!client.destroy) void client.disconnect?.().then(connect, connect);
-  else {
-    if (client.isOpen) client.destroy();
-    connect();
-  }
 }
 
 /** GLIDE's client exists only once it is connected: each call tries again, unless one is trying already. */
@@ -98,7 +114,7 @@ function openGlide(library: { GlideClient: GlideMaker }, address: RedisAddress):
     return connecting;
   };
   const end = (): void => void connecting?.then(endGlide, () => {});
-  const client = glideClient({
+  return glideClient({
     constructor: maker,
     config,
     get isConnecting() {
@@ -110,14 +126,6 @@ function openGlide(library: { GlideClient: GlideMaker }, address: RedisAddress):
     customCommand: async (args, options) => (await connected()).customCommand(args, options),
     close: end,
   });
-  return {
-    ...client,
-    renew() {
-      end();
-      connecting = null;
-      isConnected = false;
-    },
-  };
 }
 
 /** GLIDE does not connect where its database is refused, but says that it timed out: here the server says why. */
