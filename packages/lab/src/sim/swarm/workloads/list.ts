@@ -2,6 +2,7 @@
 import type { Workload } from "../workload.js";
 import { election } from "./election.js";
 import { family } from "./family.js";
+import { guard } from "./guard.js";
 import { lanes } from "./lanes.js";
 import { limit } from "./limit.js";
 import { mutex } from "./mutex/index.js";
@@ -19,6 +20,7 @@ export const workloads: readonly Workload[] = [
   permits,
   family,
   limit,
+  guard,
   record,
   signal,
   synchronizers,
