@@ -7,11 +7,13 @@
  *   npm run lab -- --verify 100             every seed twice; the hash is the same on every version of Node
  *   npm run lab -- --workload limit --seeds 200      another workload than the mutex
  *   npm run lab -- --workload limit --canaries 100   in how many of 100 seeds each rule finds its canary
+ *   npm run lab -- --workload all --rules            what is judged, with the canaries
  *   npm run lab -- --workload all --hunt 1000        each canary, until its rule finds it, in 1,000 seeds at most
  *
  *   --workload NAME  "all": one after the other, with --seeds, --verify, --canaries or --hunt   [mutex]
  *   --canary WHAT  with --seed: the library, or the workload, broken in this way; with --canaries or --hunt: this one alone
  *   --clients real each process on ioredis 6, ioredis 5 or node-redis 6   [a client of our own]
+ *   --wide         with the worlds and options in which rules are still broken
  *   --workers N    threads                  [one for each core]
  *   --coverage     a kind of fault that never met a state of the protocol is a failure
  *   --out FOLDER   for what failed: a picture, and a line for packages/lab/corpus.ndjson   [reports/lab]
@@ -52,7 +54,26 @@ interface Settings {
   readonly json: boolean;
   readonly out: string;
   readonly clients: "lab" | "real";
+  readonly wide: boolean;
 }
+
+const options = {
+  seeds: { type: "string" },
+  from: { type: "string", default: "1" },
+  seed: { type: "string" },
+  verify: { type: "string" },
+  canaries: { type: "string" },
+  hunt: { type: "string" },
+  canary: { type: "string" },
+  workload: { type: "string", default: "mutex" },
+  workers: { type: "string" },
+  coverage: { type: "boolean", default: false },
+  out: { type: "string", default: "reports/lab" },
+  json: { type: "boolean", default: false },
+  clients: { type: "string", default: "lab" },
+  wide: { type: "boolean", default: false },
+  rules: { type: "boolean", default: false },
+} as const;
 
 const drawnFailures = 3;
 
@@ -60,29 +81,24 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => pr
 await runScript(import.meta.url, main);
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      seeds: { type: "string" },
-      from: { type: "string", default: "1" },
-      seed: { type: "string" },
-      verify: { type: "string" },
-      canaries: { type: "string" },
-      hunt: { type: "string" },
-      canary: { type: "string" },
-      workload: { type: "string", default: "mutex" },
-      workers: { type: "string" },
-      coverage: { type: "boolean", default: false },
-      out: { type: "string", default: "reports/lab" },
-      json: { type: "boolean", default: false },
-      clients: { type: "string", default: "lab" },
-    },
-  });
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
   if (positionals.length > 0)
     throw new Misuse(
       `'${positionals.join(" ")}' is no option: the experiments are \`npx holdfast lab ${positionals.join(" ")}\``,
     );
-  const { workload, seed, verify, seeds, canaries, hunt: most, from, workers, clients, ...rest } = values;
+  const {
+    rules,
+    workload,
+    seed,
+    verify,
+    seeds,
+    canaries,
+    hunt: most,
+    from,
+    workers,
+    clients,
+    ...rest
+  } = values;
   if (clients !== "lab" && clients !== "real") throw new Misuse("--clients is lab or real");
   if ([seed, verify, seeds, canaries, most].filter((value) => value !== undefined).length > 1)
     throw new Misuse("--seed, --seeds, --verify, --canaries and --hunt exclude each other");
@@ -96,6 +112,10 @@ async function main(): Promise<number> {
   if (seed !== undefined && workload === "all") throw new Misuse("--seed is about one workload");
   let code = 0;
   for (const one of workload === "all" ? workloads : [workloadNamed(workload)]) {
+    if (rules) {
+      tellRules(one, asked.json);
+      continue;
+    }
     const settings: Settings = { ...asked, workload: one };
     if (workload === "all" && !settings.json) console.log(`\n${one.name}: ${one.about}`);
     if (canaries !== undefined || most !== undefined)
@@ -116,6 +136,18 @@ function numberOf(name: string, text: string): number {
 function workloadNamed(name: string): Workload {
   if (workloads.some((workload) => workload.name === name)) return workloadOf(name);
   throw new Misuse(`--workload is one of all, ${workloads.map((workload) => workload.name).join(", ")}`);
+}
+
+function tellRules({ name, about, rules, canaries }: Workload, isJson: boolean): void {
+  if (!isJson) console.log(`\n${name}: ${about}`);
+  for (const [rule, meaning] of Object.entries(rules)) {
+    const found = canaries.filter((canary) => canary.rule === rule).map(({ what }) => what);
+    if (isJson) console.log(JSON.stringify({ workload: name, rule, meaning, canaries: found }));
+    else
+      console.log(
+        `  ${rule.padEnd(4)} ${meaning}\n${found.map((what) => `       finds: ${what}\n`).join("")}`.trimEnd(),
+      );
+  }
 }
 
 /** How often each rule finds its canary, or where it does first. */
@@ -155,7 +187,8 @@ function canaryNamed(what: string, { canaries }: Workload): Canary {
 }
 
 async function single(seed: number, settings: Settings): Promise<number> {
-  const outcome = await runPlan(planOf(seed, settings.workload.name), await optionsOf(settings));
+  const { workload, wide: isWide } = settings;
+  const outcome = await runPlan(planOf(seed, workload.name, { isWide }), await optionsOf(settings));
   if (settings.json)
     console.log(JSON.stringify({ seed, hash: outcome.hash, failures: outcome.failures }, bigints));
   else {
@@ -186,8 +219,7 @@ async function many(settings: Settings): Promise<number> {
     );
   }
   if (!settings.json)
-    for (const { seed } of report.failed.slice(0, drawnFailures))
-      await explain(await runPlan(planOf(seed, settings.workload.name), await optionsOf(settings)), settings);
+    for (const { seed } of report.failed.slice(0, drawnFailures)) await single(seed, settings);
   return report.failed.length + empty.length > 0 ? 1 : 0;
 }
 
@@ -201,12 +233,20 @@ async function twice(settings: Settings): Promise<number> {
   return isSame ? 0 : 1;
 }
 
-function commandOf(seed: number, { workload, clients }: Settings): string {
+function commandOf(seed: number, { workload, clients, wide }: Settings): string {
   const named = workload.name === "mutex" ? "" : ` --workload ${workload.name}`;
-  return `npm run lab --${named} --seed ${seed}${clients === "real" ? " --clients real" : ""}`;
+  return `npm run lab --${named} --seed ${seed}${clients === "real" ? " --clients real" : ""}${wide ? " --wide" : ""}`;
 }
 
-async function fleet({ workload, from, seeds, workers, json, clients }: Settings): Promise<FleetReport> {
+async function fleet({
+  workload,
+  from,
+  seeds,
+  workers,
+  json,
+  clients,
+  wide,
+}: Settings): Promise<FleetReport> {
   const shows = !json && process.stderr.isTTY;
   let toldTenths = 0;
   const report = await runFleet({
@@ -214,6 +254,7 @@ async function fleet({ workload, from, seeds, workers, json, clients }: Settings
     from,
     seeds,
     clients,
+    isWide: wide,
     ...(workers === undefined ? {} : { workers }),
     onFailed(seed, { property, message }) {
       // A long run tells at once; what came of it all stands at its end.

@@ -2,9 +2,9 @@
  * What a history of lanes must keep. The id of a message is its ticket, "<number>@<lane>". In the simulator and in the chaos the same
  * rules judge.
  */
+import { checkAttempts, checkSeen } from "./dead-letters.js";
 import {
   byToken,
-  checkAttempts,
   checkCancelled,
   checkLost,
   checkOneEach,
@@ -28,6 +28,7 @@ export const laneRules = {
   N5: "no lane has many turns while another waits for one",
   N6: "no message is lost, or done twice",
   N9: "a lane is served no faster than its rate",
+  N10: "a dead letter was seen by a program and failed, or its processes ended",
 } as const;
 
 export type WhenFailed = "park" | "skip" | "dead-letter";
@@ -70,6 +71,7 @@ export function checkLanes(operations: Iterable<Operation>, facts: LaneFacts): B
     ...checkAhead(messages, facts),
     ...checkCancelled("N4", messages, facts),
     ...checkRate(messages, facts),
+    ...checkSeen("N10", messages, facts),
     ...(facts.isSteady ? checkTurns(messages, facts) : []),
   ];
 }
@@ -100,7 +102,9 @@ function turnsOf(messages: Messages): Map<string, Operation[]> {
  * before what nobody has seen.
  */
 function checkOrder(messages: Messages, facts: LaneFacts): Breach[] {
-  for (const [lane, turns] of turnsOf(messages)) {
+  for (const [lane, all] of turnsOf(messages)) {
+    // What is redriven comes again after others.
+    const turns = all.filter(({ invMs }) => !messages.wereRedriven(invMs));
     const passed = facts.inFlight === 1 ? passedByOne(turns, facts) : passedByNew(turns, messages, facts);
     if (!passed) continue;
     const [before, after] = passed;
@@ -155,7 +159,8 @@ const aheadUs = 1_000;
 
 /** N9: `max` at once, and from then on one in each of `max` parts of the time. By tokens: they follow a clock that was never set back. */
 function checkRate(messages: Messages, { rate, wasLost, wasClockSet }: LaneFacts): Breach[] {
-  if (!rate) return [];
+  // A reset forgets what was delivered.
+  if (!rate || messages.each("clear").length > 0) return [];
   const { max, perMs } = rate;
   const leastUs = (perMs * 1_000) / max - aheadUs;
   for (const [lane, turns] of turnsOf(messages)) {
@@ -186,7 +191,7 @@ function checkAhead(messages: Messages, facts: LaneFacts): Breach[] {
     const found = risen(seen.toSorted((a, b) => endOf(a) - endOf(b)));
     if (!found) continue;
     const [before, after] = found;
-    if (facts.wasLost(0, endOf(after))) continue;
+    if (facts.wasLost(0, endOf(after)) || messages.wereRedriven(endOf(after))) continue;
     const { id, ahead } = after.value as PlaceSeen;
     const message = `${ahead} messages were ahead of ${id}, after ${(before.value as PlaceSeen).ahead} were`;
     return [{ property: "N3", key: "lanes", operations: [before, after], message, atMs: endOf(after) }];

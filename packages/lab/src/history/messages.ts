@@ -3,7 +3,8 @@
  *
  * "push": `value` is what was sent (`Pushed`). "deliver": a program has the message; `token`, and `Handed` as `value`. "ack", "nack":
  * what a program did with a delivery; `token`, `Settled` as `value`. "pop": `Handed` as `value`. "left" and "dead": the messages that
- * the server had in the end (`Left`, `Dead`). "cancel": `Cancelled`. "drop": the messages that somebody deleted (`Left`).
+ * the server had in the end (`Left`, `Dead`). "cancel": `Cancelled`. "drop": the messages that somebody deleted (`Left`). "clear": all
+ * that waited were deleted, or more. "redrive": dead letters came back, with all their attempts.
  */
 import type { Operation } from "./operation.js";
 import { type Breach, ms } from "./violation.js";
@@ -67,6 +68,10 @@ export interface MessageFacts {
   /** Whether its clock was set in this time. */
   wasClockSet(fromMs: number, toMs: number): boolean;
   readonly endMs: number;
+  /** How many messages may have been deleted because there were too many. @default none */
+  readonly dropped?: number;
+  /** How many dead letters are kept. @default all */
+  readonly keptDead?: number;
 }
 
 /** A message whose push was answered. */
@@ -95,6 +100,18 @@ export class Messages {
   /** Everything but its push. */
   of(id: string): readonly Operation[] {
     return this.#byId.get(id) ?? [];
+  }
+
+  /** Whether all messages may have been deleted that were pushed until then. */
+  wereCleared(push: Operation): boolean {
+    return this.each("clear").some(
+      (clear) => clear.type !== "fail" && (clear.type !== "ok" || push.invMs < endOf(clear)),
+    );
+  }
+
+  /** Whether dead letters may have come back by then. */
+  wereRedriven(atMs: number): boolean {
+    return this.each("redrive").some(({ type, invMs }) => type !== "fail" && invMs < atMs);
   }
 
   each(f: string): Operation[] {
@@ -161,7 +178,8 @@ export function endOf({ retMs }: Operation): number {
 /** Every message whose push was answered was acknowledged, is dead, was taken off on purpose, or is still there. */
 export function checkLost(property: string, messages: Messages, facts: MessageFacts): Breach[] {
   // A pop of a process that died may have taken any message along.
-  let doubtfulPops = messages.operations.filter(({ f, retMs }) => f === "pop" && retMs === null).length;
+  let doubtful =
+    messages.operations.filter(({ f, retMs }) => f === "pop" && retMs === null).length + (facts.dropped ?? 0);
   const lost: Message[] = [];
   // What is left is known as of the last look.
   const left = messages.each("left").at(-1);
@@ -169,8 +187,10 @@ export function checkLost(property: string, messages: Messages, facts: MessageFa
     if (left && endOf(message.push) > left.invMs) continue;
     const ends = messages.of(message.id).filter((one) => isEnd(one) || isForgotten(one, facts));
     if (ends.some((one) => one.f !== "left" || one === left)) continue;
-    if (facts.wasLost(message.push.invMs, facts.endMs)) continue;
-    if (doubtfulPops-- > 0) continue;
+    if (facts.wasLost(message.push.invMs, facts.endMs) || messages.wereCleared(message.push)) continue;
+    // Only the newest dead letters are kept, and what nobody has seen may be dead.
+    if (facts.keptDead !== undefined) continue;
+    if (doubtful-- > 0) continue;
     lost.push(message);
   }
   return lost.slice(0, 1).map(({ id, body, push }) => {
@@ -237,7 +257,7 @@ export function checkCancelled(property: string, messages: Messages, facts: Mess
 }
 
 /** Certainly the end of its message. */
-function isDone({ f, type, value }: Operation): boolean {
+export function isDone({ f, type, value }: Operation): boolean {
   // A pop without a value has found nothing.
   if (type !== "ok" || value === undefined) return false;
   if (f === "cancel") return (value as Cancelled).isCancelled === true;
@@ -268,7 +288,8 @@ export function checkTokens(property: string, messages: Messages, facts: Message
         ]);
       const before = deliveries[place - 1];
       if (!before || handedOf(before).attempt <= handedOf(delivery).attempt) continue;
-      if (facts.wasLost(fromMs, Math.max(before.invMs, delivery.invMs))) continue;
+      const lastMs = Math.max(before.invMs, delivery.invMs);
+      if (facts.wasLost(fromMs, lastMs) || messages.wereRedriven(lastMs)) continue;
       const attempts = `attempt ${handedOf(before).attempt} of message ${id} has the token ${before.token}, and attempt ${handedOf(delivery).attempt} has ${delivery.token}`;
       return breach(attempts, [before, delivery]);
     }
@@ -283,7 +304,8 @@ export function checkTokens(property: string, messages: Messages, facts: Message
         newer,
         ack,
       ]);
-    if (ack.type === "fail" && isInTime) return breach(`an ack of message ${id} was refused in time`, [ack]);
+    const isRefused = ack.type === "fail" && isInTime && messages.each("clear").length === 0;
+    if (isRefused) return breach(`an ack of message ${id} was refused in time`, [ack]);
   }
   return [];
 }
@@ -322,44 +344,6 @@ export function checkOneEach(property: string, messages: Messages, facts: Messag
         atMs: handed.invMs,
       },
     ];
-  }
-  return [];
-}
-
-/** No delivery is attempt `maxAttempts` plus one, and dead letters are what was pushed. */
-export function checkAttempts(
-  property: string,
-  messages: Messages,
-  { maxAttempts, ...facts }: MessageFacts & { readonly maxAttempts: number },
-): Breach[] {
-  const breach = (message: string, operation: Operation): Breach[] => [
-    { property, key: operation.key, operations: [operation], message, atMs: operation.invMs },
-  ];
-  for (const delivery of messages.each("deliver")) {
-    const { attempt, id } = handedOf(delivery);
-    if (attempt < 1 || attempt > maxAttempts)
-      return breach(`message ${id} was delivered as attempt ${attempt} of ${maxAttempts}`, delivery);
-  }
-  for (const found of messages.each("dead")) {
-    if (found.type !== "ok") continue;
-    const { letters } = found.value as Dead;
-    for (const { id, body, attempts, reason } of letters) {
-      const known = messages.known.get(id);
-      const what = `the dead letter ${id} has the body ${body} and ${attempts} attempts`;
-      const wasLost = facts.wasLost(known?.push.invMs ?? 0, found.invMs);
-      if (known && known.body !== body && !wasLost)
-        return breach(`${what}, and was pushed as ${known.body}`, found);
-      const ends = /^its process ended, (\d+) times$/.exec(reason);
-      // The end of a process is no attempt: an attempt before it may have failed, but not the last one.
-      const isWhole = ends
-        ? attempts >= Number(ends[1]) && attempts - Number(ends[1]) < maxAttempts
-        : attempts === maxAttempts;
-      if (!isWhole) return breach(`${what}, of ${maxAttempts}: ${reason}`, found);
-      const done = messages.of(id).find(isDone);
-      if (done && !wasLost) return breach(`${what}, and ${done.process} has acknowledged it`, found);
-    }
-    if (new Set(letters.map(({ id }) => id)).size < letters.length)
-      return breach("a message is among the dead letters twice", found);
   }
   return [];
 }

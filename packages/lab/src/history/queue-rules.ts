@@ -1,8 +1,8 @@
 /** What a history of a queue must keep. In the simulator and in the chaos the same rules judge. */
+import { checkAttempts, checkSeen } from "./dead-letters.js";
 import {
   byToken,
   type Cancelled,
-  checkAttempts,
   checkCancelled,
   checkLost,
   checkOneEach,
@@ -28,6 +28,7 @@ export const queueRules = {
   Q7: "a result is that of the ack that counted, and a waiter hears it",
   Q8: "no message is delivered more often than allowed, and dead letters are whole",
   Q10: "a cancelled message is not delivered",
+  Q13: "a dead letter was seen by a program and failed, or its processes ended",
 } as const;
 
 export interface QueueFacts extends MessageFacts {
@@ -39,6 +40,8 @@ export interface QueueFacts extends MessageFacts {
    * no delivery, and it is the turn of the message. @default none but those of the deliveries
    */
   tokensOf?(id: string): readonly bigint[];
+  /** How long a result is kept. @default for ever */
+  readonly keptMs?: number;
   /** By when a result that was there at `readyMs` must have been heard by a waiter. */
   dueMs(readyMs: number, process: string): number;
 }
@@ -65,6 +68,7 @@ export function checkQueue(operations: Iterable<Operation>, facts: QueueFacts): 
     ...checkResults(messages, facts),
     ...checkAttempts("Q8", messages, facts),
     ...checkCancelled("Q10", messages, facts),
+    ...checkSeen("Q13", messages, facts),
   ];
 }
 
@@ -211,12 +215,14 @@ function problemOf(found: Operation, messages: Messages, facts: QueueFacts): str
   }
   // A server that fell back to older data may have delivered it again since.
   if (status === "dead")
-    return counted && !facts.wasLost(fromMs, endOf(counted))
+    return counted && !facts.wasLost(fromMs, endOf(counted)) && !messages.wereRedriven(endOf(counted))
       ? `message ${id} is dead, and its ack counted`
       : null;
   // A store that forgets, or a clock that was set, may end a result.
   if (!counted || settledOf(counted).result === undefined || facts.wasClockSet(fromMs, endOf(found)))
     return null;
   if (facts.dueMs(endOf(counted), found.process) >= endOf(found)) return null;
+  // It may have come and gone while nobody looked.
+  if (endOf(found) - counted.invMs > (facts.keptMs ?? Number.POSITIVE_INFINITY)) return null;
   return `a wait for the result of message ${id} ran out, and its ack had counted`;
 }

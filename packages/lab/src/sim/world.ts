@@ -60,6 +60,8 @@ export class World implements Stage {
   readonly #trace = new TraceHash();
   readonly #links = new Map<string, Link>();
   readonly #options: WorldOptions;
+  /** Of links that begin now; null: as usual. */
+  delayMs: readonly [shortest: number, longest: number] | null = null;
   #nowMs = 0;
   #untilMs = 0;
   #wires = 0;
@@ -114,6 +116,7 @@ export class World implements Stage {
     let link = this.#links.get(key);
     if (!link) {
       link = new Link(this, process, node, this.#options.link);
+      if (this.delayMs) link.delayMs = this.delayMs;
       this.#links.set(key, link);
     }
     return link;

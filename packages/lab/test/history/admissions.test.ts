@@ -67,6 +67,16 @@ describe("the checker of limits", () => {
     expect(check([take(0, 3), take(900, 1, { retMs: 999 })], 3, 1_000)).toHaveLength(1);
   });
 
+  it("admits once more what was given back meanwhile, or may have been", () => {
+    const back = (invMs: number, more: Partial<Operation> = {}) => take(invMs, 2, { f: "refund", ...more });
+    const taken = [take(0, 2), take(20, 2)];
+    expect(check(taken, 2, 100)).toHaveLength(1);
+    expect(check([...taken, back(10)], 2, 100)).toEqual([]);
+    expect(check([...taken, back(10, { type: "fail" })], 2, 100)).toHaveLength(1);
+    expect(check([back(0), ...[take(50, 2), take(70, 2)]], 2, 100)).toHaveLength(1);
+    expect(check([back(0, { type: "info" }), ...[take(50, 2), take(70, 2)]], 2, 100)).toEqual([]);
+  });
+
   it("counts for ever where there is no end", () => {
     expect(check([take(0, 2), take(1e9, 1)], 3, Infinity)).toEqual([]);
     expect(check([take(0, 2), take(1e9, 2)], 3, Infinity)[0]?.message).toContain("admitted 4 ever");

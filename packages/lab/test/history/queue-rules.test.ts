@@ -182,9 +182,30 @@ describe("Q7 and Q8", () => {
     const dead = (body: string, attempts = 3): Operation =>
       operation("dead", 90, { letters: [{ id: "11", body, attempts, reason: "r" }] });
     expect(rulesOf([push(0, ["11"]), deliver(20, "11", 13n, 4), ack(30, "11", 13n)])).toEqual(["Q8"]);
-    expect(rulesOf([push(0, ["11"]), dead("body 11")])).toEqual([]);
-    expect(rulesOf([push(0, ["11"]), dead("body")])).toEqual(["Q8"]);
-    expect(rulesOf([push(0, ["11"]), dead("body 11", 2)])).toEqual(["Q8"]);
+    const seen = [push(0, ["11"]), deliver(20, "11", 13n, 3)];
+    expect(rulesOf([...seen, dead("body 11")])).toEqual([]);
+    expect(rulesOf([...seen, dead("body")])).toEqual(["Q8"]);
+    expect(rulesOf([...seen, dead("body 11", 2)])).toEqual(["Q8"]);
     expect(rulesOf([...begun, dead("body 11")])).toEqual(["Q8"]);
+  });
+
+  test("a dead letter that nobody has seen, and one whose consumer has only stopped, are found", () => {
+    const dead = (reason: string): Operation =>
+      operation("dead", 90, { letters: [{ id: "11", body: "body 11", attempts: 3, reason }] });
+    const seen = [push(0, ["11"]), deliver(20, "11", 13n, 3)];
+    expect(rulesOf([push(0, ["11"]), dead("its deadline passed")])).toEqual(["Q13"]);
+    expect(rulesOf([...seen, dead("its consumer stopped")])).toEqual(["Q13"]);
+    expect(rulesOf([...seen, dead("it failed")])).toEqual([]);
+  });
+
+  test("what was cleared, redriven, dropped or pushed out of the dead letters is not lost", () => {
+    const gone = [push(0, ["11"]), operation("left", 90, { ids: [] })];
+    expect(rulesOf(gone)).toEqual(["Q1"]);
+    expect(rulesOf([...gone, operation("clear", 10, undefined)])).toEqual([]);
+    expect(rulesOf(gone, { dropped: 1 })).toEqual([]);
+    expect(rulesOf(gone, { keptDead: 0 })).toEqual([]);
+    const again = [push(0, ["11"]), deliver(20, "11", 13n, 2), deliver(40, "11", 14n, 1), ack(50, "11", 14n)];
+    expect(rulesOf(again)).toEqual(["Q3"]);
+    expect(rulesOf([...again, operation("redrive", 30, undefined)])).toEqual([]);
   });
 });

@@ -20,6 +20,8 @@ import { Timed } from "./timed.js";
 /** How soon every call must succeed once the faults are over. */
 const settleMs = 11_000;
 const againMs = 100;
+/** A wait that is as long outlives a refusal that passes. */
+const longWaitMs = 1_000;
 /** A refusal by the server is doubtful as well: the client may have sent again what had been carried out. */
 const doubtful = [IndeterminateError, ClosedError, ServerError];
 
@@ -42,10 +44,20 @@ export interface AttemptOptions<Value> {
   readonly waitMs?: number;
   /** The reason with which the caller aborts the call: a rejection with it is no failure. */
   readonly reason?: unknown;
+  /** With which the caller aborts the call, which settles soon after (P3). */
+  readonly signal?: AbortSignal | undefined;
   /** Written down when the call begins. */
   readonly details?: Details;
   /** Written down when the call has succeeded. */
   readonly found?: (value: Value) => Details;
+}
+
+/** When a call began. */
+interface Since {
+  readonly sinceMs: number;
+  /** On the clock of its process. */
+  readonly monoMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 export type Attempt<Value> =
@@ -131,11 +143,22 @@ export class Caller {
     f: string,
     key: string,
     call: () => Promise<Value>,
-    { withinMs = this.plan.callTimeoutMs * 2, waitMs, reason, details, found }: AttemptOptions<Value> = {},
+    {
+      withinMs = this.plan.callTimeoutMs * 2,
+      waitMs,
+      reason,
+      signal,
+      details,
+      found,
+    }: AttemptOptions<Value> = {},
   ): Promise<Attempt<Value>> {
     const timeoutMs = waitMs === undefined ? withinMs : Math.max(waitMs, withinMs);
     const timed = new Timed(this.scene, this.process, `${f} of "${key}"`, timeoutMs);
+    const aborted = (): void => timed.aborted();
+    signal?.addEventListener("abort", aborted);
     const pending = this.recorder.begin(f, key, details);
+    const sinceMs = this.scene.world.nowMs;
+    const { monoMs } = this.process;
     try {
       const value = await call();
       if (waitMs !== undefined && value === null) timed.timedOut(waitMs);
@@ -143,9 +166,12 @@ export class Caller {
     } catch (error) {
       const isAborted = reason !== undefined && error === reason;
       const code = isAborted ? "aborted" : this.#codeOf(error, `${f} of "${key}"`);
+      if (error instanceof ServerError)
+        this.judgeRefusal(error, `${f} of "${key}"`, { sinceMs, monoMs, waitMs });
       if (isAborted || isDoubtful(error)) return { type: "info", error, operation: pending.info(code) };
       return { type: "fail", error, operation: pending.fail(code) };
     } finally {
+      signal?.removeEventListener("abort", aborted);
       timed.settled();
     }
   }
@@ -164,6 +190,16 @@ export class Caller {
       await process.sleep(againMs);
     }
     return undefined;
+  }
+
+  /** The server refuses nothing without a reason, and a wait goes on where the reason passes. */
+  judgeRefusal(error: ServerError, what: string, { sinceMs, monoMs = 0, waitMs = 0 }: Since): void {
+    const { scene, name } = this;
+    const { passing, message } = error;
+    if (!scene.mayRefuse(error, sinceMs))
+      scene.fail("error", `${what} by ${name}, and nothing in the plan explains it: ${message}`);
+    else if (passing && waitMs >= longWaitMs && this.process.monoMs < monoMs + waitMs)
+      scene.fail("error", `${what} by ${name} was to wait for ${waitMs} ms: ${message}`);
   }
 
   #codeOf(error: unknown, what: string): string {

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { stopwatch } from "../time/stopwatch.js";
 import { TraceHash } from "../trace.js";
 import type { Failure } from "./scene.js";
-import type { Batch, BatchReport } from "./worker.js";
+import type { Batch, BatchReport, Failed } from "./worker.js";
 
 export interface FleetOptions {
   /** @default "mutex" */
@@ -20,13 +20,15 @@ export interface FleetOptions {
   readonly onFailed?: (seed: number, failure: Failure) => void;
   /** As of a run. @default "lab" */
   readonly clients?: "lab" | "real";
+  /** With the worlds and options that still break rules. @default false */
+  readonly isWide?: boolean;
   /** Ends it early. */
   readonly signal?: AbortSignal;
 }
 
 export interface FleetReport {
   readonly seeds: number;
-  readonly failed: readonly { readonly seed: number; readonly failure: Failure; readonly count: number }[];
+  readonly failed: readonly Failed[];
   /** Of the runs of all seeds, in their order. */
   readonly hash: string;
   /** As each run counts it. */
@@ -83,8 +85,8 @@ class Batches {
     const { from, seeds, signal } = this.#options;
     const left = from + seeds - this.#next;
     if (left <= 0 || signal?.aborted) return null;
-    const { clients = "lab", workload = "mutex" } = this.#options;
-    const batch = { workload, from: this.#next, seeds: Math.min(batchSeeds, left), clients };
+    const { clients = "lab", workload = "mutex", isWide = false } = this.#options;
+    const batch = { workload, from: this.#next, seeds: Math.min(batchSeeds, left), clients, isWide };
     this.#next += batch.seeds;
     return batch;
   }

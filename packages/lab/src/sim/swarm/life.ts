@@ -50,12 +50,14 @@ function begin(
   { clock, random, name: label }: Process,
   { plan, clients }: Opened,
 ): Holdfast | Redlock {
-  const options = { clock, random, prefix, label, callTimeout: plan.callTimeoutMs };
+  const dice = scene.world.dice(`options of ${label}`);
+  const listens = scene.isWide && dice.chance(0.3) ? { listenAfter: dice.pick([0, 1_000]) } : {};
+  const options = { clock, random, prefix, label, callTimeout: plan.callTimeoutMs, ...listens };
   const [first, ...others] = clients.map(({ client }) => client);
   if (first && others.length === 0) return new holdfast(first, options);
   return new redlock(
     clients.map(({ client }) => client),
-    { ...options, maxTtl: scene.maxTtlMs },
+    { ...options, maxTtl: scene.maxTtlMs, ...(scene.isWide && { quarantine: scene.maxTtlMs }) },
   );
 }
 

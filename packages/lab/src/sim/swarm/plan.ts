@@ -51,6 +51,8 @@ export interface Plan {
   readonly faults: readonly Fault[];
   /** How many servers there are, independent of each other. @default 1 */
   readonly nodes?: number;
+  /** The worlds that it was widened by; absent: it was not, and its workload draws what it always did. */
+  readonly worlds?: readonly string[];
   /** The operations of each caller, by its name. @default each draws one after the other */
   readonly rounds?: Readonly<Record<string, readonly Round[]>>;
 }

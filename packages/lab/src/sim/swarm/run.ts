@@ -17,6 +17,7 @@ import { type EvictedKeys, type Failure, prefix, Scene } from "./scene.js";
 import type { Work } from "./workload.js";
 import { workloadOf } from "./workloads/list.js";
 import type { LockPlan } from "./workloads/mutex/plan.js";
+import { widen } from "./worlds.js";
 
 export interface RunOptions {
   /** A library that was changed on purpose, for instance. @default the one that is installed */
@@ -51,11 +52,12 @@ export interface Outcome<Drawn extends Plan = Plan> {
 
 /** What the seed decides, of the mutex or of another workload. @throws {RangeError} there is no such workload */
 export function planOf(seed: number): LockPlan;
-export function planOf(seed: number, workload: string): Plan;
-export function planOf(seed: number, name = "mutex"): Plan {
+export function planOf(seed: number, workload: string, options?: { readonly isWide?: boolean }): Plan;
+export function planOf(seed: number, name = "mutex", { isWide = false } = {}): Plan {
   const workload = workloadOf(name);
   const { kinds = faultKinds } = workload;
-  return workload.draw?.(seed, kinds) ?? drawLightPlan(name, seed, kinds);
+  const plan = workload.draw?.(seed, kinds) ?? drawLightPlan(name, seed, kinds);
+  return isWide ? widen(plan) : plan;
 }
 
 const stepMs = 100;
@@ -185,7 +187,11 @@ function heal(scene: Scene, ends: Set<() => void>): void {
   ends.clear();
   for (const link of scene.world.links) link.heal();
   for (const process of scene.world.processes.values()) process.heal();
-  for (const node of scene.nodes) node.peek("CONFIG", "SET", "maxmemory", "0"); // a node that stood still did not hear it
+  for (const node of scene.nodes) {
+    // One that stood still did not hear it.
+    node.peek("CONFIG", "SET", "maxmemory", "0");
+    node.allow();
+  }
   scene.isHealed = true;
 }
 

@@ -1,5 +1,6 @@
 /** Scene: a run under way. Its world, what is known to be excused, and what was seen to be wrong. */
 import type { NodeCopy } from "@holdfast/embedded";
+import type { ServerError } from "holdfast";
 import { History } from "../../history/history.js";
 import type { Operation } from "../../history/operation.js";
 import type { Span } from "../../history/span.js";
@@ -79,6 +80,11 @@ export class Scene<Drawn extends Plan = Plan> {
     if (plan.faults.length === 0) this.calmFromMs = 0;
   }
 
+  /** Whether all is drawn that a workload has. */
+  get isWide(): boolean {
+    return this.plan.worlds !== undefined;
+  }
+
   /** A node may have lost data. */
   get hasForgotten(): boolean {
     return this.#losses.length > 0;
@@ -118,6 +124,20 @@ export class Scene<Drawn extends Plan = Plan> {
   /** Whether a fault of the plan may set the clock of a node back. */
   get mayBeSetBack(): boolean {
     return this.plan.faults.some(({ kind }) => ["clock step", "failover", "rollback"].includes(kind));
+  }
+
+  /** Whether a fault of the plan explains this refusal of a call that began then. */
+  mayRefuse({ serverCode, message }: ServerError, sinceMs: number): boolean {
+    const { faults } = this.plan;
+    const kinds = message.includes(replaced)
+      ? ["NOPERM answers", "BUSY answers"]
+      : [`${serverCode} answers`, ...(alsoBy[serverCode] ?? [])];
+    // A node that stands still does not hear of an end, and one that falls back does not know of it.
+    const isLate = faults.some(({ kind }) => ["node pause", "rollback", "failover"].includes(kind));
+    return faults.some(
+      ({ kind, atMs, forMs }) =>
+        kinds.includes(kind) && atMs <= this.world.nowMs && (isLate || sinceMs <= atMs + forMs + toldMs),
+    );
   }
 
   /** How many nodes a majority has. */
@@ -227,6 +247,18 @@ export class Scene<Drawn extends Plan = Plan> {
     for (const heard of this.onClockSet) heard(node);
   }
 }
+
+/** A line whose request was refused asks again after that time, and meanwhile tells its waiters why. */
+const toldMs = 2_000;
+
+/** Kinds of faults by whose doing the server refuses with a word. */
+const alsoBy: Readonly<Record<string, readonly string[]>> = {
+  OOM: ["no memory"],
+  NOPERM: ["command forbidden"],
+};
+
+/** The node refuses a SUBSCRIBE by a script in its place, which a connection that is subscribed may not send. */
+const replaced = "Can't execute 'eval'";
 
 /** Longer than any clock is set back. */
 const longUpMs = 2 * 365 * 86_400_000;

@@ -8,32 +8,44 @@ export interface Batch {
   readonly from: number;
   readonly seeds: number;
   readonly clients: "lab" | "real";
+  readonly isWide: boolean;
+}
+
+/** A seed on which rules were broken. */
+export interface Failed {
+  readonly seed: number;
+  /** The first of them. */
+  readonly failure: Failure;
+  readonly count: number;
+  readonly worlds: readonly string[];
 }
 
 export interface BatchReport {
   /** Of each run, by seed. */
   readonly hashes: readonly string[];
-  readonly failed: readonly { readonly seed: number; readonly failure: Failure; readonly count: number }[];
+  readonly failed: readonly Failed[];
   readonly progress: number;
   readonly deliveries: number;
   readonly virtualMs: number;
   readonly coverage: readonly (readonly [cell: string, times: number])[];
 }
 
-async function run({ workload, from, seeds, clients }: Batch): Promise<BatchReport> {
+async function run({ workload, from, seeds, clients, isWide }: Batch): Promise<BatchReport> {
   const hashes: string[] = [];
-  const failed: { seed: number; failure: Failure; count: number }[] = [];
+  const failed: Failed[] = [];
   const coverage = new Map<string, number>();
   let [progress, deliveries, virtualMs] = [0, 0, 0];
   for (let seed = from; seed < from + seeds; seed++) {
-    const outcome = await runPlan(planOf(seed, workload), { clients });
+    const plan = planOf(seed, workload, { isWide });
+    const outcome = await runPlan(plan, { clients });
     hashes.push(outcome.hash);
     progress += outcome.progress;
     deliveries += outcome.deliveries;
     virtualMs += outcome.endMs;
     for (const [cell, times] of outcome.coverage) coverage.set(cell, (coverage.get(cell) ?? 0) + times);
     const [failure] = outcome.failures;
-    if (failure) failed.push({ seed, failure, count: outcome.failures.length });
+    const { worlds = [] } = plan;
+    if (failure) failed.push({ seed, failure, count: outcome.failures.length, worlds });
   }
   return { hashes, failed, progress, deliveries, virtualMs, coverage: [...coverage] };
 }

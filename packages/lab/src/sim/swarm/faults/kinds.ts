@@ -1,9 +1,10 @@
 /** Every kind of fault. */
 import type { Kind } from "./kind.js";
-import { networkKinds } from "./network.js";
+import { networkKinds, slowNetwork } from "./network.js";
 import { nodeKinds } from "./node.js";
 import { processKinds } from "./process.js";
 import { restartKinds } from "./restart.js";
+import { forbidden } from "./rights.js";
 
 /** What plans with one node have. */
 export const faultKinds: readonly Kind[] = [...networkKinds, ...processKinds, ...nodeKinds];
@@ -17,7 +18,9 @@ export const quorumKinds: readonly Kind[] = [
   ...restartKinds,
 ];
 
-const byName = new Map([...faultKinds, ...quorumKinds].map((kind) => [kind.kind, kind]));
+const byName = new Map(
+  [...faultKinds, ...quorumKinds, forbidden, slowNetwork].map((kind) => [kind.kind, kind]),
+);
 
 /** @throws {RangeError} a plan of another version */
 export function kindOf(name: string): Kind {

@@ -93,3 +93,21 @@ export const networkKinds: readonly Kind[] = [
   partition("mute", ["toNode"]),
   partition("partition", ["toNode", "toProcess"]),
 ];
+
+/** Each packet of each process takes so long, give or take a twelfth. */
+export const slowNetwork: Kind = {
+  kind: "slow network",
+  on: "node",
+  most: 1,
+  forMs: lasting(4_000, 9_000),
+  value: (dice) => dice.pick([50, 600]),
+  begin({ world }, { value }) {
+    const spreadMs = value / 12;
+    world.delayMs = [value - spreadMs, value + spreadMs];
+    for (const link of world.links) link.delayMs = world.delayMs;
+    return () => {
+      world.delayMs = null;
+      for (const link of world.links) link.heal();
+    };
+  },
+};

@@ -14,6 +14,9 @@ const counter = "the term counter by INCR";
 const unfenced = "leaders write without their term";
 /** How soon a candidate leads when all faults are over, besides the terms of those before it. */
 const settleMs = 11_000;
+/** By then the signal of a leadership that is over has been looked at. */
+const toldMs = 150;
+const givenUp = new Error("the program does not stand any more");
 /** By then an observer has looked again whatever it has heard. */
 const observedMs = 8_000;
 /** The share of runs in which observers are given that time. */
@@ -30,6 +33,7 @@ export const election: Workload = {
     E4: "observers learn who leads, and that nobody does",
     E5: "while anybody campaigns, somebody leads soon after the faults",
     E6: "a transfer reaches the candidate that it names, or changes nothing",
+    E7: "the signal of a leadership aborts when it is over, unless its holder has ended it",
   },
   canaries: [
     { rule: "E1", what: counter, seed: 1, isNaive: true },
@@ -63,6 +67,17 @@ export const election: Workload = {
         file: "locks/backends/redis/lua/transfer.lua",
         from: "read_waiter(keys, to)",
         to: "read_waiter(keys, redis.call('ZRANGE', line, 0, 0)[1])",
+      },
+    },
+    {
+      rule: "E7",
+      what: "a signal that never aborts",
+      seed: 3,
+      isWide: true,
+      change: {
+        file: "election/leadership.ts",
+        from: "return this.#controller.signal;",
+        to: "return new AbortController().signal;",
       },
     },
   ],
@@ -121,7 +136,7 @@ class Politician implements Rounds {
   readonly #election: Election<string>;
   readonly #stand: Campaign;
   #isDone = false;
-  readonly kinds = {
+  readonly kinds: Rounds["kinds"] = {
     campaign: round(
       (waitMs: number) => this.#term(waitMs),
       1,
@@ -136,8 +151,29 @@ class Politician implements Rounds {
     this.#election = hf.election<string>(name, { term: plan.ttlMs, value: caller.name });
     this.#stand =
       scene.canary === counter ? termCounter(caller) : (options) => this.#election.campaign(options);
+    if (scene.isWide) this.kinds = { ...this.kinds, ...this.#otherKinds() };
     if (scene.world.dice(`observes ${caller.name}`).chance(0.6))
       process.run(() => run.observers.follow(caller, this.#election));
+  }
+
+  #otherKinds(): Rounds["kinds"] {
+    return {
+      ask: round(() => this.#caller.attempt("leader", name, () => this.#election.leader()), 0.5),
+      "give up": round(
+        (afterMs: number) => this.#giveUp(afterMs),
+        0.3,
+        (dice) => [dice.pick([0, 1, 50, 400])],
+      ),
+    };
+  }
+
+  /** Stands with another value, and does not wait for long. */
+  async #giveUp(afterMs: number): Promise<void> {
+    const stop = new AbortController();
+    this.#caller.process.after(afterMs, () => stop.abort(givenUp));
+    const more = { value: `${this.#caller.name} for once`, signal: stop.signal };
+    const leadership = await this.#campaign(1_000, more);
+    if (leadership) await this.#resign(this.#run.reigns.begin(this.#caller, leadership));
   }
 
   /** Leads if it is elected, writes, and resigns or hands over. */
@@ -151,6 +187,7 @@ class Politician implements Rounds {
     await this.#lead(reign, dice.between(0, isLong ? plan.ttlMs * 2 : 60));
     if (value !== null && reign.look()) await this.#write(leadership, value + 1);
     reign.look();
+    if (this.#run.scene.isWide && !leadership.valid) await this.#caller.process.sleep(toldMs);
     // Some lose what they have, and ask again at once.
     if (dice.chance(0.3)) await this.#transfer(reign);
     await this.#resign(reign);
@@ -194,10 +231,15 @@ class Politician implements Rounds {
     return !this.#isDone && !this.#caller.isClosing && this.#process.state !== "dead";
   }
 
-  async #campaign(waitMs: number): Promise<Leadership<string> | null> {
+  async #campaign(
+    waitMs: number,
+    more: Omit<CampaignOptions<string>, "wait"> = {},
+  ): Promise<Leadership<string> | null> {
     const { plan } = this.#caller;
-    const attempt = await this.#caller.attempt("campaign", name, () => this.#stand({ wait: waitMs }), {
+    const stand = () => this.#stand({ wait: waitMs, ...more });
+    const attempt = await this.#caller.attempt("campaign", name, stand, {
       waitMs,
+      reason: givenUp,
       // It steps down before, and announces itself after.
       withinMs: waitMs + 5 * plan.callTimeoutMs,
       found: (elected) => (elected ? { token: elected.term, nonce: elected.id } : {}),
@@ -233,6 +275,7 @@ class Politician implements Rounds {
     );
     reign.isHandingOver = false;
     const fail = (message: string): void => scene.fail("E6", `${this.#caller.name} ${message}`);
+    if (attempt.type !== "ok" || attempt.value) reign.isGiven = true;
     if (attempt.type === "ok" && attempt.value) this.#run.reigns.handed(reign, to, attempt.value, fail);
     else if (attempt.type === "ok") reign.look();
   }

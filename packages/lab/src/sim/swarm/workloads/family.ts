@@ -20,6 +20,7 @@ export const family: Workload = {
     C5: "a re-entry keeps the fence and ends only itself",
     C6: "work that is done is not done again",
     C7: "never more hold than there is room",
+    C8: "of two attempts of one turn for a free name, one gets it",
   },
   canaries: [
     { rule: "C4", what: "a release, and an acquire by the other", seed: 1, isNaive: true },
@@ -81,6 +82,17 @@ export const family: Workload = {
         file: "locks/backends/redis/permits/lua/_permits.lua",
         from: "p.used + weight <= p.limit",
         to: "weight <= p.limit",
+      },
+    },
+    {
+      rule: "C8",
+      what: "an attempt at several gets nothing",
+      seed: 8,
+      isWide: true,
+      change: {
+        file: "locks/multi-lock.ts",
+        from: "if (taken === -1) await joint.send();",
+        to: "if (taken === -2) await joint.send();",
       },
     },
   ],

@@ -5,10 +5,12 @@ import { wasClockWrong } from "./clock-faults.js";
 import { drawDeliveryPlan } from "./delivery-plan.js";
 import { LaneCaller } from "./lanes/caller.js";
 import { laneCanaries } from "./lanes/canaries.js";
-import { drawRun, name, type Shared } from "./lanes/run.js";
+import { drawRun, mostInFlight, name, type Shared } from "./lanes/run.js";
 
 /** How late a look may be that puts back what is due. */
 const lookedMs = 2_600;
+/** More dead letters than a run has. */
+const many = 50;
 
 export const lanes: Workload = {
   name: "lanes",
@@ -39,8 +41,8 @@ function begin(scene: Scene): Work {
 /** N2, and that no lane waits for its turn while a process is idle: scripts deal what they make deliverable. */
 function judgeNow({ scene, view, terms, demand }: Shared): void {
   for (const [lane, count] of view.inFlight())
-    if (count > terms.inFlight && !scene.hasForgotten)
-      scene.fail("N2", `lane "${lane}" has ${count} messages in flight, of ${terms.inFlight} at most`);
+    if (count > mostInFlight(terms) && !scene.hasForgotten)
+      scene.fail("N2", `lane "${lane}" has ${count} messages in flight, of ${mostInFlight(terms)} at most`);
   // A pause that the server forgot ends without a resume, which would deal.
   if (view.isPaused || (terms.usesPause && scene.hasForgotten)) return;
   const [ready, idle] = [view.ready, view.idle.length];
@@ -65,8 +67,11 @@ function judge(shared: Shared, endMs: number): void {
 }
 
 function factsOf({ scene, terms }: Shared, endMs: number): LaneFacts {
+  const { keepDead = many } = terms.more;
   return {
     ...terms,
+    inFlight: mostInFlight(terms),
+    ...(keepDead < many && { keptDead: keepDead }),
     endMs,
     // A lane that fell back to an older copy gives numbers again, which are then of other messages.
     wasLost: (_, toMs) => scene.wasLost(0, toMs),

@@ -1,12 +1,12 @@
-/** The sliding rate limit: the smallest workload, and the example of how to write one. */
+/** The rate limits: the smallest workload, and the example of how to write one. */
 import { checkAdmissions } from "../../../history/admissions.js";
-import { round, type Scene, type Work, type Workload } from "../workload.js";
-
-const target = "user:7";
+import type { Scene, Work, Workload } from "../workload.js";
+import { Charger } from "./limit/charger.js";
+import { drawTerms } from "./limit/terms.js";
 
 export const limit: Workload = {
   name: "limit",
-  about: "callers take from one sliding limit",
+  about: "callers take from limits of every type, alone and in groups, give back, reserve, set and reset",
   rules: { A1: "no period of the limit admits more than its maximum" },
   canaries: [
     {
@@ -20,34 +20,21 @@ export const limit: Workload = {
 };
 
 function begin(scene: Scene): Work {
-  const max = scene.world.dice("limit").pick([2, 5]);
-  const perMs = 1_000;
-  let admitted = 0;
+  const shared = { terms: drawTerms(scene), admitted: 0 };
+  const byName = new Map(shared.terms.map((terms) => [terms.name, terms]));
   return {
-    join(caller) {
-      const limit = caller.hf.limit("sms", { type: "sliding", max, per: perMs, outage: "error" });
-      const take = async (): Promise<boolean> => (await limit.take(target)).ok;
-      return {
-        kinds: {
-          take: round(async () => {
-            // A refusal took nothing: the rule counts the cost of the others.
-            const found = (isAdmitted: boolean) => ({ value: isAdmitted ? 1 : 0 });
-            const attempt = await caller.attempt("take", target, take, { found });
-            if (attempt.type === "ok" && attempt.value) admitted += 1;
-          }),
-        },
-        async last() {
-          await caller.insist("last take", target, take);
-        },
-      };
-    },
+    join: (caller) => new Charger(caller, shared),
     judge() {
-      // A limit that lost its log, or whose clock was set, begins again.
+      // A limit that lost its count, or whose clock was set, begins again.
       if (scene.hasForgotten || scene.clockSteps.length > 0) return;
-      const found = checkAdmissions(scene.history.operations, () => ({ most: max, perMs }));
+      const found = checkAdmissions(scene.history.operations, (key) => byName.get(key)?.bound ?? null);
       for (const { property, message, atMs, operations } of found)
         scene.fail(property, message, atMs, operations);
     },
-    progress: () => admitted,
+    progress: () => shared.admitted,
+    // A limit may admit nothing.
+    leastProgress: scene.isWide ? 0 : 1,
+    // What never begins again has no end.
+    mayStay: (key) => key.includes(":limit:lifetime:"),
   };
 }

@@ -15,6 +15,7 @@ const shortWorkMs = 150;
 /** How soon every key has an answer when the faults are over: work may fail a few times before. */
 const settleMs = 11_000;
 const againMs = 100;
+const givenUp = new Error("the program does not wait any more");
 /** Requests of one call, one after the other, and their retries. */
 const callsOfOnce = 10;
 
@@ -91,7 +92,7 @@ interface Shared {
   answers: number;
   /** When anything of a key was first asked for. */
   readonly askedMs: Map<string, number>;
-  /** Keys of runs whose process closed meanwhile: it gave its lock back, and the next one ran. */
+  /** Keys of runs whose process closed meanwhile, or whose caller gave up: the next one ran. */
   readonly closed: Set<string>;
 }
 
@@ -116,9 +117,10 @@ function begin(scene: Scene): Work {
     judge() {
       const { operations } = scene.history;
       const wasLost = (fromMs: number, toMs: number): boolean => scene.wasLost(fromMs, toMs);
+      const lasting = operations.filter(({ key }) => !key.startsWith("forgotten "));
       const calm = operations.filter(({ key }) => isCalm(shared, key));
       for (const { property, message, atMs, operations: shown } of [
-        ...checkAnswers(operations, wasLost),
+        ...checkAnswers(lasting, wasLost),
         ...checkFences(operations, wasLost),
         ...checkOneRun(calm),
       ]) {
@@ -144,9 +146,10 @@ class Worker implements Rounds {
   constructor(caller: Caller, shared: Shared) {
     this.#caller = caller;
     this.#shared = shared;
+    if (caller.scene.isWide) this.kinds = { ...this.kinds, ...this.#otherKinds() };
   }
 
-  readonly kinds = {
+  readonly kinds: Rounds["kinds"] = {
     ask: round(
       (late: number, waitMs: number) => this.#ask(`slot ${Math.max(0, this.#slot - late)}`, waitMs),
       1,
@@ -154,6 +157,33 @@ class Worker implements Rounds {
       (dice) => [dice.chance(0.2) ? 1 : 0, dice.pick([0, 100, 1_000, patientMs])],
     ),
   };
+
+  #otherKinds(): Rounds["kinds"] {
+    return {
+      "give up": round(
+        (afterMs: number) => {
+          const stop = new AbortController();
+          this.#caller.process.after(afterMs, () => stop.abort(givenUp));
+          const key = `slot ${this.#slot}`;
+          // A run that its caller gives up is no outcome: another one runs.
+          this.#shared.closed.add(key);
+          return this.#ask(key, patientMs, stop.signal);
+        },
+        0.5,
+        (dice) => [dice.pick([0, 1, 50, 500])],
+      ),
+      forget: round(() => this.#forget(), 0.3),
+    };
+  }
+
+  /** Of keys that nobody asks for otherwise: what is forgotten runs again. */
+  async #forget(): Promise<void> {
+    const { hf } = this.#caller;
+    const key = `forgotten ${this.#slot % 3}`;
+    await this.#ask(key, 0);
+    await this.#caller.attempt("forget", key, () => hf.once.forget(key));
+    this.#shared.closed.add(key);
+  }
 
   get #slot(): number {
     return Math.floor(this.#shared.scene.world.nowMs / this.#shared.slotMs);
@@ -189,11 +219,12 @@ class Worker implements Rounds {
     return false;
   }
 
-  async #ask(key: string, waitMs: number): Promise<Attempt<number | null>> {
+  async #ask(key: string, waitMs: number, signal?: AbortSignal): Promise<Attempt<number | null>> {
     const { askedMs, scene } = this.#shared;
     const { plan } = this.#caller;
     if (!askedMs.has(key)) askedMs.set(key, scene.world.nowMs);
-    const attempt = await this.#caller.attempt("once", key, () => this.#once(key, waitMs), {
+    const attempt = await this.#caller.attempt("once", key, () => this.#once(key, waitMs, signal), {
+      reason: givenUp,
       withinMs: waitMs + longestWorkMs + plan.ttlMs + callsOfOnce * plan.callTimeoutMs,
       found: (value) => (value === null ? {} : { value }),
     });
@@ -202,9 +233,9 @@ class Worker implements Rounds {
   }
 
   /** The number of the run whose outcome this is; null: the own work failed, which is no outcome. */
-  async #once(key: string, wait: number): Promise<number | null> {
+  async #once(key: string, wait: number, signal: AbortSignal | undefined): Promise<number | null> {
     const { hf, plan } = this.#caller;
-    const options = { keep, wait, ttl: plan.ttlMs, errors: this.#shared.errors } as const;
+    const options = { keep, wait, ttl: plan.ttlMs, errors: this.#shared.errors, signal } as const;
     try {
       return (await hf.once(key, (lease) => this.#work(key, lease), options)).value;
     } catch (error) {

@@ -117,6 +117,7 @@ function begin(scene: Scene): Work {
     permits: size,
     mostPermits,
     localTurns: dice.pick([1, 3, 16]),
+    maxHoldMs: scene.isWide && scene.world.dice("longest hold").chance(0.15) ? 400 : null,
   };
   const line = new LineWatch(scene, run.localTurns);
   return {

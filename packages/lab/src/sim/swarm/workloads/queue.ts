@@ -1,5 +1,6 @@
 /** A queue: callers push, receive, pop, consume and fail; nothing is lost, and nothing is done twice. */
 import { checkQueue, type QueueFacts, queueRules } from "../../../history/queue-rules.js";
+import { slowNetwork } from "../faults/network.js";
 import { lifeOf } from "../scene.js";
 import type { Scene, Work, Workload } from "../workload.js";
 import { wasClockWrong } from "./clock-faults.js";
@@ -14,6 +15,8 @@ const lookedMs = 2_600;
 /** In calm nothing is lost, so messages alone must be quick. */
 const quickMs = 500;
 const settleMs = 11_000;
+/** More dead letters than a run has. */
+const many = 50;
 
 export const queue: Workload = {
   name: "queue",
@@ -24,6 +27,8 @@ export const queue: Workload = {
     Q9: "a process that waits for no message has no free place",
     Q11: "a process that sleeps through a first lease has no free place until it takes again",
     Q12: "the end of a process is charged to one message: no process has two suspects",
+    Q14: "a push that makes no message deletes none, and one of a queue that drops the oldest is refused only where that is not enough",
+    Q15: "on a slow network work is done as well",
   },
   canaries: queueCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("queue", seed, kinds),
@@ -68,8 +73,23 @@ function judgeSuspects({ scene, view }: Shared): void {
   if (twice) scene.fail("Q12", `the process ${twice} has several suspects`);
 }
 
+/** Q15, of runs in which consumers are there for what was pushed early. */
+function judgeSlow({ scene, handled }: Shared): void {
+  const slow = scene.plan.faults.find(({ kind }) => kind === slowNetwork.kind);
+  if (!slow || !handled.hasConsumer) return;
+  const endMs = slow.atMs + slow.forMs;
+  const isEarly = scene.history.operations.some(
+    ({ f, key, type, retMs }) =>
+      f === "push" && key === name && type === "ok" && (retMs ?? endMs) < endMs / 3,
+  );
+  if (isEarly && handled.firstMs > endMs)
+    scene.fail("Q15", `no handler began in ${endMs} ms of a network of ${slow.value} ms`);
+}
+
 function judge(shared: Shared, endMs: number): void {
   const { scene, view } = shared;
+  shared.drops.stop();
+  judgeSlow(shared);
   const recorder = scene.history.recorder("server", () => scene.world.nowMs);
   recorder.begin("left", name, { value: { ids: view.ids() } }).ok();
   for (const { property, message, atMs, operations } of checkQueue(
@@ -80,13 +100,17 @@ function judge(shared: Shared, endMs: number): void {
   }
 }
 
-function factsOf({ scene, terms, given }: Shared, endMs: number): QueueFacts {
+function factsOf({ scene, terms, given, drops }: Shared, endMs: number): QueueFacts {
   const { world, plan, calmFromMs } = scene;
+  const { keepDead = many } = terms.more;
   return {
     endMs,
     order: terms.isSteady ? terms.order : null,
     tokensOf: (id) => [...(given.get(id) ?? [])],
     maxAttempts: terms.maxAttempts,
+    dropped: drops.count,
+    ...(keepDead < many && { keptDead: keepDead }),
+    ...(terms.more.keepResults === "1s" && { keptMs: 1_000 }),
     wasLost: (fromMs, toMs) => scene.wasLost(fromMs, toMs),
     wasClockSet: (fromMs, toMs) => wasClockWrong(scene, fromMs, toMs),
     dueMs(readyMs, process) {

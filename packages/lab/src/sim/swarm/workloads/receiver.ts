@@ -6,6 +6,8 @@ import type { Demand } from "./demand.js";
 /** How many calls one call of the library may make, one after the other. */
 export const callsOfOne = 4;
 
+/** The grace of a consumer that nobody gives another. */
+const abortedMs = 10_000;
 const changedMind = new Error("the program does not wait any more");
 
 /** What differs between a queue and lanes. */
@@ -20,7 +22,8 @@ export interface Source<Delivered> {
   }): Promise<Delivered | null>;
   /** Deals with a delivery of `receive`. */
   settle(delivery: Delivered): Promise<void>;
-  consume(): Consumer;
+  /** @param signal stops the consumer; undefined: nothing but its own `stop()` does */
+  consume(signal: AbortSignal | undefined): Consumer;
   push(): Promise<void>;
 }
 
@@ -30,6 +33,8 @@ export class Receiver<Delivered> {
   /** Whether it is to have a consumer from the beginning. */
   readonly isConsumer: boolean;
   #consumer: Consumer | null = null;
+  /** Stops the consumer as well. */
+  #stop = new AbortController();
 
   constructor(caller: Caller, source: Source<Delivered>, isConsumer: boolean) {
     this.#caller = caller;
@@ -70,7 +75,8 @@ export class Receiver<Delivered> {
   /** Begins a consumer unless there is one. */
   consume(): void {
     if (this.#consumer) return;
-    const consumer = this.#source.consume();
+    const signal = this.#caller.scene.isWide ? this.#stop.signal : undefined;
+    const consumer = this.#source.consume(signal);
     void this.#source.demand.during(this.#caller, () =>
       consumer.done.catch((error: unknown) => this.#ended(consumer, error)),
     );
@@ -84,11 +90,21 @@ export class Receiver<Delivered> {
     if (consumer) {
       const grace = dice.pick([0, 100, 2_000]);
       const withinMs = grace + callsOfOne * this.#caller.plan.callTimeoutMs + this.#source.settlingMs;
-      await this.#caller.attempt("stop", this.#source.name, () => consumer.stop({ grace }), { withinMs });
+      const isAborted = this.#caller.scene.isWide && dice.chance(0.3);
+      const stop = (): Promise<void> => (isAborted ? this.#abort(consumer) : consumer.stop({ grace }));
+      // A signal that aborts leaves the handlers that run the usual time.
+      const more = isAborted ? { withinMs: withinMs + abortedMs } : { withinMs };
+      await this.#caller.attempt("stop", this.#source.name, stop, more);
     }
     await process.sleep(dice.pick([0, 100]));
     this.#consumer = null;
     if (!this.#caller.isClosing) this.consume();
+  }
+
+  async #abort(consumer: Consumer): Promise<void> {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    await consumer.done;
   }
 
   /** A server that refuses for good ends a consumer: the next round begins another. */

@@ -9,7 +9,10 @@ import {
   type Linked,
   type RecordWritten,
 } from "../../../history/record-rules.js";
+import type { Details } from "../../../history/recorder.js";
 import { type Caller, type Rounds, round, type Scene, type Work, type Workload } from "../workload.js";
+import { checkReads, judgePair, otherKinds } from "./record/others.js";
+import { drawTerms, type RecordTerms } from "./record/terms.js";
 import { Watchers } from "./record/watchers.js";
 
 /** Changed by `update()` and by puts that name a version. */
@@ -32,6 +35,8 @@ export const record: Workload = {
     V3: "no update is lost",
     V4: "the change of an update is made once",
     V5: "a watcher ends with the last state",
+    V6: "what is read is no older than a write that was answered before",
+    V7: "records of one tag are written together",
     L3: "an overtaken holder writes nothing",
   },
   canaries: [
@@ -87,6 +92,28 @@ export const record: Workload = {
         to: "",
       },
     },
+    {
+      rule: "V6",
+      what: "an update reads once",
+      seed: 1,
+      isWide: true,
+      change: {
+        file: "records/updates.ts",
+        from: "known ?? (await this.#store.read(target))",
+        to: "known ?? (await ((this as any).read ??= this.#store.read(target)))",
+      },
+    },
+    {
+      rule: "V7",
+      what: "records of one tag are written each by itself",
+      seed: 1,
+      isWide: true,
+      change: {
+        file: "records/records.ts",
+        from: "this.#store.write(group, { together })",
+        to: "this.#store.write(group, { together: false })",
+      },
+    },
   ],
   begin,
 };
@@ -101,6 +128,7 @@ function begin(scene: Scene): Work {
     tokens: 0n,
     done: 0,
     endsSlowly: scene.world.dice("ends").chance(patientShare),
+    terms: drawTerms(scene),
   };
   return {
     join(caller) {
@@ -108,6 +136,7 @@ function begin(scene: Scene): Work {
       run.writers.push(writer);
       return writer;
     },
+    look: () => judgePair(scene),
     judge: () => judge(run),
     progress: () => run.done,
     lastMs: (observedMs + 30_000) * 2,
@@ -128,6 +157,7 @@ interface Run {
   tokens: bigint;
   done: number;
   readonly endsSlowly: boolean;
+  readonly terms: RecordTerms;
 }
 
 /** How soon an update must succeed once the faults are over. */
@@ -142,7 +172,7 @@ class Writer implements Rounds {
   readonly #fenced: VersionedRecord<string>;
   #values = 0;
   #isDone = false;
-  readonly kinds = {
+  readonly kinds: Rounds["kinds"] = {
     update: round(
       (times: number) => this.#update(times),
       2,
@@ -161,9 +191,11 @@ class Writer implements Rounds {
     this.#caller = caller;
     this.#run = run;
     const { hf, process } = caller;
-    this.#chain = hf.record<Linked>(chain);
+    const { terms } = run;
+    this.#chain = hf.record<Linked>(chain, terms.chain);
     this.#fleeting = hf.record<string>(fleeting);
-    this.#fenced = hf.record<string>(fenced);
+    this.#fenced = hf.record<string>(fenced, terms.fenced);
+    if (caller.scene.isWide) this.kinds = { ...this.kinds, ...otherKinds(caller, this.#chain) };
     if (run.scene.world.dice(`watches ${caller.name}`).chance(0.6))
       process.run(() => run.watchers.follow(caller, this.#chain));
   }
@@ -204,13 +236,14 @@ class Writer implements Rounds {
     const { dice, process } = this.#caller;
     const tries: string[] = [];
     let link: Linked | null = null;
+    const { update } = this.#run.terms;
     const call = () =>
       this.#chain.update(async (value) => {
         if (dice.chance(0.3)) await process.sleep(dice.between(0, 30));
         link = this.#linked(value?.id ?? null);
         tries.push(link.id);
         return link;
-      });
+      }, update);
     const attempt = await this.#caller.attempt("write", chain, call, {
       withinMs,
       found: ({ version }) => writtenOf(version, null, link),
@@ -234,7 +267,8 @@ class Writer implements Rounds {
   /** Something comes, and goes. */
   async #come(isFirst: boolean): Promise<void> {
     const { dice, process } = this.#caller;
-    const put = () => this.#fleeting.put(this.#caller.name, isFirst ? { version: 0n } : {});
+    const { keep } = this.#run.terms;
+    const put = () => this.#fleeting.put(this.#caller.name, { ...keep, ...(isFirst && { version: 0n }) });
     const version = await this.#put(fleeting, put, isFirst ? 0n : null, null);
     await process.sleep(dice.between(0, 20));
     const condition = version !== null && dice.chance(0.5) ? { version } : {};
@@ -251,10 +285,15 @@ class Writer implements Rounds {
       details,
     });
     await process.sleep(dice.between(0, 60));
-    if (entered.type === "fail") return;
+    if (entered.type === "fail" || this.#run.terms.turnsBack(dice)) return;
+    if (this.#run.terms.waitsLong(dice)) await process.sleep(dice.between(0, 1_500));
     const version = entered.type === "ok" && dice.chance(0.5) ? (entered.value?.version ?? 0n) : null;
-    const put = () => this.#fenced.put(name, version === null ? { fence } : { fence, version });
-    await this.#put(fenced, put, version, null, details);
+    const condition = version === null ? { fence } : { fence, version };
+    const isUpdate = this.#caller.scene.isWide && dice.chance(0.2);
+    const put = (): Promise<{ readonly version: bigint }> =>
+      isUpdate ? this.#fenced.update(() => name, { fence }) : this.#fenced.put(name, condition);
+    const withinMs = isUpdate ? { withinMs: this.#caller.plan.callTimeoutMs * 10 + settleMs } : {};
+    await this.#put(fenced, put, isUpdate ? null : version, null, { details, ...withinMs });
   }
 
   async #put(
@@ -262,10 +301,10 @@ class Writer implements Rounds {
     call: () => Promise<{ readonly version: bigint }>,
     expected: bigint | null,
     link: Linked | null,
-    details = {},
+    more: { readonly details?: Details; readonly withinMs?: number } = {},
   ): Promise<bigint | null> {
     const found = ({ version }: { readonly version: bigint }) => writtenOf(version, expected, link);
-    const attempt = await this.#caller.attempt("write", key, call, { details, found });
+    const attempt = await this.#caller.attempt("write", key, call, { ...more, found });
     if (attempt.type !== "ok") return null;
     this.#run.done += 1;
     return attempt.value.version;
@@ -286,17 +325,25 @@ function writtenOf(version: bigint, expected: bigint | null, link: Linked | null
 
 function judge(run: Run): void {
   const { scene } = run;
-  for (const operations of keptTimes(scene)) {
-    const found = [checkVersions, checkConditions, checkLinks].flatMap((check) => check(operations));
+  // What is kept for a time is forgotten by a clock that is set.
+  const isKept = Object.keys({ ...run.terms.keep, ...run.terms.chain }).includes("keep");
+  for (const operations of isKept && scene.clockSteps.length > 0 ? [] : keptTimes(scene)) {
+    const found = [checkVersions, checkConditions, checkLinks, checkReads].flatMap((check) =>
+      check(operations),
+    );
     for (const { property, message, atMs, operations: shown } of found)
       scene.fail(property, message, atMs, shown);
   }
   if (scene.hasForgotten) return;
   for (const { property, message, atMs, operations } of checkFence(
     scene.history.operations.filter(({ key }) => key === fenced),
-  ))
-    scene.fail(property, message, atMs, operations);
-  judgeChain(run);
+  )) {
+    // A fence ends when the record does: `keep` after the last that came.
+    const [newer, older] = operations;
+    const isKept = newer && older && (older.retMs ?? older.invMs) - newer.invMs < run.terms.fenceMs;
+    if (isKept) scene.fail(property, message, atMs, operations);
+  }
+  if (!isKept || scene.clockSteps.length === 0) judgeChain(run);
 }
 
 /** The operations of each time in which the node lost nothing. */
@@ -312,9 +359,9 @@ function keptTimes(scene: Scene): Operation[][] {
 }
 
 /** The value at the end, and all from which it was made: every update that was confirmed is among them, and none twice. */
-function judgeChain({ scene, afterOf, tries }: Run): void {
+function judgeChain({ scene, afterOf, tries, terms }: Run): void {
   if (!scene.node.isUp) return;
-  const text = scene.node.peek("HGET", `holdfast:{${chain}}:record:${chain}`, "value");
+  const text = scene.node.peek("HGET", `holdfast:{${terms.chain.tag ?? chain}}:record:${chain}`, "value");
   const made = new Set<string>();
   let id = typeof text === "string" ? (JSON.parse(text.slice(1)) as Linked).id : null;
   while (id !== null && !made.has(id)) {

@@ -2,6 +2,7 @@
 import type { Heard } from "holdfast";
 import type { Dice } from "../../../chance/dice.js";
 import { type Caller, type Rounds, round, type Scene, type Work, type Workload } from "../workload.js";
+import { otherKinds } from "./signal/others.js";
 
 const names = ["a", "b"] as const;
 /** Of `emit` only: what its readers have not read they may drop. */
@@ -85,7 +86,12 @@ class SignalWork implements Work {
   join(caller: Caller) {
     if (caller.dice.chance(0.5)) void this.#read(caller);
     return {
-      kinds: this.#kinds(caller),
+      kinds: caller.scene.isWide
+        ? {
+            ...this.#kinds(caller),
+            ...otherKinds(caller, { names, fresh }, (who, heard) => this.#hear(who, heard)),
+          }
+        : this.#kinds(caller),
       last: async () => {
         await caller.insist("last signal", fresh, () => this.#listenOnce(caller));
       },

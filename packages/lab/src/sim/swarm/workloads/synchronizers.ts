@@ -19,6 +19,7 @@ import {
   type Work,
   type Workload,
 } from "../workload.js";
+import { type Laps, otherKinds } from "./synchronizers/others.js";
 
 const event = "door";
 const barrier = "step";
@@ -107,12 +108,39 @@ const canaries: readonly Canary[] = [
       to: "arrival.pending.reject(error());",
     },
   },
+  {
+    rule: "Y9",
+    what: "a reset keeps the generation",
+    seed: 1,
+    isWide: true,
+    change: {
+      file: "synchronizers/latch.ts",
+      from: "return { generation: parseVersion(generation) };",
+      to: "return { generation: parseVersion(generation) & 0n };",
+    },
+  },
+  {
+    rule: "Y10",
+    what: "the data of a generation comes in any order",
+    seed: 3,
+    isWide: true,
+    change: {
+      file: "synchronizers/barrier.ts",
+      from: "data: trip.data.map(",
+      to: "data: trip.data.toReversed().map(",
+    },
+  },
 ];
 
 export const synchronizers: Workload = {
   name: "synchronizers",
   about: "callers set, clear and await an event, count latches down, and meet at a barrier",
-  rules: { ...synchronizerRules, Y8: "a party whose process has closed does not count" },
+  rules: {
+    ...synchronizerRules,
+    Y8: "a party whose process has closed does not count",
+    Y9: "the generations of a latch rise",
+    Y10: "who meets at a barrier has the data of all parties, its own at its place",
+  },
   canaries,
   draw(seed, kinds) {
     const plan = drawLightPlan("synchronizers", seed, kinds);
@@ -125,7 +153,7 @@ export const synchronizers: Workload = {
 };
 
 /** What the callers of a run know of each other. */
-interface Shared {
+interface Shared extends Laps {
   /** The latch that is counted down at present. */
   latch: number;
   /** The newest version of the event that somebody saw. */
@@ -133,7 +161,7 @@ interface Shared {
 }
 
 function begin(scene: Scene): Work {
-  const shared: Shared = { latch: 1, version: 0n };
+  const shared: Shared = { latch: 1, version: 0n, generation: 0n };
   return {
     leastProgress: 3,
     lastMs: longMs + settleMs * 2,
@@ -158,9 +186,10 @@ class SynchronizerCaller implements Rounds {
     this.#event = caller.hf.event(event);
     const { ttlMs } = caller.plan;
     this.#barrier = caller.hf.barrier(barrier, size, { ttl: ttlMs, keep: Number.POSITIVE_INFINITY });
+    if (caller.scene.isWide) this.kinds = { ...this.kinds, ...otherKinds(caller, shared) };
   }
 
-  readonly kinds = {
+  readonly kinds: Rounds["kinds"] = {
     set: round(() => this.#set()),
     clear: round(() => this.#clear()),
     wait: round(

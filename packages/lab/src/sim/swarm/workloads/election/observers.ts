@@ -27,7 +27,7 @@ export class Observers {
     this.#all.add(observer);
     for (;;) {
       try {
-        for await (const leader of election.observe()) observer.seen = leader;
+        for await (const leader of election.observe(this.#options(process))) observer.seen = leader;
       } catch (error) {
         if (error instanceof ClosedError) break;
       }
@@ -36,6 +36,15 @@ export class Observers {
       observer.sinceMs = process.nowMs;
     }
     this.#all.delete(observer);
+  }
+
+  /** Some end, and begin again. */
+  #options(process: Process): { readonly signal?: AbortSignal } {
+    const dice = this.#scene.world.dice(`observation of ${process.name} at ${process.nowMs}`);
+    if (!this.#scene.isWide || dice.chance(0.8)) return {};
+    const stop = new AbortController();
+    process.after(dice.between(0, 1_000), () => stop.abort());
+    return { signal: stop.signal };
   }
 
   /** E4: somebody has led for that time, and no fault was left. */

@@ -4,13 +4,20 @@ import { planned } from "../../scene.js";
 import type { Caller, Scene } from "../../workload.js";
 import { holderAt } from "../mutex/node-state.js";
 
+/** By then a timer that was late has told. */
+const toldMs = 100;
+
 export class Reign {
   readonly caller: Caller;
   readonly leadership: Leadership<string>;
   /** The call of transfer() is under way. */
   isHandingOver = false;
+  /** It was handed over, or may have been. */
+  isGiven = false;
   readonly #reigns: Reigns;
   #wasOver = false;
+  /** By its resignation. */
+  #isEnded = false;
 
   constructor(caller: Caller, leadership: Leadership<string>, reigns: Reigns) {
     this.caller = caller;
@@ -22,6 +29,7 @@ export class Reign {
   look(): boolean {
     const { scene, name } = this.caller;
     if (!this.leadership.valid) {
+      if (!this.#wasOver) this.#judgeSignal();
       this.#wasOver = true;
       return false;
     }
@@ -31,7 +39,19 @@ export class Reign {
   }
 
   end(): void {
+    this.#isEnded = true;
     this.#reigns.end(this);
+  }
+
+  /** E7: who leads no more, and has not ended that himself, has a signal that says so. */
+  #judgeSignal(): void {
+    const { scene, process, name } = this.caller;
+    if (!scene.isWide || this.isHandingOver || this.isGiven) return;
+    const { term, signal } = this.leadership;
+    process.after(toldMs, () => {
+      if (this.#isEnded || this.isGiven || this.caller.isClosing || signal.aborted) return;
+      scene.fail("E7", `${name} does not lead in term ${term} any more, and its signal has not aborted`);
+    });
   }
 }
 
@@ -66,6 +86,7 @@ export class Reigns {
   begin(caller: Caller, leadership: Leadership<string>): Reign {
     const reign = new Reign(caller, leadership, this);
     const { term, id } = leadership;
+    if (leadership.fence !== term) this.#scene.fail("E2", `term ${term} has the fence ${leadership.fence}`);
     const elected = { term, id, caller: caller.name, atMs: caller.process.nowMs };
     if (leadership.valid) this.#judgeTerm(elected);
     this.#elected.push(elected);

@@ -4,6 +4,7 @@ import { DeadlockError, type Lease, type LeaseHandle, type MultiLockPart, type S
 import type { Dice } from "../../../../chance/dice.js";
 import { type Caller, type Rounds, round, type Scene } from "../../workload.js";
 import type { Actor, Holding, Ledger, Part } from "./ledger.js";
+import { Several } from "./several.js";
 
 const total = { mutex: 1, semaphore: 2, rwlock: 1_000_000_000 } as const;
 /** The locks of a run. */
@@ -43,17 +44,41 @@ const longestHoldMs = 60;
 /** Longer than all circles of all callers, one after the other. */
 export const lastMs = 15_000;
 
+function limitOf(dice: Dice): { readonly maxHold?: number } {
+  return dice.chance(0.3) ? { maxHold: dice.pick([100, 1_000]) } : {};
+}
+
+/** C5: the lease of a re-entry says what its own lease says. */
+function judgeInner({ scene, process }: Caller, again: Lease, { fence, valid, remainingMs }: Lease): void {
+  // One that was over by then is no lease to enter.
+  if (again.fence !== fence) return;
+  const { heldUpMs } = process;
+  let isLive = true;
+  try {
+    again.check();
+  } catch {
+    isLive = false;
+  }
+  const says = { valid: again.valid, isLive, isWhole: !again.signal.aborted, remainingMs: again.remainingMs };
+  const isSame = says.valid === valid && isLive === valid && says.remainingMs === remainingMs;
+  // A process may stand still at each look at its clock.
+  const isWrong = !isSame || (valid && !says.isWhole);
+  if (isWrong && process.heldUpMs === heldUpMs)
+    scene.fail("C5", `a lease says ${valid}, ${remainingMs} ms, and its re-entry ${JSON.stringify(says)}`);
+}
+
 export class FamilyCaller implements Rounds {
   readonly #caller: Caller;
   readonly #run: Run;
-  readonly kinds = {
+  readonly #several: Several;
+  readonly kinds: Rounds["kinds"] = {
     nest: round(
       (count: number, waitMs: number) => this.#nest(this.#actor(), this.#parts(count), waitMs),
       4,
       (dice) => [dice.whole(2, 3), dice.pick(waitsMs)],
     ),
     many: round(
-      (count: number, waitMs: number) => this.#many(this.#actor(), this.#parts(count), waitMs),
+      (count: number, waitMs: number) => this.#several.take(this.#actor(), this.#parts(count), waitMs),
       2,
       (dice) => [dice.whole(2, 3), dice.chance(0.3) ? 0 : dice.pick(waitsMs)],
     ),
@@ -73,6 +98,23 @@ export class FamilyCaller implements Rounds {
   constructor(caller: Caller, run: Run) {
     this.#caller = caller;
     this.#run = run;
+    this.#several = new Several(
+      caller,
+      run,
+      (parts) => caller.hf.multiLock(parts.map((part) => this.#partOf(part))),
+      (actor, error) => this.#judgeError(actor, error),
+    );
+    if (!caller.scene.isWide) return;
+    const runMany = round(
+      (count: number, waitMs: number) => this.#several.run(this.#actor(), this.#parts(count), waitMs),
+      1,
+      (dice) => [dice.whole(2, 3), dice.pick(waitsMs)],
+    );
+    const atOnce = round(() => {
+      const [one = "a", other = "b"] = this.#dice.shuffle([...names.mutex]);
+      return this.#several.bothAtOnce([one, other]);
+    });
+    this.kinds = { ...this.kinds, "run under many": runMany, "both at once": atOnce };
   }
 
   get #dice(): Dice {
@@ -203,42 +245,13 @@ export class FamilyCaller implements Rounds {
         `${this.#caller.name} holds "${part.name}" with ${lease.fence}, and entered it with ${again.fence}`,
       );
     const wasValid = again.valid;
+    if (scene.isWide) judgeInner(this.#caller, again, lease);
     await again.release();
     if (again.valid || (wasValid && !lease.valid && scene.plan.faults.length === 0))
       scene.fail(
         "C5",
         `the release of a re-entry of "${part.name}" by ${this.#caller.name} ended the wrong lease`,
       );
-  }
-
-  async #many(actor: Actor, parts: readonly Part[], waitMs: number): Promise<void> {
-    const { ledger, scene } = this.#run;
-    const multi = this.#caller.hf.multiLock(parts.map((part) => this.#partOf(part)));
-    const options = actor.owner ? { owner: actor.owner } : {};
-    const wait = ledger.wait(actor, parts);
-    const attempt = await this.#caller.attempt(
-      "acquire all",
-      parts.map(({ name }) => name).join("+"),
-      () => (waitMs === 0 ? multi.tryAcquire(options) : multi.acquire({ ...options, wait: waitMs })),
-      { withinMs: waitMs + 4 * this.#caller.plan.callTimeoutMs },
-    );
-    ledger.end(wait);
-    if (attempt.type !== "ok") this.#judgeError(actor, attempt.error);
-    if (attempt.type !== "ok" || !attempt.value) return;
-    const all = attempt.value;
-    const { leases } = all;
-    const isWhole = parts.every(({ name }, place) => leases[place]?.name === name && leases[place].valid);
-    if (!isWhole && scene.plan.faults.length === 0)
-      scene.fail(
-        "C3",
-        `${this.#caller.name} got ${leases.map(({ name }) => name).join(", ")} of ${multi.names.join(", ")}`,
-      );
-    const holdings = parts.map((part, place) => ledger.begin(actor, part, leases[place] as Lease));
-    await this.#pause(longestHoldMs);
-    for (const holding of holdings) ledger.end(holding);
-    await this.#caller.attempt("release", multi.names.join("+"), () => all.release(), {
-      withinMs: 3 * this.#caller.plan.callTimeoutMs,
-    });
   }
 
   async #handOver(actor: Actor, waitMs: number): Promise<void> {
@@ -279,7 +292,7 @@ export class FamilyCaller implements Rounds {
       () =>
         isNaive
           ? this.#lock(part).acquire({ ...this.#permits(part), ...owner, wait: 1_000 })
-          : hf.adopt(handle, { ttl: plan.ttlMs, ...owner }),
+          : hf.adopt(handle, { ttl: plan.ttlMs, ...owner, ...(scene.isWide && limitOf(this.#dice)) }),
       { withinMs: 1_000 + 3 * plan.callTimeoutMs, found: ({ fence, id }) => ({ token: fence, nonce: id }) },
     );
     if (attempt.type !== "ok") return;

@@ -5,7 +5,8 @@ import type { Cancelled, Handed, Pushed, Settled } from "../../../../history/mes
 import { type Caller, type Rounds, round } from "../../workload.js";
 import { callsOfOne, Receiver, type Source } from "../receiver.js";
 import { isRefusal } from "../refusals.js";
-import { lanesOf, name, type Shared } from "./run.js";
+import { otherKinds } from "./others.js";
+import { lanesOf, mostInFlight, name, type Shared } from "./run.js";
 
 /** By then after the faults everything has come back and is done: a first lease, a deadline, a delay, and the looks. */
 const ALL = { all: true } as const;
@@ -19,6 +20,7 @@ const longestLeaseMs = 4_000;
 /** Of the deliveries: they are kept for longer than they may be, and acknowledged late. */
 const longShare = 0.06;
 const longMs = 2_500;
+const hangMs = 200;
 
 class JobFailed extends Error {}
 
@@ -45,11 +47,13 @@ export class LaneCaller implements Rounds {
       settlingMs: 0,
       receive: (options) => this.#lanes.receive(options),
       settle: (delivery) => this.#settle(delivery),
-      consume: () => this.#consume(),
+      consume: (signal) => this.#consume(signal),
       push: () => this.#push(1),
     };
     this.#receiver = new Receiver(caller, source, caller.dice.chance(0.5));
-    this.kinds = this.#kinds();
+    const others =
+      caller.scene.isWide && !shared.terms.isSteady ? otherKinds(caller, shared, this.#lanes) : {};
+    this.kinds = { ...this.#kinds(), ...others };
   }
 
   #kinds(): Rounds["kinds"] {
@@ -78,6 +82,10 @@ export class LaneCaller implements Rounds {
   /** All that is left is taken, and acknowledged. */
   async last(): Promise<void> {
     if (this.#shared.terms.usesPause) await this.#resume();
+    // The server remembers the limit of a lane that is empty.
+    if (this.#shared.terms.limits.length > 0)
+      for (const lane of this.#shared.names)
+        await this.#caller.insist("limit", name, () => this.#lanes.limit(lane, null));
     await this.#push(1);
     await this.#drained();
     await this.#readDead();
@@ -162,10 +170,15 @@ export class LaneCaller implements Rounds {
     const id = this.#shared.tickets.at(-dice.whole(1, recently));
     if (id === undefined || this.#watching.size >= mostWatches || this.#watching.has(id)) return;
     this.#watching.add(id);
+    const stop = new AbortController();
+    if (this.#caller.scene.isWide && dice.chance(0.3))
+      process.after(dice.between(0, 400), () => stop.abort());
+    const { signal } = stop;
     process.run(async () => {
       try {
         for await (const { state, ahead, outcome } of this.#lanes.watch(id, {
           every: dice.pick([100, 300]),
+          signal,
         })) {
           const value: PlaceSeen = { id, state, ahead };
           if (!outcome) this.#caller.recorder.begin("watched", name, { value }).ok();
@@ -248,8 +261,10 @@ export class LaneCaller implements Rounds {
     const value: Handed = { id, body, attempt, lane };
     this.#caller.recorder.begin("deliver", name, { token, value }).ok();
     if (laneOf(id) !== lane) scene.fail("N1", `message ${id} was delivered as one of the lane "${lane}"`);
+    // A reset ends a delivery whose process hears of that later.
+    if (this.#shared.terms.clears) return;
     const others = this.#shared.held.add(lane, delivery, this.#caller, this.#shared.view.nowMs);
-    const { inFlight } = this.#shared.terms;
+    const inFlight = mostInFlight(this.#shared.terms);
     if (others.length >= inFlight)
       scene.fail(
         "N2",
@@ -257,12 +272,14 @@ export class LaneCaller implements Rounds {
       );
   }
 
-  #consume(): Consumer {
+  #consume(signal: AbortSignal | undefined): Consumer {
     const { dice } = this.#caller;
     return this.#lanes.consume((delivery) => this.#handle(delivery), {
       // A few places for many lanes: each has to wait for its turn.
       concurrency: this.#shared.terms.isSteady ? 1 : dice.pick([1, 2, 4]),
       backoff: this.#shared.terms.backoffMs,
+      signal,
+      timeout: this.#shared.terms.timeoutMs,
     });
   }
 
@@ -273,6 +290,11 @@ export class LaneCaller implements Rounds {
     await process.sleep(dice.between(0, isSteady ? 60 : dice.pick([5, 50, 200, 1_200])));
     const { id, token } = delivery;
     const value: Settled = { id };
+    if (!scene.isEnding && this.#shared.terms.timeoutMs !== undefined && dice.chance(0.05)) {
+      recorder.begin("nack", name, { token, value }).info("by hanging");
+      while (!this.#caller.isOver && !delivery.signal.aborted) await process.sleep(hangMs);
+      throw new JobFailed(delivery.body);
+    }
     if (!scene.isEnding && dice.chance(0.15)) {
       recorder.begin("nack", name, { token, value }).info("by throwing");
       throw new JobFailed(delivery.body);

@@ -118,4 +118,15 @@ export const laneCanaries: readonly Canary[] = [
       to: "",
     },
   },
+  {
+    rule: "N10",
+    what: "what nobody has seen has failed",
+    seed: 20,
+    isWide: true,
+    change: {
+      file: "queues/delivery.ts",
+      from: "delayMs: 0, isAttempt: false, reason: undefined }",
+      to: 'delayMs: 0, isAttempt: true, reason: "unseen" }',
+    },
+  },
 ];

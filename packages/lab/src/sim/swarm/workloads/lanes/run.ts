@@ -1,11 +1,12 @@
 /** What a run of lanes draws for itself, and what its callers share. */
-import type { Lanes } from "holdfast";
+import type { Lanes, LanesOptions } from "holdfast";
 import type { Dice } from "../../../../chance/dice.js";
 import type { LaneRate, WhenFailed } from "../../../../history/lane-rules.js";
 import type { Caller, Scene } from "../../workload.js";
 import { patience } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
+import type { OperatingTerms } from "../operating.js";
 import { LanesView } from "./view.js";
 
 export const name = "orders";
@@ -13,7 +14,7 @@ const few = ["a", "b", "c d", "%"];
 /** Most of them have one message at a time, which waits for its turn beside lanes that have more. */
 const many = [...few, ...Array.from({ length: 20 }, (_, place) => `lane:${place}`)];
 
-export interface LaneTerms {
+export interface LaneTerms extends OperatingTerms {
   readonly inFlight: number;
   readonly whenFailed: WhenFailed;
   readonly deadlineMs: number;
@@ -23,6 +24,11 @@ export interface LaneTerms {
   readonly rate: LaneRate | null;
   /** No fault, and nobody pauses or gives back what nobody has seen. */
   readonly isSteady: boolean;
+  /** What else the lanes are made with. */
+  readonly more: Pick<LanesOptions, "maxLength" | "keepDead" | "keepResults" | "maxBytes">;
+  readonly timeoutMs: number | undefined;
+  /** What a lane may be given as its own `inFlight`; none: it is given none. */
+  readonly limits: readonly number[];
 }
 
 export interface Shared {
@@ -57,6 +63,7 @@ export function drawRun(scene: Scene): Shared {
     usesPause: dice.chance(0.2) && !isSteady,
     isSteady,
     rate: isSteady ? null : drawRate(dice, scene.plan.faults.length === 0),
+    ...drawMore(scene, isSteady),
   };
   const view = new LanesView(scene.node, name);
   return {
@@ -72,8 +79,33 @@ export function drawRun(scene: Scene): Shared {
   };
 }
 
+const none = { more: {}, timeoutMs: undefined, clears: false, redrives: false, limits: [] };
+
+function drawMore({ world, isWide }: Scene, isSteady: boolean): Pick<LaneTerms, keyof typeof none> {
+  if (!isWide || isSteady) return none;
+  const dice = world.dice("options of lanes");
+  return {
+    more: {
+      ...(dice.chance(0.2) && { maxLength: dice.pick([1, 6, 20]) }),
+      ...(dice.chance(0.2) && { keepDead: dice.pick([0, 1, 50]) }),
+      ...(dice.chance(0.2) && { keepResults: dice.pick(["1s", "1m"] as const) }),
+      ...(dice.chance(0.2) && { maxBytes: 1_000 }),
+    },
+    timeoutMs: dice.chance(0.2) ? dice.pick([200, 600]) : undefined,
+    clears: dice.chance(0.2),
+    redrives: dice.chance(0.3),
+    limits: dice.chance(0.2) ? [1, 2, 3] : [],
+  };
+}
+
+/** Of one lane, whatever it was given. */
+export function mostInFlight({ inFlight, limits }: Pick<LaneTerms, "inFlight" | "limits">): number {
+  return Math.max(inFlight, ...limits);
+}
+
 export function lanesOf({ hf }: Caller, { terms }: Shared): Lanes<string, string> {
-  const { inFlight, whenFailed, maxAttempts, deadlineMs, rate } = terms;
+  const { inFlight, whenFailed, maxAttempts, deadlineMs, rate, more } = terms;
   const limit = rate ? { max: rate.max, per: rate.perMs } : undefined;
-  return hf.lanes<string, string>(name, { inFlight, whenFailed, maxAttempts, limit, deadline: deadlineMs });
+  const options = { inFlight, whenFailed, maxAttempts, limit, deadline: deadlineMs, ...more };
+  return hf.lanes<string, string>(name, options);
 }

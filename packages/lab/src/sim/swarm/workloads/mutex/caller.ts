@@ -13,6 +13,7 @@ import {
   type MutexOptions,
   NoQuorumError,
   type ReleaseResult,
+  ServerError,
 } from "holdfast";
 import type { Dice } from "../../../../chance/dice.js";
 import type { Recorder } from "../../../../history/recorder.js";
@@ -220,6 +221,7 @@ export class LockCaller implements Rounds {
     const timed = new Timed(scene, process, `acquire of "${lock}"`, timeoutMs);
     const asked = beliefs.ask(lock, process);
     this.isAsking = true;
+    const sinceMs = scene.world.nowMs;
     try {
       const lease = await call(timed);
       if (!lease) {
@@ -231,6 +233,7 @@ export class LockCaller implements Rounds {
       return lease;
     } catch (error) {
       const code = this.#codeOf(error, lock);
+      if (error instanceof ServerError) this.#caller.judgeRefusal(error, `acquire of "${lock}"`, { sinceMs });
       if (error instanceof AcquireTimeoutError) timed.timedOut();
       if (hadNoEffect(error)) pending.fail(code);
       else pending.info(code);

@@ -145,6 +145,10 @@ export class NodeWatch {
     }
     if (!first || !this.#isSound(first.process)) return;
     const knowsMs = first.ttlMs * beatShare + soonMs;
+    const isFree = look.idleSinceMs !== null && atMs - Math.max(look.idleSinceMs, first.sinceMs) > soonMs;
+    // Whoever leaves the head of a line that is free wakes the next.
+    if (this.#scene.isWide && isFree)
+      this.#scene.fail("W1", `${first.process} is first in line for "${lock}", which is free`);
     if (atMs - first.sinceMs < knowsMs) return;
     if (look.idleSinceMs !== null && atMs - look.idleSinceMs > soonMs)
       this.#scene.fail("W1", `${first.process} is first in line for "${lock}", which is free`);

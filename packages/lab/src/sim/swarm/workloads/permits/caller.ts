@@ -14,6 +14,8 @@ export interface Run {
   /** The number that callers set at run time, at most; null: nobody does. */
   readonly mostPermits: number | null;
   readonly localTurns: number;
+  /** After which a lease ends; null: never. */
+  readonly maxHoldMs: number | null;
 }
 
 const waitsMs = [5, 50, 300, 1_000, 4_000] as const;
@@ -31,6 +33,8 @@ export class PermitCaller implements Rounds {
   readonly #caller: Caller;
   readonly #run: Run;
   readonly kinds: Rounds["kinds"];
+  /** The newest fence that it has had of the semaphore. */
+  #newest = 0n;
 
   constructor(caller: Caller, run: Run) {
     this.#caller = caller;
@@ -107,15 +111,24 @@ export class PermitCaller implements Rounds {
 
   #ask({ noun, permits, waitMs, signal }: Wish): Promise<Lease | null> {
     const { hf, plan } = this.#caller;
-    const wait = { wait: waitMs, ...(signal ? { signal } : {}) };
+    const { dice, scene } = this.#caller;
+    const more =
+      scene.isWide && !scene.isEnding && dice.chance(0.2) ? { unless: () => dice.chance(0.3) } : {};
+    const wait = { wait: waitMs, ...(signal ? { signal } : {}), ...more };
+    const floor = scene.isWide && dice.chance(0.1) ? { floor: this.#newest, owner: {} } : {};
+    const limit = this.#run.maxHoldMs === null ? {} : { maxHold: this.#run.maxHoldMs };
     if (noun === "semaphore") {
       const { permits: most, localTurns } = this.#run;
-      const semaphore = hf.semaphore(this.#run.semaphore, { permits: most, ttl: plan.ttlMs, localTurns });
-      return waitMs === 0 ? semaphore.tryAcquire({ permits }) : semaphore.acquire({ permits, ...wait });
+      const options = { permits: most, ttl: plan.ttlMs, localTurns, ...limit };
+      const semaphore = hf.semaphore(this.#run.semaphore, options);
+      return waitMs === 0
+        ? semaphore.tryAcquire({ permits, ...floor })
+        : semaphore.acquire({ permits, ...wait, ...floor });
     }
-    const lock = hf.rwLock(this.#run.rwLock, { ttl: plan.ttlMs, localTurns: this.#run.localTurns });
+    const { localTurns } = this.#run;
+    const lock = hf.rwLock(this.#run.rwLock, { ttl: plan.ttlMs, localTurns, ...limit });
     const side = permits === 1 ? lock.read() : lock.write();
-    return waitMs === 0 ? side.tryAcquire() : side.acquire(wait);
+    return waitMs === 0 ? side.tryAcquire(floor) : side.acquire({ ...wait, ...floor });
   }
 
   async #acquire(wish: Wish): Promise<Belief | null> {
@@ -130,6 +143,7 @@ export class PermitCaller implements Rounds {
     if (attempt.type !== "ok" || !attempt.value) return null;
     const belief: Belief = { noun, permits, caller: this.#caller, lease: attempt.value };
     this.#run.beliefs.begin(belief);
+    if (noun === "semaphore" && belief.lease.fence > this.#newest) this.#newest = belief.lease.fence;
     return belief;
   }
 

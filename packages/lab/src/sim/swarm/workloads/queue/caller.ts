@@ -5,6 +5,7 @@ import type { Outcome } from "../../../../history/queue-rules.js";
 import { type Caller, type Rounds, round } from "../../workload.js";
 import { callsOfOne, Receiver, type Source } from "../receiver.js";
 import { isRefusal } from "../refusals.js";
+import { otherKinds } from "./others.js";
 import { firstLeaseMs, name, noteGiven, queueOf, type Shared } from "./run.js";
 
 /** By then after the faults everything has come back and is done: a first lease, a deadline, a delay, and the looks. */
@@ -15,6 +16,7 @@ const recently = 12;
 /** Of the deliveries: they are kept for longer than they may be, and acknowledged late. */
 const longShare = 0.06;
 const longMs = 2_500;
+const hangMs = 200;
 
 /** A handler that fails on purpose. */
 class JobFailed extends Error {}
@@ -36,11 +38,13 @@ export class QueueCaller implements Rounds {
       settlingMs: this.#leaseMs,
       receive: (options) => this.#queue.receive(options),
       settle: (delivery) => this.#settle(delivery),
-      consume: () => this.#consume(),
+      consume: (signal) => this.#consume(signal),
       push: () => this.#push(1),
     };
     this.#receiver = new Receiver(caller, source, caller.dice.chance(0.6));
-    this.kinds = shared.terms.isSteady ? this.#steadyKinds() : this.#anyKinds();
+    const settle = (delivery: Delivery<string, string>) => this.#settle(delivery);
+    const others = caller.scene.isWide ? otherKinds(caller, shared, this.#queue, settle) : {};
+    this.kinds = shared.terms.isSteady ? this.#steadyKinds() : { ...this.#anyKinds(), ...others };
   }
 
   #anyKinds(): Rounds["kinds"] {
@@ -139,7 +143,7 @@ export class QueueCaller implements Rounds {
 
   async #push(count: number, more: Pick<Messages, "delayMs" | "dedupe"> = {}): Promise<void> {
     const { delayMs, dedupe } = more;
-    const { view, pushed } = this.#shared;
+    const { pushed } = this.#shared;
     const bodies = Array.from({ length: count }, () => `${this.#caller.name}/${++this.#shared.bodies}`);
     const push = async (): Promise<readonly Pushed[]> => {
       const delay = delayMs === undefined ? {} : { delay: delayMs };
@@ -160,7 +164,8 @@ export class QueueCaller implements Rounds {
       found: (all) => ({ value: sentAs(all), ...this.#mark() }),
     });
     if (done.type === "ok") for (const { id, isNew } of done.value) if (isNew) pushed.push(id);
-    if (done.type === "fail" && done.error instanceof QueueFullError && view.deliverable === 0) return;
+    if (done.type === "info") this.#shared.drops.lose(count);
+    if (done.type === "fail" && done.error instanceof QueueFullError) this.#shared.drops.refused(count);
   }
 
   /** The newest number of the server: whatever it gives out from now on is larger. */
@@ -257,6 +262,8 @@ export class QueueCaller implements Rounds {
     noteGiven(this.#shared);
     const { token, id } = delivery;
     this.#caller.recorder.begin("deliver", name, { token, value: handed(delivery) }).ok();
+    // A reset ends a delivery whose process hears of that later.
+    if (this.#shared.terms.clears) return;
     const others = this.#shared.held.add(id, delivery, this.#caller, this.#shared.view.nowMs);
     if (others.length > 0)
       this.#caller.scene.fail(
@@ -265,20 +272,40 @@ export class QueueCaller implements Rounds {
       );
   }
 
-  #consume(): Consumer {
+  #consume(signal: AbortSignal | undefined): Consumer {
     const { dice } = this.#caller;
-    const { backoffMs } = this.#shared.terms;
+    const { backoffMs, timeoutMs, concurrencies } = this.#shared.terms;
+    this.#shared.handled.hasConsumer ||= !this.#caller.scene.isEnding;
     return this.#queue.consume((delivery) => this.#handle(delivery), {
-      concurrency: dice.pick(this.#shared.terms.concurrencies),
+      concurrency: dice.pick(concurrencies),
       backoff: backoffMs,
+      signal,
+      timeout: timeoutMs,
+      ...(signal && { onFailed: () => this.#failed() }),
     });
+  }
+
+  /** What a program does when it hears of a failure is its own affair. */
+  #failed(): unknown {
+    const { dice } = this.#caller;
+    if (dice.chance(0.1)) throw new JobFailed("onFailed");
+    return dice.chance(0.1) ? new Promise(() => {}) : undefined;
   }
 
   async #handle(delivery: Delivery<string, string>): Promise<string | undefined> {
     const { dice, process, recorder, scene } = this.#caller;
+    const { handled } = this.#shared;
+    handled.firstMs = Math.min(handled.firstMs, scene.world.nowMs);
     this.#delivered(delivery);
     await process.sleep(dice.between(0, dice.pick([5, 50, 200, scene.isEnding ? 50 : 1_200])));
     const { id, token } = delivery;
+    const { timeoutMs } = this.#shared.terms;
+    if (!scene.isEnding && timeoutMs !== undefined && dice.chance(0.05)) {
+      recorder.begin("nack", name, { token, value: { id } satisfies Settled }).info("by hanging");
+      while (!this.#caller.isOver && !delivery.signal.aborted) await process.sleep(hangMs);
+      if (dice.chance(0.5)) while (!this.#caller.isOver) await process.sleep(hangMs);
+      throw new JobFailed(delivery.body);
+    }
     if (!scene.isEnding && dice.chance(0.15)) {
       recorder.begin("nack", name, { token, value: { id } satisfies Settled }).info("by throwing");
       throw new JobFailed(delivery.body);

@@ -164,4 +164,37 @@ export const queueCanaries: readonly Canary[] = [
       to: "  return true\n",
     },
   },
+  {
+    rule: "Q13",
+    what: "what nobody has seen has failed",
+    seed: 58,
+    isWide: true,
+    change: {
+      file: "queues/delivery.ts",
+      from: "delayMs: 0, isAttempt: false, reason: undefined }",
+      to: 'delayMs: 0, isAttempt: true, reason: "unseen" }',
+    },
+  },
+  {
+    rule: "Q14",
+    what: "a full queue drops nothing",
+    seed: 3,
+    isWide: true,
+    change: {
+      file: "queues/lua/push.lua",
+      from: "local most = drops and room",
+      to: "local most = not drops and room",
+    },
+  },
+  {
+    rule: "Q15",
+    what: "no handler begins whose delivery was extended before",
+    seed: 53,
+    isWide: true,
+    change: {
+      file: "queues/consumer.ts",
+      from: "if (run.isOver || !run.delivery.isLive) {",
+      to: "if (true) {",
+    },
+  },
 ];

@@ -4,6 +4,8 @@ import type { Caller, Scene } from "../../workload.js";
 import { patience, sleeps } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
+import type { OperatingTerms } from "../operating.js";
+import { Drops } from "./drops.js";
 import { FirstLeases } from "./first-leases.js";
 import { QueueView } from "./view.js";
 
@@ -12,7 +14,7 @@ export const name = "jobs";
 /** Of a delivery that nobody has extended yet. */
 export const firstLeaseMs = 3_000;
 
-export interface QueueTerms {
+export interface QueueTerms extends OperatingTerms {
   readonly order: "fifo" | "lifo";
   readonly deadlineMs: number;
   readonly maxAttempts: number;
@@ -24,6 +26,10 @@ export interface QueueTerms {
   readonly usesPause: boolean;
   /** Nothing is given back but by a nack, so the order of the deliveries is that of the numbers. */
   readonly isSteady: boolean;
+  /** What else the queue is made with. */
+  readonly more: Pick<QueueOptions, "whenFull" | "keepDead" | "keepResults" | "maxBytes">;
+  /** After which a handler has failed; undefined: as by default. */
+  readonly timeoutMs: number | undefined;
 }
 
 export interface Shared {
@@ -34,8 +40,10 @@ export interface Shared {
   readonly held: Held;
   readonly demand: Demand;
   readonly firstLeases: FirstLeases;
+  readonly drops: Drops;
   /** Of each message, the tokens with which the server was seen to give it to a process. In steady runs. */
   readonly given: Map<string, Set<bigint>>;
+  readonly handled: { hasConsumer: boolean; firstMs: number };
   /** Ids that pushes have said, the newest last. */
   readonly pushed: string[];
   /** Deliveries that a program had, and settled. */
@@ -57,6 +65,7 @@ export function drawRun(scene: Scene): Shared {
     usesPop: dice.chance(0.4) && !isSteady,
     usesPause: dice.chance(0.2) && !isSteady,
     isSteady,
+    ...drawMore(scene, isSteady),
   };
   const view = new QueueView(scene.node, name);
   return {
@@ -66,16 +75,44 @@ export function drawRun(scene: Scene): Shared {
     held: new Held(),
     demand: new Demand(scene, { rule: "Q9", idle: () => view.idle }),
     firstLeases: new FirstLeases(scene, view),
+    drops: new Drops(scene, view, {
+      maxLength: terms.maxLength,
+      dropsOldest: terms.more.whenFull === "drop-oldest",
+    }),
     given: new Map(),
+    handled: { hasConsumer: false, firstMs: Number.POSITIVE_INFINITY },
     pushed: [],
     done: 0,
     bodies: 0,
   };
 }
 
+const none = { more: {}, timeoutMs: undefined, clears: false, redrives: false } as const;
+
+function drawMore(
+  { world, isWide }: Scene,
+  isSteady: boolean,
+): Pick<QueueTerms, keyof typeof none> & Partial<QueueTerms> {
+  if (!isWide || isSteady) return none;
+  const dice = world.dice("options of queues");
+  const isFull = dice.chance(0.25);
+  return {
+    ...(isFull && { maxLength: dice.pick([1, 2, 6]) }),
+    more: {
+      ...(isFull && dice.chance(0.6) && { whenFull: "drop-oldest" as const }),
+      ...(dice.chance(0.2) && { keepDead: dice.pick([0, 1, 50]) }),
+      ...(dice.chance(0.2) && { keepResults: dice.pick(["1s", "1m"] as const) }),
+      ...(dice.chance(0.2) && { maxBytes: 1_000 }),
+    },
+    timeoutMs: dice.chance(0.2) ? dice.pick([200, 600]) : undefined,
+    clears: dice.chance(0.2),
+    redrives: dice.chance(0.3),
+  };
+}
+
 export function queueOf({ hf }: Caller, { terms }: Shared): Queue<string, string> {
-  const { order, deadlineMs, maxAttempts, maxLength } = terms;
-  const options: QueueOptions = { order, deadline: deadlineMs, maxAttempts, maxLength };
+  const { order, deadlineMs, maxAttempts, maxLength, more } = terms;
+  const options: QueueOptions = { order, deadline: deadlineMs, maxAttempts, maxLength, ...more };
   return hf.queue<string, string>(name, options);
 }
 

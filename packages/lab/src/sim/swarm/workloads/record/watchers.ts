@@ -28,7 +28,7 @@ export class Watchers {
     this.#all.add(watching);
     for (;;) {
       try {
-        for await (const change of record.watch()) watching.seen = versionOf(change);
+        for await (const change of record.watch(this.#options(process))) watching.seen = versionOf(change);
       } catch (error) {
         if (error instanceof ClosedError) break;
       }
@@ -37,6 +37,15 @@ export class Watchers {
       watching.sinceMs = process.nowMs;
     }
     this.#all.delete(watching);
+  }
+
+  /** Some end, and begin again. */
+  #options(process: Process): { readonly signal?: AbortSignal } {
+    const dice = this.#scene.world.dice(`watch of ${process.name} at ${process.nowMs}`);
+    if (!this.#scene.isWide || dice.chance(0.8)) return {};
+    const stop = new AbortController();
+    process.after(dice.between(0, 1_000), () => stop.abort());
+    return { signal: stop.signal };
   }
 
   /** V5: for that time nobody has written, and no fault was left. */

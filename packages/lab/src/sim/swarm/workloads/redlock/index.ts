@@ -1,7 +1,14 @@
 /** The mutex over several nodes under faults: the rules of the mutex on one node, and those that a majority adds. */
 
 import { quorumKinds } from "../../faults/kinds.js";
-import type { Caller, EvictedKeys, Rounds, Work, Workload } from "../../workload.js";
+import {
+  type Caller,
+  type EvictedKeys,
+  type Rounds,
+  round,
+  type Work,
+  type Workload,
+} from "../../workload.js";
 import { Beliefs } from "../mutex/beliefs.js";
 import { LockCaller, settleMs } from "../mutex/caller.js";
 import { judge } from "../mutex/judge.js";
@@ -138,13 +145,37 @@ function roundsOf(scene: QuorumScene, caller: Caller, { joined, tokens }: Joined
     };
     return [name, { ...kind, run }];
   });
+  const others = scene.isWide ? otherKinds(scene, caller) : {};
   return {
-    kinds: Object.fromEntries(kinds),
+    kinds: { ...Object.fromEntries(kinds), ...others },
     async last() {
       await joined.last();
       const isFirst = caller.name === `${scene.plan.processes[0]?.name}.1`;
       if (isFirst && !caller.isClosing) await judgeComeback(scene, caller);
     },
+  };
+}
+
+/** It asks who votes, and takes all locks at once. */
+function otherKinds({ plan }: QuorumScene, { redlock, process, plan: { ttlMs } }: Caller): Rounds["kinds"] {
+  return {
+    votes: round(async () => {
+      await redlock.nodes();
+      const lease = await redlock
+        .mutex("asked", { ttl: ttlMs })
+        .tryAcquire()
+        .catch(() => null);
+      if (!lease) return;
+      await redlock.votes(lease);
+      await lease.release();
+    }, 1),
+    all: round(async () => {
+      const names = ["together", ...plan.locks].slice(0, 2);
+      const all = redlock.multiLock(names.map((name) => redlock.mutex(name, { ttl: ttlMs })));
+      const taken = await all.acquire({ wait: 100 }).catch(() => null);
+      await process.sleep(5);
+      await taken?.release();
+    }, 0.3),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Soundness: whether anything has touched a node, a process, or the network between them for a while. */
 import type { Node } from "../../../node.js";
 import type { Process } from "../../../process.js";
+import { slowNetwork } from "../../faults/network.js";
 import type { Fault } from "../../plan.js";
 import { planned } from "../../scene.js";
 import type { LockScene } from "../mutex/plan.js";
@@ -60,7 +61,7 @@ export class Soundness {
   }
 
   wasNode({ name }: Node, times: Times): boolean {
-    return this.#isQuiet(times, ({ target }) => target === name);
+    return this.#isQuiet(times, ({ kind, target }) => target === name || kind === slowNetwork.kind);
   }
 
   /** @param process of the plan */
