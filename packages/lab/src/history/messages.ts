@@ -70,6 +70,8 @@ export interface MessageFacts {
   readonly endMs: number;
   /** How many messages may have been deleted because there were too many. @default none */
   readonly dropped?: number;
+  /** Whether what is dead was seen is judged. @default false */
+  readonly judgesSeen?: boolean;
   /** How many dead letters are kept. @default all */
   readonly keptDead?: number;
 }

@@ -7,6 +7,7 @@ import { checkQueue, type QueueFacts } from "../../src/history/queue-rules.ts";
 const never = (): boolean => false;
 const facts: QueueFacts = {
   ...{ endMs: 10_000, order: "fifo", maxAttempts: 3, wasLost: never, wasClockSet: never },
+  judgesSeen: true,
   dueMs: (readyMs) => readyMs + 100,
 };
 let seq = 0;

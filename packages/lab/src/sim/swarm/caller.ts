@@ -25,6 +25,9 @@ const longWaitMs = 1_000;
 /** A refusal by the server is doubtful as well: the client may have sent again what had been carried out. */
 const doubtful = [IndeterminateError, ClosedError, ServerError];
 
+/** The reason of a program that does not wait any more. */
+export const givenUp = new Error("the program gives it up");
+
 function isDoubtful(error: unknown): boolean {
   return doubtful.some((one) => error instanceof one);
 }
@@ -44,7 +47,7 @@ export interface AttemptOptions<Value> {
   readonly waitMs?: number;
   /** The reason with which the caller aborts the call: a rejection with it is no failure. */
   readonly reason?: unknown;
-  /** With which the caller aborts the call, which settles soon after (P3). */
+  /** By which the caller gives the call up, which settles soon after (P3). */
   readonly signal?: AbortSignal | undefined;
   /** Written down when the call begins. */
   readonly details?: Details;
@@ -106,6 +109,20 @@ export class Caller {
     return this.scene.isEnding || this.isClosing;
   }
 
+  /** By which the program gives a call up after that time; null: it never does. */
+  givesUpAfter(afterMs: number | null): AbortSignal {
+    const stop = new AbortController();
+    if (afterMs !== null) this.process.after(afterMs, () => stop.abort(givenUp));
+    return stop.signal;
+  }
+
+  /** For a stream: in wide plans some end before their process does. */
+  endOfStream(): AbortSignal {
+    const { world, isWide } = this.scene;
+    const dice = world.dice(`stream of ${this.name} at ${this.process.nowMs}`);
+    return this.givesUpAfter(isWide && dice.chance(0.2) ? dice.between(0, 1_000) : null);
+  }
+
   /** Works until the faults are over, and then does its last round. */
   async work(rounds: Rounds): Promise<void> {
     const { world, plan } = this.scene;
@@ -164,7 +181,8 @@ export class Caller {
       if (waitMs !== undefined && value === null) timed.timedOut(waitMs);
       return { type: "ok", value, operation: pending.ok(found?.(value)) };
     } catch (error) {
-      const isAborted = reason !== undefined && error === reason;
+      const why: unknown = reason ?? signal?.reason;
+      const isAborted = why !== undefined && error === why;
       const code = isAborted ? "aborted" : this.#codeOf(error, `${f} of "${key}"`);
       if (error instanceof ServerError)
         this.judgeRefusal(error, `${f} of "${key}"`, { sinceMs, monoMs, waitMs });

@@ -10,7 +10,7 @@ import type { Draw, Plan } from "./plan.js";
 import type { Rounds } from "./rounds.js";
 import type { EvictedKeys, Scene } from "./scene.js";
 
-export type { Caller } from "./caller.js";
+export { type Caller, givenUp } from "./caller.js";
 export { type Rounds, round } from "./rounds.js";
 export type { EvictedKeys, Scene } from "./scene.js";
 

@@ -1,7 +1,15 @@
 /** The election: callers lead one after the other, hand over, write under their term, and others observe. */
 import type { CampaignOptions, Election, ElectionOptions, Holdfast, Leadership, Successor } from "holdfast";
 import type { Process } from "../../process.js";
-import { type Caller, type Rounds, round, type Scene, type Work, type Workload } from "../workload.js";
+import {
+  type Caller,
+  givenUp,
+  type Rounds,
+  round,
+  type Scene,
+  type Work,
+  type Workload,
+} from "../workload.js";
 import { type Campaign, termCounter } from "./election/incr.js";
 import { Observers } from "./election/observers.js";
 import { type Reign, Reigns } from "./election/reigns.js";
@@ -16,7 +24,6 @@ const unfenced = "leaders write without their term";
 const settleMs = 11_000;
 /** By then the signal of a leadership that is over has been looked at. */
 const toldMs = 150;
-const givenUp = new Error("the program does not stand any more");
 /** By then an observer has looked again whatever it has heard. */
 const observedMs = 8_000;
 /** The share of runs in which observers are given that time. */
@@ -169,9 +176,8 @@ class Politician implements Rounds {
 
   /** Stands with another value, and does not wait for long. */
   async #giveUp(afterMs: number): Promise<void> {
-    const stop = new AbortController();
-    this.#caller.process.after(afterMs, () => stop.abort(givenUp));
-    const more = { value: `${this.#caller.name} for once`, signal: stop.signal };
+    const signal = this.#caller.givesUpAfter(afterMs);
+    const more = { value: `${this.#caller.name} for once`, signal };
     const leadership = await this.#campaign(1_000, more);
     if (leadership) await this.#resign(this.#run.reigns.begin(this.#caller, leadership));
   }

@@ -71,6 +71,7 @@ function factsOf({ scene, terms }: Shared, endMs: number): LaneFacts {
   return {
     ...terms,
     inFlight: mostInFlight(terms),
+    judgesSeen: scene.isWide,
     ...(keepDead < many && { keptDead: keepDead }),
     endMs,
     // A lane that fell back to an older copy gives numbers again, which are then of other messages.

@@ -3,7 +3,15 @@ import { AcquireTimeoutError, type Lease, OnceFailedError } from "holdfast";
 import { checkAnswers, checkFences, checkOneRun } from "../../../history/once-rules.js";
 import type { Attempt } from "../caller.js";
 import { lifeOf, planned } from "../scene.js";
-import { type Caller, type Rounds, round, type Scene, type Work, type Workload } from "../workload.js";
+import {
+  type Caller,
+  givenUp,
+  type Rounds,
+  round,
+  type Scene,
+  type Work,
+  type Workload,
+} from "../workload.js";
 
 const keep = "30d";
 const ownNumbers = "each process numbers its runs itself";
@@ -15,7 +23,6 @@ const shortWorkMs = 150;
 /** How soon every key has an answer when the faults are over: work may fail a few times before. */
 const settleMs = 11_000;
 const againMs = 100;
-const givenUp = new Error("the program does not wait any more");
 /** Requests of one call, one after the other, and their retries. */
 const callsOfOnce = 10;
 
@@ -162,12 +169,10 @@ class Worker implements Rounds {
     return {
       "give up": round(
         (afterMs: number) => {
-          const stop = new AbortController();
-          this.#caller.process.after(afterMs, () => stop.abort(givenUp));
           const key = `slot ${this.#slot}`;
           // A run that its caller gives up is no outcome: another one runs.
           this.#shared.closed.add(key);
-          return this.#ask(key, patientMs, stop.signal);
+          return this.#ask(key, patientMs, this.#caller.givesUpAfter(afterMs));
         },
         0.5,
         (dice) => [dice.pick([0, 1, 50, 500])],

@@ -109,6 +109,7 @@ function factsOf({ scene, terms, given, drops }: Shared, endMs: number): QueueFa
     tokensOf: (id) => [...(given.get(id) ?? [])],
     maxAttempts: terms.maxAttempts,
     dropped: drops.count,
+    judgesSeen: scene.isWide,
     ...(keepDead < many && { keptDead: keepDead }),
     ...(terms.more.keepResults === "1s" && { keptMs: 1_000 }),
     wasLost: (fromMs, toMs) => scene.wasLost(fromMs, toMs),

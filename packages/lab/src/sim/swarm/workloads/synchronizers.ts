@@ -19,12 +19,10 @@ import {
   type Work,
   type Workload,
 } from "../workload.js";
-import { type Laps, otherKinds } from "./synchronizers/others.js";
+import { type Laps, otherKinds, size } from "./synchronizers/others.js";
 
 const event = "door";
 const barrier = "step";
-/** A latch opens after so many counts, and a barrier trips with so many parties. */
-const size = 2;
 /** In calm nothing is lost, so messages alone must be quick. */
 const quickMs = 500;
 /** After faults a connection may have to be found out to be dead. */

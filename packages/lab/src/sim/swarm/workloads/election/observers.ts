@@ -22,12 +22,13 @@ export class Observers {
   }
 
   /** Observes until the caller's Holdfast is closed. */
-  async follow({ name, process }: Caller, election: Pick<Election<string>, "observe">): Promise<void> {
+  async follow(caller: Caller, election: Pick<Election<string>, "observe">): Promise<void> {
+    const { name, process } = caller;
     const observer: Observer = { name, process, sinceMs: process.nowMs, seen: undefined };
     this.#all.add(observer);
     for (;;) {
       try {
-        for await (const leader of election.observe(this.#options(process))) observer.seen = leader;
+        for await (const leader of election.observe({ signal: caller.endOfStream() })) observer.seen = leader;
       } catch (error) {
         if (error instanceof ClosedError) break;
       }
@@ -36,15 +37,6 @@ export class Observers {
       observer.sinceMs = process.nowMs;
     }
     this.#all.delete(observer);
-  }
-
-  /** Some end, and begin again. */
-  #options(process: Process): { readonly signal?: AbortSignal } {
-    const dice = this.#scene.world.dice(`observation of ${process.name} at ${process.nowMs}`);
-    if (!this.#scene.isWide || dice.chance(0.8)) return {};
-    const stop = new AbortController();
-    process.after(dice.between(0, 1_000), () => stop.abort());
-    return { signal: stop.signal };
   }
 
   /** E4: somebody has led for that time, and no fault was left. */

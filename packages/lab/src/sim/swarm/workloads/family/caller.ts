@@ -4,7 +4,7 @@ import { DeadlockError, type Lease, type LeaseHandle, type MultiLockPart, type S
 import type { Dice } from "../../../../chance/dice.js";
 import { type Caller, type Rounds, round, type Scene } from "../../workload.js";
 import type { Actor, Holding, Ledger, Part } from "./ledger.js";
-import { Several } from "./several.js";
+import { longestHoldMs, Several } from "./several.js";
 
 const total = { mutex: 1, semaphore: 2, rwlock: 1_000_000_000 } as const;
 /** The locks of a run. */
@@ -40,7 +40,6 @@ interface Hand {
 }
 
 const waitsMs = [50, 400, 1_500, 4_000] as const;
-const longestHoldMs = 60;
 /** Longer than all circles of all callers, one after the other. */
 export const lastMs = 15_000;
 

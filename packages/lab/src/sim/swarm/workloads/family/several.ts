@@ -5,8 +5,8 @@ import type { Caller, Scene } from "../../workload.js";
 import { keysOf } from "../mutex/node-state.js";
 import type { Actor, Ledger, Part } from "./ledger.js";
 
-const givenUp = new Error("the program does not wait any more");
-const longestHoldMs = 60;
+/** How long a program of a run holds what it has, at most. */
+export const longestHoldMs = 60;
 
 interface Run {
   readonly scene: Scene;
@@ -41,7 +41,7 @@ export class Several {
       "acquire all",
       parts.map(({ name }) => name).join("+"),
       () => (waitMs === 0 ? multi.tryAcquire(options) : multi.acquire({ ...options, ...more, wait: waitMs })),
-      { withinMs: waitMs + 4 * this.#caller.plan.callTimeoutMs, signal: more.signal, reason: givenUp },
+      { withinMs: waitMs + 4 * this.#caller.plan.callTimeoutMs, signal: more.signal },
     );
     ledger.end(wait);
     if (attempt.type !== "ok") this.#judgeError(actor, attempt.error);
@@ -123,12 +123,10 @@ export class Several {
 
   /** Some give up, and some need it no longer. */
   #moreOf(waitMs: number): Pick<MultiUnlessOptions, "signal" | "unless"> {
-    const { dice, process } = this.#caller;
+    const { dice } = this.#caller;
     if (dice.chance(0.2)) return { unless: () => dice.chance(0.3) };
     if (waitMs === 0 || dice.chance(0.6)) return {};
-    const stop = new AbortController();
-    process.after(dice.between(0, dice.pick([5, 300])), () => stop.abort(givenUp));
-    return { signal: stop.signal };
+    return { signal: this.#caller.givesUpAfter(dice.between(0, dice.pick([5, 300]))) };
   }
 
   #pause(): Promise<void> {

@@ -170,10 +170,7 @@ export class LaneCaller implements Rounds {
     const id = this.#shared.tickets.at(-dice.whole(1, recently));
     if (id === undefined || this.#watching.size >= mostWatches || this.#watching.has(id)) return;
     this.#watching.add(id);
-    const stop = new AbortController();
-    if (this.#caller.scene.isWide && dice.chance(0.3))
-      process.after(dice.between(0, 400), () => stop.abort());
-    const { signal } = stop;
+    const signal = this.#caller.endOfStream();
     process.run(async () => {
       try {
         for await (const { state, ahead, outcome } of this.#lanes.watch(id, {

@@ -6,12 +6,11 @@ import { callsOfOne } from "../receiver.js";
 import { name, type Shared } from "./run.js";
 
 const all = { all: true } as const;
-const givenUp = new Error("the program does not wait any more");
 const longMs = 1_000;
 
 export function otherKinds(caller: Caller, shared: Shared, lanes: Lanes<string, string>): Rounds["kinds"] {
   const { names, terms, tickets } = shared;
-  const { dice, plan, process } = caller;
+  const { dice, plan } = caller;
   const [one = "a"] = names;
   const list = async (): Promise<number> => {
     let count = 0;
@@ -47,11 +46,10 @@ export function otherKinds(caller: Caller, shared: Shared, lanes: Lanes<string, 
       async (waitMs: number, giveUpMs: number | null) => {
         const ticket = tickets.at(-1);
         if (ticket === undefined) return;
-        const stop = new AbortController();
-        if (giveUpMs !== null) process.after(giveUpMs, () => stop.abort(givenUp));
-        const wait = () => lanes.result(ticket, { wait: waitMs, signal: stop.signal });
+        const signal = caller.givesUpAfter(giveUpMs);
+        const wait = () => lanes.result(ticket, { wait: waitMs, signal });
         const withinMs = waitMs + callsOfOne * plan.callTimeoutMs;
-        await caller.attempt("result", name, wait, { waitMs, withinMs, reason: givenUp });
+        await caller.attempt("result", name, wait, { waitMs, withinMs, signal });
       },
       1,
       (drawn) => [drawn.pick([0, 300, longMs]), drawn.pick([null, null, 20])],

@@ -1,12 +1,11 @@
 /** Rounds of a queue that not every run has: its operator's, several pushes of one turn, and waits that are given up. */
 import { type Delivery, type Queue, QueueFullError } from "holdfast";
 import type { Pushed as Messages } from "../../../../history/messages.js";
-import { type Caller, type Rounds, round } from "../../workload.js";
+import { type Caller, givenUp, type Rounds, round } from "../../workload.js";
 import { operatingKinds } from "../operating.js";
 import { callsOfOne } from "../receiver.js";
 import { name, type Shared } from "./run.js";
 
-const givenUp = new Error("the program does not wait any more");
 const longMs = 1_000;
 
 export function otherKinds(
@@ -82,11 +81,9 @@ async function giveUp(
   queue: Queue<string, string>,
   afterMs: number,
 ): Promise<void> {
-  const { process, plan, dice } = caller;
+  const { plan, dice } = caller;
   const id = shared.pushed.at(-1);
-  const stop = new AbortController();
-  process.after(afterMs, () => stop.abort(givenUp));
-  const options = { wait: longMs, signal: stop.signal };
+  const options = { wait: longMs, signal: caller.givesUpAfter(afterMs) };
   const withinMs = longMs + callsOfOne * plan.callTimeoutMs + 3_000;
   const more = { waitMs: longMs, withinMs, reason: givenUp };
   if (id !== undefined && dice.chance(0.5)) {

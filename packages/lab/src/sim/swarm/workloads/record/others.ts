@@ -7,7 +7,6 @@ import { type Caller, type Rounds, round, type Scene } from "../../workload.js";
 
 const tag = "pair";
 const pair = ["left", "right"] as const;
-const givenUp = new Error("the program gives the update up");
 
 export function otherKinds(caller: Caller, chain: VersionedRecord<Linked>): Rounds["kinds"] {
   return {
@@ -81,13 +80,11 @@ async function nest(caller: Caller, chain: VersionedRecord<Linked>): Promise<voi
 }
 
 async function giveUp(caller: Caller, chain: VersionedRecord<Linked>, afterMs: number): Promise<void> {
-  const { process } = caller;
-  const stop = new AbortController();
-  process.after(afterMs, () => stop.abort(givenUp));
+  const signal = caller.givesUpAfter(afterMs);
   const hang = (): Promise<undefined> => new Promise(() => {});
-  await caller.attempt("give up", chain.name, () => chain.update(hang, { signal: stop.signal }), {
+  await caller.attempt("give up", chain.name, () => chain.update(hang, { signal }), {
     withinMs: caller.plan.callTimeoutMs * 10 + 11_000,
-    reason: givenUp,
+    signal,
   });
 }
 

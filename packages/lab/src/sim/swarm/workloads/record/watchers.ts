@@ -23,12 +23,14 @@ export class Watchers {
   }
 
   /** Watches until the caller's Holdfast is closed. */
-  async follow<Value>({ name, process }: Caller, record: VersionedRecord<Value>): Promise<void> {
+  async follow<Value>(caller: Caller, record: VersionedRecord<Value>): Promise<void> {
+    const { name, process } = caller;
     const watching: Watching = { name, process, sinceMs: process.nowMs, seen: null };
     this.#all.add(watching);
     for (;;) {
       try {
-        for await (const change of record.watch(this.#options(process))) watching.seen = versionOf(change);
+        for await (const change of record.watch({ signal: caller.endOfStream() }))
+          watching.seen = versionOf(change);
       } catch (error) {
         if (error instanceof ClosedError) break;
       }
@@ -37,15 +39,6 @@ export class Watchers {
       watching.sinceMs = process.nowMs;
     }
     this.#all.delete(watching);
-  }
-
-  /** Some end, and begin again. */
-  #options(process: Process): { readonly signal?: AbortSignal } {
-    const dice = this.#scene.world.dice(`watch of ${process.name} at ${process.nowMs}`);
-    if (!this.#scene.isWide || dice.chance(0.8)) return {};
-    const stop = new AbortController();
-    process.after(dice.between(0, 1_000), () => stop.abort());
-    return { signal: stop.signal };
   }
 
   /** V5: for that time nobody has written, and no fault was left. */

@@ -2,8 +2,6 @@
 import type { Heard } from "holdfast";
 import { type Caller, type Rounds, round } from "../../workload.js";
 
-const givenUp = new Error("the program does not wait any more");
-
 interface Names {
   readonly names: readonly [string, string];
   readonly fresh: string;
@@ -62,17 +60,16 @@ function others(caller: Caller, { names, fresh }: Names, hear: Hear): Rounds["ki
         for (let heard = done.value.take(); heard; heard = done.value.take())
           hear(`${caller.name} listening for a while`, heard);
         if (done.value.dropped < 0) caller.scene.fail("error", "a listener has dropped fewer than none");
-        stop.abort(givenUp);
+        stop.abort();
       },
       1,
       (dice) => [dice.pick([null, "*", "b"]), dice.pick([1, 100]), dice.pick([0, 50, 300])],
     ),
     "give up": round(
       async (name: string, afterMs: number) => {
-        const stop = new AbortController();
-        process.after(afterMs, () => stop.abort(givenUp));
-        const wait = () => hf.signal<string>(name).wait({ wait: 1_000, signal: stop.signal });
-        const more = { reason: givenUp, waitMs: 1_000, withinMs: withinMs(1_000) };
+        const signal = caller.givesUpAfter(afterMs);
+        const wait = () => hf.signal<string>(name).wait({ wait: 1_000, signal });
+        const more = { signal, waitMs: 1_000, withinMs: withinMs(1_000) };
         const done = await caller.attempt("wait", name, wait, more);
         if (done.type === "ok") hear(caller.name, done.value);
       },

@@ -1,9 +1,9 @@
 /** Rounds of events, latches and barriers that begin again, are short-lived, carry data, and are deleted. */
 import type { Barrier, Latch, SharedEvent } from "holdfast";
-import { type Caller, type Rounds, round } from "../../workload.js";
+import { type Caller, givenUp, type Rounds, round } from "../../workload.js";
 
-const size = 2;
-const givenUp = new Error("the program does not wait any more");
+/** A latch opens after so many counts, and a barrier trips with so many parties. */
+export const size = 2;
 
 /** What the callers of a run know of each other. */
 export interface Laps {
@@ -52,12 +52,11 @@ class Others {
     const { dice } = this.#caller;
     const found = ({ version }: { readonly version: bigint }) => ({ token: version });
     await this.#caller.attempt("set", this.#event.name, () => this.#event.set(), { found });
-    const stop = new AbortController();
-    if (dice.chance(0.3)) this.#caller.process.after(dice.between(0, 50), () => stop.abort(givenUp));
-    const wait = () => this.#event.wait({ wait: 200, signal: stop.signal });
+    const signal = this.#caller.givesUpAfter(dice.chance(0.3) ? dice.between(0, 50) : null);
+    const wait = () => this.#event.wait({ wait: 200, signal });
     const { callTimeoutMs } = this.#caller.plan;
     await this.#caller.attempt("wait in vain", this.#event.name, wait, {
-      reason: givenUp,
+      signal,
       waitMs: 200,
       withinMs: 200 + callTimeoutMs,
     });
@@ -98,10 +97,9 @@ class Others {
   }
 
   async meet(waitMs: number, giveUpMs: number | null): Promise<void> {
-    const { scene, name, process, plan } = this.#caller;
-    const stop = new AbortController();
-    if (giveUpMs !== null) process.after(giveUpMs, () => stop.abort(givenUp));
-    const wait = () => this.#barrier.wait({ wait: waitMs, data: name, signal: stop.signal });
+    const { scene, name, plan } = this.#caller;
+    const signal = this.#caller.givesUpAfter(giveUpMs);
+    const wait = () => this.#barrier.wait({ wait: waitMs, data: name, signal });
     const withinMs = waitMs + plan.callTimeoutMs * (waitMs === 0 ? 2 : 1);
     const done = await this.#caller.attempt("meet", this.#barrier.name, wait, {
       reason: givenUp,
