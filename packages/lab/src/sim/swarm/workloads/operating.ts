@@ -1,5 +1,6 @@
 /** Operating: what an operator does with deliveries of a run: it looks at them, deletes what waits, and brings dead letters back. */
-import type { DeadLetter, LaneDeadLetter } from "holdfast";
+import type { DeadLetter, LaneDeadLetter, QueueOptions } from "holdfast";
+import type { Dice } from "../../../chance/dice.js";
 import { type Caller, type Rounds, round } from "../workload.js";
 
 /** What queues and lanes have in common for an operator. */
@@ -14,9 +15,30 @@ export interface Operated {
   readonly looks: readonly (() => Promise<unknown>)[];
 }
 
-export interface OperatingTerms {
+/** What a run draws of what queues and lanes have in common; `Own` are options of its own. */
+export interface OperatingTerms<Own = object> {
   readonly clears: boolean;
   readonly redrives: boolean;
+  /** After which a handler has failed; undefined: as by default. */
+  readonly timeoutMs: number | undefined;
+  readonly more: Own & Pick<QueueOptions, "keepDead" | "keepResults" | "maxBytes">;
+}
+
+/** Of the plans that draw nothing more. */
+export const asUsual = { more: {}, timeoutMs: undefined, clears: false, redrives: false } as const;
+
+export function drawOperating<Own>(dice: Dice, own: Own): OperatingTerms<Own> {
+  return {
+    more: {
+      ...own,
+      ...(dice.chance(0.2) && { keepDead: dice.pick([0, 1, 50]) }),
+      ...(dice.chance(0.2) && { keepResults: dice.pick(["1s", "1m"] as const) }),
+      ...(dice.chance(0.2) && { maxBytes: 1_000 }),
+    },
+    timeoutMs: dice.chance(0.2) ? dice.pick([200, 600]) : undefined,
+    clears: dice.chance(0.2),
+    redrives: dice.chance(0.3),
+  };
 }
 
 /** How many calls one call may make, one after the other. */
@@ -26,7 +48,7 @@ const someDead = 3;
 export function operatingKinds(
   caller: Caller,
   operated: Operated,
-  { clears, redrives }: OperatingTerms,
+  { clears, redrives }: Pick<OperatingTerms, "clears" | "redrives">,
 ): Rounds["kinds"] {
   const { name } = operated;
   const more = { withinMs: callsOfOne * caller.plan.callTimeoutMs };

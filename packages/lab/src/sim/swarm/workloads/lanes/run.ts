@@ -6,7 +6,7 @@ import type { Caller, Scene } from "../../workload.js";
 import { patience } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
-import type { OperatingTerms } from "../operating.js";
+import { asUsual, drawOperating, type OperatingTerms } from "../operating.js";
 import { LanesView } from "./view.js";
 
 export const name = "orders";
@@ -14,7 +14,9 @@ const few = ["a", "b", "c d", "%"];
 /** Most of them have one message at a time, which waits for its turn beside lanes that have more. */
 const many = [...few, ...Array.from({ length: 20 }, (_, place) => `lane:${place}`)];
 
-export interface LaneTerms extends OperatingTerms {
+type More = Pick<LanesOptions, "maxLength">;
+
+export interface LaneTerms extends OperatingTerms<More> {
   readonly inFlight: number;
   readonly whenFailed: WhenFailed;
   readonly deadlineMs: number;
@@ -24,9 +26,6 @@ export interface LaneTerms extends OperatingTerms {
   readonly rate: LaneRate | null;
   /** No fault, and nobody pauses or gives back what nobody has seen. */
   readonly isSteady: boolean;
-  /** What else the lanes are made with. */
-  readonly more: Pick<LanesOptions, "maxLength" | "keepDead" | "keepResults" | "maxBytes">;
-  readonly timeoutMs: number | undefined;
   /** What a lane may be given as its own `inFlight`; none: it is given none. */
   readonly limits: readonly number[];
 }
@@ -79,23 +78,14 @@ export function drawRun(scene: Scene): Shared {
   };
 }
 
-const none = { more: {}, timeoutMs: undefined, clears: false, redrives: false, limits: [] };
-
-function drawMore({ world, isWide }: Scene, isSteady: boolean): Pick<LaneTerms, keyof typeof none> {
-  if (!isWide || isSteady) return none;
+function drawMore(
+  { world, isWide }: Scene,
+  isSteady: boolean,
+): OperatingTerms<More> & Pick<LaneTerms, "limits"> {
+  if (!isWide || isSteady) return { ...asUsual, limits: [] };
   const dice = world.dice("options of lanes");
-  return {
-    more: {
-      ...(dice.chance(0.2) && { maxLength: dice.pick([1, 6, 20]) }),
-      ...(dice.chance(0.2) && { keepDead: dice.pick([0, 1, 50]) }),
-      ...(dice.chance(0.2) && { keepResults: dice.pick(["1s", "1m"] as const) }),
-      ...(dice.chance(0.2) && { maxBytes: 1_000 }),
-    },
-    timeoutMs: dice.chance(0.2) ? dice.pick([200, 600]) : undefined,
-    clears: dice.chance(0.2),
-    redrives: dice.chance(0.3),
-    limits: dice.chance(0.2) ? [1, 2, 3] : [],
-  };
+  const length = dice.chance(0.2) ? { maxLength: dice.pick([1, 6, 20]) } : {};
+  return { ...drawOperating<More>(dice, length), limits: dice.chance(0.2) ? [1, 2, 3] : [] };
 }
 
 /** Of one lane, whatever it was given. */

@@ -4,7 +4,7 @@ import type { Caller, Scene } from "../../workload.js";
 import { patience, sleeps } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
-import type { OperatingTerms } from "../operating.js";
+import { asUsual, drawOperating, type OperatingTerms } from "../operating.js";
 import { Drops } from "./drops.js";
 import { FirstLeases } from "./first-leases.js";
 import { QueueView } from "./view.js";
@@ -14,7 +14,9 @@ export const name = "jobs";
 /** Of a delivery that nobody has extended yet. */
 export const firstLeaseMs = 3_000;
 
-export interface QueueTerms extends OperatingTerms {
+type More = Pick<QueueOptions, "whenFull">;
+
+export interface QueueTerms extends OperatingTerms<More> {
   readonly order: "fifo" | "lifo";
   readonly deadlineMs: number;
   readonly maxAttempts: number;
@@ -26,10 +28,6 @@ export interface QueueTerms extends OperatingTerms {
   readonly usesPause: boolean;
   /** Nothing is given back but by a nack, so the order of the deliveries is that of the numbers. */
   readonly isSteady: boolean;
-  /** What else the queue is made with. */
-  readonly more: Pick<QueueOptions, "whenFull" | "keepDead" | "keepResults" | "maxBytes">;
-  /** After which a handler has failed; undefined: as by default. */
-  readonly timeoutMs: number | undefined;
 }
 
 export interface Shared {
@@ -87,27 +85,13 @@ export function drawRun(scene: Scene): Shared {
   };
 }
 
-const none = { more: {}, timeoutMs: undefined, clears: false, redrives: false } as const;
-
-function drawMore(
-  { world, isWide }: Scene,
-  isSteady: boolean,
-): Pick<QueueTerms, keyof typeof none> & Partial<QueueTerms> {
-  if (!isWide || isSteady) return none;
+function drawMore({ world, isWide }: Scene, isSteady: boolean): OperatingTerms<More> & Partial<QueueTerms> {
+  if (!isWide || isSteady) return asUsual;
   const dice = world.dice("options of queues");
   const isFull = dice.chance(0.25);
-  return {
-    ...(isFull && { maxLength: dice.pick([1, 2, 6]) }),
-    more: {
-      ...(isFull && dice.chance(0.6) && { whenFull: "drop-oldest" as const }),
-      ...(dice.chance(0.2) && { keepDead: dice.pick([0, 1, 50]) }),
-      ...(dice.chance(0.2) && { keepResults: dice.pick(["1s", "1m"] as const) }),
-      ...(dice.chance(0.2) && { maxBytes: 1_000 }),
-    },
-    timeoutMs: dice.chance(0.2) ? dice.pick([200, 600]) : undefined,
-    clears: dice.chance(0.2),
-    redrives: dice.chance(0.3),
-  };
+  const length = isFull ? { maxLength: dice.pick([1, 2, 6]) } : {};
+  const whenFull = isFull && dice.chance(0.6) ? ({ whenFull: "drop-oldest" } as const) : {};
+  return { ...length, ...drawOperating<More>(dice, whenFull) };
 }
 
 export function queueOf({ hf }: Caller, { terms }: Shared): Queue<string, string> {
