@@ -340,8 +340,9 @@ function judge(run: Run): void {
   )) {
     // A fence ends when the record does: `keep` after the last that came.
     const [newer, older] = operations;
-    const isKept = newer && older && (older.retMs ?? older.invMs) - newer.invMs < run.terms.fenceMs;
-    if (isKept) scene.fail(property, message, atMs, operations);
+    const { fenceMs } = run.terms;
+    const isOver = newer && older && (older.retMs ?? older.invMs) - newer.invMs >= fenceMs;
+    if (!isOver) scene.fail(property, message, atMs, operations);
   }
   if (!isKept || scene.clockSteps.length === 0) judgeChain(run);
 }

@@ -1,7 +1,7 @@
 /** One program of a run: it charges limits, and gives back. */
 import type { GroupResult, Limit, LimitGroup, LimitIndex, LimitResult, Reservation } from "holdfast";
 import { type Caller, type Rounds, round } from "../../workload.js";
-import type { Terms } from "./terms.js";
+import { longestTimeoutMs, type Terms } from "./terms.js";
 
 const target = "user:7";
 /** How many calls a call for several limits may make, one after the other. */
@@ -38,8 +38,7 @@ export class Charger implements Rounds {
   }
 
   #allKinds(): Rounds["kinds"] {
-    const { dice } = this.#caller;
-    const group = dice.chance(0.3) && this.#shared.terms.length > 1;
+    const groups = this.#caller.dice.chance(0.3) ? 4 : 1;
     return {
       take: round(
         (place: number, cost: number, lateMs: number) => this.#take(this.#limitAt(place), cost, lateMs),
@@ -79,7 +78,7 @@ export class Charger implements Rounds {
       "reset all": round(() => this.#resetAll(), 0.2),
       group: round(
         (isAcross: boolean, cost: number) => this.#group(isAcross, cost),
-        group ? 4 : 1,
+        groups,
         (chance) => [chance.chance(0.4), chance.pick([1, 1, 2])],
       ),
     };
@@ -96,6 +95,12 @@ export class Charger implements Rounds {
     return { value };
   }
 
+  /** Of one call, which a limit may give a longer time-out of its own. */
+  get #once(): { withinMs: number } {
+    const { plan, scene } = this.#caller;
+    return { withinMs: 2 * Math.max(plan.callTimeoutMs, scene.isWide ? longestTimeoutMs : 0) };
+  }
+
   get #timing(): { withinMs: number } {
     return { withinMs: callsOfOne * this.#caller.plan.callTimeoutMs };
   }
@@ -107,16 +112,16 @@ export class Charger implements Rounds {
     const found = (result: LimitResult) => this.#found(result, lateMs > 0 ? 0 : cost);
     const take = (): Promise<LimitResult> =>
       lateMs > 0 ? limit.take(target, cost, { atMs }) : limit.take(target, cost);
-    await this.#caller.attempt("take", limit.name, take, { found, ...this.#timing });
+    await this.#caller.attempt("take", limit.name, take, { found, ...this.#once });
   }
 
   async #cell(limit: Limit): Promise<void> {
     // It does not say who decided.
-    await this.#caller.attempt("cell", limit.name, () => limit.cell(target), this.#timing);
+    await this.#caller.attempt("cell", limit.name, () => limit.cell(target), this.#once);
   }
 
   async #peek(limit: Limit): Promise<void> {
-    await this.#caller.attempt("peek", limit.name, () => limit.peek(target), this.#timing);
+    await this.#caller.attempt("peek", limit.name, () => limit.peek(target), this.#once);
   }
 
   async #refund(limit: Limit, cost: number): Promise<void> {
@@ -136,7 +141,7 @@ export class Charger implements Rounds {
       "take",
       limit.name,
       () => limit.reserve(target, cost),
-      { found, ...this.#timing },
+      { found, ...this.#once },
     );
     if (done.type !== "ok") return;
     await this.#caller.process.sleep(this.#caller.dice.between(0, 200));

@@ -11,6 +11,8 @@ export interface Terms {
 }
 
 const periodMs = 1_000;
+/** That a limit gives its own calls. */
+export const longestTimeoutMs = 400;
 
 export function drawTerms(scene: Scene): readonly Terms[] {
   const max = scene.world.dice("limit").pick([2, 5]);
@@ -32,7 +34,7 @@ function anyOf(name: string, dice: Dice): Terms {
   const common = {
     max,
     outage: dice.pick(["error", "error", "open", "closed", "local"] as const),
-    ...(dice.chance(0.3) && { timeout: dice.pick([20, 400]) }),
+    ...(dice.chance(0.3) && { timeout: dice.pick([20, longestTimeoutMs]) }),
     ...(dice.chance(0.3) && { cache: dice.chance(0.5) }),
   };
   const shared = common.outage === "local" && dice.chance(0.5) ? { localShare: 0.5 } : {};
