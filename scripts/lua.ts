@@ -17,6 +17,7 @@ export interface Piece {
 const longBracket = /^\[(=*)\[[\s\S]*?(?:\]\1\]|$)/;
 const shortString = /^(["'])(?:\\[\s\S]|(?!\1)[^\\\n])*(?:\1|$)?/;
 const include = /^--- @include "([^"]+)"[ \t]*$/;
+const rights = /^([ \t]*)--- @rights (\S+)[ \t]*$/m;
 
 /** Cuts a source into code, strings and comments. Joined again, the pieces are the source, byte for byte. */
 export function pieces(source: string): Piece[] {
@@ -62,10 +63,15 @@ function specialAt(source: string, at: number): Pick<Piece, "kind" | "text"> | u
   return undefined;
 }
 
+/** What needs no blank beside it. */
+const apart = / *([=,(){}<>+*]) */g;
+const needsNone = /^[=,(){}<>+*]/;
+const needsNoneAfter = /[ =,(){}<>+*]$/;
+
 /** A comment at the end of a line that is a guard and nothing else, so that a test can leave the line out. */
 const mark = /^-- guard: [^\n]*$/;
 
-/** The same program without comments, blank lines and the blanks around lines, but with its marks. Strings come through untouched. */
+/** The same program without comments, blank lines and blanks that say nothing, but with its marks. Strings come through untouched. */
 export function strip(source: string): string {
   const lines: string[] = [];
   let line = "";
@@ -74,15 +80,18 @@ export function strip(source: string): string {
     if (text !== "") lines.push(text);
     line = "";
   };
+  const add = (code: string) => {
+    line = (needsNone.test(code) ? line.trimEnd() : line) + code;
+  };
   for (const piece of pieces(source)) {
     if (piece.kind === "string" || (piece.kind === "comment" && mark.test(piece.text))) {
       line += piece.text;
     } else if (piece.kind === "comment") {
       // A comment separates tokens ("a--[[b]]c" is two names), so a blank takes its place.
-      line += " ";
+      add(needsNoneAfter.test(line) ? "" : " ");
     } else {
-      const [first = "", ...rest] = piece.text.split("\n");
-      line += first;
+      const [first = "", ...rest] = piece.text.replace(apart, "$1").split("\n");
+      add(first);
       for (const next of rest) {
         end();
         line = next;
@@ -155,7 +164,63 @@ export function partsOf(file: string, read: (file: string) => string = readText)
     }
     return [...found, { file: path, index, text: part }];
   };
-  return expand(resolve(file), file, undefined);
+  return withRights(expand(resolve(file), file, undefined));
+}
+
+/**
+ * `--- @rights key` in a script stands for `need(key, 'DEL', …)` of redis/lua/_rights.lua: whether the user may use each command that can
+ * come after it. It is a place before which nothing was written. One that is indented speaks of the rest of its block.
+ */
+function withRights(parts: readonly Part[]): Part[] {
+  const whole = withoutComments(parts.map(({ text }) => text).join("\n"));
+  const functions = new Map([...whole.matchAll(functionAtMargin)].map(([text, name = ""]) => [name, text]));
+  const expand = (part: Part, place: number): Part => {
+    let text = part.text;
+    for (let found = rights.exec(text); found; found = rights.exec(text)) {
+      const [line, indent = "", key] = found;
+      const rest = text.slice(found.index + line.length);
+      const later = parts.slice(place + 1).map((one) => one.text);
+      const code = indent === "" ? [rest, ...later].join("\n") : rest.slice(0, rest.search(/^end/m));
+      const list = commandsOf(withoutComments(code).replace(functionAtMargin, ""), functions).map(
+        (one) => `'${one}'`,
+      );
+      if (list.length === 0) throw new Error(`${part.file}: nothing comes after "${line.trim()}"`);
+      text = `${text.slice(0, found.index)}${indent}need(${key}, ${list.join(", ")})${rest}`;
+    }
+    return { ...part, text };
+  };
+  return parts.map(expand);
+}
+
+/** A function at the margin, with its text; none has another `end` there. */
+const functionAtMargin = /^local function (\w+)\((?:.* end$|(?!.* end$).*\n(?:.*\n)*?end$)/gm;
+const firstArgument = /\bredis\.p?call\(([^,()]*)/g;
+/** send() of _message.lua takes a refused one for one that nobody heard. */
+const outOfQuestion = "PUBLISH";
+
+/** The commands that a code sends, itself and by the functions that it calls, however deep. */
+function commandsOf(code: string, functions: ReadonlyMap<string, string>): string[] {
+  const found = new Set<string>();
+  const seen = new Set<string>();
+  const follow = (text: string): void => {
+    for (const [, argument = ""] of text.matchAll(firstArgument))
+      for (const [, command = ""] of argument.matchAll(/'([A-Z]+)'/g)) found.add(command);
+    for (const [name] of text.matchAll(/\b[a-z_]\w*\b/gi)) {
+      const called = functions.get(name);
+      if (called === undefined || seen.has(name)) continue;
+      seen.add(name);
+      follow(called);
+    }
+  };
+  follow(code);
+  found.delete(outOfQuestion);
+  return [...found].sort();
+}
+
+function withoutComments(source: string): string {
+  return pieces(source)
+    .map(({ kind, text }) => (kind === "comment" ? "" : text))
+    .join("");
 }
 
 /** A script as one text, with its comments. */

@@ -8,15 +8,15 @@ import { pieces, readScript, strip } from "../lua.ts";
 import { tree } from "./tree.ts";
 
 describe("strip", () => {
-  test("takes comments, blank lines and the blanks around lines", () => {
+  test("takes comments, blank lines, the blanks around lines and beside signs", () => {
     const lua =
       "--[[ header\nKEYS[1] x\n]]\nlocal a = 1 -- one\n\n  --[==[ ]] ]==]\nif a then --x\n  return a\nend";
-    expect(strip(lua)).toBe("local a = 1\nif a then\nreturn a\nend\n");
+    expect(strip(lua)).toBe("local a=1\nif a then\nreturn a\nend\n");
   });
 
   test("keeps the mark of a guard, which is at the end of its line", () => {
     const lua = "-- why\nif a < b then a = b end -- guard: a rises\nreturn a\n";
-    expect(strip(lua)).toBe("if a < b then a = b end -- guard: a rises\nreturn a\n");
+    expect(strip(lua)).toBe("if a<b then a=b end -- guard: a rises\nreturn a\n");
   });
 
   test("keeps two names apart where a comment stood between them", () => {
@@ -78,7 +78,7 @@ describe("include", () => {
   test("puts the body in place, each file once", () => {
     const folder = tree(files);
     expect(strip(readScript(join(folder, "packages/p/src/a.lua")))).toBe(
-      "local function one() return 1 end\nlocal function two() return one() end\nreturn one() + two()\n",
+      "local function one()return 1 end\nlocal function two()return one()end\nreturn one()+two()\n",
     );
   });
 
@@ -97,6 +97,38 @@ describe("include", () => {
     const folder = tree({ ...files, "packages/p/package.json": "{}" });
     rmSync(join(folder, "packages/p/src/_one.lua"));
     expect(() => stale(folder)).toThrow(/a\.lua: cannot include .*_one\.lua/);
+  });
+});
+
+describe("rights", () => {
+  const helpers = [
+    "local function drop(key) redis.call('DEL', key) end",
+    "local function move(key)",
+    "  redis.call(key and 'RPOP' or 'LPOP', key) -- not redis.call('XADD')",
+    "  drop(key)",
+    "end",
+    "local function other(key) redis.call('SET', key, 'PX') end",
+  ].join("\n");
+  const read = (script: string): string =>
+    readScript(
+      join(
+        tree({ "packages/p/src/_helpers.lua": helpers, "packages/p/src/a.lua": script }),
+        "packages/p/src/a.lua",
+      ),
+    );
+
+  test("of each command that can come after the place, in functions as well, and of no other", () => {
+    const script = `--- @include "_helpers.lua"\nredis.call('GET', KEYS[1])\n--- @rights KEYS[1]\nredis.pcall('HSET', 'NX')\nmove(KEYS[1])\n`;
+    expect(read(script)).toContain("need(KEYS[1], 'DEL', 'HSET', 'LPOP', 'RPOP')\n");
+  });
+
+  test("of the rest of the block, where the place is in one", () => {
+    const script = `--- @include "_helpers.lua"\nif a then\n  --- @rights key\n  drop(key)\nend\nmove(key)\n`;
+    expect(read(script)).toContain("  need(key, 'DEL')\n");
+  });
+
+  test("of none: a place that nothing comes after is a mistake", () => {
+    expect(() => read("--- @rights key\nreturn 1\n")).toThrow(/nothing comes after "--- @rights key"/);
   });
 });
 
@@ -128,7 +160,7 @@ describe("the modules", () => {
       "packages/p/src/_base.lua": "local base = 2\n",
       "packages/p/src/_empty.lua": "-- nothing yet\n",
     });
-    const source = "local first = 1\nlocal above = 1\nlocal base = 2\nlocal below = base\nreturn first\n";
+    const source = "local first=1\nlocal above=1\nlocal base=2\nlocal below=base\nreturn first\n";
     expect(script).toEqual(sent("room/s", source));
   });
 

@@ -94,6 +94,7 @@ const redisForPrimitives = [
   "redis/lua/_foreign.lua",
   "redis/lua/_message.lua",
   "redis/lua/_refusal.lua",
+  "redis/lua/_rights.lua",
   "redis/lua/_version.lua",
 ];
 

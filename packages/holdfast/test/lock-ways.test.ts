@@ -31,8 +31,8 @@ function changed(source: string, from: string, to: string): string {
 
 const quick = { acquire: acquire.source, release: release.source };
 const long: () => typeof quick = () => ({
-  acquire: changed(acquire.source, "if wait and held and ticket == '0' and is_sound then", "if false then"),
-  release: changed(release.source, "if mine == '+' .. id .. ' ' then", "if false then"),
+  acquire: changed(acquire.source, "if wait and held and ticket=='0' and is_sound then", "if false then"),
+  release: changed(release.source, "if mine=='+' .. id .. ' ' then", "if false then"),
 });
 
 interface Step {

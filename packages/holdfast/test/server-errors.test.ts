@@ -43,6 +43,8 @@ function holdfastOf(target: ServerProcess, options: Omit<RedisOptions, "replyMap
   return holdfast;
 }
 
+const full = (maxmemory: string): Promise<unknown> => admin.config("SET", "maxmemory", maxmemory);
+
 const refusalOf = async (promise: Promise<unknown>): Promise<ServerError> =>
   promise.then(
     () => expect.fail("it was not refused"),
@@ -127,6 +129,41 @@ describe.each(programs)("%s", (title, program) => {
       await expect(waiting).rejects.toMatchObject({ serverCode: "WRONGTYPE" });
       expect(await admin.lrange(lockKey(name), 0, -1)).toEqual(["theirs"]);
     });
+
+    const again = "holdfast:{jobs}:queue:again";
+    test.each([
+      ["no right to a later command", "NOPERM", "on >pw ~* &* +@all -zadd", () => {}, () => {}],
+      ["no right to send messages", undefined, "on >pw ~* resetchannels +@all", () => {}, () => {}],
+      ["a key of another type", "WRONGTYPE", "", () => admin.set(again, "theirs"), () => admin.del(again)],
+      ["no memory", undefined, "", () => full("1"), () => full("0")],
+    ])(
+      "with %s a script does all or nothing: no message is lost, none is doubled [H50]",
+      async (_what, code, rules, make, mend) => {
+        await admin.call("ACL", "SETUSER", "half", ...(rules || "on >pw ~* &* +@all").split(" "));
+        const half = holdfastOf(server, { username: "half", password: "pw" }).queue<number>("jobs");
+        const queue = hf.queue<number>("jobs");
+        const bodies: number[] = [];
+        const consumeBy = (process: Holdfast) =>
+          process.queue<number>("jobs").consume(({ body }) => void bodies.push(body), { concurrency: 20 });
+        const consumers = [consumeBy(hf)];
+        await queue.pause();
+        await queue.pushMany([1, 2, 3]);
+        await make();
+        const resumed = half.resume();
+        if (code === undefined) await resumed;
+        else expect((await refusalOf(resumed)).serverCode).toBe(code);
+        await mend();
+        // The first process may have met the refusal, and then its consumers end.
+        consumers.push(consumeBy(holdfastOf(server)));
+        if (code !== undefined) {
+          expect(await queue.state()).toMatchObject({ waiting: 3, inFlight: 0 });
+          await queue.resume();
+        }
+        await until("all are handled", () => bodies.length >= 3);
+        for (const consumer of consumers) await consumer.stop();
+        expect(bodies.sort()).toEqual([1, 2, 3]);
+      },
+    );
 
     test("no memory left: OOM; what is held can be given back [H50]", async () => {
       const lease = await hf.mutex(newName()).acquire();

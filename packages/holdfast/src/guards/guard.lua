@@ -90,6 +90,8 @@ if counted <= hits then
   keep(count, string.format('%.0f %.0f', counted, start), start + per - now)
   return { 0, strikes, 0, 0, hits - counted }
 end
+--- @include "../redis/lua/_rights.lua"
+--- @rights record
 strikes = strikes + 1
 place = math.min(strikes, #penalties)
 ends, cleared = now + penalties[place].length, now

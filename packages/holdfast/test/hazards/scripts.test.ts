@@ -167,37 +167,3 @@ test("each refusal of the server, for each script: nothing is written [H50]", as
 test("no script looks at the clock twice [H18]", () => {
   for (const [name, looks] of looksInScripts()) expect([name, looks <= 1]).toEqual([name, true]);
 });
-
-const COMMANDS = [
-  ["get", "set", "setrange", "exists", "pexpire", "pttl", "time", "publish"],
-  ["hget", "hset", "hdel", "hexists", "hmget"],
-  ["zadd", "zrem", "zcard", "zrange", "zrank", "zscore", "zremrangebyscore"],
-].flat();
-
-/** The last token, and who holds. */
-function leaseIn(contents: object): { top: string; id: string } {
-  const [value] = ((contents as Record<string, Reply>)[LOCK[0] ?? ""] ?? [""]) as string[];
-  return { top: String(value).slice(0, 16), id: /^\d{16}[ +](\S*)/.exec(String(value))?.[1] ?? "" };
-}
-
-test("a user without one of the commands: tokens do not fall, and no lease is touched but the caller's own [H50]", async () => {
-  const refused = new Set<string>();
-  await eachCall(
-    (node) =>
-      COMMANDS.map((command) => ({
-        title: command,
-        make: () => void node.peek("ACL", "SETUSER", "default", `-${command}`),
-        undo: () => void node.peek("ACL", "SETUSER", "default", `+${command}`),
-      })),
-    (place, reply, before, after) => {
-      if (!(reply instanceof ReplyError)) return;
-      const [script = "", state = "", command = ""] = place.split("; ");
-      refused.add(command);
-      const [was, is] = [leaseIn(before), leaseIn(after)];
-      expect([place, is.top >= was.top]).toEqual([place, true]);
-      const takes = script === "force-release" || state.startsWith("lapsed");
-      if (was.id === OTHER && !takes) expect([place, is.id]).toEqual([place, OTHER]);
-    },
-  );
-  expect([...refused].sort()).toEqual(COMMANDS.toSorted());
-});

@@ -59,6 +59,8 @@ export class Node {
   /** Whether those who are connected are not told that it is gone: no power, no network. */
   isSilent = false;
   refusal: Refusal | null = null;
+  /** Called with what comes in, before the engine has it. */
+  heard: ((bytes: Uint8Array) => void) | null = null;
   /** True time at which it was last started again. */
   restartedMs = Number.NEGATIVE_INFINITY;
   /** Answers of scripts that met what they do not expect. */
@@ -182,6 +184,7 @@ export class Node {
 
   /** What the engine gets of what came in. Called by the network. */
   inspect(bytes: Uint8Array): Uint8Array {
+    this.heard?.(bytes);
     const { refusal } = this;
     if (!refusal) return bytes;
     const others = alsoRefused.get(refusal.error.split(" ", 1)[0] ?? "") ?? [];

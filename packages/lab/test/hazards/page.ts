@@ -7,7 +7,12 @@ import { readdirSync, readFileSync } from "node:fs";
 const root = new URL("../../../../", import.meta.url);
 export const pageFile = new URL("docs/hazards.md", root);
 /** Where tests are, and the cases of the conformance suite, which are tests of every store. */
-const folders = ["packages/conformance/src/", "packages/holdfast/test/", "packages/lab/test/hazards/"];
+const folders = [
+  "packages/conformance/src/",
+  "packages/holdfast/test/",
+  "packages/lab/test/hazards/",
+  "packages/lab/test/refused/",
+];
 
 /** A test is known by its title, in quotes, where it is given to `test` or is a case's name. One that is skipped is none. */
 const titled = /(?:(?:^|\s)(?:test|it)(?:\.each\([^)]*\))?\(|\sname:)\s*("(?:[^"\\\n]|\\.)*")/g;

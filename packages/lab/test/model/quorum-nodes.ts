@@ -2,7 +2,7 @@
 import { compileValkey, SimulatedValkey } from "@holdfast/embedded";
 import { type LockRecord, lockKeys, parseLock } from "holdfast/locks/redis";
 import { type Reply, ReplyError } from "../../src/sim/resp.js";
-import { EngineClient } from "./engine-client.js";
+import { EngineClient } from "../engine-client.js";
 import { libraryScripts } from "./library-scripts.js";
 
 export interface GrantTerms {

@@ -22,8 +22,8 @@ if how == 'get' then
   return count and { count, redis.call('PTTL', key) }
 end
 if how == 'set' then
-  redis.call('SET', key, points)
-  if life > 0 then redis.call('PEXPIRE', key, life) end
+  if life > 0 then redis.call('SET', key, points, 'PX', life)
+  else redis.call('SET', key, points) end
   return { points, life > 0 and life or -1 }
 end
 if life > 0 then redis.call('SET', key, 0, 'PX', life, 'NX') end

@@ -31,6 +31,13 @@ local MOST_BYTES = 262144
 -- Members of `later` that one script looks at.
 local STEP = 16
 
+-- What a lane had whose record was lost, and what came back of it alone.
+local function recount(q, rec)
+  rec.returned = redis.call('ZLEXCOUNT', q.again, '[r ' .. rec.name .. ' ', '(r ' .. rec.name .. '!')
+  rec.later = redis.call('ZLEXCOUNT', q.again, '[w ' .. rec.name .. ' ', '(w ' .. rec.name .. '!')
+  rec.is_long = true
+end
+
 -- The record, which the caller will change; a new one where the lane has none.
 local function change(q, name)
   local rec = rec_of(q, name)
@@ -38,6 +45,7 @@ local function change(q, name)
     rec = setmetatable({
       name = name, next = digits(next_number(q)), out = '-', out_count = 0, state = '-', seen = '0', mean = '0',
     }, DEFAULTS)
+    if q.counts.again ~= 0 then recount(q, rec) end
     q.recs[name] = rec
   end
   if not rec.changed then

@@ -26,17 +26,18 @@ local DEFAULTS = {
   },
 }
 
--- `next`, `seen` and `mean` stay text: most scripts do not count with them.
+-- `next`, `seen` and `mean` stay text: most scripts do not count with them. False for a text that is no record: an error would stop all
+-- lanes, and so this one counts as a lane whose record was lost.
 local function parse_rec(name, text)
   local next_number, out, state, seen, mean, more = string.match(text, REC)
-  if not next_number then foreign('of the lane ' .. name, text) end
+  if not next_number then return false end
   local rec = setmetatable({
     name = name, next = next_number, out = out, state = state, seen = seen, mean = mean,
     out_count = out == '-' and 0 or (#out + 1) / 17,
   }, DEFAULTS)
   if more ~= '' then
     local till, tat, limit, paused, returned, later, cancelled = string.match(more, MORE)
-    if not till then foreign('of the lane ' .. name, text) end
+    if not till then return false end
     rec.till, rec.tat, rec.limit, rec.paused = tonumber(till), tonumber(tat), tonumber(limit), paused == '1'
     rec.returned, rec.later, rec.cancelled, rec.is_long = tonumber(returned), tonumber(later), tonumber(cancelled), true
   end
@@ -88,9 +89,9 @@ local function open_lanes(q, memory, settings)
   read_settings(q, settings, q.more[3])
   q.waiting = tonumber(q.more[4] or '0')
   q.waited = q.waiting
-  q.recs, q.texts, q.changed, q.ready_names, q.skipped = {}, {}, {}, {}, 0
+  q.recs, q.texts, q.changed, q.ready_names, q.skipped, q.counts = {}, {}, {}, {}, 0, {}
   for name, command in pairs(COUNT) do
-    if q[name] then checked(q[name], redis.pcall(command, q[name])) end
+    if q[name] then q.counts[name] = checked(q[name], redis.pcall(command, q[name])) end
   end
   if q.away then q.away_ms = first_ms(q.away) end
   if q.later then q.later_ms = first_ms(q.later) end
@@ -112,7 +113,7 @@ local function load_recs(q, names)
   end
 end
 
--- False: the lane has no record.
+-- False: the lane has no record, or one that was lost.
 local function rec_of(q, name)
   local rec = q.recs[name]
   if rec == nil then

@@ -36,6 +36,8 @@ open_lanes(q, memory, settings)
 local answer, is_forgotten = remembered(q, seq)
 if answer then return answer end
 if is_forgotten then return 'forgotten' end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 local handles, late = {}, nil
 for place = first_return, #ARGV, 4 do handles[#handles + 1] = ARGV[place] end

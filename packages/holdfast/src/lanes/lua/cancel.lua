@@ -30,6 +30,8 @@ local outcome, settings, number, name = KEYS[10], ARGV[4], ARGV[6], ARGV[7]
 open_lanes(q, '', settings)
 local before = checked(outcome, redis.pcall('GET', outcome))
 if before then return before == 'cancelled' and 1 or 0 end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 local function cancel_in_list(rec)
   if tonumber(number) >= tonumber(rec.next) + length_of(q, rec) then return 0 end
@@ -49,7 +51,7 @@ local function cancel_returned(rec)
       redis.call('ZREM', q.again, found)
       redis.call('HDEL', q.off, field)
       redis.call('ZREM', q.later, field)
-      if kind == 'w' then rec.later = rec.later - 1 else rec.returned = rec.returned - 1 end
+      if kind == 'w' then rec.later = math.max(0, rec.later - 1) else rec.returned = math.max(0, rec.returned - 1) end
       if rec.returned == 0 then rec.till = 0 end
       arrange(q, rec)
       return 1

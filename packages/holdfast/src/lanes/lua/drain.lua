@@ -21,6 +21,8 @@ local q = {
   cancelled = KEYS[9],
 }
 open_lanes(q, '', '')
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 local function drop_again(kind, name)
   local from = kind .. ' ' .. name

@@ -35,6 +35,8 @@ local q = {
 }
 local settings, process = ARGV[4], ARGV[6]
 open_lanes(q, '', settings)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 go_on_at_maxmemory(q)
 mend_some(q)
 local returned = return_due(q)

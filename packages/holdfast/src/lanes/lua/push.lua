@@ -35,6 +35,8 @@ open_lanes(q, memory, settings)
 local answer, is_forgotten = remembered(q, seq)
 if answer then return answer end
 if is_forgotten then return 'forgotten' end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 -- What counts against the bound of a lane.
 local function size_of(rec)

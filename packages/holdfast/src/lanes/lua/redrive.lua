@@ -29,6 +29,8 @@ local q = {
 }
 local settings, most, until_ms, tickets = ARGV[4], tonumber(ARGV[5]), ARGV[6], { unpack(ARGV, 7) }
 open_lanes(q, '', settings)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 -- Returns the bytes of the body; nil: there is no such dead letter.
 local function redrive(ticket)

@@ -16,6 +16,9 @@ Cost     O(n) with n lanes; at most about 1,000 of them in one call
 --- @include "../../redis/lua/_message.lua"
 local about, rec, idle, name, inboxes = KEYS[1], KEYS[2], KEYS[6], ARGV[1], ARGV[2]
 local found = redis.pcall('HSCAN', rec, 0, 'COUNT', 1000)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights about
+if found.err and not string.find(found.err, 'WRONGTYPE') then error(found) end
 if not found.err then
   for place = 1, #found[2], 2 do
     redis.call('UNLINK', about .. ':lane:' .. found[2][place])

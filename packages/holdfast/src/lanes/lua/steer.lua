@@ -27,6 +27,8 @@ local q = {
 }
 local settings, action, name, limit = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
 open_lanes(q, '', settings)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 local function steer_all()
   if action == 'pause' then

@@ -40,6 +40,8 @@ open_lanes(q, memory, settings)
 local answer, is_forgotten = remembered(q, seq)
 if is_forgotten then return { 'forgotten' } end
 if answer then return { answer, due_in(q), newest(q) } end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 -- The lanes of acknowledged messages go on.
 local function free_lanes(late)

@@ -61,6 +61,7 @@ local function mul_div(a, b, c)
 end
 
 --- @include "../../redis/lua/_foreign.lua"
+--- @include "../../redis/lua/_rights.lua"
 
 -- The function of a type reads the state and returns: taken, retry; remaining and reset if the cost is taken; remaining
 -- and reset if it is not; a function that writes either state; whether the state has to be written in any case.
@@ -114,6 +115,10 @@ local function charge(first)
   for place = first, first + size - 1 do
     answers[place] = { answer(place) }
     is_charged = is_charged and answers[place][1] > 0
+  end
+  -- One write is all or nothing by itself.
+  if size > 1 or is_back or ARGV[(first - 1) * words + 3] == 'sliding' then
+    need(key_of(first), 'DEL', 'LPOP', 'LPUSH', 'LTRIM', 'PEXPIRE', 'PTTL', 'RPOP', 'RPUSH', 'SET')
   end
   for place = first, first + size - 1 do settle(place, is_charged, unpack(answers[place])) end
 end

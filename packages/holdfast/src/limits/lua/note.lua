@@ -15,6 +15,8 @@ Cost     O(log n) for each, and for each that ended since the last call
 local index = KEYS[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights index
 redis.call('ZREMRANGEBYSCORE', index, '-inf', string.format('%.0f', now))
 for place = 1, #ARGV, 2 do
   redis.call('ZADD', index, 'GT', string.format('%.0f', now + ARGV[place + 1]), ARGV[place])

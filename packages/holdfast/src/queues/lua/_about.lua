@@ -63,6 +63,8 @@ local function add_answer(q, seq, answer, last)
   local entry = ' ' .. seq .. '=' .. answer
   if not q.memory then return last .. ' 0' .. entry end
   local forgotten, oldest, rest = string.match(q.memory, '^%d+ (%d+) (%d+)=%S*(.*)$')
+  -- All else is written by now: what cannot be read must not undo it.
+  if not oldest then return last .. ' 0' .. entry end
   local least = tonumber(seq) - MEMORY
   if tonumber(oldest) > least then return last .. string.sub(q.memory, 17) .. entry end
   while oldest and tonumber(oldest) <= least do
@@ -84,7 +86,7 @@ local function tidy_memory(q)
   local fields = redis.call('HRANDFIELD', q.about, 3, 'WITHVALUES')
   for place = 1, #fields, 2 do
     local is_memory = string.sub(fields[place], 1, 4) == 'did:'
-    if is_memory and tonumber(string.sub(fields[place + 1], 1, 16)) < q.us - MEMORY_US then
+    if is_memory and (tonumber(string.sub(fields[place + 1], 1, 16)) or 0) < q.us - MEMORY_US then
       redis.call('HDEL', q.about, fields[place])
     end
   end

@@ -65,20 +65,35 @@ local function take_for(q, process, count)
   return parked
 end
 
+-- Tells the process of its delivery. False: this user may not, and so the process does not have it.
+local function hand_to(q, parked, item, process)
+  local handle = deliver(q, parked, item, process)
+  local _, is_refused = publish(q, process, ' ' .. handle .. ' ' .. item.body)
+  if is_refused then parked[#parked], parked[#parked - 1] = nil, nil end
+  return not is_refused
+end
+
+-- What take_next() returned, and nobody can be told of.
+local function take_back(q, item)
+  item.id, item.attempts = id_of(item.number, item.lane), item.attempts + 1
+  if suspect_of(q, item.id) then return_suspect(q, item.id) end
+  give_back(q, item, 0)
+end
+
 local function deal(q)
   if q.paused or not has_more(q) then return end
   local idle, room = listening(q), 0
   if #idle == 0 then return end
   for _, one in ipairs(idle) do room = room + one.room end
-  local parked, items = {}, take_next(q, math.min(room, GIFTS))
+  local parked, items, is_mute = {}, take_next(q, math.min(room, GIFTS)), false
   for _, item in ipairs(items) do
-    local one = roomiest(q, idle, item)
+    local one = not is_mute and roomiest(q, idle, item)
     if one then
       one.room, one.is_changed = one.room - 1, true
-      publish(q, one.process, ' ' .. deliver(q, parked, item, one.process) .. ' ' .. item.body)
-    else
-      hold_back(q, item)
+      is_mute = not hand_to(q, parked, item, one.process)
     end
+    if is_mute then take_back(q, item)
+    elseif not one then hold_back(q, item) end
   end
   park(q, parked)
   for _, one in ipairs(idle) do

@@ -40,6 +40,8 @@ if is_forgotten then return { 'forgotten' } end
 local other = other_order(q, order)
 if other then return { 'order', other } end
 check(q)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 local late, handles = nil, {}
 for place = first_return, #ARGV, 4 do handles[#handles + 1] = ARGV[place] end

@@ -29,6 +29,8 @@ open(q, '')
 local before = checked(outcome, redis.pcall('GET', outcome))
 if before then return before == 'cancelled' and 1 or 0 end
 check(q)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 local function drop(key, member)
   redis.call('HDEL', q.off, member)

@@ -21,6 +21,8 @@ checked(idle, redis.pcall('ZCARD', idle))
 checked(again, redis.pcall('ZCARD', again))
 checked(later, redis.pcall('ZCARD', later))
 local deleted = checked(line, redis.pcall('LLEN', line)) / 2
+--- @include "../../redis/lua/_rights.lua"
+--- @rights line
 redis.call('UNLINK', line)
 for _, key in ipairs({ again, later }) do
   local members = redis.call('ZRANGE', key, 0, most - 1)

@@ -19,6 +19,8 @@ local q = { about = KEYS[1], away = KEYS[2] }
 local lease_ms, handles = tonumber(ARGV[1]), {}
 for place = 2, #ARGV do handles[#handles + 1] = ARGV[place] end
 open(q, '', { 'gone' })
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 go_on_at_maxmemory(q)
 -- The process lives, although nobody may listen for it.
 local function keep_from_gone()

@@ -23,7 +23,7 @@ for _, handle in ipairs(checked(away, redis.pcall('ZRANGE', away, 0, -1))) do
   if holder == process then handles[#handles + 1] = handle end
 end
 checked(off, redis.pcall('HLEN', off))
-checked(idle, redis.pcall('ZREM', idle, process))
+checked(idle, redis.pcall('ZCARD', idle))
 for first = 1, #handles, CHUNK do
   local last = math.min(first + CHUNK - 1, #handles)
   for place, body in ipairs(redis.call('HMGET', off, unpack(handles, first, last))) do
@@ -33,4 +33,5 @@ for first = 1, #handles, CHUNK do
     end
   end
 end
+redis.call('ZREM', idle, process)
 return given

@@ -39,6 +39,8 @@ open(q, '', { 'looked', 'gone' })
 local other = other_order(q, order)
 if other then return { 'order', other } end
 check(q)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 go_on_at_maxmemory(q)
 local returned = return_due(q)
 if q.is_sure then returned = returned + look_for_gone(q, process) end

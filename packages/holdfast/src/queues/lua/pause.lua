@@ -26,6 +26,8 @@ local is_paused = ARGV[4] == '1'
 open(q, '')
 check(q)
 if (q.paused and true or false) == is_paused then return 0 end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 if is_paused then
   redis.call('HSET', q.about, 'paused', 1)
 else

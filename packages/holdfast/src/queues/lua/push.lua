@@ -30,6 +30,7 @@ Cost     O(n log m) with n the messages, and m the deliveries of all processes. 
 ]]
 --- @include "_about.lua"
 --- @include "../../redis/lua/_message.lua"
+--- @include "../../redis/lua/_rights.lua"
 --- @include "_lease.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
@@ -49,6 +50,7 @@ local idle = checked(q.idle, redis.pcall('ZRANGE', q.idle, 0, 0, 'WITHSCORES'))
 
 -- Two short paths for most pushes, before the functions of the others are made: making them costs as much as pushing.
 if is_plain and (not idle[1] or q.paused) then
+  --- @rights q.about
   local line, at = {}, 0
   q.last = next_number(q) - 1
   for place = first_message, #ARGV do
@@ -61,6 +63,7 @@ if is_plain and (not idle[1] or q.paused) then
   return answer
 end
 if is_plain and #ARGV == first_message then
+  --- @rights q.about
   local number, token, body = digits(next_number(q)), digits(next_number(q)), ARGV[first_message]
   local process = idle[1]
   local handle = token .. ':' .. number .. ':1:' .. process
@@ -70,17 +73,17 @@ if is_plain and #ARGV == first_message then
     redis.call('HDEL', q.off, handle)
     checked(q.away, parked)
   end
-  if send(q.inboxes .. process, '', 'queue ' .. q.name .. ' ' .. handle .. ' ' .. body) > 0 or not q.is_sure then
+  local heard, is_refused = send(q.inboxes .. process, '', 'queue ' .. q.name .. ' ' .. handle .. ' ' .. body)
+  if heard > 0 or not (q.is_sure or is_refused) then
     if idle[2] == '-1' then redis.call('ZREM', q.idle, process)
     else redis.call('ZADD', q.idle, tonumber(idle[2]) + 1, process) end
     answer = number .. '/1/0/0/'
     close(q, seq, answer)
     return answer
   end
-  -- The process is gone: the long way below finds another.
+  -- The process is gone, or cannot be told: the long way below finds another, as if nothing had been done here.
   redis.call('HDEL', q.off, handle)
   redis.call('ZREM', q.away, handle)
-  redis.call('ZREM', q.idle, process)
 end
 
 --- @include "_deliveries.lua"
@@ -143,6 +146,7 @@ end
 
 read_messages()
 check(q)
+--- @rights q.about
 local room, dropped = make_room(q.in_line + q.parked)
 local first, pushed, ids, line, known = nil, 0, {}, {}, {}
 for _, message in ipairs(messages) do

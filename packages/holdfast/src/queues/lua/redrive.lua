@@ -27,6 +27,8 @@ local q = {
 local most, until_ms, ids = tonumber(ARGV[4]), ARGV[5], { unpack(ARGV, 6) }
 open(q, '')
 check(q)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 q.order = q.order or 'fifo'
 local before = until_ms == '' and string.format('%.0f', q.ms) or until_ms
 if #ids == 0 then ids = redis.call('ZRANGE', q.dead, '-inf', before, 'BYSCORE', 'LIMIT', 0, most) end

@@ -46,6 +46,8 @@ local other = other_order(q, order)
 if other then return { 'order', other } end
 check(q)
 if answer then return { answer, due_in(q), newest(q) } end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
 
 local acks = {}
 for place = 13, #ARGV do acks[#acks + 1] = ARGV[place] end

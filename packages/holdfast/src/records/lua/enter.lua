@@ -22,6 +22,8 @@ local now = read_clock()
 local record = read_record(key)
 local seen = refused_by(record, token, holder)
 if seen then return { 0, seen } end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights key
 redis.call('HSET', key, 'fence', token, 'holder', holder)
 local value = redis.call('HGET', key, 'value')
 if not value then keep_without_value(key, record, true, keep, now) end

@@ -125,8 +125,7 @@ local function write(key, first, record, now)
   elseif keep == '' then redis.call('PERSIST', key)
   else redis.call('PEXPIRE', key, keep) end
   local told = value == '' and '-' or #value <= largest_told and value or ''
-  -- It is written: a refused message must not make an error of it.
-  pcall(send, ARGV[first + 5], place_of_keys, version .. ' ' .. (keep == '' and '0' or keep) .. ' ' .. told)
+  send(ARGV[first + 5], place_of_keys, version .. ' ' .. (keep == '' and '0' or keep) .. ' ' .. told)
   return { 1, version }
 end
 
@@ -146,6 +145,8 @@ for place, key in ipairs(KEYS) do
   is_copy = is_copy or rows[place] ~= nil
 end
 if together and is_copy then return rest_with({ -2 }) end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 for place, key in ipairs(KEYS) do
   if not rows[place] then rows[place] = judge(key, first_of(place), records[place], now) end
   is_refused = is_refused or rows[place] ~= nil

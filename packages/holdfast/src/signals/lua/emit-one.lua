@@ -29,6 +29,8 @@ local now_ms = read_ms()
 local all = all_seats(seats)
 checked(mail, redis.pcall('HEXISTS', mail, signal.id))
 
+--- @include "../../redis/lua/_rights.lua"
+--- @rights seats
 for _, seat in ipairs(all) do tidy_seat(seats, mail, seat, now_ms) end
 local chosen = choose_seat(all, now_ms, ARGV[6] == '1', '', tonumber(ARGV[4]))
 local outcome = chosen and 1 or 0

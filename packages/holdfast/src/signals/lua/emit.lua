@@ -19,10 +19,10 @@ Cost     O(n) with n the processes that wait for the name, and all subscribers o
 local seats = KEYS[1]
 local channel, place, message, elsewhere = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
 local all = all_seats(seats)
+local live = #all > 0 and live_seats(all, read_ms(), elsewhere) or {}
 local is_heard = send(channel, place, message) > 0 or elsewhere
-if #all == 0 then return 0 end
 local heard = 0
-for _, seat in ipairs(live_seats(all, read_ms(), elsewhere)) do
+for _, seat in ipairs(live) do
   -- Where nobody listens the seat is older than the end of the wait.
   if is_heard or seat.sure == '1' then heard = heard + seat.hearers - seat.waits + free_waits(seat) end
 end

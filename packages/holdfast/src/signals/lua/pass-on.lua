@@ -28,6 +28,8 @@ if hop ~= ARGV[2] then return -1 end
 local now_ms = read_ms()
 local all = all_seats(seats)
 checked(done, redis.pcall('GET', done))
+--- @include "../../redis/lua/_rights.lua"
+--- @rights seats
 
 for _, seat in ipairs(all) do
   if seat.inbox == inbox then

@@ -73,6 +73,8 @@ local function sit(seats, mail, stated, confirmed)
   return handed
 end
 
+--- @include "../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 local outcomes, key, at = {}, 1, 4
 while key < #KEYS do
   local stated = { revision = tonumber(ARGV[at]), hearers = ARGV[at + 1], waits = ARGV[at + 2], room = ARGV[at + 3] }

@@ -31,6 +31,7 @@ end
 local function read_barrier(keys)
   local version, size, generation, since, ticket = read_fields(keys.barrier, 'size', 'generation', 'since', 'ticket')
   -- Raise WRONGTYPE before anything is written.
+  for _, number in ipairs({ size, generation, since, ticket }) do check_number(keys.barrier, number) end
   redis.call('ZCARD', keys.leases)
   redis.call('HEXISTS', keys.arrivals, '')
   redis.call('ZCARD', keys.tripped)

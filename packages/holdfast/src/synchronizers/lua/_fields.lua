@@ -18,6 +18,11 @@ local function read_fields(key, ...)
   return unpack(row)
 end
 
+-- Raises for a field that has to be a number, and is none.
+local function check_number(key, value)
+  if value and not string.match(value, '^%d+$') then foreign(key, value) end
+end
+
 -- The key lives for at least this long. A life that is longer already, because another process asked for it, stays.
 local function prolong(key, keep_ms, is_new)
   local left_ms = redis.call('PTTL', key)

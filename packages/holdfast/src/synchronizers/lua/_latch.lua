@@ -16,6 +16,7 @@ local NEVER = '0000000000000000'
 -- Size and left are empty where there is no latch.
 local function read_latch(latch)
   local version, generation, opened, size, left = read_fields(latch, 'generation', 'opened', 'size', 'left')
+  check_number(latch, left)
   return { version or NEVER, generation or NEVER, opened or NEVER, size or '', left or '' }
 end
 

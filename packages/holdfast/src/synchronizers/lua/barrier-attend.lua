@@ -56,6 +56,8 @@ local function write_state()
     'since', state.since, 'ticket', string.format('%.0f', state.ticket))
 end
 
+--- @include "../../redis/lua/_rights.lua"
+--- @rights keys.barrier
 -- A generation that this process has passed cannot be the present one: the server has lost what came after.
 if is_new or state.generation <= floor then
   redis.call('DEL', keys.leases, keys.arrivals, keys.tripped, keys.data)

@@ -22,6 +22,8 @@ local keys = keys_of(KEYS)
 read_barrier(keys)
 local before = find_trip(keys, generation, arrival)
 if before then return before end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights keys.barrier
 drop_arrival(keys, arrival)
 redis.call('SET', withdrawn, '1', 'PX', REQUEST_MS)
 return { 'x' }

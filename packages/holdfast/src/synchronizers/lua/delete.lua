@@ -29,6 +29,8 @@ if done then return tonumber(done) end
 if not found then return 0 end
 
 local version = next_version(previous, now)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights state
 for place = 2, #KEYS do redis.call('DEL', KEYS[place]) end
 redis.call('HSET', state, 'version', version)
 redis.call('PEXPIRE', state, TOMBSTONE_MS)

@@ -25,6 +25,8 @@ local state = read_event(event, now)
 local done = redis.call('GET', request)
 if done then return done end
 if state[3] ~= '1' then return state[1] end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights event
 
 state[1], state[3] = next_version(state[1], now), '0'
 redis.call('HSET', event, 'version', state[1], 'is_set', '0')

@@ -26,6 +26,8 @@ local now = read_clock()
 local previous = read_fields(event)
 local done = redis.call('GET', request)
 if done then return done end
+--- @include "../../redis/lua/_rights.lua"
+--- @rights event
 
 local version = next_version(previous, now)
 local ends = keep_ms == '0' and '' or string.format('%016.0f', now + keep_ms * 1000)

@@ -39,6 +39,8 @@ local version = next_version(state[1], now)
 if is_new then state = { version, version, NEVER, size, size } end
 local left, counted = tonumber(state[5]), 0
 local has_counted = by ~= '' and redis.call('HEXISTS', latch, 'by:' .. by) == 1
+--- @include "../../redis/lua/_rights.lua"
+--- @rights latch
 if left > 0 and not has_counted then
   left, counted = math.max(left - tonumber(n), 0), 1
   state[1], state[5] = version, string.format('%.0f', left)

@@ -30,6 +30,8 @@ if done then return {1, done} end
 if state[4] ~= '' and state[4] ~= size then return {0, tonumber(state[4])} end
 
 local version = next_version(state[1], now)
+--- @include "../../redis/lua/_rights.lua"
+--- @rights latch
 state = { version, version, state[3], size, size }
 redis.call('DEL', latch)
 write_latch(latch, state)

@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly clients?: "lab" | "real";
   /** The canary that the workload replaces part of itself by. @default none */
   readonly canary?: string;
+  /** Called with what comes in at a node, before it has an effect. @default nobody listens */
+  readonly heard?: (node: Node, bytes: Uint8Array) => void;
   /** Errors have stacks, which costs a fifth of the time. @default false */
   readonly stacks?: boolean;
 }
@@ -85,12 +87,13 @@ export async function runPlan<Drawn extends Plan>(
 
 async function run<Drawn extends Plan>(
   plan: Drawn,
-  { holdfast = Holdfast, redlock = Redlock, clients = "lab", canary }: RunOptions,
+  { holdfast = Holdfast, redlock = Redlock, clients = "lab", canary, heard }: RunOptions,
 ): Promise<Outcome<Drawn>> {
   const realClients = clients === "real";
   const libraries = realClients ? await loadRealClients() : new Map<string, OpenReal>();
   const world = new World({ seed: plan.seed, module: await compileValkey(), realClients });
   const scene = new Scene(world, plan, canary);
+  if (heard) for (const node of scene.nodes) node.heard = (bytes) => heard(node, bytes);
   for (const name of Object.keys(plan.rounds ?? {}))
     if (!hasCaller(plan, name)) scene.fail("plan", `${name} is no caller of this plan`);
   const work = workloadOf(plan.workload).begin(scene);

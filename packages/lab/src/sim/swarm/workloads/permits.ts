@@ -87,7 +87,7 @@ export const permits: Workload = {
     {
       rule: "M5",
       what: "a release removes nothing",
-      seed: 2,
+      seed: 4,
       change: { file: `${scripts}/change.lua`, from: "keep == 0 and id or ''", to: "''" },
     },
     {

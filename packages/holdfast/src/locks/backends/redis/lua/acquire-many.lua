@@ -28,6 +28,11 @@ local start = common > now and common < ahead and common or now
 local start_top = turns == '1' and start or string.format('%016.0f', tonumber(start) + tonumber(turns) - 1)
 terms = ' ' .. now .. ' ' .. terms
 local seen = {}
+-- Of one lock there is one write.
+if #KEYS > 1 then
+  --- @include "../../../../redis/lua/_rights.lua"
+  need(KEYS[1], 'GET', 'PTTL', 'SET')
+end
 for place = 1, #KEYS do
   local lock = KEYS[place]
   local state = redis.pcall('GET', lock)

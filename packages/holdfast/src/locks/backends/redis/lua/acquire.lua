@@ -31,6 +31,7 @@ local id, ttl_ms, turns, min_fence, owner = ARGV[1], tonumber(ARGV[2]), tonumber
 local wait, inbox, heartbeat, ticket = ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
 
 --- @include "../../../../redis/lua/_clock.lua"
+--- @include "../../../../redis/lua/_rights.lua"
 local now = read_clock()
 local held = redis.call('GET', lock)
 -- Others will read what is written into the line.
@@ -45,6 +46,7 @@ end
 -- A clock that is behind the last token was set back, and those in line may have larger tickets than it would give.
 if holder and holder ~= id and #top == 16 and top <= now and since <= now and now - since <= lease_ms * 1000 - 1000 then
   if redis.call('ZSCORE', banned, id) then return {3} end
+  need(line, 'HSET', 'PEXPIRE', 'PTTL', 'ZRANK')
   if redis.call('ZADD', line, 'NX', now, id) == 1 then
     local entry = string.format('%.0f', math.floor(now / 1000)) .. ' ' .. ttl_ms .. ' ' .. heartbeat .. ' ' .. turns
     local written = redis.pcall('HSET', waiters, id, entry .. ' ' .. min_fence .. ' ' .. inbox .. ' ' .. owner)
@@ -84,6 +86,7 @@ end
 if not is_sound then error({ err = 'ERR acquire was called with a number that is none' }) end
 if state.flag == '+' and redis.call('ZSCORE', banned, id) then return {3} end
 if state.flag == '+' or wait then check_line(keys, id) end
+--- @rights lock
 
 if state.left_ms == 0 then
   local next_id, token = hand_over(keys, state, now, id)

@@ -46,6 +46,8 @@ if is_adopted then return {2} end
 if state.left_ms == 0 then return {0} end
 if state.id ~= from or last < state.token or last > state.top then return {2} end
 
+--- @include "../../../../redis/lua/_rights.lua"
+--- @rights lock
 -- A late copy of the request that held must not take the lock after its adopter.
 raise_flag(keys, state, now)
 ban(keys, now, from, state.ttl_ms)

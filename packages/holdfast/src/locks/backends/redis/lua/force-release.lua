@@ -34,6 +34,8 @@ local held, expiry_ms = state.held or '', redis.call('PTTL', lock)
 if state.left_ms == 0 or (fence ~= '0' and state.token ~= digits(lock, fence)) then return {0, now, held, expiry_ms} end
 check_line(keys, state.id)
 redis.call('ZCARD', banned)
+--- @include "../../../../redis/lua/_rights.lua"
+--- @rights lock
 
 local id = state.id
 local ok, owner = pcall(cjson.decode, string.match(string.sub(held, 18), '^%S+ %d+ %d+ %d+ %d+ (.*)$') or '')

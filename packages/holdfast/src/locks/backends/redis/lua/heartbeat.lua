@@ -51,6 +51,8 @@ local function heartbeat(keys, id, number)
   return {2, state.left_ms, state.held or '', redis.call('ZRANK', keys.line, id), text(tonumber(ticket))}
 end
 
+--- @include "../../../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 local outcomes = {}
 for place = 1, #KEYS / 4 do
   local ok, outcome = pcall(heartbeat, keys_from(4 * place - 3), ARGV[2 * place], ARGV[2 * place + 1])

@@ -16,6 +16,7 @@ local outcomes = {}
 for place = 1, #KEYS do
   local lock, id = KEYS[place], ARGV[place]
   local held = redis.pcall('GET', lock)
+  if type(held) == 'table' and not string.find(held.err, 'WRONGTYPE') then error(held) end
   local mine = type(held) == 'string' and string.sub(held, 17, 18 + #id) == ' ' .. id .. ' '
   if mine then redis.call('SET', lock, string.sub(held, 1, 17), 'KEEPTTL') end
   outcomes[place] = mine and 1 or 0

@@ -33,6 +33,7 @@ end
 
 --- @include "../../../../redis/lua/_clock.lua"
 --- @include "../../../../redis/lua/_message.lua"
+--- @include "../../../../redis/lua/_rights.lua"
 local now = read_clock()
 if mine == '+' .. id .. ' ' then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
@@ -51,6 +52,7 @@ if mine == '+' .. id .. ' ' then
     if lives and min_fence == '0' and string.sub(held, 1, 16) < now then
       local top = turns == '1' and now or string.format('%016.0f', tonumber(now) + tonumber(turns) - 1)
       local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
+      need(line, 'HDEL', 'ZREM')
       redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
       local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
       if send(inbox, '', grant) > 0 or elsewhere then
@@ -70,6 +72,7 @@ end
 --- @include "_ban.lua"
 local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = elsewhere }
 local state = read_lock(lock, held)
+--- @rights lock
 
 if ban_ms > 0 then
   check_line(keys, id)

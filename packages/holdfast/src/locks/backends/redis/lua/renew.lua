@@ -12,6 +12,8 @@ Retry    safe: never creates a lease, never extends another holder's
 Clock    the server's, through the expiry of the keys
 Cost     O(n), 2 commands per lease, 3 where somebody may wait; writes no value, so that a server without memory allows it
 ]]
+--- @include "../../../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 local outcomes = {}
 for place = 1, #KEYS do
   local lock, id = KEYS[place], ARGV[place]

@@ -35,6 +35,8 @@ if state.left_ms > 0 and state.id == to and to ~= id then return {1, state.token
 if state.left_ms == 0 or state.id ~= id then return {2} end
 
 local waiter = redis.call('ZSCORE', line, to) and read_waiter(keys, to)
+--- @include "../../../../redis/lua/_rights.lua"
+--- @rights lock
 if not waiter or not lives(keys, now, waiter) then return {0} end
 if state.astray then renew(lock, state) end
 local held, expiry_ms = state.held, redis.call('PTTL', lock)

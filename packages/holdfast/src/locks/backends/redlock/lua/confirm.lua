@@ -31,6 +31,8 @@ local function confirm(lock, id, stamp, last)
   return 1
 end
 
+--- @include "../../../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 local outcomes = {}
 for place = 1, #KEYS do
   local ok, outcome = pcall(confirm, KEYS[place], ARGV[3 * place - 2], ARGV[3 * place - 1], ARGV[3 * place])

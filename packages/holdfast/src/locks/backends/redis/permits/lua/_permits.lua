@@ -16,11 +16,11 @@ line, waiters  see _waiters.lua, where a waiter's <turns> is its weight, and <to
 banned      zset, id that gave up -> end of its ban in ms
 
 One hash, so that neither the leases nor the last token can be lost without the other. The key is kept until 24 h after its leases,
-or after the clock has moved past top. A lease that is over is found by a sweep over all of them, which runs when one may be over, or
-when the clock was set back: it cuts every lease to its own ttl.
+or after the clock has moved past top. A lease that is over is found by a sweep over all of them, which runs when one may be over, when
+`used` cannot be, or when the clock was set back: it cuts every lease to its own ttl.
 ]]
 --- @include "../../../../../redis/lua/_message.lua"
-local HEAD = '^(%d+) ([01]) (%d+) ([01]) (%d+) (%d+) (%d+) (%S+)$'
+local HEAD = '^(%d+) ([01]) (%d+) ([01]) (%-?%d+) (%d+) (%d+) (%S+)$'
 local LEASE = '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 local NEVER = 9999999999999
 
@@ -38,8 +38,10 @@ local function write_lease(p, id, lease)
   }, ' '))
 end
 
--- Ends the leases that are over.
+-- Ends the leases that are over. Its write may be the first, so it reads what others write later.
 local function sweep(p, id)
+  check_line(p, id)
+  redis.call('ZCARD', p.banned)
   local fields = redis.call('HGETALL', p.permits)
   p.used, p.soonest, p.lease = 0, NEVER, nil
   for place = 1, #fields, 2 do
@@ -75,8 +77,8 @@ local function open(p, id, limit)
   p.top, p.flag, p.limit, p.pin, p.last = top, flag, tonumber(known), pin, last
   p.used, p.soonest, p.lease = tonumber(used), tonumber(soonest), parse_lease(values[2])
   if limit and pin == '0' then p.limit = tonumber(limit) end
-  if flag == '1' then check_line(p, id) end
-  if p.ms >= p.soonest or p.ms < tonumber(seen) then sweep(p, id) end
+  if p.ms >= p.soonest or p.used < 0 or p.ms < tonumber(seen) then sweep(p, id)
+  elseif flag == '1' then check_line(p, id) end
 end
 
 -- The key outlives the leases that began now, and the last token.

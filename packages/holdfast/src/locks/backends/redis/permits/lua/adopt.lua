@@ -29,6 +29,8 @@ local from, fence, id, ttl_ms, min_fence, owner = ARGV[1], ARGV[2], ARGV[3], ton
 --- @include "_permits.lua"
 --- @include "../../lua/_ban.lua"
 local p = { permits = KEYS[1], line = KEYS[2], waiters = KEYS[3], banned = KEYS[4], elsewhere = ARGV[7] == '1' }
+--- @include "../../../../../redis/lua/_rights.lua"
+--- @rights p.permits
 open(p, id)
 local last = digits(p.permits, fence)
 check_line(p, id)

@@ -120,6 +120,8 @@ local function ask_at(first)
   return ask(tonumber(ARGV[first]), ARGV[first + 1], ARGV[first + 2], ARGV[first + 3])
 end
 
+--- @include "../../../../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 local replies = {}
 if #ARGV == 7 then
   replies[1] = ask_at(4)

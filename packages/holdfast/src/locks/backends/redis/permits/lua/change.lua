@@ -64,9 +64,13 @@ local function change(first)
   return { left > 0 and 3 or 0 }
 end
 
-open(p, ARGV[2])
--- Raises before anything is written where the key holds something else.
+--- @include "../../../../../redis/lua/_rights.lua"
+--- @rights p.permits
+local first_id, first_ban_ms = ARGV[2], ARGV[4]
+open(p, first_id)
+-- Raise before anything is written where a key holds something else. Most releases leave the line alone.
 redis.call('ZCARD', p.banned)
+if p.flag == '0' and not (#ARGV == 6 and p.lease and first_ban_ms == '0') then check_line(p, first_id) end
 local replies = {}
 for first = 2, #ARGV, 5 do replies[#replies + 1] = change(first) end
 serve(p)

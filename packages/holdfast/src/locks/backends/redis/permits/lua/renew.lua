@@ -16,6 +16,8 @@ Cost     O(n), 4 commands per lease. The first write takes no memory, so that a 
 --- @include "../../lua/_token.lua"
 local now = read_clock()
 local ms = math.floor(tonumber(now) / 1000)
+--- @include "../../../../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 local outcomes = {}
 for place = 1, #KEYS do
   local permits, id = KEYS[place], ARGV[place]

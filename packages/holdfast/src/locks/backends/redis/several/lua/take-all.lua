@@ -36,12 +36,17 @@ local function bad_terms(terms)
   error({ err = 'ERR take-all was called with terms that are none: ' .. terms })
 end
 
+--- @include "../../../../../redis/lua/_rights.lua"
+--- @rights KEYS[1]
 -- Each of the two looks at a part. It returns "free" or "own" and the function that takes the part, which raises nothing; or "busy"
 -- and the holder; or "over".
 local look_at_mutex, look_at_permits
+-- The other two raise where another program owns the key.
+local read_mutex, read_permits
 do
   --- @include "../../lua/_state.lua"
   --- @include "../../lua/_line.lua"
+  read_mutex = read_lock
   function look_at_mutex(first, id, terms)
     local ttl_ms, turns, min_fence = string.match(terms, '^mutex (%d+) (%d+) (%d+)$')
     if not ttl_ms then bad_terms(terms) end
@@ -75,6 +80,10 @@ do
 end
 do
   --- @include "../../permits/lua/_permits.lua"
+  function read_permits(permits)
+    local head = redis.call('HGET', permits, '.')
+    if head and not string.match(head, HEAD) then foreign(permits, head) end
+  end
   function look_at_permits(first, id, terms)
     local ttl_ms, weight, limit, tokens, min_fence = string.match(terms, '^permits (%d+) (%d+) (%d+) (%d+) (%d+)$')
     if not ttl_ms then bad_terms(terms) end
@@ -114,6 +123,14 @@ do
       return token
     end
   end
+end
+
+-- Whoever looks at a name may serve its line. Raise before that where another program owns a key of any.
+for place = 1, #KEYS, 4 do
+  local read = string.sub(ARGV[(place + 7) / 2], 1, 6) == 'mutex ' and read_mutex or read_permits
+  read(KEYS[place])
+  check_line({ line = KEYS[place + 1], waiters = KEYS[place + 2] }, '')
+  redis.call('ZCARD', KEYS[place + 3])
 end
 
 local takes, own, busy = {}, 0, nil
