@@ -33,35 +33,31 @@ export interface Seen {
  */
 const prelude = `
 local kind, what, sent, server = table.remove(ARGV, #ARGV - 1), table.remove(ARGV), {}, redis
-local any = { DEL = 1, UNLINK = 1, EXISTS = 1, TYPE = 1, PEXPIRE = 1, EXPIRE = 1, PTTL = 1, PERSIST = 1, PUBLISH = 1, PUBSUB = 1, TIME = 1 }
-local function refused(command, key)
-  if kind == 'command' and string.upper(command) == what then
-    return "NOPERM User default has no permissions to run the '" .. string.lower(command) .. "' command"
+local any = {
+  DEL = 1, UNLINK = 1, EXISTS = 1, TYPE = 1, PEXPIRE = 1, EXPIRE = 1, PTTL = 1, PERSIST = 1, PUBLISH = 1, PUBSUB = 1, TIME = 1, SET = 1,
+}
+local function tried(command, key, ...)
+  sent[#sent + 1] = command
+  if kind == 'command' and command == what then
+    return { err = "NOPERM User default has no permissions to run the '" .. string.lower(command) .. "' command" }
   end
-  if kind == 'key' and key == what and not any[string.upper(command)] and not (string.upper(command) == 'SET') then
-    return 'WRONGTYPE Operation against a key holding the wrong kind of value'
+  if kind == 'key' and key == what and not any[command] then
+    return { err = 'WRONGTYPE Operation against a key holding the wrong kind of value' }
   end
-end
-local function call(command, key, ...)
-  sent[#sent + 1] = string.upper(command)
-  local why = refused(command, key)
-  if why then error({ err = why }) end
-  if key == nil then return server.call(command) end
-  return server.call(command, key, ...)
-end
-local function pcall_(command, key, ...)
-  sent[#sent + 1] = string.upper(command)
-  local why = refused(command, key)
-  if why then return { err = why } end
   if key == nil then return server.pcall(command) end
   return server.pcall(command, key, ...)
 end
+local function call(...)
+  local reply = tried(...)
+  if type(reply) == 'table' and reply.err then error(reply) end
+  return reply
+end
 local function may(command, ...)
-  return not (kind == 'command' and string.upper(command) == what) and server.acl_check_cmd(command, ...)
+  return not (kind == 'command' and command == what) and server.acl_check_cmd(command, ...)
 end
 local is_unasked = kind == 'unasked'
 if is_unasked then kind = 'command' end
-local redis = { call = call, pcall = pcall_, acl_check_cmd = not is_unasked and may or nil, sha1hex = server.sha1hex }
+local redis = { call = call, pcall = tried, acl_check_cmd = not is_unasked and may or nil, sha1hex = server.sha1hex }
 local function script()
 `;
 const epilogue = `
@@ -128,7 +124,7 @@ export class Trial {
   }
 }
 
-/** What the prelude is told. */
+/** The two words that the prelude takes off the end of ARGV. */
 function wordsOf(refusal: Refusal): [kind: string, what: string] {
   if (refusal.kind === "command") return [refusal.isUnasked ? "unasked" : "command", refusal.command];
   return [refusal.kind, refusal.kind === "key" ? refusal.key : ""];
