@@ -56,6 +56,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
   "holdfast:queue:stuck": true,
   "holdfast:queue:ended": true,
   "holdfast:queue:lost": true,
+  "holdfast:queue:unstored": true,
   "holdfast:queue:unsettled": true,
   "holdfast:queue:outage": true,
   "holdfast:queue:returned": true,

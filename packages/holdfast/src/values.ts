@@ -60,19 +60,19 @@ function toBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
 }
 
 function toJson(argument: string, value: unknown): string {
-  const seen: object[] = [];
+  const seen = new Set<object>();
   const check = (one: unknown, path: string): void => {
     const problem = problemOf(one);
     if (problem) throw new InvalidArgumentError(argument, `must be JSON or bytes: ${path} is ${problem}`);
     if (typeof one !== "object" || one === null) return;
-    if (seen.includes(one))
+    if (seen.has(one))
       throw new InvalidArgumentError(argument, `must be JSON or bytes: ${path} contains itself`);
-    if (seen.length === DEEPEST)
+    if (seen.size === DEEPEST)
       throw new InvalidArgumentError(argument, `must have at most ${DEEPEST} levels`);
-    seen.push(one);
+    seen.add(one);
     if (Array.isArray(one)) for (let at = 0; at < one.length; at += 1) check(one[at], `${path}[${at}]`);
     else for (const [key, part] of Object.entries(one)) check(part, `${path}.${key}`);
-    seen.pop();
+    seen.delete(one);
   };
   check(value, argument);
   return JSON.stringify(value);

@@ -321,6 +321,11 @@ const scenarios: { readonly [Own in Name]?: Scenario } = {
     await until("it is lost", () => delivery?.isLive === false);
     return { queue: "q" };
   },
+  "holdfast:queue:unstored": async ({ hf, own, stranger }) => {
+    own(() => hf.queue("q").consume(() => new Map()));
+    await stranger(() => hf.queue("q").push(1));
+    return { queue: "q" };
+  },
   "holdfast:queue:unsettled": async ({ hf, own, stranger, prefix }) => {
     const { promise, end } = held();
     const consumer = own(() => hf.queue("q").consume(() => promise));

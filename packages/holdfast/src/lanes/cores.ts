@@ -3,6 +3,7 @@ import { checkLockName } from "../arguments.js";
 import { ClosedError, InvalidArgumentError } from "../errors.js";
 import { Intakes } from "../queues/intakes.js";
 import { Producer } from "../queues/producer.js";
+import { LARGEST_MAX_BYTES } from "../queues/settings.js";
 import type { RedisContext } from "../redis/context.js";
 import type { LanesCore } from "./core.js";
 import { LaneCalls } from "./lane-calls.js";
@@ -51,19 +52,18 @@ export class LaneCores {
 
   #open(name: string, options: LanesOptions | undefined): LanesCore {
     const context = this.#context;
-    const settings = checkLanes(options ?? {});
-    // Without options, those that other processes gave count.
+    // Without options, those that other processes gave count, and the server says which.
+    const settings = checkLanes(options ?? { maxBytes: LARGEST_MAX_BYTES });
     const calls = new LaneCalls(context, name, options === undefined ? null : settings);
-    const scripts = new LaneScripts(calls);
+    const scripts = new LaneScripts(calls, settings.deadlineMs);
     const places = (tickets: readonly Ticket[]) => scripts.places(tickets);
     const core: LanesCore = {
       name,
       settings,
       scripts,
       control: new LaneControl(calls),
-      producer: new Producer<LaneItem, Ticket>(new LanePushes(scripts, settings.maxLength), context),
+      producer: new Producer<LaneItem, Ticket>(new LanePushes(scripts), context),
       intake: this.#intakes.open(scripts, {
-        deadlineMs: settings.deadlineMs,
         lastAttempt: options === undefined ? null : lastAttemptOf(settings),
       }),
       positions: new Positions(places, context.schedule.clock),

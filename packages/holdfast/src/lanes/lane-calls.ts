@@ -1,5 +1,6 @@
 /** LaneCalls: how the scripts of the lanes of one name are called. Lanes are percent-encoded in Redis. */
 import { IndeterminateError } from "../errors.js";
+import { firstLeaseOf, reachOf } from "../queues/delivery-scripts.js";
 import type { RedisContext } from "../redis/context.js";
 import { inboxChannel, laneKeys, laneResultKey } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
@@ -13,9 +14,10 @@ export interface LaneScriptSettings {
   readonly maxAttempts: number;
   /** Of each lane. Infinity: no bound. */
   readonly maxLength: number;
-  readonly dropsOldest: boolean;
   readonly keepDead: number;
   readonly keepResultsMs: number;
+  readonly deadlineMs: number;
+  readonly maxBytes: number;
   /** Deliveries of each lane; null: no bound. */
   readonly rate: { readonly max: number; readonly perMs: number } | null;
 }
@@ -49,7 +51,8 @@ export class LaneCalls {
   readonly memory: string;
   /** As lanes/lua/_lanes.lua reads them; empty: those that the lanes have. */
   readonly settings: string;
-  /** What a script that deals must know: the name, the inboxes, and whether a listener that is not here is gone. */
+  readonly firstLeaseMs: number;
+  /** What a script that deals must know: the name, the inboxes, and what queues/lua/_deliveries.lua calls `reach`. */
   readonly address: readonly string[];
   readonly #context: LaneContext;
   readonly #keys: Readonly<Record<LaneKey, string>>;
@@ -68,7 +71,12 @@ export class LaneCalls {
     this.settings = settings === null ? "" : settingsText(settings);
     this.process = inbox.channel.slice(inboxes.length);
     this.memory = random.id();
-    this.address = [encodeURIComponent(name), inboxes, port.zeroListenersMeansGone ? "1" : "0"];
+    this.firstLeaseMs = firstLeaseOf(context.callTimeoutMs);
+    this.address = [
+      encodeURIComponent(name),
+      inboxes,
+      reachOf(port.zeroListenersMeansGone, context.callTimeoutMs),
+    ];
   }
 
   /** The channel and the key of an outcome. */
@@ -98,16 +106,11 @@ export class LaneCalls {
 
 /** As lanes/lua/_lanes.lua reads it. */
 function settingsText(settings: LaneScriptSettings): string {
-  const { inFlight, whenFailed, maxAttempts, maxLength, dropsOldest, keepDead, keepResultsMs, rate } =
-    settings;
+  const { inFlight, whenFailed, maxAttempts, maxLength, keepDead, keepResultsMs, rate } = settings;
   const finite = (count: number): string => (Number.isFinite(count) ? String(count) : "0");
   const failed = { park: "p", skip: "s", "dead-letter": "d" }[whenFailed];
   const rates = rate ? [String(rate.max), String(Math.ceil(rate.perMs * 1_000))] : ["0", "0"];
-  const rest = [
-    finite(maxLength),
-    dropsOldest ? "d" : "r",
-    String(keepDead),
-    String(Math.ceil(keepResultsMs)),
-  ];
+  const times = [keepResultsMs, settings.deadlineMs].map((ms) => String(Math.ceil(ms)));
+  const rest = [finite(maxLength), "r", String(keepDead), ...times, String(settings.maxBytes)];
   return [String(inFlight), failed, finite(maxAttempts), ...rates, ...rest].join(" ");
 }

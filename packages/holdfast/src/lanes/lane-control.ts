@@ -95,7 +95,7 @@ export class LaneControl {
   }
 
   async state(): Promise<LanesState> {
-    const row = replyRow(await this.#calls.run(stateScript, 11, []), 13).map(Number);
+    const row = replyRow(await this.#calls.run(stateScript, 11, []), 12).map(Number);
     const [exists, paused, lanes, waiting, delayed, inFlight, parked, held, dead, idle, processes, stuck] =
       row;
     const count = (value: number | undefined): number => value ?? 0;
@@ -148,19 +148,19 @@ export class LaneControl {
 
   /** Deletes what waits, and returns how much that was. @param lane null: all of them */
   async drain(lane: string | null): Promise<number> {
-    if (lane !== null) return (await this.#drain([lane]))[0];
+    if (lane !== null) return this.#drainWhole([lane]);
     // First those in `ready`, from its head: to take a lane out of its middle, the server looks through all before it.
     let { lanes: left } = await this.state();
     let sum = 0;
     while (left > 0) {
-      const [count, drained] = await this.#drain(PAGE);
+      const { count, lanes: drained } = await this.#drain(PAGE);
       sum += count;
       left -= drained;
       if (drained === 0) break;
     }
     for (let cursor: string | null = "0"; cursor !== null; ) {
       const page: LanePage = await this.list(cursor);
-      if (page.lanes.length > 0) sum += (await this.#drain(page.lanes.map((one) => one.lane)))[0];
+      if (page.lanes.length > 0) sum += await this.#drainWhole(page.lanes.map((one) => one.lane));
       cursor = page.cursor;
     }
     return sum;
@@ -208,10 +208,21 @@ export class LaneControl {
     return replyRow(await this.#calls.run(listScript, 2, args), 1);
   }
 
-  async #drain(which: number | readonly string[]): Promise<[number, number]> {
+  /** Each call deletes something of them, or was the last. */
+  async #drainWhole(lanes: readonly string[]): Promise<number> {
+    for (let sum = 0; ; ) {
+      const { count, isLeft } = await this.#drain(lanes);
+      sum += count;
+      if (!isLeft) return sum;
+    }
+  }
+
+  async #drain(
+    which: number | readonly string[],
+  ): Promise<{ count: number; lanes: number; isLeft: boolean }> {
     const args = typeof which === "number" ? [String(which)] : ["0", ...which.map(encodeURIComponent)];
-    const [count, lanes] = replyRow(await this.#calls.run(drainScript, 9, args), 2);
-    return [Number(count), Number(lanes)];
+    const [count, lanes, left] = replyRow(await this.#calls.run(drainScript, 9, args), 3).map(Number);
+    return { count: count ?? 0, lanes: lanes ?? 0, isLeft: left === 1 };
   }
 }
 

@@ -2,7 +2,7 @@
 import { cutReason, dueOf, givenOf, lateOf } from "../queues/delivery-replies.js";
 import type { DeliveryScripts, Given, Look, Return, Taken, TakeRequest } from "../queues/delivery-scripts.js";
 import { script as extendScript } from "../queues/lua/extend.lua.js";
-import { script as leaveScript } from "../queues/lua/leave.lua.js";
+import { fetchWith, leaveWith, type ParcelCall } from "../queues/parcels.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import type { LaneCalls } from "./lane-calls.js";
@@ -23,26 +23,39 @@ export interface LanePush {
 
 /** What became of one push. */
 export interface LanePushed {
-  /** Null: the lane is full, or another one is and all are pushed or none. */
+  /** Null: it was refused, or another one was and all are pushed or none. */
   readonly number: number | null;
   /** The length of a lane that is full; null: it is not full. */
   readonly length: number | null;
+  readonly isTooLarge: boolean;
 }
 
 export interface LanePushAnswer {
   /** In the order of the pushes. */
   readonly pushed: readonly LanePushed[];
-  /** How many of the oldest messages were displaced. */
-  readonly dropped: number;
+  /** As the settings say that count for all processes; 0: no bound. */
+  readonly maxLength: number;
+  readonly maxBytes: number;
 }
 
 export class LaneScripts implements DeliveryScripts {
   readonly name: string;
   readonly #calls: LaneCalls;
+  #deadlineMs: number;
 
-  constructor(calls: LaneCalls) {
+  /** @param deadlineMs until the server says what the settings are that count for all processes */
+  constructor(calls: LaneCalls, deadlineMs: number) {
     this.name = calls.name;
+    this.#deadlineMs = deadlineMs;
     this.#calls = calls;
+  }
+
+  get firstLeaseMs(): number {
+    return this.#calls.firstLeaseMs;
+  }
+
+  get deadlineMs(): number {
+    return this.#deadlineMs;
   }
 
   /**
@@ -59,10 +72,10 @@ export class LaneScripts implements DeliveryScripts {
     const args = [...address, settings, `${memory}+`, String(seq), isWhole ? "1" : "0"];
     for (const { lane, body } of pushes) args.push(encodeURIComponent(lane), body);
     const reply = String(await this.#calls.run(pushScript, 9, args, timeoutMs));
-    const [, dropped, texts = ""] = /^(\d+)\/([\d,f-]+)$/.exec(reply) ?? [];
+    const [, maxLength, maxBytes, texts = ""] = /^(\d+)\/(\d+)\/([\d,bf-]+)$/.exec(reply) ?? [];
     const pushed = parsePushed(texts.split(","));
-    if (dropped === undefined || pushed.length !== pushes.length) throw notAnAnswer(reply);
-    return { pushed, dropped: Number(dropped) };
+    if (maxLength === undefined || pushed.length !== pushes.length) throw notAnAnswer(reply);
+    return { pushed, maxLength: Number(maxLength), maxBytes: Number(maxBytes) };
   }
 
   async take({ seq, acks, want }: TakeRequest): Promise<Taken> {
@@ -77,7 +90,8 @@ export class LaneScripts implements DeliveryScripts {
       String(want),
     ];
     for (const { handle, result = "" } of acks) args.push(handle, result);
-    const [late, due, newest, ...words] = replyRow(await this.#calls.run(takeScript, 12, args), 3);
+    const [late, due, newest, deadline, ...words] = replyRow(await this.#calls.run(takeScript, 12, args), 4);
+    this.#deadlineMs = Number(deadline);
     return {
       late: lateOf(late, acks),
       given: givenOf(words),
@@ -110,10 +124,15 @@ export class LaneScripts implements DeliveryScripts {
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }
 
-  async leave(): Promise<readonly Given[]> {
-    const keys = ["off", "away", "idle"] as const;
-    return givenOf(replyRow(await this.#calls.run(leaveScript, keys, [this.#calls.process]), 0));
+  leave(isKnown: (handle: string) => boolean = () => false): Promise<readonly Given[]> {
+    return leaveWith(this.#parcelCall, this.#calls.process, isKnown);
   }
+
+  fetch(handles: readonly string[]): Promise<readonly Given[]> {
+    return fetchWith(this.#parcelCall, handles);
+  }
+
+  readonly #parcelCall: ParcelCall = (script, keys, args) => this.#calls.run(script, keys, args);
 
   /** Where messages are. At most 250. */
   async places(tickets: readonly Ticket[]): Promise<readonly PlaceFacts[]> {
@@ -146,9 +165,11 @@ function digits(number: number): string {
 function parsePushed(texts: readonly string[]): LanePushed[] {
   let last = 0;
   return texts.map((text) => {
-    if (text.startsWith("f")) return { number: null, length: text === "f" ? null : Number(text.slice(1)) };
+    const isTooLarge = text === "b";
+    if (isTooLarge || text === "f") return { number: null, length: null, isTooLarge };
+    if (text.startsWith("f")) return { number: null, length: Number(text.slice(1)), isTooLarge };
     last += Number(text);
-    return { number: last, length: null };
+    return { number: last, length: null, isTooLarge };
   });
 }
 

@@ -114,8 +114,8 @@ export class Lanes<Body = unknown, Result = unknown> {
    * @throws {IndeterminateError} Redis did not answer during the wait; no message is lost
    */
   async receive(options: ReceiveOptions = {}): Promise<LaneDelivery<Body, Result> | null> {
-    const { intake, settings } = this.#core;
-    const terms = checkReceive(options, settings.deadlineMs);
+    const { intake } = this.#core;
+    const terms = checkReceive(options);
     const delivery = await tellCaller(intake.receive(terms));
     return delivery as LaneDelivery<Body, Result> | null;
   }

@@ -1,6 +1,7 @@
 /** LanePushes: what a producer sends to lanes, and how it takes the answers. */
 import { type HoldfastError, IndeterminateError, QueueFullError } from "../errors.js";
 import type { PushBatch, Pushes, PushItem } from "../queues/producer.js";
+import { tooLarge } from "../queues/settings.js";
 import type { LaneScripts } from "./lane-scripts.js";
 import type { Ticket } from "./ticket.js";
 
@@ -10,26 +11,31 @@ export interface LaneItem extends PushItem {
 
 export class LanePushes implements Pushes<LaneItem, Ticket> {
   readonly #scripts: LaneScripts;
-  readonly #maxLength: number;
 
-  constructor(scripts: LaneScripts, maxLength: number) {
+  constructor(scripts: LaneScripts) {
     this.#scripts = scripts;
-    this.#maxLength = maxLength;
   }
 
   async send(
     { seq, items, isWhole }: PushBatch<LaneItem>,
     timeoutMs: number,
   ): Promise<readonly (Ticket | HoldfastError)[]> {
-    const { pushed } = await this.#scripts.push(seq, items, isWhole, timeoutMs);
-    const full = pushed.findIndex(({ length }) => length !== null);
+    const { pushed, maxLength, maxBytes } = await this.#scripts.push(seq, items, isWhole, timeoutMs);
+    const refused = pushed.findIndex(({ length, isTooLarge }) => length !== null || isTooLarge);
     return items.map(({ lane }, place) => {
       const number = pushed[place]?.number ?? null;
       if (number !== null) return { lane, number };
       // One that is refused because of another one names that one.
-      const at = (pushed[place]?.length ?? null) === null ? full : place;
-      const length = pushed[at]?.length ?? 0;
-      return new QueueFullError(this.#scripts.name, length, this.#maxLength, items[at]?.lane ?? lane);
+      const isItself = (pushed[place]?.length ?? null) !== null || pushed[place]?.isTooLarge;
+      const at = isItself ? place : refused;
+      const item = items[at];
+      if (pushed[at]?.isTooLarge)
+        return tooLarge(
+          isWhole ? `messages[${at}].body` : "body",
+          Buffer.byteLength(item?.body ?? ""),
+          maxBytes,
+        );
+      return new QueueFullError(this.#scripts.name, pushed[at]?.length ?? 0, maxLength, item?.lane ?? lane);
     });
   }
 

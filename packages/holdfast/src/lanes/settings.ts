@@ -33,7 +33,6 @@ export interface LanesSettings extends DeliverySettings {
   readonly inFlight: number;
   readonly whenFailed: "park" | "skip" | "dead-letter";
   readonly rate: { readonly max: number; readonly perMs: number } | null;
-  readonly dropsOldest: boolean;
 }
 
 /** A record of a lane names all that are in flight. */
@@ -54,7 +53,6 @@ export function checkLanes(options: LanesOptions): LanesSettings {
     inFlight: checkCount("inFlight", inFlight, { most: MOST_IN_FLIGHT }),
     whenFailed,
     rate: limit === undefined ? null : checkRate(limit),
-    dropsOldest: false,
   };
 }
 

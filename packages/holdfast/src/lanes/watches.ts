@@ -109,8 +109,8 @@ export class Watches<Outcome> {
           const nowMs = this.#nowMs;
           if (last && (isSamePlace(last, place) || (last.state === place.state && nowMs < nextMs))) return;
           last = place;
-          // The looks of a period are not exactly one period apart.
-          nextMs = nowMs + everyMs / 2;
+          // The looks of a period are not exactly one period apart, and the first one is of no period.
+          nextMs = nowMs + 0.9 * everyMs;
           stream.push(place);
         },
         over: (outcome) => {

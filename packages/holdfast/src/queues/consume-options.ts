@@ -21,8 +21,6 @@ export interface ConsumeOptions<Handled = Delivery> {
 
 /** What the options of a queue, or of lanes, say of its consumers. */
 export interface ConsumerTerms {
-  /** For how long a delivery is extended. */
-  readonly deadlineMs: number;
   /** The attempt after which a failed message becomes a dead letter. Null: the options of other processes say it. */
   readonly lastAttempt: number | null;
 }
@@ -43,7 +41,7 @@ const LONGEST_MS = 10 * 365 * 86_400_000;
 /** @throws {InvalidArgumentError} */
 export function checkConsume<Handled>(
   options: ConsumeOptions<Handled>,
-  { deadlineMs, lastAttempt }: ConsumerTerms,
+  { lastAttempt }: ConsumerTerms,
 ): ConsumerSettings {
   checkOptions("options", options, ["concurrency", "backoff", "timeout", "signal", "onFailed"]);
   const { concurrency = 1, backoff, timeout = DEFAULT_TIMEOUT } = options;
@@ -55,7 +53,7 @@ export function checkConsume<Handled>(
   const signal = checkSignal(options.signal);
   if (onFailed !== undefined && typeof onFailed !== "function")
     throw new InvalidArgumentError("onFailed", "must be a function");
-  return { concurrency, onFailed, backoff, timeoutMs, signal, deadlineMs, lastAttempt };
+  return { concurrency, onFailed, backoff, timeoutMs, signal, lastAttempt };
 }
 
 export function checkBackoff(backoff: Duration): number {

@@ -14,7 +14,7 @@ import { type Duration, durationMs } from "../time/duration.js";
 import type { Alarm } from "../time/schedule.js";
 import { encodeValue } from "../values.js";
 import type { ConsumerSettings } from "./consume-options.js";
-import { type HeldDelivery, type Settling, STOPPED, type Told, UNSEEN } from "./delivery.js";
+import { type HeldDelivery, NO_ATTEMPT, type Settling, type Told } from "./delivery.js";
 import { about, Failures } from "./failures.js";
 import type { Taker, TakerHome } from "./taker.js";
 
@@ -157,7 +157,8 @@ export class Consumer implements Taker {
   /** @internal */
   take(delivery: HeldDelivery, now: Instant): void {
     delivery.isKept = true;
-    delivery.keepMs = this.#settings.deadlineMs;
+    delivery.isTaken = true;
+    delivery.keepMs = this.#intake.deadlineMs;
     const run: Run = {
       delivery,
       sinceMs: now.monoMs,
@@ -167,19 +168,18 @@ export class Consumer implements Taker {
       next: null,
     };
     this.#runs.add(run);
-    if (this.#meanMs < QUICK_MS) this.#begin(run);
+    if (this.#meanMs < QUICK_MS && !delivery.isUnsure) this.#begin(run);
     else void this.#intake.secure(delivery).then(() => this.#beginSecured(run));
   }
 
   /** A handler that takes long may block this process for long: its delivery has its whole deadline before. */
   #beginSecured(run: Run): void {
-    if (run.isOver || !run.delivery.isLive) {
-      this.#over(run);
-    } else if (this.#stage === "takes") {
+    const { isLive, isSecured, isUnsure } = run.delivery;
+    if (!run.isOver && isLive && this.#stage === "takes" && (isSecured || !isUnsure)) {
       run.sinceMs = this.#intake.clock.now().monoMs;
       this.#begin(run);
     } else {
-      this.#settle(run, UNSEEN, false);
+      this.#settle(run, NO_ATTEMPT, false);
       this.#over(run);
     }
   }
@@ -289,7 +289,7 @@ export class Consumer implements Taker {
       if (run.isOver) continue;
       run.isOver = true;
       this.#unsettled += 1;
-      run.delivery.giveUp("closed", run.hasBegun ? STOPPED : UNSEEN, this.#settledBy(run, false));
+      run.delivery.giveUp("closed", NO_ATTEMPT, this.#settledBy(run, false));
     }
     this.#endIfOver();
   }
@@ -309,8 +309,8 @@ export class Consumer implements Taker {
     try {
       text = result === undefined ? undefined : encodeValue("result", result);
     } catch (error) {
-      this.#failed(run, error);
-      return;
+      // The work is done, and would have no other result the next time.
+      this.#failures.tellUnstored(run.delivery, error);
     }
     this.#settle(run, { kind: "ack", result: text }, true);
     this.#over(run);

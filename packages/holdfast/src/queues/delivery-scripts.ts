@@ -63,7 +63,11 @@ export interface Look {
  */
 export interface DeliveryScripts {
   readonly name: string;
-  /** Settles, and takes. A new delivery is kept for FIRST_LEASE_MS, until it is extended. */
+  /** Of the deliveries that it takes. A gift has FIRST_LEASE_MS at least. */
+  readonly firstLeaseMs: number;
+  /** The deadline of its options. Those of other processes are known after the first `take`. */
+  readonly deadlineMs: number;
+  /** Settles, and takes. A new delivery is kept for `firstLeaseMs`, until it is extended. */
   take(request: TakeRequest): Promise<Taken>;
   /** Keeps the deliveries until `leaseMs` from now. Returns the handles whose delivery is over. */
   extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]>;
@@ -75,12 +79,24 @@ export interface DeliveryScripts {
    * @param stuck its handlers that run after their time-out
    */
   look(stuck: number): Promise<Look>;
-  /** Gives up the free places of this process, and returns all its deliveries. Gifts that are under way are among them. */
-  leave(): Promise<readonly Given[]>;
+  /** Gives up the free places of this process, and returns its deliveries but for those that are known. Gifts that are under way are among them. */
+  leave(isKnown: (handle: string) => boolean): Promise<readonly Given[]>;
+  /** What a gift does not bring. Those that are over are missing. */
+  fetch(handles: readonly string[]): Promise<readonly Given[]>;
 }
 
 /** Covers lost messages, lost replies and processes that stopped. The first `extend` follows after a third of it. */
 export const FIRST_LEASE_MS = 3_000;
+
+/** Of a process that waits so long for an answer: the answer that brings a delivery and the request that extends it may both be slow. */
+export function firstLeaseOf(callTimeoutMs: number): number {
+  return Math.max(FIRST_LEASE_MS, Math.ceil(1.5 * callTimeoutMs));
+}
+
+/** `reach` of lua/_deliveries.lua. */
+export function reachOf(zeroListenersMeansGone: boolean, callTimeoutMs: number): string {
+  return `${zeroListenersMeansGone ? "1" : "0"} ${firstLeaseOf(callTimeoutMs)}`;
+}
 
 /** What a handle says. */
 export interface Handle {
@@ -95,10 +111,10 @@ export interface Handle {
   readonly lane: string | null;
 }
 
-/** `<token>:<id>:<attempt>:<processId>`, for lanes with `:<lane, percent-encoded>`. Null: it is no handle. */
+/** As lua/_handle.lua says. Null: it is no handle. */
 export function parseHandle(handle: string): Handle | null {
   const [, token, number, attempt, process = "", lane] =
-    /^(\d{1,16}):(\d{1,16}):(\d{1,15}):([^:]+)(?::([^:]*))?$/.exec(handle) ?? [];
+    /^(\d{1,16}):(\d{1,16}):(\d{1,15})!?:([^:]+)(?::([^:]*))?$/.exec(handle) ?? [];
   if (token === undefined || number === undefined) return null;
   return {
     token: BigInt(token),

@@ -68,16 +68,8 @@ export type Settling =
       readonly reason: string | undefined;
     };
 
-/** How `stop()` and `close()` return what a program has. */
-export const STOPPED: Settling = {
-  kind: "return",
-  delayMs: 0,
-  isAttempt: true,
-  reason: "its consumer stopped",
-};
-
-/** How what no program has seen goes back: that is no attempt. */
-export const UNSEEN: Settling = { kind: "return", delayMs: 0, isAttempt: false, reason: undefined };
+/** How a message goes back that nobody failed at: no program has seen it, or its consumer stops. */
+export const NO_ATTEMPT: Settling = { kind: "return", delayMs: 0, isAttempt: false, reason: undefined };
 
 /** Called with the outcome of a settlement. Null: Redis has carried it out. */
 export type Told = (error: HoldfastError | null) => void;
@@ -100,7 +92,7 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
   #facts: Handle | null = null;
   #body: { readonly value: unknown } | null = null;
   #sentAt: Instant;
-  #leaseMs = FIRST_LEASE_MS;
+  #leaseMs: number;
   #stage: "held" | "settling" | "over" = "held";
   #told: Told | null = null;
   #acked: Promise<void> | null = null;
@@ -110,6 +102,12 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
   settling: Settling | null = null;
   /** A request that settles it was sent. */
   isSent = false;
+  /** Somebody here has a place for it, and waits until its deadline is confirmed. */
+  isTaken = false;
+  /** Redis has confirmed an extension. */
+  isSecured = false;
+  /** Extensions under way. */
+  extending = 0;
   /** The program has it. */
   isGiven = false;
   /** Of whoever takes it. */
@@ -124,12 +122,23 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
   previous: HeldDelivery | null = null;
   next: HeldDelivery | null = null;
 
-  /** @param sentAt an instant before its first lease began, as far as this process knows */
-  constructor(home: DeliveryHome, { handle, body }: Given, sentAt: Instant) {
+  /** @param sentAt an instant before its first lease began, as far as this process knows @param leaseMs of that lease */
+  constructor(home: DeliveryHome, { handle, body }: Given, sentAt: Instant, leaseMs = FIRST_LEASE_MS) {
     this.#home = home;
     this.handle = handle;
     this.#text = body;
     this.#sentAt = sentAt;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Its first lease ran out once: a handler begins with it when Redis has confirmed an extension. As the handle says, which is not parsed for it: every delivery is asked, and few other facts of most. */
+  get isUnsure(): boolean {
+    return this.handle.includes("!");
+  }
+
+  /** Of the body as it is stored. */
+  get size(): number {
+    return this.#text.length;
   }
 
   get id(): string {
@@ -192,7 +201,7 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
     return this.#settled(this.nack, () => {
       checkOptions("options", options, ["delay"]);
       const delayMs = durationMs("delay", options.delay ?? 0, { minMs: 0, maxMs: LONGEST_MS });
-      return { kind: "return", delayMs, isAttempt: true, reason: undefined };
+      return { kind: "return", delayMs, isAttempt: true, reason: "nack() returned it" };
     });
   }
 
@@ -308,8 +317,24 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
     this.#leaseMs = leaseMs;
   }
 
+  /** A lease is asked for that may be shorter: nobody may count on more until there is an answer. Returns what undoes this. */
+  shorten(sentAt: Instant, leaseMs: number): () => void {
+    const [before, beforeMs] = [this.#sentAt, this.#leaseMs];
+    if (leaseLeftMs(sentAt, sentAt, leaseMs) >= this.leftMs(sentAt)) return () => {};
+    this.extended(sentAt, leaseMs);
+    return () => {
+      if (this.#sentAt === sentAt) this.extended(before, beforeMs);
+    };
+  }
+
   get #handle(): Handle {
-    this.#facts ??= parseHandle(this.handle) ?? { token: 0n, id: "0", attempt: 1, process: "", lane: null };
+    this.#facts ??= parseHandle(this.handle) ?? {
+      token: 0n,
+      id: "0",
+      attempt: 1,
+      process: "",
+      lane: null,
+    };
     return this.#facts;
   }
 

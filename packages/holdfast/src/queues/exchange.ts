@@ -29,17 +29,24 @@ export interface ExchangeParts {
   /** Rises with each call, in this process, for this name. */
   readonly nextSeq: () => number;
   readonly demand: () => Demand;
-  /** The deliveries that this process has, also those that are being settled. */
-  readonly held: () => readonly HeldDelivery[];
+  /** The deliveries that this process has, also those that are being settled, and those whose bodies are under way. */
+  readonly held: () => readonly { readonly handle: string }[];
   readonly settled: (delivery: HeldDelivery) => void;
-  /** @param isCertain the lease began after `sentAt`. Otherwise it may have begun before */
-  readonly arrived: (given: readonly Given[], sentAt: Instant, isCertain: boolean) => void;
+  readonly arrived: (given: readonly Given[], lease: FirstLease) => void;
   /** Redis has answered a `take` that was sent as request number `seq`. */
   readonly answered: (seq: number, dueInMs: number | null) => void;
   /** A request failed, and is sent again. */
   readonly troubled: (error: HoldfastError) => void;
   /** A request was refused, and will be refused again. */
   readonly refused: (error: HoldfastError) => void;
+}
+
+/** What is known of the first lease of deliveries. */
+export interface FirstLease {
+  readonly sentAt: Instant;
+  readonly leaseMs?: number;
+  /** It began after `sentAt`. Otherwise it may have begun before. */
+  readonly isCertain: boolean;
 }
 
 export interface Demand {
@@ -63,7 +70,8 @@ interface Call {
 const MOST_TAKES = 2;
 /** The server keeps the answers to this number of requests of a process. */
 const ANSWERS_KEPT = 4;
-const MOST_WANTED = 250;
+/** So many of 16 kB, of which a larger body is fetched, are 1 MiB on their way to this process: lua/_gift.lua. */
+const MOST_WANTED = 64;
 const PAUSE_MS = 200;
 
 export class Exchange {
@@ -101,9 +109,9 @@ export class Exchange {
     this.#parts = parts;
     this.#resends = new Resends(parts.schedule, parts.random);
     this.#leaves = new Leaves({
-      send: () => parts.scripts.leave(),
+      send: (isKnown) => parts.scripts.leave(isKnown),
       held: parts.held,
-      found: (given) => parts.arrived(given, parts.schedule.clock.now(), false),
+      found: (given) => parts.arrived(given, { sentAt: parts.schedule.clock.now(), isCertain: false }),
       failed: (error) => {
         // It may not have been carried out.
         this.#standing.doubt();
@@ -227,10 +235,7 @@ export class Exchange {
       const most = this.#isLoaded ? Math.max(ahead, Math.ceil(capacity / 2)) : MOST_WANTED;
       const hasAcks = this.#settlements.hasAcks;
       const isAsked = this.#isAsked && free > 0;
-      const isWorth =
-        this.#takes === 0
-          ? Math.min(free, MOST_WANTED) > this.#standing.atLeast
-          : this.#isLoaded && free >= Math.max(most, 1);
+      const isWorth = this.#takes === 0 ? this.#isShort(free) : this.#isLoaded && free >= Math.max(most, 1);
       if (!hasAcks && !isAsked && !isWorth) return;
       this.#isAsked = false;
       const want = Math.min(free, most, MOST_WANTED);
@@ -246,6 +251,12 @@ export class Exchange {
       this.#requested += want;
       void this.#take(call);
     }
+  }
+
+  /** Whether Redis knows of too few free places: of half of the most, where there are more. */
+  #isShort(free: number): boolean {
+    const known = this.#standing.atLeast;
+    return free > MOST_WANTED ? known <= MOST_WANTED / 2 : free > known;
   }
 
   async #take(call: Call): Promise<void> {
@@ -271,7 +282,8 @@ export class Exchange {
       // A first copy may have taken something, and its answer is lost.
       if (call.isDoubtful && want > 0) void this.leave();
       const given = taken.given.filter(({ handle }) => this.#leaves.isNew(handle));
-      if (given.length > 0) this.#parts.arrived(given, call.sentAt, true);
+      const lease = { sentAt: call.sentAt, leaseMs: scripts.firstLeaseMs, isCertain: true };
+      if (given.length > 0) this.#parts.arrived(given, lease);
       this.#parts.answered(seq, taken.dueInMs);
     } catch (error) {
       this.#over(call);

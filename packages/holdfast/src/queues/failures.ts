@@ -49,6 +49,13 @@ export class Failures {
     return { kind: "return", delayMs: this.#backoffMs(attempt), isAttempt: true, reason: reasonOf(error) };
   }
 
+  /** Tells that the result of a handler cannot be stored. */
+  tellUnstored(delivery: HeldDelivery, error: unknown): void {
+    const why = `a handler of ${this.#name} returned what cannot be stored, so its message is done without a result`;
+    warnOnce("HOLDFAST_UNSTORED", `${why}: ${quoted(error)}`);
+    publish("holdfast:queue:unstored", () => ({ ...about(this.#queue, delivery), error }), this.#context);
+  }
+
   /** Tells that so many handlers still run after their time-out that the consumer takes nothing more. */
   tellStuck(handlers: number): void {
     const why = `a consumer of ${this.#name} takes nothing more: handlers that still run after their timeout: ${handlers}`;

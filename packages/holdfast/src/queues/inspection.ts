@@ -31,7 +31,7 @@ export interface QueueState {
   readonly processes: number;
   /** Number of handlers that run after their `timeout`, in all processes. A consumer that has too many takes nothing more. */
   readonly stuck: number;
-  /** Age in ms of the oldest message in line; null: none waits. */
+  /** Age in ms of the oldest message in line, or that came back; null: there is none. */
   readonly oldestMs: number | null;
 }
 

@@ -6,12 +6,13 @@
 import { ClosedError, type HoldfastError, InvalidArgumentError, type QueueOrder } from "../errors.js";
 import { awayOf } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
-import type { Clock, Instant } from "../time/clock.js";
+import type { Clock } from "../time/clock.js";
 import { type ConsumeOptions, type ConsumerTerms, checkConsume } from "./consume-options.js";
 import { Consumer } from "./consumer.js";
-import { HeldDelivery, STOPPED, UNSEEN } from "./delivery.js";
+import { HeldDelivery, NO_ATTEMPT } from "./delivery.js";
 import { type DeliveryScripts, type Given, parseHandle } from "./delivery-scripts.js";
-import { type Demand, Exchange } from "./exchange.js";
+import { type Demand, Exchange, type FirstLease } from "./exchange.js";
+import { Fetches } from "./fetches.js";
 import { Keeping } from "./keeping.js";
 import { Looks } from "./looks.js";
 import { MessageWait, type MessageWaitSettings } from "./message-wait.js";
@@ -38,6 +39,7 @@ export class Intake implements TakerHome {
   readonly #scripts: DeliveryScripts;
   readonly #exchange: Exchange;
   readonly #keeping: Keeping;
+  readonly #fetches: Fetches;
   readonly #waits = new Set<Taker>();
   readonly #consumers = new Set<Taker>();
   /** Consumers that stop, and whose handlers have not ended. */
@@ -69,6 +71,14 @@ export class Intake implements TakerHome {
       unanswered: (delivery) => this.#exchange.unanswered(delivery),
       failed: (error) => this.#troubled(error),
     });
+    this.#fetches = new Fetches({
+      fetch: (handles) => scripts.fetch(handles),
+      arrived: (given, lease) => this.#arrived(given, lease),
+      failed: (error) => {
+        this.#troubled(error);
+        this.#exchange.plan();
+      },
+    });
     this.#exchange = new Exchange({
       scripts,
       schedule,
@@ -78,9 +88,9 @@ export class Intake implements TakerHome {
         return this.#seq;
       },
       demand: () => this.#demand(),
-      held: () => this.#keeping.toArray(),
+      held: () => [...this.#keeping.toArray(), ...this.#fetches.handles],
       settled: (delivery) => this.#keeping.delete(delivery),
-      arrived: (given, sentAt, isCertain) => this.#arrived(given, sentAt, isCertain),
+      arrived: (given, lease) => this.#arrived(given, lease),
       answered: (seq, dueInMs) => this.#answered(seq, dueInMs),
       troubled: (error) => this.#troubled(error),
       refused: (error) => this.refused(() => error),
@@ -96,16 +106,18 @@ export class Intake implements TakerHome {
     return this.#exchange.lastSeq;
   }
 
-  /** Waits for a delivery, which the caller settles. Its first lease is made `deadlineMs` long. Null: none came. */
-  async receive(
-    settings: MessageWaitSettings & { readonly deadlineMs: number },
-  ): Promise<HeldDelivery | null> {
-    return this.#wait(settings, settings.deadlineMs);
+  get deadlineMs(): number {
+    return this.#scripts.deadlineMs;
+  }
+
+  /** Waits for a delivery, which the caller settles. Null: none came. */
+  async receive(settings: MessageWaitSettings): Promise<HeldDelivery | null> {
+    return this.#wait(settings, false);
   }
 
   /** Waits for a message that is settled in Redis before the caller sees it. Null: none came. */
   async pop(settings: MessageWaitSettings): Promise<{ readonly id: string; readonly body: unknown } | null> {
-    const delivery = await this.#wait(settings, null);
+    const delivery = await this.#wait(settings, true);
     return delivery && { id: delivery.id, body: delivery.body };
   }
 
@@ -160,11 +172,13 @@ export class Intake implements TakerHome {
   /** Resolves when what was given to this process until now has come, or nobody can tell. Somebody else's demand makes that needless. */
   async settleDemand(): Promise<void> {
     if (this.#demand().open <= 0 && this.#exchange.mayStand) await this.#exchange.leave();
+    await this.#fetches.settled();
   }
 
   async settleReturns(): Promise<void> {
     // Also where Redis knows of no free place: a gift from before the last take may be late.
     if (this.#demand().open <= 0) await this.#exchange.leave();
+    await this.#fetches.settled();
     this.#shed();
     await Promise.all(this.#givingBack);
   }
@@ -177,21 +191,20 @@ export class Intake implements TakerHome {
     this.#exchange.settle(delivery);
   }
 
-  async extend(delivery: HeldDelivery, leaseMs: number): Promise<void> {
-    const sentAt = this.clock.now();
-    // At once: an extension of the keeping may follow before the answer, and must not undo this one.
-    delivery.keepMs = leaseMs;
-    const over = await this.#scripts.extend([delivery.handle], leaseMs);
-    this.#keeping.extended(delivery, sentAt, over.length > 0 ? 0 : leaseMs);
+  extend(delivery: HeldDelivery, leaseMs: number): Promise<void> {
+    return this.#keeping.extendNow(delivery, leaseMs);
   }
 
-  /** A message of the inbox about this name. @param words a handle and a body, or nothing: take now */
-  message(words: readonly string[]): void {
-    const [handle, ...body] = words;
+  /** A message of the inbox about this name. No handle: take now. No body: it is too large for a message. */
+  message(handle?: string, body?: string): void {
     if (handle === undefined) this.#exchange.refresh();
     // Another program may publish anything.
-    else if (parseHandle(handle) && this.#exchange.gift(handle))
-      this.#arrived([{ handle, body: body.join(" ") }], this.clock.now(), true);
+    else if (parseHandle(handle) && this.#exchange.gift(handle)) {
+      const lease = { sentAt: this.clock.now(), isCertain: true };
+      if (body !== undefined) this.#arrived([{ handle, body }], lease);
+      else this.#fetches.add(handle, lease);
+      this.#exchange.plan();
+    }
   }
 
   /** The inbox has come up, or its messages come from another server: gifts may have been lost before. */
@@ -227,17 +240,16 @@ export class Intake implements TakerHome {
   }
 
   #surrender(delivery: HeldDelivery): void {
-    if (delivery.isSettling) return;
-    if (!delivery.isGiven) this.#giveBack(delivery);
-    else delivery.giveUp("closed", STOPPED, () => {});
+    if (!delivery.isGiven && !delivery.isSettling) this.#giveBack(delivery);
+    else if (!delivery.isSettling) delivery.giveUp("closed", NO_ATTEMPT, () => {});
   }
 
-  async #wait(settings: MessageWaitSettings, deadlineMs: number | null): Promise<HeldDelivery | null> {
+  async #wait(settings: MessageWaitSettings, pops: boolean): Promise<HeldDelivery | null> {
     this.#assertOpen();
     settings.signal?.throwIfAborted();
     const away = awayOf(this.context.port);
     if (away) throw away;
-    return new MessageWait(this, settings, deadlineMs).promise;
+    return new MessageWait(this, settings, pops).promise;
   }
 
   #assertOpen(): void {
@@ -245,7 +257,7 @@ export class Intake implements TakerHome {
   }
 
   #demand(): Demand {
-    let open = -this.#buffer.length;
+    let open = -this.#buffer.length - this.#fetches.size;
     let capacity = 0;
     let isQuick = this.#waits.size === 0;
     for (const wait of this.#waits) {
@@ -260,12 +272,12 @@ export class Intake implements TakerHome {
     return { open, capacity, ahead: isQuick ? Math.min(capacity, MOST_AHEAD) : 0 };
   }
 
-  #arrived(given: readonly Given[], sentAt: Instant, isCertain: boolean): void {
+  #arrived(given: readonly Given[], { sentAt, leaseMs, isCertain }: FirstLease): void {
     // They come back to the queue when their first leases end.
     if (this.#isClosed) return;
     const now = this.clock.now();
     for (const one of given) {
-      const delivery = new HeldDelivery(this, one, sentAt);
+      const delivery = new HeldDelivery(this, one, sentAt, leaseMs);
       const taker = this.#buffer.length === 0 ? this.#pick() : null;
       if (isCertain) this.#keeping.add(delivery, now, taker ? undefined : UNWANTED_MS);
       else this.#keeping.add(delivery, now, 0);
@@ -318,7 +330,7 @@ export class Intake implements TakerHome {
     const place = this.#buffer.indexOf(delivery);
     if (place >= 0) this.#buffer.splice(place, 1);
     const given = new Promise<void>((resolve) => {
-      delivery.settle(UNSEEN, () => resolve());
+      delivery.settle(NO_ATTEMPT, () => resolve());
     });
     this.#givingBack.add(given);
     void given.then(() => this.#givingBack.delete(given));

@@ -13,9 +13,10 @@ export class Intakes {
     context.port.onClosed?.((error) => {
       for (const intake of this.#byName.values()) intake.refused(error);
     });
-    context.inbox.handle(verb, ([name = "", ...words]) => {
-      this.#byName.get(decoded(name))?.message(words);
-    });
+    const take = ([name = "", handle, body]: readonly string[]): void => {
+      this.#byName.get(decoded(name))?.message(handle, body);
+    };
+    context.inbox.handle(verb, take, 2);
     context.inbox.serve({
       waits: () => [...this.#byName.values()].some(({ isNeeded }) => isNeeded),
       turned: () => {

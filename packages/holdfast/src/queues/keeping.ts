@@ -2,7 +2,7 @@
  * Keeping: the deliveries that a process has from one queue. It extends them all with one request, ends each on time by the local
  * clock, and has one timer for all of them.
  */
-import type { HoldfastError } from "../errors.js";
+import { type HoldfastError, IndeterminateError } from "../errors.js";
 import { LinkedList } from "../linked-list.js";
 import type { Clock, Instant } from "../time/clock.js";
 import { jittered, type Random } from "../time/random.js";
@@ -100,7 +100,7 @@ export class Keeping {
     for (const delivery of this.#deliveries.toArray()) {
       // A listener of one that ends may settle others.
       if (!this.has(delivery)) continue;
-      if (delivery.leftMs(now) <= 0) this.#expire(delivery);
+      if (delivery.leftMs(now) <= 0) this.#mayExpire(delivery);
       else if (!delivery.isSettling && delivery.beatMs <= now.monoMs + EARLY_MS) due.push(delivery);
     }
     this.#extendAll(due, now);
@@ -117,6 +117,12 @@ export class Keeping {
     if (!this.#alarm || this.#alarm.dueMs > nextMs) this.#ringAt(Math.max(nextMs, now.monoMs + 1));
   }
 
+  /** Nobody here counts on a delivery whose deadline is being confirmed: the answer says whether it is over. */
+  #mayExpire(delivery: HeldDelivery): void {
+    const isAsked = delivery.isTaken && !delivery.isGiven && !delivery.isSettling && delivery.extending > 0;
+    if (!isAsked) this.#expire(delivery);
+  }
+
   #expire(delivery: HeldDelivery): void {
     this.delete(delivery);
     if (delivery.isSettling) this.#parts.unanswered(delivery);
@@ -129,7 +135,7 @@ export class Keeping {
   #extendAll(due: readonly HeldDelivery[], now: Instant): void {
     const byLease = new Map<number, HeldDelivery[]>();
     for (const delivery of due) {
-      if (!delivery.isGiven) {
+      if (!delivery.isTaken) {
         this.#parts.unwanted(delivery);
         continue;
       }
@@ -146,7 +152,10 @@ export class Keeping {
   async #extend(deliveries: readonly HeldDelivery[], leaseMs: number, sentAt: Instant): Promise<void> {
     // The next try does not wait for an answer, which may never come.
     const retryMs = Math.max(Math.min(leaseMs / 3, FIRST_BEAT_MS), SHORTEST_RETRY_MS);
-    for (const delivery of deliveries) delivery.beatMs = sentAt.monoMs + retryMs;
+    for (const delivery of deliveries) {
+      delivery.beatMs = sentAt.monoMs + retryMs;
+      delivery.extending += 1;
+    }
     let over: ReadonlySet<string>;
     try {
       over = new Set(
@@ -158,6 +167,8 @@ export class Keeping {
     } catch (error) {
       this.#parts.failed(error as HoldfastError);
       return;
+    } finally {
+      for (const delivery of deliveries) delivery.extending -= 1;
     }
     const now = this.#clock.now();
     for (const delivery of deliveries)
@@ -184,11 +195,22 @@ export class Keeping {
     return secured;
   }
 
-  /** Redis has answered an extension. @param leaseMs 0: it said that the delivery is over */
-  extended(delivery: HeldDelivery, sentAt: Instant, leaseMs: number): void {
-    const now = this.#clock.now();
-    this.#settle(delivery, now, sentAt, leaseMs);
-    this.#arm(now);
+  /** The program moves the deadline. @throws {HoldfastError} the shorter of both counts where there was no answer */
+  async extendNow(delivery: HeldDelivery, leaseMs: number): Promise<void> {
+    const sentAt = this.#clock.now();
+    // At once: another extension may follow before the answer, and must not undo this one.
+    delivery.keepMs = leaseMs;
+    const undo = delivery.shorten(sentAt, leaseMs);
+    this.#arm(sentAt);
+    try {
+      const over = await this.#parts.extend([delivery.handle], leaseMs);
+      const now = this.#clock.now();
+      this.#settle(delivery, now, sentAt, over.length > 0 ? 0 : leaseMs);
+      this.#arm(now);
+    } catch (error) {
+      if (!(error instanceof IndeterminateError)) undo();
+      throw error;
+    }
   }
 
   #settle(delivery: HeldDelivery, now: Instant, sentAt: Instant, leaseMs: number): void {
@@ -196,10 +218,11 @@ export class Keeping {
     if (leaseMs === 0) {
       this.delete(delivery);
       delivery.lose("taken");
-    } else if (delivery.leftMs(now) <= 0) {
+    } else if (delivery.isGiven && delivery.leftMs(now) <= 0) {
       this.#expire(delivery);
     } else {
       delivery.extended(sentAt, leaseMs);
+      delivery.isSecured = true;
       delivery.beatMs = delivery.isKept
         ? sentAt.monoMs + jittered(this.#parts.random, leaseMs / 3)
         : Number.POSITIVE_INFINITY;

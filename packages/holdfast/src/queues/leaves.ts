@@ -4,13 +4,12 @@
  */
 import { BoundedMap } from "../bounded-map.js";
 import type { HoldfastError } from "../errors.js";
-import type { HeldDelivery } from "./delivery.js";
 import type { Given } from "./delivery-scripts.js";
 
 export interface LeavesParts {
-  readonly send: () => Promise<readonly Given[]>;
-  /** The deliveries that this process has, also those that are being settled. */
-  readonly held: () => readonly HeldDelivery[];
+  readonly send: (isKnown: (handle: string) => boolean) => Promise<readonly Given[]>;
+  /** The deliveries that this process has, also those that are being settled, and those whose bodies are under way. */
+  readonly held: () => readonly { readonly handle: string }[];
   /** Messages that were given to this process, and that it has never seen. */
   readonly found: (given: readonly Given[]) => void;
   readonly failed: (error: HoldfastError) => void;
@@ -63,8 +62,8 @@ export class Leaves {
     const seen = new Set(this.#parts.held().map(({ handle }) => handle));
     this.#underWay.add(seen);
     try {
-      const given = await this.#parts.send();
-      const lost = given.filter(({ handle }) => !seen.has(handle) && !this.#spent.get(handle));
+      const isKnown = (handle: string): boolean => seen.has(handle) || this.#spent.get(handle) === true;
+      const lost = (await this.#parts.send(isKnown)).filter(({ handle }) => !isKnown(handle));
       // Its gift may be late, and not lost.
       for (const { handle } of lost) this.spend(handle);
       if (lost.length > 0) this.#parts.found(lost);

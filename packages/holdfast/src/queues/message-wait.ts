@@ -12,13 +12,15 @@ import {
 import { nothingSentSince } from "../redis/port.js";
 import { callerContext } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
-import { type HeldDelivery, UNSEEN } from "./delivery.js";
+import { type HeldDelivery, NO_ATTEMPT } from "./delivery.js";
 import type { Taker, TakerHome } from "./taker.js";
 
 export interface MessageWaitSettings {
   /** 0: looks once. */
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
+  /** Of the delivery. @default that of its queue, or of its lanes */
+  readonly deadlineMs?: number | undefined;
 }
 
 export class MessageWait implements Taker {
@@ -28,8 +30,7 @@ export class MessageWait implements Taker {
   readonly stuck = 0;
   readonly #intake: TakerHome;
   readonly #settings: MessageWaitSettings;
-  /** Null: it pops. */
-  readonly #deadlineMs: number | null;
+  readonly #pops: boolean;
   readonly #pending: Pending<HeldDelivery | null>;
   readonly #context = callerContext("holdfast:queue:lost");
   /** Requests with a higher number asked for its message. */
@@ -43,13 +44,13 @@ export class MessageWait implements Taker {
   #end: (() => void) | null = null;
   #trouble: HoldfastError | null = null;
 
-  /** @param deadlineMs the lease of the delivery; null: the message is settled at once */
-  constructor(intake: TakerHome, settings: MessageWaitSettings, deadlineMs: number | null) {
+  /** @param pops the message is settled at once */
+  constructor(intake: TakerHome, settings: MessageWaitSettings, pops: boolean) {
     const { schedule, callTimeoutMs } = intake.context;
     const { waitMs, signal } = settings;
     this.#intake = intake;
     this.#settings = settings;
-    this.#deadlineMs = deadlineMs;
+    this.#pops = pops;
     this.#since = intake.lastSeq;
     this.#writes = intake.context.port.writes;
     this.#pending = new Pending<HeldDelivery | null>(schedule, {
@@ -76,11 +77,12 @@ export class MessageWait implements Taker {
 
   take(delivery: HeldDelivery): void {
     delivery.context = this.#context;
-    if (this.#deadlineMs === null) {
+    delivery.isTaken = true;
+    if (this.#pops) {
       this.#pop(delivery);
       return;
     }
-    delivery.keepMs = this.#deadlineMs;
+    delivery.keepMs = this.#settings.deadlineMs ?? this.#intake.deadlineMs;
     this.#isTaking = true;
     void this.#intake.secure(delivery).then(() => this.#take(delivery));
   }
@@ -92,7 +94,7 @@ export class MessageWait implements Taker {
       this.#pending.resolve(delivery);
       return;
     }
-    if (delivery.isLive) delivery.settle(UNSEEN, () => {});
+    if (delivery.isOpen) delivery.settle(NO_ATTEMPT, () => {});
     this.#goOn();
   }
 

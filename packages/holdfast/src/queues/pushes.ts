@@ -27,7 +27,7 @@ export interface PushRequest {
 }
 
 export interface PushAnswer {
-  /** In the order of the bodies; shorter where the queue became full. */
+  /** At the places of the bodies; a place is empty where the queue was full. */
   readonly pushed: readonly Pushed[];
   /** The length of the queue afterwards. */
   readonly length: number;

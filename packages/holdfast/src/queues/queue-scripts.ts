@@ -19,13 +19,21 @@ import {
   rowsOf,
   type Waiting,
 } from "./delivery-replies.js";
-import type { DeliveryScripts, Given, Look, Return, Taken, TakeRequest } from "./delivery-scripts.js";
+import {
+  type DeliveryScripts,
+  firstLeaseOf,
+  type Given,
+  type Look,
+  type Return,
+  reachOf,
+  type Taken,
+  type TakeRequest,
+} from "./delivery-scripts.js";
 import { script as backScript } from "./lua/back.lua.js";
 import { script as cancelScript } from "./lua/cancel.lua.js";
 import { script as deadScript } from "./lua/dead.lua.js";
 import { script as drainScript } from "./lua/drain.lua.js";
 import { script as extendScript } from "./lua/extend.lua.js";
-import { script as leaveScript } from "./lua/leave.lua.js";
 import { script as lookScript } from "./lua/look.lua.js";
 import { script as pauseScript } from "./lua/pause.lua.js";
 import { script as peekScript } from "./lua/peek.lua.js";
@@ -34,6 +42,7 @@ import { script as redriveScript } from "./lua/redrive.lua.js";
 import { script as resetScript } from "./lua/reset.lua.js";
 import { script as takeScript } from "./lua/take.lua.js";
 import { script as timedScript } from "./lua/timed.lua.js";
+import { fetchWith, leaveWith, type ParcelCall, type ParcelKey } from "./parcels.js";
 import type { PushAnswer, Pushed, PushRequest } from "./pushes.js";
 import type { QueueSettings } from "./settings.js";
 
@@ -49,6 +58,7 @@ const DRAIN_STEP = 1_000;
 export class QueueScripts implements DeliveryScripts {
   readonly name: string;
   readonly settings: QueueSettings;
+  readonly firstLeaseMs: number;
   readonly #context: QueueScriptsContext;
   readonly #keys: readonly string[];
   readonly #process: string;
@@ -69,12 +79,21 @@ export class QueueScripts implements DeliveryScripts {
     this.#keys = queueKeys(prefix, name);
     this.#process = inbox.channel.slice(inboxes.length);
     this.#memory = random.id();
-    this.#address = [encodeURIComponent(name), inboxes, port.zeroListenersMeansGone ? "1" : "0"];
+    this.firstLeaseMs = firstLeaseOf(context.callTimeoutMs);
+    this.#address = [
+      encodeURIComponent(name),
+      inboxes,
+      reachOf(port.zeroListenersMeansGone, context.callTimeoutMs),
+    ];
     this.#ends = [
       order ?? "",
       ...[bound(maxAttempts), keepDead, keepResultsMs].map(String),
       resultKey(prefix, name, ""),
     ];
+  }
+
+  get deadlineMs(): number {
+    return this.settings.deadlineMs;
   }
 
   /** @throws {ServerError} @throws {IndeterminateError} @throws {OrderMismatchError} @throws {ClosedError} */
@@ -128,8 +147,12 @@ export class QueueScripts implements DeliveryScripts {
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }
 
-  async leave(): Promise<readonly Given[]> {
-    return givenOf(replyRow(await this.#run(leaveScript, this.#keys.slice(2, 5), [this.#process]), 0));
+  leave(isKnown: (handle: string) => boolean = () => false): Promise<readonly Given[]> {
+    return leaveWith(this.#parcelCall, this.#process, isKnown);
+  }
+
+  fetch(handles: readonly string[]): Promise<readonly Given[]> {
+    return fetchWith(this.#parcelCall, handles);
   }
 
   /** Returns whether it was not paused before. Errors here and below: as for `push`. */
@@ -229,6 +252,15 @@ export class QueueScripts implements DeliveryScripts {
     return reply === null ? null : String(reply);
   }
 
+  readonly #parcelCall: ParcelCall = (script, keys, args) => {
+    const places: Record<ParcelKey, number> = { about: 0, off: 2, away: 3, idle: 4 };
+    return this.#run(
+      script,
+      keys.map((key) => this.#keys[places[key]] as string),
+      args,
+    );
+  };
+
   async #pause(isPaused: string): Promise<boolean> {
     const args = [...this.#address, isPaused];
     return Number(await this.#run(pauseScript, this.#keys.slice(0, 7), args)) === 1;
@@ -271,18 +303,16 @@ function parsePush(reply: Reply): PushAnswer {
   const [, first = "", count, dropped, length, hits = ""] =
     /^(\d*)\/(\d+)\/(\d+)\/(\d+)\/(.*)$/.exec(String(reply)) ?? [];
   if (count === undefined) throw notAnAnswer(reply);
-  const known = new Map(
-    hits.split(",").map((hit) => {
-      const [place, id = ""] = hit.split("=");
-      return [Number(place), id];
-    }),
-  );
   const pushed: Pushed[] = [];
+  for (const hit of hits === "" ? [] : hits.split(",")) {
+    const [place, id = ""] = hit.split("=");
+    pushed[Number(place)] = { id, isNew: false };
+  }
   // 16 digits are below 2^53 until the year 2255.
   for (let place = 0, number = Number(first); place < Number(count); place += 1) {
-    const id = hits === "" ? undefined : known.get(place);
-    pushed.push({ id: id ?? idOf(number), isNew: id === undefined });
-    if (id === undefined) number += 1;
+    if (pushed[place]) continue;
+    pushed[place] = { id: idOf(number), isNew: true };
+    number += 1;
   }
   return { pushed, length: Number(length), dropped: Number(dropped) };
 }

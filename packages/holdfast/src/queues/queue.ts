@@ -142,8 +142,8 @@ export class Queue<Body = unknown, Result = unknown> {
    * @throws {IndeterminateError} Redis did not answer during the wait; no message is lost
    */
   async receive(options: ReceiveOptions = {}): Promise<Delivery<Body, Result> | null> {
-    const { intake, settings } = this.#core;
-    const terms = checkReceive(options, settings.deadlineMs);
+    const { intake } = this.#core;
+    const terms = checkReceive(options);
     const delivery: Delivery | null = await tellCaller(intake.receive(terms));
     return delivery as Delivery<Body, Result> | null;
   }

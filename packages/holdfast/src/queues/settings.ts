@@ -55,7 +55,7 @@ export interface QueueSettings extends DeliverySettings {
 }
 
 const DEFAULT_MAX_BYTES = 262_144;
-const LARGEST_MAX_BYTES = 1_048_576;
+export const LARGEST_MAX_BYTES = 1_048_576;
 const DEFAULT_DEADLINE_MS = 30_000;
 const SHORTEST_DEADLINE_MS = 1_000;
 const LONGEST_DEADLINE_MS = 86_400_000;
@@ -109,12 +109,11 @@ function checkDeadline(deadline: Duration): number {
   return durationMs("deadline", deadline, { minMs: SHORTEST_DEADLINE_MS, maxMs: LONGEST_DEADLINE_MS });
 }
 
-/** Checks the options of a `receive()`. @param usualMs the deadline of its queue, or of its lanes @throws {InvalidArgumentError} */
-export function checkReceive(options: ReceiveOptions, usualMs: number): ReceiveSettings {
+/** Checks the options of a `receive()`. @throws {InvalidArgumentError} */
+export function checkReceive(options: ReceiveOptions): ReceiveSettings {
   checkOptions("options", options, ["wait", "signal", "deadline"]);
   const { deadline } = options;
-  const deadlineMs = deadline === undefined ? usualMs : checkDeadline(deadline);
-  return { ...checkWait(options), deadlineMs };
+  return { ...checkWait(options), deadlineMs: deadline === undefined ? undefined : checkDeadline(deadline) };
 }
 
 export interface ReceiveOptions extends WaitOptions {
@@ -123,7 +122,8 @@ export interface ReceiveOptions extends WaitOptions {
 }
 
 interface ReceiveSettings extends WaitSettings {
-  readonly deadlineMs: number;
+  /** Undefined: that of the queue, or of the lanes. */
+  readonly deadlineMs: number | undefined;
 }
 
 interface CountBounds {
@@ -154,7 +154,11 @@ export function encodeBody(argument: string, body: unknown, maxBytes: number): s
   if (text.length * 3 <= maxBytes) return text;
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;
-  throw new InvalidArgumentError(
+  throw tooLarge(argument, bytes, maxBytes);
+}
+
+export function tooLarge(argument: string, bytes: number, maxBytes: number): InvalidArgumentError {
+  return new InvalidArgumentError(
     argument,
     `must have at most ${maxBytes} bytes as it is stored, not ${bytes}: keep it elsewhere and push its key, or raise maxBytes`,
   );

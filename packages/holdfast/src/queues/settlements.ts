@@ -6,6 +6,8 @@ import type { Return, Settlement } from "./delivery-scripts.js";
 const MOST = 500;
 /** Bytes of results in one request, nearly. */
 const MOST_RESULTS = 65_536;
+/** Bytes of bodies that one request moves back, nearly. */
+const MOST_RETURNED = 262_144;
 
 export class Settlements {
   #acks: HeldDelivery[] = [];
@@ -47,7 +49,13 @@ export class Settlements {
 
   /** Those of the next `back`. */
   nextReturns(): HeldDelivery[] {
-    const returns = this.#returns.splice(0, MOST).filter(({ isSettling }) => isSettling);
+    let bytes = 0;
+    let count = 0;
+    while (count < Math.min(MOST, this.#returns.length) && bytes < MOST_RETURNED) {
+      bytes += this.#returns[count]?.size ?? 0;
+      count += 1;
+    }
+    const returns = this.#returns.splice(0, count).filter(({ isSettling }) => isSettling);
     for (const delivery of returns) delivery.isSent = true;
     return returns;
   }

@@ -36,6 +36,8 @@ export interface TakerHome extends DeliveryHome {
   readonly context: TakerContext;
   /** Requests that are sent from now on have higher numbers. */
   readonly lastSeq: number;
+  /** The deadline of a delivery for which nobody names another. */
+  readonly deadlineMs: number;
   join(taker: Taker): void;
   /** Resolves when the delivery has its whole deadline, or is over, or nobody can tell. */
   secure(delivery: HeldDelivery): Promise<void>;

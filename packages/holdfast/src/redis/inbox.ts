@@ -4,7 +4,7 @@
  * its messages come from the server that the requests go to.
  */
 import { ServerError } from "../errors.js";
-import { readWords } from "./message.js";
+import { firstWords, readMessage } from "./message.js";
 import { Presence, type PresenceParts } from "./presence.js";
 import type { Subscriber, Subscription } from "./subscriber.js";
 
@@ -26,7 +26,7 @@ export class Inbox {
   readonly channel: string;
   readonly #subscriber: Subscriber;
   readonly #presence: Presence;
-  readonly #handlers = new Map<string, MessageHandler>();
+  readonly #handlers = new Map<string, { readonly handler: MessageHandler; readonly words: number }>();
   readonly #users = new Set<InboxUser>();
   readonly #refusals = new Set<(error: ServerError, askedMs: number) => void>();
   #subscription: Subscription | null = null;
@@ -54,8 +54,9 @@ export class Inbox {
     return this.#up;
   }
 
-  handle(verb: string, handler: MessageHandler): void {
-    this.#handlers.set(verb, handler);
+  /** @param words so many, and the rest of the message as it is */
+  handle(verb: string, handler: MessageHandler, words = Number.POSITIVE_INFINITY): void {
+    this.#handlers.set(verb, { handler, words });
   }
 
   /**
@@ -82,8 +83,9 @@ export class Inbox {
       message: (message) => {
         // Its random name proves where a message comes from. One of another server may tell of what is over here.
         if (this.#presence.isAstray) return;
-        const [verb = "", ...words] = readWords(message);
-        this.#handlers.get(verb)?.(words);
+        const [verb = "", rest] = firstWords(readMessage(message)?.text ?? "", 1);
+        const known = this.#handlers.get(verb);
+        known?.handler(rest === undefined ? [] : firstWords(rest, known.words));
       },
       up: () => this.#presence.up(),
       down: (error, askedMs) => {

@@ -23,6 +23,18 @@ export function readWords(message: string): string[] {
   return readMessage(message)?.text.split(" ") ?? [];
 }
 
+/** The first words, and the rest as it is: to split a body of a thousand blanks costs time, and anybody may publish one. */
+export function firstWords(text: string, count: number): string[] {
+  const words: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf(" "); at >= 0 && words.length < count; at = text.indexOf(" ", from)) {
+    words.push(text.slice(from, at));
+    from = at + 1;
+  }
+  words.push(text.slice(from));
+  return words;
+}
+
 /** As _message.lua writes it. */
 export function writeMessage(place: string, text: string): string {
   return `${place} ${Buffer.byteLength(text)} ${text}`;

@@ -197,6 +197,8 @@ export interface HoldfastEvents {
   "holdfast:queue:ended": QueueEvent & { readonly error: Error };
   /** A delivery ended before it was settled, so its message may be with another process. */
   "holdfast:queue:lost": DeliveryEvent & { readonly reason: DeliveryLossReason };
+  /** A handler returned what cannot be stored: its message is done, and has no result. */
+  "holdfast:queue:unstored": DeliveryEvent & { readonly error: unknown };
   /** A settlement of `consume` had no answer: nobody knows whether the message is done. Redis delivers it again if it is not. */
   "holdfast:queue:unsettled": DeliveryEvent & { readonly error: Error };
   /** A request failed, and consumers of this process get nothing: told once, until one is answered. They go on by themselves. */
@@ -273,6 +275,7 @@ const NAMES: { readonly [Name in keyof HoldfastEvents]: "own" | "none" } = {
   "holdfast:queue:stuck": "own",
   "holdfast:queue:ended": "own",
   "holdfast:queue:lost": "own",
+  "holdfast:queue:unstored": "own",
   "holdfast:queue:unsettled": "own",
   "holdfast:queue:outage": "none",
   "holdfast:queue:returned": "none",

@@ -5,6 +5,7 @@ export type WarningCode =
   | "HOLDFAST_FORWARDED_IGNORED"
   | "HOLDFAST_UNHEARD"
   | "HOLDFAST_STUCK"
+  | "HOLDFAST_UNSTORED"
   | "HOLDFAST_ENDED";
 
 const told = new Set<WarningCode>();

@@ -43,9 +43,9 @@ export class LaneLab {
     this.valkey.pump();
   }
 
-  /** Every key that exists, sorted. */
+  /** Every key that exists, sorted, but for the list of processes that were heard of, which ends by itself. */
   keys(): string[] {
-    return (this.command("KEYS", "*") as string[]).sort();
+    return (this.command("KEYS", "*") as string[]).filter((key) => !key.endsWith(":heard")).sort();
   }
 
   /** Another process, which listens to its inbox. */
@@ -59,7 +59,8 @@ const PLAIN: LaneScriptSettings = {
   whenFailed: "park",
   maxAttempts: 5,
   maxLength: Number.POSITIVE_INFINITY,
-  dropsOldest: false,
+  deadlineMs: 30_000,
+  maxBytes: 262_144,
   keepDead: 100,
   keepResultsMs: 60_000,
   rate: null,
@@ -92,7 +93,7 @@ export class LaneProcess {
     const random = { fraction: () => 0.5, id: () => `memory-${id}-${count++}` };
     const context = { port, prefix: PREFIX, callTimeoutMs: 1_000, random, inbox: { channel, up: true } };
     const calls = new LaneCalls(context, name, { ...PLAIN, ...settings });
-    this.scripts = new LaneScripts(calls);
+    this.scripts = new LaneScripts(calls, PLAIN.deadlineMs);
     this.control = new LaneControl(calls);
   }
 

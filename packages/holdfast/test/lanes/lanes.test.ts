@@ -274,6 +274,24 @@ describe("bounds", () => {
     expect([(await consumer.receive(soon))?.body, (await consumer.receive(soon))?.body]).toEqual([1, 2]);
   });
 
+  test("a process without options has the deadline, the bound and the size of the others, from its first call", async () => {
+    const giver = open().lanes(name, { deadline: "2m", maxLength: 2, maxBytes: 1_000 });
+    await giver.push("a", 1);
+    const taker = open().lanes(name);
+    const [letter, large] = ["x".repeat(400), "x".repeat(1_001)];
+    await expect(open().lanes(name).push("b", large)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining("at most 1000 bytes as it is stored, not 1004"),
+    });
+    const together = taker.pushMany([letter, large].map((body) => ({ lane: "b", body })));
+    await expect(together).rejects.toThrow(/^messages\[1\].body must have at most 1000 bytes/);
+    expect(await taker.peek("b")).toEqual([]);
+    const delivery = await taker.receive(soon);
+    expect(delivery?.remainingMs).toBeGreaterThan(100_000);
+    await taker.push("a", letter);
+    await expect(taker.push("a", letter)).rejects.toMatchObject({ code: "QUEUE_FULL", limit: 2 });
+  });
+
   test("close() ends watches, waits and consumers; later calls are refused", async () => {
     const hf = open();
     const lanes = hf.lanes(name);

@@ -119,6 +119,18 @@ test("drain deletes what waits of one lane or of all, and leaves what is in flig
   expect(lab.keys()).toEqual([KEY]);
 });
 
+test("drain takes thousands of cancelled ones, and of those that came back, in steps", async () => {
+  const b = lab.open("b", "n", { inFlight: 1_000, maxAttempts: 9 });
+  const numbers: number[] = [];
+  for (let sent = 0; sent < 3_000; sent += 500)
+    numbers.push(...(await b.push(...Array.from({ length: 500 }, () => ["x", "j1"] as const))));
+  for (const number of numbers.slice(400, 2_600)) await b.scripts.cancel({ lane: "x", number });
+  const returned = [...(await b.take(200)), ...(await b.take(200))];
+  for (const { handle } of returned) await b.back(handle);
+  expect(await b.control.drain("x")).toBe(800);
+  expect(lab.keys().filter((key) => !key.includes(":result:"))).toEqual([KEY]);
+});
+
 test("the numbers of a drained lane are never given again, however quickly it filled", async () => {
   const many = Array.from({ length: 500 }, () => ["x", "j1"] as const);
   const before = await a.push(...many);
@@ -128,8 +140,8 @@ test("the numbers of a drained lane are never given again, however quickly it fi
   expect(next).toBeGreaterThan(before.at(-1) ?? 0);
 });
 
-test("reset deletes thousands of lanes, and deliveries of before are late", async () => {
-  for (let sent = 0; sent < 3_000; sent += 500)
+test("reset deletes tens of thousands of lanes, and deliveries of before are late", async () => {
+  for (let sent = 0; sent < 20_000; sent += 500)
     await a.push(...Array.from({ length: 500 }, (_, lane) => [`lane-${sent + lane}`, "j1"] as const));
   const { handle } = await one(a);
   await a.control.reset();

@@ -34,6 +34,7 @@ beforeAll(async () => {
   const inbox = { channel: "t:inbox:one", up: true };
   scripts = new LaneScripts(
     new LaneCalls({ port, prefix: "t", callTimeoutMs: 10_000, random: systemRandom, inbox }, "n", null),
+    30_000,
   );
 });
 

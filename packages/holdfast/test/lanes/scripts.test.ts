@@ -309,29 +309,15 @@ test("refuse: a full lane says so, and others take theirs; all or none where it 
   ];
   const whole = await b.scripts.push(50, both);
   expect(whole.pushed).toEqual([
-    { number: null, length: 1 },
-    { number: null, length: null },
-    { number: null, length: 1 },
+    { number: null, length: 1, isTooLarge: false },
+    { number: null, length: null, isTooLarge: false },
+    { number: null, length: 1, isTooLarge: false },
   ]);
   expect((await b.control.state()).waiting).toBe(0);
   const each = await b.scripts.push(51, both, false);
   expect(each.pushed.map(({ number }) => number === null)).toEqual([false, false, true]);
   expect(each.pushed[2]?.length).toBe(2);
   expect(await b.scripts.push(51, both, false)).toEqual(each);
-});
-
-test("drop-oldest: the oldest that waits goes, never one in flight", async () => {
-  const b = open("b", { maxLength: 3, dropsOldest: true });
-  const numbers = await b.push(...["j1", "j2", "j3"].map((body) => ["x", body] as const));
-  const { handle } = await one(b);
-  await b.scripts.cancel({ lane: "x", number: numbers[1] ?? 0 });
-  const add = (seq: number, body: string) => b.scripts.push(seq, [{ lane: "x", body }]);
-  expect((await add(60, "j4")).dropped).toBe(0);
-  expect((await add(61, "j5")).dropped).toBe(1);
-  expect((await add(62, "j6")).dropped).toBe(1);
-  expect(bodies(await b.control.peek("x", 10))).toEqual(["j5", "j6"]);
-  expect((await b.scripts.places([{ lane: "x", number: numbers[2] ?? 0 }]))[0]?.state).toBe("over");
-  expect(await b.ack(handle)).toEqual([]);
 });
 
 test("an extended delivery stays, one that is not comes back; leave tells what a process has", async () => {

@@ -219,7 +219,8 @@ class Walk {
     for (const { process, handle, lane, number } of this.#held.filter((held) => !away.has(held.handle))) {
       const { deadlineMs } = this.#model.find(lane, number);
       if (!this.#dead.has(process)) expect(deadlineMs).toBeLessThanOrEqual(this.#nowMs);
-      this.#model.back(lane, number, this.#nowMs, { delayMs: 0, isAttempt: true, isFailure: false });
+      // Nobody has extended it: no handler may have seen it.
+      this.#model.back(lane, number, this.#nowMs, { delayMs: 0, isAttempt: false, isFailure: false });
       this.#forget([handle]);
     }
   }

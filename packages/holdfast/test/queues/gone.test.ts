@@ -1,6 +1,6 @@
 /** The deliveries of dead processes: when they come back, and whose do not. */
 import { expect, test } from "vitest";
-import { keys, onEngine, open, redis } from "./queue-lab.js";
+import { gift, heard, keys, onEngine, open, type Process, redis } from "./queue-lab.js";
 
 onEngine();
 
@@ -9,8 +9,10 @@ const key = (place: number): string => keys()[place] as string;
 /** The last look for dead processes, and all that it saw, was so much earlier that a second one counts. */
 async function later(): Promise<void> {
   const gone = (await redis.hget(key(ABOUT), "gone")) ?? "";
-  const earlier = gone.replace(/:(\d+)/g, (_, ms) => `:${Number(ms) - 3_000}`);
+  const earlier = gone.replace(/:(\d+)/g, (_, us) => `:${Number(us) - 3_000_000}`);
   await redis.hset(key(ABOUT), { looked: "1", gone: earlier });
+  const heard = `${key(ABOUT)}:heard`;
+  for (const process of await redis.zrange(heard, "0", "-1")) await redis.zincrby(heard, -3_000_000, process);
 }
 
 test("the deliveries of a process that nobody listens for come back after two looks", async () => {
@@ -51,19 +53,81 @@ test("a process that looks or extends is not gone, although nobody listens to it
   expect((await two.take(1)).bodies).toEqual(["j1"]);
 });
 
-test("of a process with many deliveries all come back, 200 with each look", async () => {
-  const [one, two] = [await open(), await open()];
-  await one.push(...Array.from({ length: 450 }, (_, place) => `j${place}`));
-  await one.scripts.extend((await one.take(450)).handles, 30_000);
+test("beside thousands of others all deliveries of a dead process come back, in steps of about 256 kB that follow at once", async () => {
+  const [one, two, three] = [await open(), await open(), await open()];
+  const bodies = Array.from({ length: 120 }, (_, place) => `j"${place} ${"x".repeat(10_000)}"`);
+  for (let sent = 0; sent < 3_000; sent += 500) {
+    await three.push(...Array.from({ length: 500 }, () => "j1"));
+    await three.scripts.extend((await three.take(500)).handles, 30_000);
+  }
+  await one.push(...bodies);
+  for (let taken = 0; taken < 120; ) {
+    const { handles } = await one.take(100);
+    taken += handles.length;
+    await one.scripts.extend(handles, 3_600_000);
+  }
   await one.deafen();
   await two.scripts.look(0);
   await later();
   const looks = [];
-  for (let round = 0; round < 3; round += 1) looks.push(await two.scripts.look(0));
-  expect(looks.map(({ returned }) => returned)).toEqual([200, 200, 50]);
-  expect(looks[0]?.dueInMs).toBe(0);
-  const peeked = await two.scripts.peek(450);
-  expect(peeked.map(({ body }) => body)).toEqual(Array.from({ length: 450 }, (_, place) => `j${place}`));
+  do looks.push(await two.scripts.look(0));
+  while (looks.at(-1)?.dueInMs === 0);
+  const counts = looks.map(({ returned }) => returned);
+  expect(counts.reduce((sum, count) => sum + count)).toBe(120);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(27);
+  const peeked = [...(await two.scripts.peek(20))].map(({ body }) => body);
+  expect(peeked).toEqual(bodies.slice(0, 20));
+  expect(await redis.zrange(`${key(ABOUT)}:heard`, "0", "-1")).not.toContain(one.id);
+});
+
+test("a process that is heard of again keeps what has not been put back so far", async () => {
+  const [one, two] = [await open(), await open()];
+  await one.push(...Array.from({ length: 60 }, (_, place) => `j"${place} ${"x".repeat(10_000)}"`));
+  for (let round = 0; round < 3; round += 1) await one.scripts.extend((await one.take(20)).handles, 30_000);
+  await one.deafen();
+  await two.scripts.look(0);
+  await later();
+  const { returned, dueInMs } = await two.scripts.look(0);
+  expect([returned > 0 && returned < 60, dueInMs]).toEqual([true, 0]);
+  await one.scripts.look(0);
+  for (let round = 0; round < 4; round += 1) expect((await two.scripts.look(0)).returned).toBe(0);
+  expect(await one.scripts.leave()).toHaveLength(60 - returned);
+});
+
+test("a first lease that runs out while its process listens is no attempt, and its process is the last to be given more", async () => {
+  const [one, two] = [await open(), await open()];
+  await one.take(5);
+  await two.take(1);
+  const handed = async (to: Process) => gift((await heard(to)).at(-1));
+  const [id = ""] = await one.push("j1");
+  const { handle } = await handed(one);
+  expect(handle.split(":").slice(1, 3)).toEqual([id, "1"]);
+  await redis.zadd(key(3), "XX", "1.5", handle);
+  await two.scripts.look(0);
+  expect((await handed(two)).handle.split(":").slice(1, 3)).toEqual([id, "1!"]);
+  await two.take(1);
+  await one.take(9);
+  await two.push("j2");
+  expect((await handed(two)).body).toBe("j2");
+  await two.push("j3");
+  const third = await handed(one);
+  expect(third.body).toBe("j3");
+  // It answers: the one with most room is the first again.
+  await one.scripts.extend([third.handle], 30_000);
+  await two.take(1);
+  await two.push("j4");
+  expect((await handed(one)).body).toBe("j4");
+});
+
+test("a first lease that runs out while nobody listens is the end of its process", async () => {
+  const [one, two] = [await open(), await open()];
+  await one.push("j1");
+  const { handles } = await one.take(1);
+  await one.deafen();
+  await redis.zadd(key(3), "XX", "1.5", handles[0] as string);
+  expect((await two.scripts.look(0)).returned).toBe(1);
+  expect(await redis.hget(key(ABOUT), "suspects")).toMatch(/^\d{16} 1 -$/);
+  expect((await two.take(1)).handles[0]?.split(":")[2]).toBe("1");
 });
 
 test("a process does not take itself for gone", async () => {

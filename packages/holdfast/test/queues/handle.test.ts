@@ -10,6 +10,7 @@ test("a handle names token, message and attempt, and the lane where there is one
     process: "a_B-9",
     lane: null,
   });
+  expect(parseHandle("2:1:3!:p")).toMatchObject({ attempt: 3 });
   expect(parseHandle("2:1:3:p:a%3A%20b")).toMatchObject({ token: 2n, lane: "a: b" });
   expect(parseHandle("2:1:3:p:")).toMatchObject({ lane: "" });
 });

@@ -74,7 +74,7 @@ describe("takes", () => {
     expect(given).toEqual([]);
     await there.push("b");
     const [gift] = (await here.scripts.take({ seq: 1_001, acks: [], want: 1 })).given;
-    here.intake.message([gift?.handle ?? "", gift?.body ?? ""]);
+    here.intake.message(gift?.handle ?? "", gift?.body ?? "");
     expect(begun).toHaveLength(1);
     here.clock.advance(100);
     const delivery = await there.intake.receive(forever);
@@ -92,7 +92,7 @@ describe("takes", () => {
       return seen.length === 1 ? new Promise<void>((resolve) => (first = resolve)) : Promise.resolve();
     }, {});
     for (const place of [1, 2, 0].map((n) => given[n]))
-      here.intake.message([place?.handle ?? "", place?.body ?? ""]);
+      here.intake.message(place?.handle ?? "", place?.body ?? "");
     await until(() => seen.length > 0);
     expect(seen).toEqual([1]);
     first();
@@ -121,7 +121,7 @@ describe("takes", () => {
     const waiting = here.intake.receive(forever);
     await untilIdle(1);
     const before = here.takes.length;
-    here.intake.message([]);
+    here.intake.message();
     await until(() => here.takes.length > before);
     expect(await Promise.race([waiting, pause(5)])).toBeUndefined();
   });
@@ -142,7 +142,7 @@ describe("takes", () => {
     await until(() => here.takes.length === 1);
     await pause(5);
     Reflect.deleteProperty(here.doors, "take");
-    here.intake.message([]);
+    here.intake.message();
     await here.scripts.leave();
     await open().push("a");
     answer();
@@ -153,7 +153,8 @@ describe("takes", () => {
     const here = open();
     const waiting = here.intake.receive(forever);
     await untilIdle(1);
-    for (const words of [["x"], ["1:2:3"], ["", ""], ["::::", "j1"]]) here.intake.message(words);
+    for (const [handle, body] of [["x"], ["1:2:3"], ["", ""], ["::::", "j1"]])
+      here.intake.message(handle, body);
     await open().push("good");
     expect(await waiting).toMatchObject({ body: "good" });
   });
@@ -229,7 +230,7 @@ describe("pop", () => {
     await there.push("a");
     const [lost] = (await there.scripts.take({ seq: 1_001, acks: [], want: 1 })).given;
     await there.scripts.take({ seq: 1_002, acks: [{ handle: lost?.handle ?? "" }], want: 0 });
-    here.intake.message([lost?.handle ?? "", lost?.body ?? ""]);
+    here.intake.message(lost?.handle ?? "", lost?.body ?? "");
     await untilIdle(1);
     await there.push("b");
     expect(await waiting).toMatchObject({ body: "b" });
@@ -326,7 +327,7 @@ describe("close", () => {
     await until(() => begun.length === 1);
     here.doors.back = () => Promise.reject(new ServerError("NOPERM this user has no permissions"));
     await here.intake.close();
-    here.intake.message(["1:2:1:p", "j1"]);
+    here.intake.message("1:2:1:p", "j1");
     here.context.inbox.close();
     await until(() => here.clock.pendingTimers === 0);
   });

@@ -72,7 +72,7 @@ function keep(
 ): HeldDelivery {
   const home = { name: "q", clock, settle: () => {}, extend: async () => {} };
   const delivery = new HeldDelivery(home, { handle: `9:${id}:1:p`, body: "j1" }, sentAt);
-  Object.assign(delivery, { keepMs, isKept, isGiven });
+  Object.assign(delivery, { keepMs, isKept, isGiven, isTaken: isGiven });
   keeping.add(delivery, clock.now(), inMs);
   return delivery;
 }

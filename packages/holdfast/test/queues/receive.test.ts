@@ -1,6 +1,7 @@
 /** Receiving from a queue, on the engine itself. */
 import { describe, expect, test } from "vitest";
-import { ClosedError, IndeterminateError } from "../../src/errors.js";
+import { ClosedError, IndeterminateError, ServerError } from "../../src/errors.js";
+import type { HeldDelivery } from "../../src/queues/delivery.js";
 import {
   forever,
   longestLeaseMs,
@@ -185,5 +186,24 @@ describe("settling", () => {
     expect(delivery?.remainingMs).toBeGreaterThan(117_000);
     expect(await longestLeaseMs()).toBeGreaterThan(110_000);
     await expect(delivery?.extend(10)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  test("a shorter extend() without an answer counts, and one that was refused does not", async () => {
+    const here = open();
+    await here.push("a");
+    const delivery = (await here.intake.receive(forever)) as HeldDelivery;
+    here.doors.extend = async () => {
+      throw new ServerError("NOPERM no");
+    };
+    await expect(delivery.extend("2s")).rejects.toMatchObject({ code: "SERVER_ERROR" });
+    expect(delivery.remainingMs).toBeGreaterThan(25_000);
+    here.doors.extend = async () => {
+      throw new IndeterminateError("the test lost the answer");
+    };
+    await expect(delivery.extend("20s")).rejects.toMatchObject({ code: "INDETERMINATE" });
+    await expect(delivery.extend("2s")).rejects.toMatchObject({ code: "INDETERMINATE" });
+    const { signal } = delivery;
+    here.clock.advance(2_000);
+    expect(signal.reason).toMatchObject({ reason: "expired" });
   });
 });

@@ -1,5 +1,6 @@
 /** The scripts by which messages come back: returns, deadlines, dead processes, delays, dead letters. */
 import { expect, test } from "vitest";
+import type { QueueOptions } from "../../src/queues/settings.js";
 import { readMessage } from "../../src/redis/message.js";
 import { gift, heard, keys, name, nextSeq, onEngine, open, type Process, redis } from "./queue-lab.js";
 
@@ -267,6 +268,67 @@ test("drop-oldest: what waits goes, the oldest first; what is in flight stays", 
   expect(await dropped("j12", "j13", "j14")).toMatchObject({ dropped: 3, length: 4 });
   expect((await one.scripts.peek(9)).map(({ body }) => body)).toEqual(["j12", "j13", "j14"]);
   expect(await redis.hlen(key(OFF))).toBe(1);
+});
+
+/** What each body became, and what is there then: as single calls, and as one turn of calls. */
+async function filled(isTogether: boolean, bound: QueueOptions): Promise<unknown> {
+  const one = await open({ maxLength: 4, ...bound });
+  const pushes = ["a", "b", "-", "c*", "a", "-", "d*", "e", "b", "f", "-", "g", "h"].map((word, place) => ({
+    body: `j${place}${word}`,
+    extras: {
+      delayMs: word.endsWith("*") ? 60_000 : 0,
+      dedupe: word === "-" ? null : { id: word, forMs: 60_000 },
+    },
+  }));
+  await one.push("j1", "j2", "j3", "j4");
+  const { handles } = await one.take(3);
+  for (const handle of handles.slice(1)) await one.back(handle);
+  const outcomes: unknown[] = [];
+  let dropped = 0;
+  for (const some of isTogether ? [pushes] : pushes.map((push) => [push])) {
+    const answer = await one.scripts.push(
+      {
+        seq: nextSeq(),
+        bodies: some.map(({ body }) => body),
+        extras: some.map(({ extras }) => extras),
+        isWhole: false,
+      },
+      1_000,
+    );
+    outcomes.push(...some.map((_, place) => answer.pushed[place]?.isNew));
+    dropped += answer.dropped;
+  }
+  const bodies = async (there: Promise<{ body: string }[]>) => (await there).map(({ body }) => body);
+  const [waits, later] = [await bodies(one.scripts.peek(20)), await bodies(one.scripts.delayed(20))];
+  await one.scripts.reset();
+  await redis.flushall();
+  return { outcomes, dropped, waits, later };
+}
+
+test.each(["refuse", "drop-oldest"] as const)(
+  "%s: a turn of pushes does what its single calls do",
+  async (whenFull) => {
+    const single = await filled(false, { whenFull });
+    expect(await filled(true, { whenFull })).toEqual(single);
+  },
+);
+
+test("drop-oldest: a queue beyond its bound loses nothing by a push that is refused, or is not new", async () => {
+  const one = await open({ maxLength: 2, whenFull: "drop-oldest", maxAttempts: 1 });
+  const dedupe = [{ delayMs: 0, dedupe: { id: "k", forMs: 60_000 } }];
+  const push = async (isWhole: boolean, ...bodies: string[]) =>
+    one.scripts.push({ seq: nextSeq(), bodies, extras: bodies.length === 1 ? dedupe : null, isWhole }, 1_000);
+  const [first] = (await push(false, "j1")).pushed;
+  for (const body of ["j2", "j3"]) await one.push(body);
+  for (const handle of (await one.take(2)).handles) await one.back(handle);
+  await one.push("j4", "j5");
+  expect(await one.scripts.redrive(null)).toBe(2);
+  const before = await one.scripts.peek(9);
+  expect(before).toHaveLength(4);
+  for (const isWhole of [false, true])
+    expect((await push(isWhole, "j1")).pushed).toEqual([{ id: first?.id, isNew: false }]);
+  expect(await push(true, "j6", "j7", "j8")).toMatchObject({ pushed: [], dropped: 0 });
+  expect(await one.scripts.peek(9)).toEqual(before);
 });
 
 test("drain deletes what waits, and reset all", async () => {

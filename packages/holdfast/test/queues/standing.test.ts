@@ -98,7 +98,7 @@ test("a consumer that has stopped leaves nothing behind, also where a gift from 
   holdBack(here);
   await there.push("a");
   await there.push("b");
-  here.intake.message([]);
+  here.intake.message();
   await until(() => begun === 1);
   await consumer.stop({ grace: 0 });
   expect(await parked()).toBe(0);
@@ -129,11 +129,11 @@ test("an ordinary wait costs a take and an extension, whichever comes first: its
 /** Gifts are late: they come when the test calls the result. */
 function holdBack(process: ReturnType<typeof open>): () => void {
   const real = process.intake.message.bind(process.intake);
-  const held: (readonly string[])[] = [];
-  process.intake.message = (words) => void (words.length > 0 ? held.push(words) : real(words));
+  const held: Parameters<typeof real>[] = [];
+  process.intake.message = (...words) => void (words[0] === undefined ? real() : held.push(words));
   return () => {
     process.intake.message = real;
-    for (const words of held) real(words);
+    for (const words of held) real(...words);
   };
 }
 

@@ -1,7 +1,8 @@
 /** What the process is warned of when nobody listens: a failed handler, too many stuck ones, a consumer that has ended. */
-import { beforeEach, expect, test, vi } from "vitest";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { OrderMismatchError } from "../../src/errors.js";
-import { onEngine, open, until } from "./intake-lab.js";
+import { onEngine, open, parked, until } from "./intake-lab.js";
 
 onEngine();
 
@@ -33,6 +34,25 @@ test("the first failure that nobody hears is a warning of the process; one that 
     expect.stringMatching(
       /^HOLDFAST_UNHEARD: a handler of "queue .+" failed, .*: "no\\npaper"; pass onFailed/,
     ),
+  ]);
+});
+
+test("a handler that returns what JSON cannot carry has done its work: no second attempt, no result, an event and a warning", async () => {
+  const here = open();
+  const [events, listener] = [[] as unknown[], (event: unknown): void => void events.push(event)];
+  subscribe("holdfast:queue:unstored", listener);
+  onTestFinished(() => void unsubscribe("holdfast:queue:unstored", listener));
+  let calls = 0;
+  here.intake.consume(() => {
+    calls += 1;
+    return new Map();
+  }, {});
+  const [id = ""] = await here.push("a");
+  await until(async () => events.length === 1 && (await parked()) === 0);
+  expect([calls, await here.scripts.result(id)]).toEqual([1, null]);
+  expect(events).toMatchObject([{ id, error: { message: expect.stringMatching(/^result must be JSON/) } }]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^HOLDFAST_UNSTORED: .+ done without a result: "result must/),
   ]);
 });
 

@@ -3,10 +3,7 @@ import { type Dead, handedOf, isDone, type MessageFacts, type Messages } from ".
 import type { Operation } from "./operation.js";
 import type { Breach } from "./violation.js";
 
-/** The reason of a message that its consumer gave back. */
-const stopped = "its consumer stopped";
-
-/** What is dead was delivered to a program, or its processes ended; and a consumer that stops has not failed. */
+/** What is dead was delivered to a program, or its processes ended; and whoever gave it back says how it failed. */
 export function checkSeen(property: string, messages: Messages, facts: MessageFacts): Breach[] {
   for (const found of facts.judgesSeen ? messages.each("dead") : []) {
     if (found.type !== "ok") continue;
@@ -14,9 +11,9 @@ export function checkSeen(property: string, messages: Messages, facts: MessageFa
       const push = messages.known.get(id)?.push;
       if (!push || facts.wasLost(push.invMs, found.invMs) || reason.startsWith("its process ended")) continue;
       const wasSeen = messages.of(id).some(({ f }) => f === "deliver");
-      if (wasSeen && reason !== stopped) continue;
-      const what = wasSeen ? "and its consumer has only stopped" : "and no program has seen it";
-      const message = `message ${id} is dead after ${attempts} attempts, ${what}: ${reason}`;
+      if (wasSeen && reason !== "") continue;
+      const what = wasSeen ? "and nobody has failed" : `and no program has seen it: ${reason}`;
+      const message = `message ${id} is dead after ${attempts} attempts, ${what}`;
       return [
         { property, key: found.key, operations: [push, ...messages.of(id)], message, atMs: found.invMs },
       ];

@@ -12,7 +12,7 @@ away       zset  see queues/lua/_deliveries.lua
 idle       zset  see queues/lua/_deliveries.lua
 later      zset  `back:<number>:<lane>` -> ms when a message that came back may be delivered
                  `park:<lane>` -> ms when the lane is looked at again
-again      zset  score 0. `r <lane> <number> <attempts>`: came back, and is the next of its lane; of several the lowest number
+again      zset  score 0. `r <lane> <number> <attempts, see queues/lua/_handle.lua>`: came back, and is the next of its lane; of several the lowest number
                  `w <lane> <number> <attempts>`: came back, and waits for its time while the lane goes on
 cancelled  zset  score 0. `<lane> <number>`: cancelled in the list, where its body stays until its turn comes
 held       set   lanes that somebody paused
@@ -26,10 +26,6 @@ Numbers have 16 digits: as text they sort as numbers do. The id of a message is 
 --- @include "_rec.lua"
 -- Cancelled messages that one script passes over in all lanes.
 local MOST_SKIPPED = 2000
--- A script that has taken more than this takes no more: a kB costs about 2 µs of server time.
-local MOST_BYTES = 262144
--- Members of `later` that one script looks at.
-local STEP = 16
 
 -- What a lane had whose record was lost, and what came back of it alone.
 local function recount(q, rec)
@@ -162,7 +158,7 @@ local function skip_cancelled(q, rec)
   return true
 end
 
--- The first of those that came back: number, attempts and body.
+-- The first of those that came back.
 local function pop_returned(q, rec)
   while rec.returned > 0 do
     local member = redis.call('ZRANGEBYLEX', q.again, '[r ' .. rec.name .. ' ', '(r ' .. rec.name .. '!', 'LIMIT', 0, 1)[1]
@@ -170,13 +166,16 @@ local function pop_returned(q, rec)
       rec.returned = 0
       return nil
     end
-    local number, attempts = string.match(member, ' (%d+) (%d+)$')
+    local number, text = string.match(member, ' (%d+) (%d+!?)$')
     local field = 'back:' .. number .. ':' .. rec.name
     local body = redis.call('HGET', q.off, field)
     redis.call('ZREM', q.again, member)
     redis.call('HDEL', q.off, field)
     rec.returned = rec.returned - 1
-    if body then return number, tonumber(attempts), body end
+    if body then
+      local attempts, is_unsure = read_attempts(text)
+      return { number = number, attempts = attempts, is_unsure = is_unsure, body = body, lane = rec.name }
+    end
   end
   return nil
 end
@@ -198,22 +197,22 @@ end
 local function serve(q, rec)
   if rec.paused or rec.till > 0 or rec.out_count >= (rec.limit > 0 and rec.limit or q.in_flight) then return nil end
   if rate_allows_at(q, rec) > 0 then return nil end
-  local number, attempts, body = pop_returned(q, rec)
-  if not number then
+  local item = pop_returned(q, rec)
+  if not item then
     if not skip_cancelled(q, rec) then
       q.is_weary = true
       return nil
     end
-    body = redis.call('LPOP', list_key(q, rec.name))
+    local body = redis.call('LPOP', list_key(q, rec.name))
     if not body then
       rec.length = 0
       return nil
     end
-    number, attempts = rec.next, 0
+    item = { number = rec.next, attempts = 0, body = body, lane = rec.name }
     advance(q, rec, 1)
   end
-  note_delivery(q, rec, number)
-  return { number = number, attempts = attempts, body = body, lane = rec.name }
+  note_delivery(q, rec, item.number)
+  return item
 end
 
 --[[
@@ -278,7 +277,7 @@ local function put_back(q, rec, item, delay_ms)
       look_later(q, rec, rec.till)
     end
   end
-  redis.call('ZADD', q.again, 0, string.format('%s %s %s %.0f', kind, rec.name, item.number, item.attempts))
+  redis.call('ZADD', q.again, 0, kind .. ' ' .. rec.name .. ' ' .. item.number .. ' ' .. attempts_text(item))
   if kind == 'w' then rec.later = rec.later + 1 else rec.returned = rec.returned + 1 end
 end
 

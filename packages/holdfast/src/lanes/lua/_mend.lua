@@ -3,6 +3,8 @@ Lanes of which the server lost a part: somebody deleted a key, or the server evi
 of them go on after a while. Needs _lanes.lua.
 ]]
 local MOST_MENDED = 5
+-- Where `ready` is empty: all of it may be lost, and the next look follows at once.
+local MOST_WITHOUT_TURNS = 100
 -- Longer lists are not read for it.
 local MOST_READ = 1000
 -- What is due comes 16 at a time, so some of it may be late.
@@ -38,19 +40,23 @@ local function release_lost(q, rec)
   local members = redis.call('ZRANGEBYLEX', q.again, '[w ' .. rec.name .. ' ', '(w ' .. rec.name .. '!', 'LIMIT', 0, STEP)
   if #members == 0 then rec.later = 0 end
   for _, member in ipairs(members) do
-    local number = string.match(member, ' (%d+) %d+$')
+    local number = string.match(member, ' (%d+) %d+!?$')
     if not redis.call('ZSCORE', q.later, 'back:' .. number .. ':' .. rec.name) then release(q, number, rec.name) end
   end
 end
 
 local function mend_some(q)
   local turns, deliveries
-  for _, name in ipairs(redis.call('HRANDFIELD', q.rec, MOST_MENDED)) do
+  local most = q.counts.ready == 0 and MOST_WITHOUT_TURNS or MOST_MENDED
+  for _, name in ipairs(redis.call('HRANDFIELD', q.rec, most)) do
     if rec_of(q, name) then
       local rec = change(q, name)
       if rec.state == 'R' then
         turns = turns or in_ready(q)
-        if turns and not turns[name] then rec.state = '-' end
+        if turns and not turns[name] then
+          rec.state = '-'
+          if most > MOST_MENDED then q.recheck_ms = q.ms end
+        end
       end
       if rec.out_count > 0 then
         deliveries = deliveries or in_flight(q)

@@ -53,17 +53,18 @@ local function write_rec(rec)
     rec.paused and '1' or '0', rec.returned, rec.later, rec.cancelled)
 end
 
--- `<in flight> <when failed: p park, s skip, d dead letter> <attempts, 0: any number> <rate> <its us> <length, 0: any> <when full: r, d> <dead letters kept> <ms of results>`
-local SETTINGS = '^(%d+) ([psd]) (%d+) (%d+) (%d+) (%d+) ([rd]) (%d+) (%d+)$'
+-- `<in flight> <when failed: p park, s skip, d dead letter> <attempts, 0: any number> <rate> <its us> <length, 0: any> r <dead letters kept> <ms of results> <ms of a deadline> <bytes of a body>`
+-- The last two are missing in older ones.
+local SETTINGS = '^(%d+) ([psd]) (%d+) (%d+) (%d+) (%d+) r (%d+) (%d+) ?(%d*) ?(%d*)$'
 
 -- Words of a caller; '' stands for the settings as they are. A foreign text is refused before anything is written.
 local function read_settings(q, words, stored)
   local text = words ~= '' and words or stored or '1 p 5 0 0 0 r 10000 3600000'
-  local in_flight, when_failed, attempts, rate, rate_us, length, when_full, dead, results = string.match(text, SETTINGS)
+  local in_flight, when_failed, attempts, rate, rate_us, length, dead, results, deadline, bytes = string.match(text, SETTINGS)
   if not in_flight then foreign(q.about) end
   q.in_flight, q.when_failed, q.max_attempts = tonumber(in_flight), when_failed, tonumber(attempts)
-  q.rate, q.rate_us, q.max_length, q.when_full = tonumber(rate), tonumber(rate_us), tonumber(length), when_full
-  q.keep_dead, q.keep_results = tonumber(dead), results
+  q.rate, q.rate_us, q.max_length, q.max_bytes = tonumber(rate), tonumber(rate_us), tonumber(length), tonumber(bytes) or 262144
+  q.keep_dead, q.keep_results, q.deadline_ms = tonumber(dead), results, tonumber(deadline) or 30000
   if text ~= stored then q.settings = text end
 end
 
@@ -79,15 +80,15 @@ end
 
 -- Reads what the lanes remember of themselves, for a script that changes nothing.
 local function view_lanes(q)
-  open(q, '', { 'settings', 'waiting' })
+  open(q, '', { 'waiting' })
   q.recs, q.texts = {}, {}
 end
 
 -- The same for a script that changes something. Raises before anything is written where another program owns a key of this script.
 local function open_lanes(q, memory, settings)
-  open(q, memory, { 'looked', 'gone', 'settings', 'waiting' })
-  read_settings(q, settings, q.more[3])
-  q.waiting = tonumber(q.more[4] or '0')
+  open(q, memory, { 'looked', 'gone', 'scan', 'settings', 'waiting' })
+  read_settings(q, settings, q.more[4])
+  q.waiting = tonumber(q.more[5] or '0')
   q.waited = q.waiting
   q.recs, q.texts, q.changed, q.ready_names, q.skipped, q.counts = {}, {}, {}, {}, 0, {}
   for name, command in pairs(COUNT) do

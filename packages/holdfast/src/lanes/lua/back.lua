@@ -6,7 +6,7 @@ KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held  
 KEYS[11..12] dead, letters                               see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
 ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      is_sure   0 or 1, see queues/lua/_deliveries.lua
+ARGV[3]      reach     see queues/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      memory    of the caller, see queues/lua/_about.lua
 ARGV[6]      seq       integer, see queues/lua/_about.lua
@@ -28,7 +28,7 @@ Cost     O(n log m) with m deliveries of all processes
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9], held = KEYS[10], dead = KEYS[11], letters = KEYS[12],
-  verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', results = ARGV[7],
+  verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], results = ARGV[7],
 }
 local settings, memory, seq = ARGV[4], ARGV[5], ARGV[6]
 local first_return = 8

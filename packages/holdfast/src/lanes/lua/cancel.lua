@@ -5,7 +5,7 @@ KEYS[1..9]   about, rec, ready, off, away, idle, later, again, cancelled   see _
 KEYS[10]     outcome   of the message, see queues/lua/_deliveries.lua
 ARGV[1]      name      of the lanes, without blanks
 ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      is_sure   0 or 1, see queues/lua/_deliveries.lua
+ARGV[3]      reach     see queues/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      results   see queues/lua/_deliveries.lua
 ARGV[6]      number    of the message, 16 digits
@@ -24,7 +24,7 @@ Cost     O(log n)
 --- @include "../../queues/lua/_deal.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
-  cancelled = KEYS[9], verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', results = ARGV[5],
+  cancelled = KEYS[9], verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], results = ARGV[5],
 }
 local outcome, settings, number, name = KEYS[10], ARGV[4], ARGV[6], ARGV[7]
 open_lanes(q, '', settings)

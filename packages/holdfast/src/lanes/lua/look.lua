@@ -5,7 +5,7 @@ KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held  
 KEYS[11..12] dead, letters                               see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
 ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      is_sure   0 or 1, see queues/lua/_deliveries.lua
+ARGV[3]      reach     see queues/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      results   see queues/lua/_deliveries.lua
 ARGV[6]      process   the caller
@@ -19,19 +19,21 @@ Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
 Retry    safe
 Clock    the server's, read once
-Cost     O(log m) with m deliveries of all processes; every 700 ms also O(n) with n at most 200 of them
+Cost     O(log m) with m deliveries of all processes; every 700 ms also O(n) with n the processes, at most 1,000; a step of about 1,000 of m while
+         those of the dead are put back
 ]]
 --- @include "../../queues/lua/_about.lua"
 --- @include "../../queues/lua/_deliveries.lua"
 --- @include "_lanes.lua"
 --- @include "../../queues/lua/_deal.lua"
+--- @include "../../queues/lua/_due.lua"
 --- @include "../../queues/lua/_gone.lua"
 --- @include "../../queues/lua/_stuck.lua"
 --- @include "_mend.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9], held = KEYS[10], dead = KEYS[11], letters = KEYS[12],
-  verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', results = ARGV[5],
+  verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], results = ARGV[5],
 }
 local settings, process = ARGV[4], ARGV[6]
 open_lanes(q, '', settings)
@@ -39,6 +41,7 @@ open_lanes(q, '', settings)
 --- @rights q.about
 go_on_at_maxmemory(q)
 mend_some(q)
+hear(q, process)
 local returned = return_due(q)
 if q.is_sure then returned = returned + look_for_gone(q, process) end
 deal(q)

@@ -9,7 +9,7 @@ KEYS[5]      cancelled  see _lanes.lua
 ARGV[1]      lane
 ARGV[2]      count     integer: at most 1,000
 
-Returns  {number, body, number, body, ...}  fewer than count also where thousands of cancelled ones are among them
+Returns  {number, body, number, body, ...}  fewer than count also where thousands of cancelled ones are among them, or where the bodies reach 256 kB
 Raises   WRONGTYPE where another program owns a key
 
 Retry    safe
@@ -24,31 +24,48 @@ view_lanes(q)
 local rec, found = rec_of(q, name), {}
 if not rec then return found end
 
+local MOST_BYTES = 262144
+local bytes = 0
+
 local function add(number, body)
-  if body and #found < 2 * count then
-    found[#found + 1] = number
-    found[#found + 1] = body
+  found[#found + 1] = number
+  found[#found + 1] = body
+  bytes = bytes + #body
+end
+
+local function is_enough()
+  return #found >= 2 * count or bytes >= MOST_BYTES
+end
+
+local function add_returned()
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', q.again, '[r ' .. name .. ' ', '(r ' .. name .. '!', 'LIMIT', 0, count)) do
+    local number = string.match(member, ' (%d+) %d+!?$')
+    local body = redis.call('HGET', q.off, 'back:' .. number .. ':' .. name)
+    if body then add(number, body) end
+    if is_enough() then return end
   end
 end
 
-local again = redis.call('ZRANGEBYLEX', q.again, '[r ' .. name .. ' ', '(r ' .. name .. '!', 'LIMIT', 0, count)
-for _, member in ipairs(again) do
-  local number = string.match(member, ' (%d+) %d+$')
-  add(number, redis.call('HGET', q.off, 'back:' .. number .. ':' .. name))
-end
-local at, looked, first = 0, 0, tonumber(rec.next)
-while #found < 2 * count and looked < count + 5000 do
-  local bodies = redis.call('LRANGE', list_key(q, rec.name), at, at + count - 1)
-  if #bodies == 0 then break end
-  local from, upto = '[' .. name .. ' ' .. digits(first + at), '(' .. name .. ' ' .. digits(first + at + #bodies)
+-- Places of cancelled messages in the list, from `at` on.
+local function cancelled_from(at, upto)
   local is_cancelled = {}
-  if rec.cancelled > 0 then
-    for _, member in ipairs(redis.call('ZRANGEBYLEX', q.cancelled, from, upto)) do is_cancelled[member] = true end
+  if rec.cancelled == 0 then return is_cancelled end
+  local first, last = '[' .. name .. ' ' .. digits(tonumber(rec.next) + at), '(' .. name .. ' ' .. digits(tonumber(rec.next) + upto)
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', q.cancelled, first, last)) do is_cancelled[member] = true end
+  return is_cancelled
+end
+
+local LOOKED_AT = 500
+add_returned()
+local at, is_cancelled, known_upto, length = 0, {}, 0, length_of(q, rec)
+while not is_enough() and at < math.min(length, count + 5000) do
+  if at == known_upto then
+    known_upto = at + LOOKED_AT
+    is_cancelled = cancelled_from(at, known_upto)
   end
-  for place, body in ipairs(bodies) do
-    local number = digits(first + at + place - 1)
-    if not is_cancelled[name .. ' ' .. number] then add(number, body) end
-  end
-  at, looked = at + #bodies, looked + #bodies
+  local number = digits(tonumber(rec.next) + at)
+  -- One by one: how large the bodies are is known when they are read.
+  if not is_cancelled[name .. ' ' .. number] then add(number, redis.call('LRANGE', list_key(q, rec.name), at, at)[1] or '') end
+  at = at + 1
 end
 return found

@@ -5,15 +5,16 @@ KEYS[1..7]   about, rec, ready, off, away, idle, later   see _lanes.lua
 KEYS[8..9]   again, cancelled                            see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
 ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      is_sure   0 or 1, see queues/lua/_deliveries.lua
+ARGV[3]      reach     see queues/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      memory    of the caller, see queues/lua/_about.lua
 ARGV[6]      seq       integer, see queues/lua/_about.lua
 ARGV[7]      is_whole  0 or 1  1: where one finds no room, none is pushed; else those that find room
 ARGV[8..2n]  messages  lane and body of each
 
-Returns  "dropped/numbers"   dropped: messages that were deleted to make room. numbers: of each message the difference of its number to the one
-                             before, which is 0 for the first; or "f<length>": its lane has that many messages, and is full; with commas
+Returns  "max_length/max_bytes/numbers"   numbers: of each message the difference of its number to the one before, which is 0 for the first; or
+                             "f<length>": its lane has that many messages, and is full; or "b": its body is too large; or "f": it is refused
+                             with another one; with commas
          "forgotten"         a copy of a request whose answer is no longer known; nothing was changed
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
@@ -27,7 +28,7 @@ Cost     O(n)
 --- @include "../../queues/lua/_deal.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
-  cancelled = KEYS[9], verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1',
+  cancelled = KEYS[9], verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],
 }
 local settings, memory, seq, is_whole = ARGV[4], ARGV[5], ARGV[6], ARGV[7] == '1'
 local first_message = 8
@@ -51,10 +52,8 @@ local function lanes_too_full()
     counts[name] = (counts[name] or 0) + 1
   end
   for name, count in pairs(counts) do
-    local rec = rec_of(q, name)
-    local size = size_of(rec)
-    local taken = q.when_full == 'd' and size > 0 and size - length_of(q, rec) + rec.cancelled or size
-    if taken + count > q.max_length then
+    local size = size_of(rec_of(q, name))
+    if size + count > q.max_length then
       full = full or {}
       full[name] = size
     end
@@ -62,16 +61,7 @@ local function lanes_too_full()
   return full
 end
 
-local dropped, pushed = 0, {}
-
--- Deletes the oldest message that waits in the list. False: none does.
-local function drop_oldest(rec)
-  if not skip_cancelled(q, rec) or length_of(q, rec) == 0 then return false end
-  redis.call('LPOP', list_key(q, rec.name))
-  advance(q, rec, 1)
-  dropped = dropped + 1
-  return true
-end
+local pushed = {}
 
 -- Takes back what was pushed. Nothing else was written so far.
 local function undo()
@@ -89,17 +79,29 @@ local function append(name, body)
   return length
 end
 
--- The number of the message; nil: the lane is full, and what is said then.
+-- A process that gave no options does not know how large a body may be.
+local function is_too_large(body)
+  return settings == '' and #body > q.max_bytes
+end
+
+-- Whether a message is too large that is pushed with others, or not at all.
+local function has_too_large()
+  for place = first_message + 1, #ARGV, 2 do
+    if is_too_large(ARGV[place]) then return true end
+  end
+  return false
+end
+
+-- The number of the message; nil: what is said in its place.
 local function add(name, body)
+  if is_too_large(body) then return nil, 'b' end
   -- Most pushes meet a lane that has its turn anyway.
   local next_number = q.max_length == 0 and not q.recs[name] and string.match(q.texts[name] or '', '^(%d+) %S+ R')
   if next_number then return tonumber(next_number) + append(name, body) - 1 end
   local rec = rec_of(q, name) or change(q, name)
   if q.max_length > 0 then
     local size = size_of(rec)
-    if size >= q.max_length and not (q.when_full == 'd' and drop_oldest(change(q, name))) then
-      return nil, 'f' .. string.format('%.0f', size)
-    end
+    if size >= q.max_length then return nil, 'f' .. string.format('%.0f', size) end
   end
   rec.length = append(name, body)
   if rec.state ~= 'R' and arrange(q, rec) then change(q, name) end
@@ -109,11 +111,11 @@ end
 local names, numbers, previous = {}, {}, nil
 for place = first_message, #ARGV, 2 do names[#names + 1] = ARGV[place] end
 load_recs(q, names)
-local full = q.max_length > 0 and is_whole and lanes_too_full()
+local full = is_whole and (has_too_large() and {} or q.max_length > 0 and lanes_too_full())
 for place = first_message, #ARGV, 2 do
   local number, refusal
   if full then
-    refusal = full[ARGV[place]] and 'f' .. string.format('%.0f', full[ARGV[place]]) or 'f'
+    refusal = full[ARGV[place]] and 'f' .. string.format('%.0f', full[ARGV[place]]) or is_too_large(ARGV[place + 1]) and 'b' or 'f'
   else
     number, refusal = add(ARGV[place], ARGV[place + 1])
   end
@@ -126,6 +128,6 @@ for place = first_message, #ARGV, 2 do
 end
 deal(q)
 if q.is_sooner then tell_one(q) end
-answer = string.format('%.0f', dropped) .. '/' .. table.concat(numbers, ',')
+answer = string.format('%.0f/%.0f/%s', q.max_length, q.max_bytes, table.concat(numbers, ','))
 close_lanes(q, seq, answer)
 return answer

@@ -11,7 +11,9 @@ q.about  hash
     looked         ms: the last look for dead processes
     stuck          see _stuck.lua
     suspects       see _suspects.lua
-    gone           processes that had deliveries and no listener: "<processId>:<ms since when> …"
+    slow           see _heard.lua
+    gone           processes without a listener: "<processId>:<us since when> …"
+    scan           how far the deliveries of processes that are gone have been put back, see _gone.lua
     did:<memory>   the last requests of a caller, so that a copy has the answer of the first: "<number> <forgotten> <seq>=<answer> …".
                    number: `last` when the caller came. forgotten: the largest seq whose answer is no longer here
 ]]
@@ -24,21 +26,22 @@ local function digits(number)
   return string.format('%016.0f', number)
 end
 
--- Reads `about`. memory: of the caller; '' for a script without one. more: fields that this script needs besides, in q.more.
+-- Reads `about`, and q.reach as _deliveries.lua says. memory: of the caller; '' for a script without one. more: fields that this script needs besides, in q.more.
 local function open(q, memory, more)
   local us = tonumber(read_clock())
   q.did = 'did:' .. memory
   local about = checked(q.about,
-    redis.pcall('HMGET', q.about, 'last', 'skew', 'order', 'paused', q.did, 'suspects', unpack(more or {})))
+    redis.pcall('HMGET', q.about, 'last', 'skew', 'order', 'paused', q.did, 'suspects', 'slow', unpack(more or {})))
   q.last, q.skew = read_last(q.about, about[1]), tonumber(about[2] or '0')
   q.had, q.order, q.paused, q.memory = q.last, about[3], about[4], about[5]
-  q.suspected = about[6]
-  if more then q.more = { unpack(about, 7) } end
+  q.suspected, q.slow = about[6], about[7]
+  if more then q.more = { unpack(about, 8) } end
   -- The sequence runs ahead of the clock by 1 µs a number: so far ahead it runs only where the clock was set back.
   if us + q.skew + 1000000 < q.last then
     q.skew, q.is_skewed = q.last - us, true
   end
   q.us = us + q.skew
+  if q.reach then q.is_sure, q.first_lease_ms = string.byte(q.reach) == 49, tonumber(string.sub(q.reach, 3)) end
   q.ms = math.floor(q.us / 1000)
   if q.us > 9007199200000000 then error({ err = 'ERR the numbers of this queue are used up: reset it' }) end
 end
@@ -105,7 +108,7 @@ end
 
 -- Writes what has changed, and q.fields. answer: nil for a request that changed nothing, a copy of which does no harm.
 local function close(q, seq, answer)
-  if not (answer or q.is_skewed or q.is_new or q.is_suspected or q.fields) and q.last == q.had then return end
+  if not (answer or q.is_skewed or q.is_new or q.is_suspected or q.is_slow_changed or q.fields) and q.last == q.had then return end
   local last = digits(q.last)
   local fields = { 'last', last }
   if answer then fields[3], fields[4] = q.did, add_answer(q, seq, answer, last) end
@@ -126,6 +129,11 @@ local function close(q, seq, answer)
       fields[#fields + 1] = 'suspects'
       fields[#fields + 1] = table.concat(words, ' ')
     end
+  end
+  if q.is_slow_changed and q.slow == '' then redis.call('HDEL', q.about, 'slow')
+  elseif q.is_slow_changed then
+    fields[#fields + 1] = 'slow'
+    fields[#fields + 1] = q.slow
   end
   for _, word in ipairs(q.fields or {}) do fields[#fields + 1] = word end
   redis.call('HSET', q.about, unpack(fields))

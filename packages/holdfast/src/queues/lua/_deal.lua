@@ -9,7 +9,6 @@ the queue or the lanes:
   q.away_ms, q.later_ms   the first scores of `away` and `later`, or nil
 ]]
 local GIFTS = 64
-local OVERDUE = 16
 
 local function publish(q, process, words)
   return send(q.inboxes .. process, '', q.verb .. ' ' .. q.name .. words)
@@ -44,15 +43,25 @@ local function tell_one(q)
   if idle[1] then publish(q, idle[1].process, '') end
 end
 
--- Of those that may have it.
+-- Notes who answers: whoever was heard of lately, and has let no first lease run out.
+local function note_answering(q, idle)
+  local names = {}
+  for place, one in ipairs(idle) do names[place] = one.process end
+  local heard_us = redis.call('ZMSCORE', heard_key(q), unpack(names))
+  for place, one in ipairs(idle) do
+    one.answers = tonumber(heard_us[place] or '0') + LATELY_US >= q.us and not is_slow(q, one.process)
+  end
+end
+
+-- Of those that may have it: one that answers, if there is any.
 local function roomiest(q, idle, item)
   local most
   for _, one in ipairs(idle) do
-    if one.room > (most and most.room or 0) and may_have(q, id_of(item.number, item.lane), one.process) then most = one end
+    local is_better = not most or one.answers and not most.answers or one.answers == most.answers and one.room > most.room
+    if one.room > 0 and is_better and may_have(q, id_of(item.number, item.lane), one.process) then most = one end
   end
   return most
 end
-
 
 -- What a process takes for itself.
 local function take_for(q, process, count)
@@ -68,7 +77,7 @@ end
 -- Tells the process of its delivery. False: this user may not, and so the process does not have it.
 local function hand_to(q, parked, item, process)
   local handle = deliver(q, parked, item, process)
-  local _, is_refused = publish(q, process, ' ' .. handle .. ' ' .. item.body)
+  local _, is_refused = publish(q, process, gift(handle, item.body))
   if is_refused then parked[#parked], parked[#parked - 1] = nil, nil end
   return not is_refused
 end
@@ -85,6 +94,7 @@ local function deal(q)
   local idle, room = listening(q), 0
   if #idle == 0 then return end
   for _, one in ipairs(idle) do room = room + one.room end
+  note_answering(q, idle)
   local parked, items, is_mute = {}, take_next(q, math.min(room, GIFTS)), false
   for _, item in ipairs(items) do
     local one = not is_mute and roomiest(q, idle, item)
@@ -104,38 +114,4 @@ local function deal(q)
     end
   end
   if has_more(q) and redis.call('ZCARD', q.idle) > 0 then tell_all(q) end
-end
-
--- Deliveries whose deadline passed go back. Returns their number.
-local function return_overdue(q)
-  local rows = redis.call('ZRANGE', q.away, '-inf', string.format('%.1f', q.ms), 'BYSCORE', 'LIMIT', 0, OVERDUE, 'WITHSCORES')
-  local handles, count = {}, 0
-  for place = 1, #rows, 2 do handles[#handles + 1] = rows[place] end
-  for place, item in ipairs(recall(q, handles)) do
-    if item then
-      -- Nobody has heard of this process since the delivery: it gets nothing more before it takes.
-      if tonumber(rows[2 * place]) % 1 > 0 then redis.call('ZREM', q.idle, item.process) end
-      give_back(q, item, 0, 'its deadline passed')
-      count = count + 1
-    end
-  end
-  return count
-end
-
--- Puts back what is due: a bounded number, the rest follows at once because it is still due. Returns the number.
-local function return_due(q)
-  local count = 0
-  if q.away_ms and q.away_ms <= q.ms then count = count + return_overdue(q) end
-  if q.later_ms and q.later_ms <= q.ms then count = count + release_due(q) end
-  if count > 0 then
-    q.away_ms = tonumber(redis.call('ZRANGE', q.away, 0, 0, 'WITHSCORES')[2])
-    q.later_ms = tonumber(redis.call('ZRANGE', q.later, 0, 0, 'WITHSCORES')[2])
-  end
-  return count
-end
-
--- In ms from now; -1: nothing is delayed, and nobody has a delivery. q.recheck_ms: see _gone.lua.
-local function due_in(q)
-  local due_ms = math.min(q.away_ms or math.huge, q.later_ms or math.huge, q.recheck_ms or math.huge)
-  return due_ms == math.huge and -1 or math.max(0, math.ceil(due_ms - q.ms))
 end

@@ -8,8 +8,10 @@ q.dead  zset  number of a dead letter -> ms
 q.letters  hash  number of a dead letter -> body, why:<number> -> "<attempts> <reason>"
 
 A handle (_handle.lua) is in `off` and `away`, or in neither.
-q.name, q.verb, q.inboxes, q.is_sure  what a message to a process is made of: "<verb> <name> <handle> <body>" is a gift, "<verb> <name>"
-        says: take now. It goes to the channel <inboxes><processId>. is_sure: nobody who listens here means that the process is gone
+q.name, q.verb, q.inboxes, q.is_sure  what a message to a process is made of: "<verb> <name> <handle> <body>" is a gift, one without its body
+        is to be fetched, see gift(), and "<verb> <name>" says: take now. It goes to the channel <inboxes><processId>. is_sure: nobody
+        who listens here means that the process is gone
+q.reach        "<is_sure, 0 or 1> <first_lease_ms, see _lease.lua>"
 q.results      what the channel of an outcome begins with. Its key is <about>:result:<number>, in the slot of <about>:
                "done <token> <result>" or "dead <attempts> <reason>"; it is written once the handle was removed, and lives keep_results ms
 q.max_attempts, q.keep_dead, q.keep_results   numbers; max_attempts 0: no bound
@@ -18,6 +20,21 @@ q.max_attempts, q.keep_dead, q.keep_results   numbers; max_attempts 0: no bound
 --- @include "_handle.lua"
 --- @include "_lease.lua"
 --- @include "_suspects.lua"
+--- @include "_heard.lua"
+--- @include "_gift.lua"
+
+-- A script that has handled more than this handles no more: a body costs the server up to 10 µs a kB.
+local MOST_BYTES = 262144
+local STEP = 16
+-- The first of those in `off`, until they have MOST_BYTES together.
+local function first_light(q, members)
+  local some, bytes = {}, 0
+  for place, member in ipairs(members) do
+    some[place], bytes = member, bytes + redis.call('HSTRLEN', q.off, member)
+    if bytes >= MOST_BYTES then break end
+  end
+  return some
+end
 
 -- How outcomes and dead letters name a message: by its number, in lanes with "@<lane>".
 local function id_of(number, lane)
@@ -67,7 +84,7 @@ end
 
 -- A new delivery to a process: what park() writes later.
 local function deliver(q, parked, item, process)
-  local handle = digits(next_number(q)) .. ':' .. item.number .. ':' .. item.attempts + 1 .. ':' .. process
+  local handle = digits(next_number(q)) .. ':' .. item.number .. ':' .. item.attempts + 1 .. (item.is_unsure and '!' or '') .. ':' .. process
   if item.lane then handle = handle .. ':' .. item.lane end
   give_suspect(q, id_of(item.number, item.lane), handle, process)
   parked[#parked + 1] = handle
@@ -128,7 +145,8 @@ local function is_last(q, attempts)
   return q.max_attempts > 0 and attempts >= q.max_attempts
 end
 
--- Ends deliveries. Returns {handle, number, attempts, process, body} of each; false: it was over before. attempts: this one with them.
+-- Ends deliveries. Returns {handle, number, attempts, is_unsure, process, body} of each; false: it was over before. attempts:
+-- this one with them.
 local function recall(q, handles)
   if #handles == 0 then return {} end
   local recalled, bodies = {}, redis.call('HMGET', q.off, unpack(handles))
@@ -136,10 +154,14 @@ local function recall(q, handles)
   redis.call('ZREM', q.away, unpack(handles))
   for place, handle in ipairs(handles) do
     local _, number, attempt, process, lane = string.match(handle, HANDLE)
-    recalled[place] = bodies[place] and number and {
-      handle = handle, id = id_of(number, lane), number = number, attempts = tonumber(attempt), process = process, lane = lane,
-      body = bodies[place],
-    } or false
+    recalled[place] = false
+    if bodies[place] and number then
+      local attempts, is_unsure = read_attempts(attempt)
+      recalled[place] = {
+        handle = handle, id = id_of(number, lane), number = number, attempts = attempts, is_unsure = is_unsure, process = process, lane = lane,
+        body = bodies[place],
+      }
+    end
     if bodies[place] and number and suspect_of(q, id_of(number, lane)) then
       return_suspect(q, id_of(number, lane))
       hurry_suspect(q)

@@ -7,16 +7,14 @@ off      hash  see _deliveries.lua; also "later:…" and "back:…", the members
 away     zset  see _deliveries.lua
 idle     zset  see _deliveries.lua
 later    zset  later:<number>:<attempts> -> ms when it is due
-again    zset  back:<number>:<attempts> -> number: came back, and is taken before the line
+again    zset  back:<number>:<attempts, see _handle.lua> -> number: came back, and is taken before the line
 dead     zset  see _deliveries.lua
 letters  hash  see _deliveries.lua
 
 A number is in exactly one of: line, a handle, later, again, dead. A message that is due goes to the end of the line; one that was
 delivered before goes to `again`.
 ]]
-local STEP = 16
--- A script that has taken more than this takes no more: a kB costs about 2 µs of server time.
-local MOST_BYTES = 262144
+local SMALL = 16384
 
 -- Raises before anything is written where another program owns a key. Reads how much there is, and when something is due.
 local function check(q)
@@ -35,7 +33,7 @@ local function has_more(q)
 end
 
 local function put_back(q, item)
-  local member = 'back:' .. item.number .. ':' .. item.attempts
+  local member = 'back:' .. item.number .. ':' .. attempts_text(item)
   redis.call('HSET', q.off, member, item.body)
   redis.call('ZADD', q.again, item.number, member)
   q.returned = q.returned + 1
@@ -73,9 +71,10 @@ local function unpark(q, members)
   local bodies = redis.call('HMGET', q.off, unpack(members))
   redis.call('HDEL', q.off, unpack(members))
   for place, member in ipairs(members) do
-    local number, attempts = string.match(member, '^%a+:(%d+):(%d+)$')
+    local number, text = string.match(member, '^%a+:(%d+):(%d+!?)$')
     if number and bodies[place] then
-      items[#items + 1] = { number = number, attempts = tonumber(attempts), body = bodies[place] }
+      local attempts, is_unsure = read_attempts(text)
+      items[#items + 1] = { number = number, attempts = attempts, is_unsure = is_unsure, body = bodies[place] }
     end
   end
   return items
@@ -104,7 +103,8 @@ end
 local function take_next(q, count)
   local items, bytes = {}, 0
   while #items < count and bytes < MOST_BYTES and has_more(q) do
-    local step = math.min(count - #items, STEP)
+    -- How large a body is becomes known when it is read. Where the first ones were small, the next ones are likely to be.
+    local step = #items > 0 and bytes / #items < SMALL and math.min(count - #items, STEP) or 1
     local some
     if q.returned > 0 then some = take_returned(q, math.min(step, q.returned))
     else some = take_line(q, math.min(step, q.in_line)) end
@@ -120,6 +120,7 @@ end
 local function release_due(q)
   local due = redis.call('ZRANGE', q.later, '-inf', string.format('%.0f', q.ms), 'BYSCORE', 'LIMIT', 0, STEP)
   if #due == 0 then return 0 end
+  due = first_light(q, due)
   redis.call('ZREM', q.later, unpack(due))
   local items = unpark(q, due)
   for _, item in ipairs(items) do

@@ -27,13 +27,13 @@ local function suspect_of(q, id)
   return all and all[id]
 end
 
--- By process: the suspect that it has.
+-- By process: the id of the suspect that it has.
 local function suspects_out(q)
   if not q.suspects_out then
     q.suspects_out = {}
-    for _, one in pairs(suspects_of(q) or {}) do
+    for id, one in pairs(suspects_of(q) or {}) do
       local _, _, _, holder = string.match(one.where, HANDLE)
-      if holder and redis.call('ZSCORE', q.away, one.where) then q.suspects_out[holder] = one end
+      if holder and redis.call('ZSCORE', q.away, one.where) then q.suspects_out[holder] = id end
     end
   end
   return q.suspects_out
@@ -59,7 +59,7 @@ end
 local function give_suspect(q, id, handle, process)
   local one = suspect_of(q, id)
   if not one then return end
-  suspects_out(q)[process] = one
+  suspects_out(q)[process] = id
   one.where, q.is_suspected = handle, true
 end
 
@@ -90,7 +90,7 @@ local function clear_suspect(q, id)
   hurry_suspect(q)
 end
 
--- Its process ended. with: the suspect that it had, which alone is charged; another that ends processes may have been beside it, and the
+-- Its process ended. with: the id of the suspect that it had, which alone is charged; another that ends processes may have been beside it, and the
 -- two are never together again. Returns whether the message is to die.
 local function charge_crash(q, item, with)
   local one = suspect_of(q, item.id)
@@ -106,7 +106,7 @@ local function charge_crash(q, item, with)
     one = { crashes = 0, where = '-' }
     all[item.id], q.is_suspected = one, true
   end
-  if with and one ~= with then return false end
+  if with and item.id ~= with then return false end
   one.crashes, one.where, q.is_suspected = one.crashes + 1, '-', true
   if one.crashes < MOST_CRASHES then return false end
   item.attempts = item.attempts + one.crashes - 1

@@ -4,7 +4,7 @@ back: puts deliveries of a process back, each before the line or for later. Afte
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name          of the queue, without blanks
 ARGV[2]   inboxes       see _deliveries.lua
-ARGV[3]   is_sure       0 or 1  see _deliveries.lua
+ARGV[3]   reach         see _deliveries.lua
 ARGV[4]   order         "fifo", "lifo", or '' for whatever it has
 ARGV[5]   max_attempts  integer, 0: no bound
 ARGV[6]   keep_dead     integer
@@ -29,7 +29,7 @@ Cost     O(n log m) with n the deliveries returned, and m those of all processes
 --- @include "_deal.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
-  letters = KEYS[9], may_bury = true, verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', max_attempts = tonumber(ARGV[5]),
+  letters = KEYS[9], may_bury = true, verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], max_attempts = tonumber(ARGV[5]),
   keep_dead = tonumber(ARGV[6]), keep_results = ARGV[7], results = ARGV[8],
 }
 local order, memory, seq, first_return = ARGV[4], ARGV[9], ARGV[10], 11

@@ -11,12 +11,12 @@ Raises   WRONGTYPE where another program owns a key
 
 Retry    safe
 Clock    none
-Cost     O(n) with n the letters read. Stops after the first that brings the bodies to 1 MiB
+Cost     O(n) with n the letters read. Stops after the first that brings the bodies to 256 kB
 ]]
 --- @include "_last.lua"
 local dead, letters = KEYS[2], KEYS[3]
 local count = tonumber(ARGV[1])
-local MOST = 1048576
+local MOST_BYTES = 262144
 read_last(KEYS[1])
 local rows = checked(dead, redis.pcall('ZRANGE', dead, 0, count - 1, 'REV', 'WITHSCORES'))
 checked(letters, redis.pcall('HLEN', letters))
@@ -29,7 +29,7 @@ for place = 1, #rows, 2 do
       seen[#seen + 1] = word
     end
     bytes = bytes + #found[1]
-    if bytes >= MOST then break end
+    if bytes >= MOST_BYTES then break end
   end
 end
 return seen

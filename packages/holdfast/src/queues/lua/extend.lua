@@ -18,17 +18,10 @@ Cost     O(n log m) with n the deliveries extended, and m those of all processes
 local q = { about = KEYS[1], away = KEYS[2] }
 local lease_ms, handles = tonumber(ARGV[1]), {}
 for place = 2, #ARGV do handles[#handles + 1] = ARGV[place] end
-open(q, '', { 'gone' })
+open(q, '')
 --- @include "../../redis/lua/_rights.lua"
 --- @rights q.about
 go_on_at_maxmemory(q)
--- The process lives, although nobody may listen for it.
-local function keep_from_gone()
-  local _, _, _, process = string.match(handles[1] or '', HANDLE)
-  local rest = process and string.gsub(q.more[1] or '', '(%S+):%d+ ?', function(one) return one == process and '' or nil end)
-  if rest and rest ~= q.more[1] then redis.call('HSET', q.about, 'gone', rest) end
-end
-
 local late
 for first = 1, #handles, CHUNK do
   local last, words = math.min(first + CHUNK - 1, #handles), {}
@@ -44,5 +37,11 @@ for first = 1, #handles, CHUNK do
   end
   if #words > 0 then redis.call('ZADD', q.away, unpack(words)) end
 end
-keep_from_gone()
+-- The process lives, although nobody may listen for it, and it answers.
+local _, _, _, process = string.match(handles[1] or '', HANDLE)
+if process and not (late and late[0]) then
+  hear(q, process)
+  set_slow(q, process, false)
+end
+close(q)
 return { late_text(late) }

@@ -1,37 +1,37 @@
 --[[
-leave: a process has no free places any more, and learns of all its deliveries.
+leave: a process has no free places any more, and learns of all its deliveries in steps.
 
-KEYS[1]  off   hash  see _deliveries.lua
-KEYS[2]  away  zset  see _deliveries.lua
-KEYS[3]  idle  zset  see _deliveries.lua
+KEYS[1]  about  hash  see _about.lua
+KEYS[2]  away   zset  see _deliveries.lua
+KEYS[3]  idle   zset  see _deliveries.lua
 ARGV[1]  process     without ":"
+ARGV[2]  cursor      '0' at first, then that of the answer before
 
-Returns  {handle, body, ...}  its deliveries, those included that were handed over and have not arrived
+Returns  {cursor, handle, ...}  deliveries of the process, those included that were handed over and have not arrived; some may be in two answers.
+                    cursor: '0' with the last ones
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
 Retry    safe
 Clock    none
-Cost     O(m) with m the deliveries of all processes
+Cost     O(n) with n about 1,000 of the deliveries of all processes
 ]]
---- @include "../../redis/lua/_checked.lua"
+--- @include "_last.lua"
 --- @include "_handle.lua"
-local off, away, idle = KEYS[1], KEYS[2], KEYS[3]
-local process = ARGV[1]
-local handles, given = {}, {}
-for _, handle in ipairs(checked(away, redis.pcall('ZRANGE', away, 0, -1))) do
-  local _, _, _, holder = string.match(handle, HANDLE)
-  if holder == process then handles[#handles + 1] = handle end
+--- @include "_heard.lua"
+local q = { about = KEYS[1], away = KEYS[2], idle = KEYS[3] }
+local process, cursor = ARGV[1], ARGV[2]
+local SCANNED = 1000
+read_last(q.about)
+checked(q.idle, redis.pcall('ZCARD', q.idle))
+local found = checked(q.away, redis.pcall('ZSCAN', q.away, cursor, 'COUNT', SCANNED))
+local reply = { found[1] }
+for place = 1, #found[2], 2 do
+  local _, _, _, holder = string.match(found[2][place], HANDLE)
+  if holder == process then reply[#reply + 1] = found[2][place] end
 end
-checked(off, redis.pcall('HLEN', off))
-checked(idle, redis.pcall('ZCARD', idle))
-for first = 1, #handles, CHUNK do
-  local last = math.min(first + CHUNK - 1, #handles)
-  for place, body in ipairs(redis.call('HMGET', off, unpack(handles, first, last))) do
-    if body then
-      given[#given + 1] = handles[first + place - 1]
-      given[#given + 1] = body
-    end
-  end
-end
-redis.call('ZREM', idle, process)
-return given
+--- @include "../../redis/lua/_rights.lua"
+--- @rights q.about
+redis.call('ZREM', q.idle, process)
+-- It has nothing, and waits for nothing: nobody need look for it.
+if cursor == '0' and not reply[2] and found[1] == '0' then redis.call('ZREM', heard_key(q), process) end
+return reply

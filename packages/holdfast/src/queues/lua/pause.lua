@@ -4,7 +4,7 @@ pause: stops a queue, or lets it go on. A paused queue gives nothing to anybody.
 KEYS[1..7]  about, line, off, away, idle, later, again   see _queue.lua
 ARGV[1]   name       of the queue, without blanks
 ARGV[2]   inboxes    see _deliveries.lua
-ARGV[3]   is_sure    0 or 1  see _deliveries.lua
+ARGV[3]   reach      see _deliveries.lua
 ARGV[4]   is_paused  0 or 1
 
 Returns  1: this changed it. 0: it was so before
@@ -20,7 +20,7 @@ Cost     O(log m) with m the deliveries of all processes; up to 64 messages are 
 --- @include "_deal.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
-  verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1',
+  verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],
 }
 local is_paused = ARGV[4] == '1'
 open(q, '')

@@ -9,7 +9,7 @@ Raises   WRONGTYPE where another program owns a key
 
 Retry    safe
 Clock    the server's, read once
-Cost     O(n) with n the messages read. Stops after the first that brings the bodies to 1 MiB
+Cost     O(n) with n the messages read. Stops after the first that brings the bodies to 256 kB
 ]]
 --- @include "_about.lua"
 --- @include "_deliveries.lua"
@@ -18,7 +18,6 @@ local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
 }
 local count = tonumber(ARGV[1])
-local MOST = 1048576
 open(q, '')
 check(q)
 local is_lifo, seen, bytes = q.order == 'lifo', {}, 0
@@ -26,14 +25,14 @@ local is_lifo, seen, bytes = q.order == 'lifo', {}, 0
 local function add(number, body, attempts)
   seen[#seen + 1], seen[#seen + 2], seen[#seen + 3] = number, body, attempts
   bytes = bytes + #body
-  return bytes < MOST and #seen < 3 * count
+  return bytes < MOST_BYTES and #seen < 3 * count
 end
 
 local function add_returned()
   local range = { 'ZRANGE', q.again, 0, count - 1 }
   if is_lifo then range[5] = 'REV' end
   for _, member in ipairs(redis.call(unpack(range))) do
-    local number, attempts = string.match(member, '^%a+:(%d+):(%d+)$')
+    local number, attempts = string.match(member, '^%a+:(%d+):(%d+)!?$')
     local body = redis.call('HGET', q.off, member)
     if number and body and not add(number, body, tonumber(attempts)) then return false end
   end

@@ -5,7 +5,7 @@ KEYS[1..7]  about, line, off, away, idle, later, again   see _queue.lua
 KEYS[8..n]  the dedupe keys of the messages that have one, in their order
 ARGV[1]   name       of the queue, without blanks
 ARGV[2]   inboxes    see _deliveries.lua
-ARGV[3]   is_sure    0 or 1  see _deliveries.lua
+ARGV[3]   reach      see _deliveries.lua
 ARGV[4]   order      "fifo", "lifo", or '' for whatever it has
 ARGV[5]   memory     of the caller, see _about.lua
 ARGV[6]   seq        integer, see _about.lua
@@ -16,9 +16,9 @@ ARGV[10]  kind       "plain": bodies follow; "each": of each message delay in ms
 ARGV[11..n] messages
 
 Returns  "first/pushed/dropped/length/known"  first: the number of the first new message, '' if none is new; the other new ones
-                    follow it by 1 each, in their order. pushed: the messages before the first one without room. dropped: those that
-                    were deleted. length: afterwards, where the queue has a limit, else 0. known: those of `pushed` that are not
-                    new: "<place from 0>=<number of the first with its dedupe id>", with commas
+                    follow it by 1 each, in their order. pushed: the messages before the first one without room; behind it, all are
+                    without that are not known. dropped: those that were deleted. length: afterwards, where the queue has a limit,
+                    else 0. known: those that are not new: "<place from 0>=<number of the first with its dedupe id>", with commas
          {'order', order}  the queue has another order; nothing was changed
          {'forgotten'}     a copy of a request whose answer is no longer known; nothing was changed
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
@@ -32,9 +32,11 @@ Cost     O(n log m) with n the messages, and m the deliveries of all processes. 
 --- @include "../../redis/lua/_message.lua"
 --- @include "../../redis/lua/_rights.lua"
 --- @include "_lease.lua"
+--- @include "_gift.lua"
+--- @include "_heard.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
-  verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1',
+  verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],
 }
 local order, memory, seq, limit, drops = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[8] == 'drop'
 local is_whole, kind = ARGV[9] == '1', ARGV[10]
@@ -62,7 +64,8 @@ if is_plain and (not idle[1] or q.paused) then
   close(q, seq, answer)
   return answer
 end
-if is_plain and #ARGV == first_message then
+local heard_us = is_plain and #ARGV == first_message and not q.slow and redis.call('ZSCORE', heard_key(q), idle[1])
+if heard_us and tonumber(heard_us) + LATELY_US >= q.us then
   --- @rights q.about
   local number, token, body = digits(next_number(q)), digits(next_number(q)), ARGV[first_message]
   local process = idle[1]
@@ -73,7 +76,7 @@ if is_plain and #ARGV == first_message then
     redis.call('HDEL', q.off, handle)
     checked(q.away, parked)
   end
-  local heard, is_refused = send(q.inboxes .. process, '', 'queue ' .. q.name .. ' ' .. handle .. ' ' .. body)
+  local heard, is_refused = send(q.inboxes .. process, '', 'queue ' .. q.name .. gift(handle, body))
   if heard > 0 or not (q.is_sure or is_refused) then
     if idle[2] == '-1' then redis.call('ZREM', q.idle, process)
     else redis.call('ZADD', q.idle, tonumber(idle[2]) + 1, process) end
@@ -109,54 +112,60 @@ local function read_messages()
   end
 end
 
--- Deletes what waits, the oldest first. Returns the number.
-local function drop(count)
-  local dropped, returned = 0, math.min(count, q.returned)
+local length, waiting, line, dropped, owed = 0, 0, {}, 0, 0
+
+-- Whether there is room for so many more: the oldest that wait make it, also those of this script, as if each were pushed alone.
+local function make_room(count)
+  local excess = (limit == 0 or count == 0) and 0 or length + count - limit
+  if excess > 0 then
+    local missing = math.max(excess - waiting, 0)
+    if not drops or missing > 0 and missing > redis.call('ZCARD', q.later) then return false end
+    if missing > 0 then
+      local rows = redis.call('ZPOPMIN', q.later, missing)
+      for place = 1, #rows, 2 do redis.call('HDEL', q.off, rows[place]) end
+    end
+    -- What waits is deleted at the end, all at once.
+    owed, waiting, length, dropped = owed + excess - missing, waiting - excess + missing, length - excess, dropped + excess
+  end
+  length = length + count
+  return true
+end
+
+-- Deletes what make_room() has counted on: what came back, the line, and the first of this script. Returns the place of the first in `line`.
+local function drop_owed()
+  local returned = math.min(owed, q.returned)
   if returned > 0 then
     local rows = redis.call('ZPOPMIN', q.again, returned)
     for place = 1, #rows, 2 do redis.call('HDEL', q.off, rows[place]) end
-    q.returned, dropped = q.returned - returned, returned
   end
-  local waiting = math.min(count - dropped, q.in_line)
-  if waiting > 0 then
-    redis.call('LTRIM', q.line, 2 * waiting, -1)
-    q.in_line, dropped = q.in_line - waiting, dropped + waiting
-  end
-  if dropped == count then return dropped end
-  local rows = redis.call('ZPOPMIN', q.later, count - dropped)
-  for place = 1, #rows, 2 do redis.call('HDEL', q.off, rows[place]) end
-  return dropped + #rows / 2
+  local in_line = math.min(owed - returned, q.in_line)
+  if in_line > 0 then redis.call('LTRIM', q.line, 2 * in_line, -1) end
+  q.returned, q.in_line = q.returned - returned, q.in_line - in_line
+  return 2 * (owed - returned - in_line) + 1
 end
 
--- How many of the new ones find room. Second: how many were dropped for them.
-local function make_room(length)
-  if limit == 0 then return #messages, 0 end
+local function count_new()
   local ids, new = {}, 0
   for _, message in ipairs(messages) do
     local id = message.dedupe or message
     if not message.known and not ids[id] then new = new + 1 end
     ids[id] = true
   end
-  local room = limit - length
-  local most = drops and room + q.in_line + q.returned + redis.call('ZCARD', q.later) or room
-  if new > most and is_whole then return 0, 0 end
-  local accepted = math.max(0, math.min(new, most))
-  return accepted, drops and accepted > room and drop(accepted - room) or 0
+  return new
 end
 
 read_messages()
 check(q)
 --- @rights q.about
-local room, dropped = make_room(q.in_line + q.parked)
-local first, pushed, ids, line, known = nil, 0, {}, {}, {}
-for _, message in ipairs(messages) do
+length, waiting = q.in_line + q.parked, q.in_line + q.returned
+local is_full = is_whole and not make_room(count_new())
+local first, pushed, ids, known = nil, 0, {}, {}
+for place, message in ipairs(messages) do
   local id = message.dedupe
   local number = message.known or id and ids[id]
   if number then
-    known[#known + 1] = string.format('%.0f', pushed) .. '=' .. number
-  else
-    if room < 1 then break end
-    room = room - 1
+    known[#known + 1] = string.format('%.0f', place - 1) .. '=' .. number
+  elseif not is_full and (is_whole or make_room(1)) then
     q.last = first and q.last + 1 or next_number(q)
     message.number, message.attempts = digits(q.last), 0
     first = first or message.number
@@ -169,17 +178,22 @@ for _, message in ipairs(messages) do
     else
       line[#line + 1] = message.number
       line[#line + 1] = message.body
+      waiting = waiting + 1
     end
+  else
+    -- The others find none either: nothing has made room for them.
+    is_full = true
   end
-  pushed = pushed + 1
+  if not is_full then pushed = place end
 end
+local first_in_line = drop_owed()
 if #line > 0 then
-  redis.call('RPUSH', q.line, unpack(line))
-  q.in_line = q.in_line + #line / 2
+  if first_in_line <= #line then redis.call('RPUSH', q.line, unpack(line, first_in_line)) end
+  q.in_line = q.in_line + (#line + 1 - first_in_line) / 2
   deal(q)
 end
 if q.is_sooner then tell_one(q) end
-local length = limit == 0 and 0 or q.in_line + redis.call('HLEN', q.off)
+length = limit == 0 and 0 or q.in_line + redis.call('HLEN', q.off)
 answer = string.format('%s/%.0f/%.0f/%.0f/%s', first or '', pushed, dropped, length, table.concat(known, ','))
 close(q, seq, answer)
 return answer

@@ -4,7 +4,7 @@ redrive: dead letters become messages again, with their ids and with all their a
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name     of the queue, without blanks
 ARGV[2]   inboxes  see _deliveries.lua
-ARGV[3]   is_sure  0 or 1  see _deliveries.lua
+ARGV[3]   reach    see _deliveries.lua
 ARGV[4]   most     integer, at most 100: how many of the oldest, where no ids follow
 ARGV[5]   until_ms only those that were dead before, by the server's clock; '' for all
 ARGV[6..n] ids     of messages, at most 100
@@ -22,7 +22,7 @@ Cost     O(n log m) with n the letters, and m those of the queue. Stops after th
 --- @include "_deal.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
-  letters = KEYS[9], may_bury = true, verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1',
+  letters = KEYS[9], may_bury = true, verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],
 }
 local most, until_ms, ids = tonumber(ARGV[4]), ARGV[5], { unpack(ARGV, 6) }
 open(q, '')

@@ -13,9 +13,11 @@ Clock    none
 Cost     O(n) with n the processes that are idle; the rest is freed in the background
 ]]
 --- @include "../../redis/lua/_message.lua"
+--- @include "_heard.lua"
 local idle = KEYS[5]
 local name, inboxes = ARGV[1], ARGV[2]
 local processes = redis.pcall('ZRANGE', idle, 0, -1)
 local is_there = redis.call('UNLINK', unpack(KEYS)) > 0
+redis.call('UNLINK', heard_key({ about = KEYS[1] }))
 for _, process in ipairs(processes) do send(inboxes .. process, '', 'queue ' .. name) end
 return is_there and 1 or 0

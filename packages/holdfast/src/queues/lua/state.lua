@@ -6,7 +6,7 @@ KEYS[1..9n]  about, line, off, away, idle, later, again, dead, letters of each q
 Returns  one entry per queue: {exists, order, paused, waiting, returned, delayed, in_flight, dead, free, processes, age_ms, stuck}
            exists: 0 or 1: it has been used, and not reset. order: '' until somebody names one. paused: 0 or 1
            free: the free places of all processes, and their number
-           age_ms: of the oldest message in line; -1: none waits
+           age_ms: of the oldest message in line, or that came back; -1: there is none
            stuck: handlers that run after their time-out, in all processes
          the text of the error where it cannot be read: another program owns a key, or it is of another layout
 Raises   NOPERM and the like
@@ -19,11 +19,12 @@ Cost     O(n + m) with n the queues, and m the processes with free places
 local KEYS_OF_ONE = 9
 local now = tonumber(read_clock())
 
--- The oldest is at the head, whichever end is delivered first. Its number is the time of its push in µs.
-local function age_ms(line, skew)
-  local number = tonumber(redis.call('LINDEX', line, 0) or '')
-  if not number then return -1 end
-  return math.floor(math.max(0, now + skew - number) / 1000)
+-- The oldest in line is at the head, whichever end is delivered first. The number of a message is the time of its push in µs.
+local function age_ms(line, again, skew)
+  local in_line = tonumber(redis.call('LINDEX', line, 0) or '') or math.huge
+  local oldest = math.min(in_line, tonumber(redis.call('ZRANGE', again, 0, 0, 'WITHSCORES')[2]) or math.huge)
+  if oldest == math.huge then return -1 end
+  return math.floor(math.max(0, now + skew - oldest) / 1000)
 end
 
 --- @include "../../redis/lua/_refusal.lua"
@@ -40,7 +41,7 @@ local function state_of(first)
   for place = 2, #rows, 2 do free = free - tonumber(rows[place]) end
   return {
     redis.call('EXISTS', about), fields[1] or '', fields[2] and 1 or 0, redis.call('LLEN', line) / 2, redis.call('ZCARD', again), redis.call('ZCARD', later),
-    redis.call('ZCARD', away), redis.call('ZCARD', dead), free, #rows / 2, age_ms(line, skew), stuck,
+    redis.call('ZCARD', away), redis.call('ZCARD', dead), free, #rows / 2, age_ms(line, again, skew), stuck,
   }
 end
 

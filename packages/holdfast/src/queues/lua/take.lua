@@ -5,7 +5,7 @@ of what it wants becomes its free places.
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name          of the queue, without blanks
 ARGV[2]   inboxes       see _deliveries.lua
-ARGV[3]   is_sure       0 or 1  see _deliveries.lua
+ARGV[3]   reach         see _deliveries.lua
 ARGV[4]   order         "fifo", "lifo", or '' for whatever it has
 ARGV[5]   max_attempts  integer, 0: no bound
 ARGV[6]   keep_dead     integer
@@ -32,9 +32,10 @@ Cost     O(n log m) with n the messages taken and acknowledged, and m the delive
 --- @include "_deliveries.lua"
 --- @include "_queue.lua"
 --- @include "_deal.lua"
+--- @include "_due.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
-  letters = KEYS[9], verb = 'queue', name = ARGV[1], inboxes = ARGV[2], is_sure = ARGV[3] == '1', max_attempts = tonumber(ARGV[5]),
+  letters = KEYS[9], verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], max_attempts = tonumber(ARGV[5]),
   keep_dead = tonumber(ARGV[6]), keep_results = ARGV[7], results = ARGV[8],
 }
 local order, process, memory, seq, want = ARGV[4], ARGV[9], ARGV[10], ARGV[11], tonumber(ARGV[12])
@@ -54,6 +55,10 @@ for place = 13, #ARGV do acks[#acks + 1] = ARGV[place] end
 if #acks == 0 then go_on_at_maxmemory(q) end
 local late = settle(q, acks)
 return_due(q)
+hear(q, process)
+if #acks > 0 then set_slow(q, process, false) end
+-- What it let run out goes to somebody else first.
+if q.idlers > 0 and is_slow(q, process) then deal(q) end
 local reply, parked = { late_text(late), 0, '' }, {}
 if not q.paused then parked = take_for(q, process, math.min(want, MOST_TAKEN)) end
 for place = 1, #parked do reply[place + 3] = parked[place] end
@@ -65,7 +70,7 @@ elseif q.idlers > 0 then
   redis.call('ZREM', q.idle, process)
 end
 if q.idlers > 0 then deal(q) end
-if #parked > 0 then q.away_ms = math.min(q.away_ms or math.huge, q.ms + FIRST_LEASE_MS) end
+if #parked > 0 then q.away_ms = math.min(q.away_ms or math.huge, q.ms + q.first_lease_ms) end
 if not is_short then reply[2] = due_in(q) end
 reply[3] = newest(q)
 local is_changed = #acks > 0 or #parked > 0

@@ -10,12 +10,12 @@ Raises   WRONGTYPE where another program owns a key
 
 Retry    safe
 Clock    the server's, read once
-Cost     O(n) with n the messages read. Stops after the first that brings the bodies to 1 MiB
+Cost     O(n) with n the messages read. Stops after the first that brings the bodies to 256 kB
 ]]
 --- @include "_about.lua"
 local q = { about = KEYS[1], off = KEYS[2], timed = KEYS[3] }
 local count = tonumber(ARGV[1])
-local MOST = 1048576
+local MOST_BYTES = 262144
 open(q, '')
 checked(q.off, redis.pcall('HLEN', q.off))
 local seen, bytes = {}, 0
@@ -27,7 +27,7 @@ for place = 1, #rows, 2 do
       seen[#seen + 1] = word
     end
     bytes = bytes + #body
-    if bytes >= MOST then break end
+    if bytes >= MOST_BYTES then break end
   end
 end
 return seen

@@ -5,7 +5,7 @@ import { type Kind, lasting } from "./kind.js";
 const commands = (
   "publish append del exists expire get hdel hexists hget hgetall hincrby hlen hmget hrandfield hscan hset incr lindex linsert llen lmove " +
   "lpop lpos lpush lrange lrem lset ltrim mget persist pexpire pexpireat pttl pubsub rpop rpush sadd scard set setrange srem time unlink " +
-  "zadd zcard zcount zincrby zlexcount zmscore zpopmin zrange zrangebylex zrank zrem zremrangebylex zremrangebyscore zscore"
+  "zadd zcard zcount hstrlen zlexcount zmscore zpopmin zrange zrangebylex zrank zrem zscan zremrangebyscore zscore"
 ).split(" ");
 
 export const forbidden: Kind = {

@@ -1,5 +1,6 @@
 /** What one seed decides for queues and lanes: a light plan, whose leases last as long as the longest of a delivery. */
 import { type Dice, diceFor } from "../../../chance/dice.js";
+import { slowNetwork } from "../faults/network.js";
 import { type Draw, drawLightPlan, type Fault, type Plan } from "../plan.js";
 
 /** The longest deadline that a run draws, and longer than the first lease of a delivery. */
@@ -49,6 +50,11 @@ function mortal(dice: Dice, plan: Plan): Plan {
 /** The deadline of a run whose deliveries come back because their processes are gone, and not by it; null: any. */
 export function patience({ processes }: Plan): number | null {
   return processes.some(({ ttlMs }) => ttlMs === patientMs) ? patientMs : null;
+}
+
+/** The network of a run that is slow for longer than some deadlines: a delivery may be over before its process can answer. */
+export function slownessOf({ faults }: Plan): Fault | undefined {
+  return faults.find(({ kind }) => kind === slowNetwork.kind);
 }
 
 export function sleeps({ faults }: Plan): boolean {

@@ -2,7 +2,7 @@
 import { checkLanes, type LaneFacts, laneRules } from "../../../history/lane-rules.js";
 import type { EvictedKeys, Scene, Work, Workload } from "../workload.js";
 import { wasClockWrong } from "./clock-faults.js";
-import { drawDeliveryPlan } from "./delivery-plan.js";
+import { drawDeliveryPlan, slownessOf } from "./delivery-plan.js";
 import { LaneCaller } from "./lanes/caller.js";
 import { laneCanaries } from "./lanes/canaries.js";
 import { drawRun, mostInFlight, name, type Shared } from "./lanes/run.js";
@@ -71,7 +71,7 @@ function factsOf({ scene, terms }: Shared, endMs: number): LaneFacts {
   return {
     ...terms,
     inFlight: mostInFlight(terms),
-    judgesSeen: scene.isWide,
+    judgesSeen: !slownessOf(scene.plan),
     ...(keepDead < many && { keptDead: keepDead }),
     endMs,
     // A lane that fell back to an older copy gives numbers again, which are then of other messages.

@@ -1,10 +1,9 @@
 /** A queue: callers push, receive, pop, consume and fail; nothing is lost, and nothing is done twice. */
 import { checkQueue, type QueueFacts, queueRules } from "../../../history/queue-rules.js";
-import { slowNetwork } from "../faults/network.js";
 import { lifeOf } from "../scene.js";
 import type { Scene, Work, Workload } from "../workload.js";
 import { wasClockWrong } from "./clock-faults.js";
-import { drawDeliveryPlan } from "./delivery-plan.js";
+import { drawDeliveryPlan, slownessOf } from "./delivery-plan.js";
 import { QueueCaller } from "./queue/caller.js";
 import { queueCanaries } from "./queue/canaries.js";
 
@@ -66,6 +65,9 @@ function judgeWaiting({ scene, view, terms }: Shared): void {
   if (late) scene.fail("Q5", `${late.name} was due ${(view.nowMs - late.atMs).toFixed(0)} ms ago`);
 }
 
+/** A packet takes up to a twelfth longer each way. */
+const roundTrips = 2.2;
+
 /** Q12, between two scripts. */
 function judgeSuspects({ scene, view }: Shared): void {
   const holders = view.suspects().map((handle) => handle.split(":")[3]);
@@ -74,9 +76,10 @@ function judgeSuspects({ scene, view }: Shared): void {
 }
 
 /** Q15, of runs in which consumers are there for what was pushed early. */
-function judgeSlow({ scene, handled }: Shared): void {
-  const slow = scene.plan.faults.find(({ kind }) => kind === slowNetwork.kind);
-  if (!slow || !handled.hasConsumer) return;
+function judgeSlow({ scene, handled, terms }: Shared): void {
+  const slow = slownessOf(scene.plan);
+  // A deadline that is over before any answer comes lets no handler begin.
+  if (!slow || !handled.hasConsumer || terms.deadlineMs < roundTrips * slow.value) return;
   const endMs = slow.atMs + slow.forMs;
   const isEarly = scene.history.operations.some(
     ({ f, key, type, retMs }) =>
@@ -109,7 +112,7 @@ function factsOf({ scene, terms, given, drops }: Shared, endMs: number): QueueFa
     tokensOf: (id) => [...(given.get(id) ?? [])],
     maxAttempts: terms.maxAttempts,
     dropped: drops.count,
-    judgesSeen: scene.isWide,
+    judgesSeen: !slownessOf(plan),
     ...(keepDead < many && { keptDead: keepDead }),
     ...(terms.more.keepResults === "1s" && { keptMs: 1_000 }),
     wasLost: (fromMs, toMs) => scene.wasLost(fromMs, toMs),

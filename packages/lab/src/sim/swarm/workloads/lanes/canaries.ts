@@ -8,8 +8,8 @@ export const laneCanaries: readonly Canary[] = [
     seed: 1,
     change: {
       file: "lanes/lua/_lanes.lua",
-      from: "  local number, attempts, body = pop_returned(q, rec)\n",
-      to: "  local number, attempts, body\n  if length_of(q, rec) == 0 then number, attempts, body = pop_returned(q, rec) end\n",
+      from: "  local item = pop_returned(q, rec)\n",
+      to: "  local item = length_of(q, rec) == 0 and pop_returned(q, rec) or nil\n",
     },
   },
   {

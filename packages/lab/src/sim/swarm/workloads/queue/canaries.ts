@@ -73,7 +73,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "what a dead process had stays with it",
     seed: 6,
     change: {
-      file: "queues/lua/_deal.lua",
+      file: "queues/lua/_due.lua",
       from: "local function return_overdue(q)\n",
       to: "local function return_overdue(q)\n  if true then return 0 end\n",
     },
@@ -141,7 +141,7 @@ export const queueCanaries: readonly Canary[] = [
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "local deadline = first_deadline(q)",
-      to: "local deadline = string.format('%.0f', q.ms + FIRST_LEASE_MS)",
+      to: "local deadline = string.format('%.0f', q.ms + q.first_lease_ms)",
     },
   },
   {
@@ -157,7 +157,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q12",
     what: "a process gets all suspects",
-    seed: 276,
+    seed: 94,
     change: {
       file: "queues/lua/_suspects.lua",
       from: "  return not (suspect_of(q, id) and suspects_out(q)[process])\n",
@@ -172,7 +172,7 @@ export const queueCanaries: readonly Canary[] = [
     change: {
       file: "queues/delivery.ts",
       from: "delayMs: 0, isAttempt: false, reason: undefined }",
-      to: 'delayMs: 0, isAttempt: true, reason: "unseen" }',
+      to: "delayMs: 0, isAttempt: true, reason: undefined }",
     },
   },
   {
@@ -182,8 +182,8 @@ export const queueCanaries: readonly Canary[] = [
     isWide: true,
     change: {
       file: "queues/lua/push.lua",
-      from: "local most = drops and room",
-      to: "local most = not drops and room",
+      from: "if not drops or missing > 0",
+      to: "if drops or missing > 0",
     },
   },
   {
@@ -193,8 +193,8 @@ export const queueCanaries: readonly Canary[] = [
     isWide: true,
     change: {
       file: "queues/consumer.ts",
-      from: "if (run.isOver || !run.delivery.isLive) {",
-      to: "if (true) {",
+      from: "if (!run.isOver && isLive &&",
+      to: "if (!run.isOver && !isLive &&",
     },
   },
 ];

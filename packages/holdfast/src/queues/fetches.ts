@@ -1,0 +1,61 @@
+/** Fetches: bodies that were too large for a message. Those of one turn of the event loop come by one request. */
+import type { HoldfastError } from "../errors.js";
+import type { Given } from "./delivery-scripts.js";
+import type { FirstLease } from "./exchange.js";
+
+export interface FetchesParts {
+  readonly fetch: (handles: readonly string[]) => Promise<readonly Given[]>;
+  readonly arrived: (given: readonly Given[], lease: FirstLease) => void;
+  /** They come again when their first leases are over. */
+  readonly failed: (error: HoldfastError) => void;
+}
+
+export class Fetches {
+  readonly #parts: FetchesParts;
+  /** Also those whose request is under way. */
+  readonly #wanted = new Map<string, FirstLease>();
+  readonly #underWay = new Set<Promise<void>>();
+  #next: string[] = [];
+
+  constructor(parts: FetchesParts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#wanted.size;
+  }
+
+  get handles(): { readonly handle: string }[] {
+    return [...this.#wanted.keys()].map((handle) => ({ handle }));
+  }
+
+  add(handle: string, lease: FirstLease): void {
+    this.#wanted.set(handle, lease);
+    if (this.#next.push(handle) > 1) return;
+    const fetched: Promise<void> = Promise.resolve().then(() => this.#fetch());
+    this.#underWay.add(fetched);
+    void fetched.then(() => this.#underWay.delete(fetched));
+  }
+
+  /** Resolves when the bodies that are wanted now have come, or nobody can tell. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  async #fetch(): Promise<void> {
+    const handles = this.#next;
+    this.#next = [];
+    let given: readonly Given[] = [];
+    try {
+      given = await this.#parts.fetch(handles);
+    } catch (error) {
+      this.#parts.failed(error as HoldfastError);
+    }
+    for (const one of given) {
+      const lease = this.#wanted.get(one.handle);
+      this.#wanted.delete(one.handle);
+      if (lease) this.#parts.arrived([one], lease);
+    }
+    for (const handle of handles) this.#wanted.delete(handle);
+  }
+}
