@@ -2,11 +2,12 @@
  * Makes the code of a package that is imported and required: for each of the two formats one shared file, a thin file
  * for each entry, and one for each `import()` (ADR 0013). Without the compiler's declarations it makes the code alone.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
 import { transform } from "esbuild";
 import { type OutputChunk, rolldown } from "rolldown";
 import { workspaces } from "../files.ts";
+import { declarations, follow } from "./declarations.ts";
 import { type Output, root, write } from "./output.ts";
 
 interface Manifest {
@@ -49,7 +50,7 @@ export async function bundleLibrary(folder: string): Promise<void> {
 async function made(folder: string, entries: readonly string[]): Promise<Output> {
   const [esm, cjs] = await Promise.all([bundle(folder, entries, "esm"), bundle(folder, entries, "cjs")]);
   const { files, inputs } = declarations(join(root, folder, "dist"), entries);
-  const scripts = ["library", "output"].map((name) => `scripts/bundle/${name}.ts`);
+  const scripts = ["library", "declarations", "output"].map((name) => `scripts/bundle/${name}.ts`);
   return {
     files: new Map([...[...esm, ...cjs].map(({ fileName, code }) => [fileName, code] as const), ...files]),
     inputs: [
@@ -182,97 +183,4 @@ async function inShortLines(code: string): Promise<string> {
   const settings = { minifyWhitespace: true, minifySyntax: true, lineLimit: LONGEST_LINE } as const;
   const { code: broken } = await transform(code, { ...settings, target: "node20", charset: "utf8" });
   return broken;
-}
-
-function follow(id: string, next: (id: string) => readonly string[], found: Set<string>): void {
-  if (found.has(id)) return;
-  found.add(id);
-  for (const other of next(id)) follow(other, next, found);
-}
-
-/**
- * The published declarations: copies of what the compiler wrote, of those that an entry leads to. A declaration that
- * ends in `.d.cts` is about a CommonJS file. An ES module may import such a file, but not the other way round, so each
- * inner declaration is there once, and only those of the entries have a second copy that ends in `.d.mts`.
- */
-function declarations(dist: string, entries: readonly string[]): Output {
-  const found = new Set<string>();
-  const specifier = /((?:from|import)\s*\(?\s*")(\.{1,2}\/[^"]+)\.js"/g;
-  const compiled = entries.map((entry) => join(dist, `${entry}.d.ts`)).filter(existsSync);
-  const names = namesOf(compiled.map((file) => readFileSync(file, "utf8")));
-  const texts = new Map<string, string>();
-  const textOf = (file: string): string => {
-    const whole = (): string => readFileSync(file, "utf8");
-    // An entry declares for programs only.
-    const text =
-      texts.get(file) ??
-      (compiled.includes(file) ? whole() : withoutInner(withoutDocs(whole(), names), names));
-    texts.set(file, text);
-    return text;
-  };
-  const imported = (file: string) =>
-    [...textOf(file).matchAll(specifier)].map(([, , path = ""]) => resolve(dirname(file), `${path}.d.ts`));
-  for (const file of compiled) follow(file, imported, found);
-  const files = [...found].flatMap((file) => {
-    const stem = relative(dist, file)
-      .replaceAll("\\", "/")
-      .replace(/\.d\.ts$/, "");
-    const text = textOf(file)
-      // What is said of a whole file, before its imports, is for those who change it.
-      .replace(/^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=import |export .* from )/, "")
-      .replace(specifier, '$1$2.cjs"')
-      .replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4))
-      .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n");
-    return (entries.includes(stem) ? ["cts", "mts"] : ["cts"]).map(
-      (end) => [`${stem}.d.${end}`, text] as const,
-    );
-  });
-  return { files: new Map(files), inputs: [...found].map((file) => relative(root, file)) };
-}
-
-/** Leaves out the comments of a file that declares nothing by a name that an entry passes on: no program gets any of it. */
-function withoutDocs(text: string, names: ReadonlySet<string>): string {
-  const declared = text.matchAll(
-    /^export (?:declare (?:abstract )?)?(?:class|interface|type|const|function) (\w+)/gm,
-  );
-  if ([...declared].some(([, name = ""]) => names.has(name))) return text;
-  return text.replace(/^\s*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm, "");
-}
-
-/** The names that entries pass on. */
-function namesOf(entries: readonly string[]): Set<string> {
-  const passedOn = /^export (?:type )?\{ ?([^}]*?) ?\}/gm;
-  return new Set(
-    entries.flatMap((text) =>
-      [...text.matchAll(passedOn)].flatMap(([, names = ""]) =>
-        names.split(/,\s*/).map((name) => name.replace(/^type /, "").replace(/ as .*$/, "")),
-      ),
-    ),
-  );
-}
-
-/**
- * Leaves out of a declaration what no program can use: a function that no entry passes on, and what a constructor takes of a class
- * that only the library makes. What was imported for them alone goes with them.
- */
-function withoutInner(text: string, names: ReadonlySet<string>): string {
-  const doc = String.raw`(?:/\*\*(?:(?!\*/)[\s\S])*\*/\n\s*)?`;
-  const open = text
-    .replace(
-      new RegExp(`^${doc}export declare function (\\w+)[\\s\\S]*?;\\n(?![\\s}])`, "gm"),
-      (all, name: string) => (names.has(name) ? all : ""),
-    )
-    .replace(/^export declare (?:abstract )?class (\w+)[\s\S]*?^\}/gm, (all, name: string) =>
-      names.has(name) && !/\/\*\* Made by (?:(?!\*\/)[\s\S])*\*\/\n\s*constructor/.test(all)
-        ? all
-        : all.replace(/^(\s*)constructor\([^;]*\);$/m, "$1private constructor();"),
-    );
-  const line = /^import (type )?\{ ([^}]*) \} from (".*");\n/gm;
-  const rest = open.replace(line, "");
-  const isNamed = (each: string): boolean =>
-    new RegExp(`\\b${each.replace(/^type /, "").replace(/^.* as /, "")}\\b`).test(rest);
-  return open.replace(line, (_, type = "", imported: string, from: string) => {
-    const used = imported.split(", ").filter(isNamed);
-    return used.length > 0 ? `import ${type}{ ${used.join(", ")} } from ${from};\n` : "";
-  });
 }
