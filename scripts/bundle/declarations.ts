@@ -17,6 +17,8 @@ interface Specifier {
 }
 
 interface From {
+  /** What the compiler is told of the statement, before it: `@ts-ignore`. */
+  readonly directive: string;
   /** `import`, `import type`, `export` or `export type`. */
   readonly keyword: string;
   readonly path: string;
@@ -38,6 +40,7 @@ interface Module {
 }
 
 const COMMENT = String.raw`/\*\*(?:(?!\*/)[\s\S])*\*/\n`;
+const DIRECTIVE = /\/\*\* @ts-.*\*\/\n$/;
 
 /**
  * A declaration that ends in `.d.cts` is about a CommonJS file. An ES module may import such a file, but not the other way
@@ -82,7 +85,7 @@ function read(file: string): Module {
     const before = text.slice(end, node.start);
     const own = text.slice(node.start, node.end);
     end = node.end;
-    const from = fromOf(node, own);
+    const from = fromOf(node, own, DIRECTIVE.exec(before)?.[0] ?? "");
     if (from) froms.push(from);
     else
       parts.push({
@@ -90,13 +93,13 @@ function read(file: string): Module {
         text: `${new RegExp(`${COMMENT}$`).exec(before)?.[0] ?? ""}${own}\n`,
       });
   }
-  return { head: (/^(?:\/\/\/.*\n)*/.exec(text) ?? [""])[0], froms, parts };
+  return { head: (text.match(/^\/\/\/ <.*>\n/gm) ?? []).join(""), froms, parts };
 }
 
 type Statement = ReturnType<typeof parseSync>["program"]["body"][number];
 
 /** What a statement takes from another module. */
-function fromOf(node: Statement, own: string): From | undefined {
+function fromOf(node: Statement, own: string, directive: string): From | undefined {
   const isImport = node.type === "ImportDeclaration";
   if (!(isImport || node.type === "ExportNamedDeclaration") || !node.source) return undefined;
   const [, keyword = "", written = ""] = /^((?:import|export)(?: type)?) \{ ?([^}]*?),? ?\}/.exec(own) ?? [];
@@ -104,7 +107,7 @@ function fromOf(node: Statement, own: string): From | undefined {
     const [original = "", name = original] = text.replace(/^type /, "").split(" as ");
     return { name, original, text };
   });
-  return { keyword, path: node.source.value, specifiers };
+  return { directive, keyword, path: node.source.value, specifiers };
 }
 
 function nameOf(node: Statement): string | undefined {
@@ -173,10 +176,10 @@ function textOf(
 ): string {
   const kept = parts.filter(({ name }) => name === undefined || isReached(name));
   const isPublic = kept.some(({ name }) => name !== undefined && published.has(name));
-  const taken = froms.flatMap(({ keyword, path, specifiers }) => {
+  const taken = froms.flatMap(({ directive, keyword, path, specifiers }) => {
     const texts = specifiers.filter(({ name }) => isReached(name)).map(({ text }) => text);
     if (texts.length === 0) return [];
-    return `${keyword} { ${texts.join(", ")} } from "${path.replace(/^(\..*)\.js$/, "$1.cjs")}";\n`;
+    return `${directive}${keyword} { ${texts.join(", ")} } from "${path.replace(/^(\..*)\.js$/, "$1.cjs")}";\n`;
   });
   const body = kept.map(({ text }) =>
     isPublic ? text : text.replace(new RegExp(String.raw`^\s*${COMMENT}`, "gm"), ""),

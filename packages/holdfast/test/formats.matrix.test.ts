@@ -1,6 +1,6 @@
 /** The package as it is published, imported and required, also both in one process. */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -135,6 +135,20 @@ test.each([
   const compiler = join(modules, "typescript/bin/tsc");
   const { stdout } = await run(process.execPath, [compiler, "-p", folder]).catch((error) => error);
   expect(stdout).toBe("");
+});
+
+test("what declarations tell the compiler is published with them", async () => {
+  const dist = join(import.meta.dirname, "../dist");
+  const files = await readdir(dist, { recursive: true });
+  const directives = async (file: string): Promise<string[]> =>
+    (await readFile(join(dist, file), "utf8")).match(/^\/\/\/ <.*>$|^\/\*\* @ts-.*$/gm) ?? [];
+  const published = files.filter((file) => /\.d\.[cm]ts$/.test(file));
+  const pairs = published.map(async (file) => ({
+    file,
+    written: await directives(file.replace(/\.d\.[cm]ts$/, ".d.ts")),
+    published: await directives(file),
+  }));
+  for (const pair of await Promise.all(pairs)) expect(pair.published, pair.file).toEqual(pair.written);
 });
 
 /** For the nouns of today: ADR 0013 says what each costs. A new one may raise it, and nothing else. */
