@@ -1,8 +1,8 @@
 /** LaneCalls: how the scripts of the lanes of one name are called. Lanes are percent-encoded in Redis. */
 import { IndeterminateError } from "../errors.js";
-import { firstLeaseOf, reachOf } from "../queues/delivery-scripts.js";
+import { type Whereabouts, whereaboutsOf } from "../queues/delivery-scripts.js";
 import type { RedisContext } from "../redis/context.js";
-import { inboxChannel, laneKeys, laneResultKey } from "../redis/keys.js";
+import { laneKeys, laneResultKey } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import type { Script } from "../redis/script.js";
 
@@ -45,22 +45,20 @@ export type LaneKey = (typeof KEY_NAMES)[number];
 
 export class LaneCalls {
   readonly name: string;
-  /** The id of this process in Redis. */
   readonly process: string;
   /** Under this id the server remembers the last requests. Each object has its own, because each counts its requests from 1. */
   readonly memory: string;
   /** As lanes/lua/_lanes.lua reads them; empty: those that the lanes have. */
   readonly settings: string;
   readonly firstLeaseMs: number;
-  /** What a script that deals must know: the name, the inboxes, and what queues/lua/_deliveries.lua calls `reach`. */
-  readonly address: readonly string[];
+  readonly address: Whereabouts["address"];
   readonly #context: LaneContext;
   readonly #keys: Readonly<Record<LaneKey, string>>;
 
   /** @param settings null: those that the lanes have */
   constructor(context: LaneContext, name: string, settings: LaneScriptSettings | null) {
-    const { prefix, port, inbox, random } = context;
-    const inboxes = inboxChannel(prefix, "");
+    const { prefix, random } = context;
+    const { process, firstLeaseMs, address } = whereaboutsOf(context, name);
     const keys = laneKeys(prefix, name);
     this.name = name;
     this.#context = context;
@@ -69,14 +67,10 @@ export class LaneCalls {
       string
     >;
     this.settings = settings === null ? "" : settingsText(settings);
-    this.process = inbox.channel.slice(inboxes.length);
+    this.process = process;
+    this.firstLeaseMs = firstLeaseMs;
+    this.address = address;
     this.memory = random.id();
-    this.firstLeaseMs = firstLeaseOf(context.callTimeoutMs);
-    this.address = [
-      encodeURIComponent(name),
-      inboxes,
-      reachOf(port.zeroListenersMeansGone, context.callTimeoutMs),
-    ];
   }
 
   /** The channel and the key of an outcome. */

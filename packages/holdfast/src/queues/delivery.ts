@@ -131,7 +131,10 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
     this.#leaseMs = leaseMs;
   }
 
-  /** Its first lease ran out once: a handler begins with it when Redis has confirmed an extension. As the handle says, which is not parsed for it: every delivery is asked, and few other facts of most. */
+  /**
+   * Its first lease ran out once: a handler begins with it only when Redis has confirmed an extension. Every delivery is asked this, so the
+   * handle is not parsed for it.
+   */
   get isUnsure(): boolean {
     return this.handle.includes("!");
   }
@@ -317,7 +320,7 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
     this.#leaseMs = leaseMs;
   }
 
-  /** A lease is asked for that may be shorter: nobody may count on more until there is an answer. Returns what undoes this. */
+  /** An extension to `leaseMs` is on its way. The shorter of the two leases counts until there is an answer. Returns a function that undoes this. */
   shorten(sentAt: Instant, leaseMs: number): () => void {
     const [before, beforeMs] = [this.#sentAt, this.#leaseMs];
     if (leaseLeftMs(sentAt, sentAt, leaseMs) >= this.leftMs(sentAt)) return () => {};

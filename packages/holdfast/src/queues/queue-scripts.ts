@@ -1,7 +1,7 @@
 /** QueueScripts: one method for each script of a queue, with its reply as a typed result. */
 import { IndeterminateError, OrderMismatchError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
-import { dedupeKey, inboxChannel, queueKeys, resultKey } from "../redis/keys.js";
+import { dedupeKey, queueKeys, resultKey } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import type { Script } from "../redis/script.js";
@@ -21,13 +21,13 @@ import {
 } from "./delivery-replies.js";
 import {
   type DeliveryScripts,
-  firstLeaseOf,
   type Given,
   type Look,
   type Return,
-  reachOf,
   type Taken,
   type TakeRequest,
+  type Whereabouts,
+  whereaboutsOf,
 } from "./delivery-scripts.js";
 import { script as backScript } from "./lua/back.lua.js";
 import { script as cancelScript } from "./lua/cancel.lua.js";
@@ -64,27 +64,22 @@ export class QueueScripts implements DeliveryScripts {
   readonly #process: string;
   /** Under this id the server remembers the last requests. Each object has its own, because each counts its requests from 1. */
   readonly #memory: string;
-  /** What every script knows: how to reach a process. */
-  readonly #address: readonly string[];
+  readonly #address: Whereabouts["address"];
   /** How to end a message. */
   readonly #ends: readonly string[];
 
   constructor(context: QueueScriptsContext, name: string, settings: QueueSettings) {
-    const { prefix, inbox, port, random } = context;
+    const { prefix, random } = context;
     const { maxAttempts, keepDead, keepResultsMs, order } = settings;
-    const inboxes = inboxChannel(prefix, "");
+    const { process, firstLeaseMs, address } = whereaboutsOf(context, name);
     this.name = name;
     this.settings = settings;
     this.#context = context;
     this.#keys = queueKeys(prefix, name);
-    this.#process = inbox.channel.slice(inboxes.length);
+    this.#process = process;
+    this.firstLeaseMs = firstLeaseMs;
+    this.#address = address;
     this.#memory = random.id();
-    this.firstLeaseMs = firstLeaseOf(context.callTimeoutMs);
-    this.#address = [
-      encodeURIComponent(name),
-      inboxes,
-      reachOf(port.zeroListenersMeansGone, context.callTimeoutMs),
-    ];
     this.#ends = [
       order ?? "",
       ...[bound(maxAttempts), keepDead, keepResultsMs].map(String),
@@ -237,7 +232,7 @@ export class QueueScripts implements DeliveryScripts {
 
   /** Deletes the queue. Returns whether there was one. Outcomes, and ids for dedupe, stay for their time. */
   async reset(): Promise<boolean> {
-    const [name = "", inboxes = ""] = this.#address;
+    const [name, inboxes] = this.#address;
     return Number(await this.#run(resetScript, this.#keys, [name, inboxes])) === 1;
   }
 

@@ -3,7 +3,7 @@ import { type Dead, handedOf, isDone, type MessageFacts, type Messages } from ".
 import type { Operation } from "./operation.js";
 import type { Breach } from "./violation.js";
 
-/** What is dead was delivered to a program, or its processes ended; and whoever gave it back says how it failed. */
+/** A dead letter was delivered to a program, or the processes that had it ended; and the program that gave it back says how it failed. */
 export function checkSeen(property: string, messages: Messages, facts: MessageFacts): Breach[] {
   for (const found of facts.judgesSeen ? messages.each("dead") : []) {
     if (found.type !== "ok") continue;

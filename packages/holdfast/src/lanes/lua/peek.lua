@@ -17,6 +17,7 @@ Clock    the server's, read once
 Cost     O(n + log m) with m messages of the lane
 ]]
 --- @include "../../queues/lua/_about.lua"
+--- @include "../../queues/lua/_bytes.lua"
 --- @include "_rec.lua"
 local q = { about = KEYS[1], rec = KEYS[2], off = KEYS[3], again = KEYS[4], cancelled = KEYS[5] }
 local name, count = ARGV[1], tonumber(ARGV[2])
@@ -24,7 +25,6 @@ view_lanes(q)
 local rec, found = rec_of(q, name), {}
 if not rec then return found end
 
-local MOST_BYTES = 262144
 local bytes = 0
 
 local function add(number, body)

@@ -43,7 +43,7 @@ local function tell_one(q)
   if idle[1] then publish(q, idle[1].process, '') end
 end
 
--- Notes who answers: whoever was heard of lately, and has let no first lease run out.
+-- A process answers that was heard of lately, and that has let no first lease run out.
 local function note_answering(q, idle)
   local names = {}
   for place, one in ipairs(idle) do names[place] = one.process end

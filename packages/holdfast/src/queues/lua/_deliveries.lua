@@ -22,9 +22,8 @@ q.max_attempts, q.keep_dead, q.keep_results   numbers; max_attempts 0: no bound
 --- @include "_suspects.lua"
 --- @include "_heard.lua"
 --- @include "_gift.lua"
+--- @include "_bytes.lua"
 
--- A script that has handled more than this handles no more: a body costs the server up to 10 µs a kB.
-local MOST_BYTES = 262144
 local STEP = 16
 -- The first of those in `off`, until they have MOST_BYTES together.
 local function first_light(q, members)

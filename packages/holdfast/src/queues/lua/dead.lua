@@ -14,9 +14,9 @@ Clock    none
 Cost     O(n) with n the letters read. Stops after the first that brings the bodies to 256 kB
 ]]
 --- @include "_last.lua"
+--- @include "_bytes.lua"
 local dead, letters = KEYS[2], KEYS[3]
 local count = tonumber(ARGV[1])
-local MOST_BYTES = 262144
 read_last(KEYS[1])
 local rows = checked(dead, redis.pcall('ZRANGE', dead, 0, count - 1, 'REV', 'WITHSCORES'))
 checked(letters, redis.pcall('HLEN', letters))

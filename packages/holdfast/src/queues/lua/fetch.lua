@@ -12,8 +12,8 @@ Clock    none
 Cost     O(n). Stops after the first that brings the bodies to 256 kB
 ]]
 --- @include "../../redis/lua/_checked.lua"
+--- @include "_bytes.lua"
 local off = KEYS[1]
-local MOST_BYTES = 262144
 local bodies, bytes = {}, 0
 for place, handle in ipairs(ARGV) do
   local body = checked(off, redis.pcall('HGET', off, handle)) or ''

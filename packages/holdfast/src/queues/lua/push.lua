@@ -124,7 +124,7 @@ local function make_room(count)
       local rows = redis.call('ZPOPMIN', q.later, missing)
       for place = 1, #rows, 2 do redis.call('HDEL', q.off, rows[place]) end
     end
-    -- What waits is deleted at the end, all at once.
+    -- drop_owed() deletes what is in line, or came back, all at once.
     owed, waiting, length, dropped = owed + excess - missing, waiting - excess + missing, length - excess, dropped + excess
   end
   length = length + count

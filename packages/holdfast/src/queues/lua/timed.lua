@@ -13,9 +13,9 @@ Clock    the server's, read once
 Cost     O(n) with n the messages read. Stops after the first that brings the bodies to 256 kB
 ]]
 --- @include "_about.lua"
+--- @include "_bytes.lua"
 local q = { about = KEYS[1], off = KEYS[2], timed = KEYS[3] }
 local count = tonumber(ARGV[1])
-local MOST_BYTES = 262144
 open(q, '')
 checked(q.off, redis.pcall('HLEN', q.off))
 local seen, bytes = {}, 0
