@@ -188,6 +188,11 @@ export class Exchange {
     return this.#leaves.next();
   }
 
+  /** Resolves when what came by no gift, and is being looked for, has come. */
+  whenLeft(): Promise<void> {
+    return this.#leaves.settled();
+  }
+
   /** Sends what pauses at once. Resolves when every settlement has an answer, or will have none. */
   settled(): Promise<void> {
     return new Promise((resolve) => {

@@ -183,6 +183,10 @@ export class Intake implements TakerHome {
     await Promise.all(this.#givingBack);
   }
 
+  async settleGifts(): Promise<void> {
+    await Promise.all([this.#exchange.whenLeft(), this.#fetches.settled()]);
+  }
+
   secure(delivery: HeldDelivery): Promise<void> {
     return this.#keeping.secure(delivery);
   }

@@ -23,6 +23,7 @@ export class Leaves {
   readonly #underWay = new Set<Set<string>>();
   /** Handles that must not come to a program of this process again. */
   readonly #spent = new BoundedMap<string, true>(REMEMBERED);
+  readonly #sent = new Set<Promise<void>>();
   #next: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 
   constructor(parts: LeavesParts) {
@@ -45,7 +46,17 @@ export class Leaves {
   flush(): void {
     const next = this.#next;
     this.#next = null;
-    if (next) void this.#send().then(next.resolve);
+    if (!next) return;
+    const sent: Promise<void> = this.#send().then(() => {
+      this.#sent.delete(sent);
+      next.resolve();
+    });
+    this.#sent.add(sent);
+  }
+
+  /** Resolves when the requests that are under way now are over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#sent);
   }
 
   /** Whether a message with this handle, which has just come, is a first copy. */

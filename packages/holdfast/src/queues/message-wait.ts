@@ -108,7 +108,13 @@ export class MessageWait implements Taker {
   answered(seq: number): void {
     if (seq <= this.#since) return;
     this.#isHeard = true;
-    if (this.#settings.waitMs === 0 && !this.#isTaking) this.#pending.resolve(null);
+    if (this.#settings.waitMs === 0 && !this.#isTaking) void this.#lookedOnce();
+  }
+
+  /** Redis has nothing; but a wait that ended just before may have been given a message, which is on its way to this process. */
+  async #lookedOnce(): Promise<void> {
+    await this.#intake.settleGifts();
+    if (!this.#isTaking) this.#pending.resolve(null);
   }
 
   troubled(error: HoldfastError): void {

@@ -56,6 +56,8 @@ export interface TakerHome extends DeliveryHome {
    * and it resolves at once.
    */
   settleDemand(): Promise<void>;
-  /** The same, and what nobody wanted was returned, or the lease of it has ended. */
+  /** Resolves when what was given to the free places that this process has given up has come, or nobody can tell. */
+  settleGifts(): Promise<void>;
+  /** The same as `settleDemand`, and what nobody wanted was returned, or the lease of it has ended. */
   settleReturns(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import {
   onEngine,
   open,
   parked,
+  ready,
   until,
   untilIdle,
 } from "./intake-lab.js";
@@ -51,6 +52,32 @@ describe("receive", () => {
     await untilIdle(0);
     await here.push("a");
     expect(await here.intake.receive(once)).toMatchObject({ body: "a" });
+  });
+
+  test("wait 0 gets what was given to a wait that ended just before", async () => {
+    const [here, there] = [open(), open()];
+    await ready(here);
+    const abort = new AbortController();
+    const first = here.intake.receive({ ...forever, signal: abort.signal });
+    await untilIdle(1);
+    let isAnswered = false;
+    here.doors.leave = async (isKnown) => {
+      const found = await here.scripts.leave(isKnown);
+      await until(() => isAnswered);
+      return found;
+    };
+    // The gift is late.
+    here.intake.message = () => {};
+    await there.push("a");
+    abort.abort(new Error("enough"));
+    await expect(first).rejects.toThrow("enough");
+    await until(() => here.sent.includes("leave"));
+    const second = here.intake.receive({ ...forever, waitMs: 0 });
+    await until(() => here.takes.length === 2);
+    // Answers come in order.
+    await here.scripts.look(0);
+    isAnswered = true;
+    expect(await second).toMatchObject({ body: "a" });
   });
 
   test("null at the end of the wait, and the free place is given up", async () => {

@@ -68,16 +68,15 @@ async function play(side: Side, url: string, stopMs: number, signal?: AbortSigna
     workers[0]?.goOn();
   };
   const startBob = (): void => {
-    const bob = new WorkerProcess({ ...common, name: "Bob", amount: 20 }, ({ event }) => {
+    const bob = new WorkerProcess({ ...common, name: "Bob", amount: 20, stops: false }, ({ event }) => {
       if (event === "written" || event === "refused") goOn("Bob");
     });
     workers.push(bob);
   };
   try {
-    const ann = new WorkerProcess({ ...common, name: "Ann", amount: 10 }, ({ event }) => {
+    const ann = new WorkerProcess({ ...common, name: "Ann", amount: 10, stops: true }, ({ event }) => {
       if (event === "granted") startBob();
       if (event !== "checked") return;
-      ann.stop();
       pause.fromMs = monoMs();
       afterMs(stopMs, () => goOn("her time"));
     });

@@ -7,6 +7,8 @@ export interface WorkerTask {
   readonly url: string;
   readonly ttlMs: number;
   readonly amount: number;
+  /** It gets SIGSTOP in the middle of its work. */
+  readonly stops: boolean;
 }
 
 export interface WorkerEvent {

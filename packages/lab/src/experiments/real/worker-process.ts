@@ -40,10 +40,6 @@ export class WorkerProcess {
     this.done.catch(() => {}); // of two that are ended, the first is enough to know
   }
 
-  stop(): void {
-    this.#child.kill("SIGSTOP");
-  }
-
   goOn(): void {
     this.#child.kill("SIGCONT");
   }

@@ -5,15 +5,18 @@
 import { writeSync } from "node:fs";
 import { Holdfast, LeaseLostError, StaleTokenError } from "holdfast";
 import { Redis } from "ioredis";
-import { monoMs, pauseMs, spinMs } from "../../chaos/time.js";
+import { monoMs, pauseMs } from "../../chaos/time.js";
 import type { WorkerEvent, WorkerTask } from "./task.js";
 
 const task: WorkerTask = JSON.parse(process.argv[2] ?? "{}");
 const { side, url, name, ttlMs, amount } = task;
 const key = `${side}:lock`;
 const account = `${side}:balance`;
-/** Between the last look at the lease and the write: the time in which the parent stops this process. */
-const gapMs = 400;
+
+/** Between the last look at the lease and the write, until the parent lets it go on. No clock tells when it happens. */
+function stop(): void {
+  if (task.stops) process.kill(process.pid, "SIGSTOP");
+}
 
 /** At once, whatever happens to this process next. */
 function say(event: WorkerEvent["event"], more: Partial<WorkerEvent> = {}): void {
@@ -27,7 +30,7 @@ async function payNaively(redis: Redis): Promise<void> {
   const balance = Number(await redis.get(account));
   say("read", { value: balance });
   say("checked");
-  spinMs(gapMs);
+  stop();
   await redis.set(account, balance + amount);
   say("written", { value: balance + amount });
   const script =
@@ -50,7 +53,7 @@ async function payWithHoldfast(redis: Redis): Promise<void> {
   say("read", { value: balance, token });
   lease.check();
   say("checked", { validUntilMs: monoMs() + lease.remainingMs });
-  spinMs(gapMs);
+  stop();
   try {
     await record.put(balance + amount, { fence: lease });
     say("written", { value: balance + amount, token });
