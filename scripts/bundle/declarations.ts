@@ -17,7 +17,7 @@ interface Specifier {
 }
 
 interface From {
-  /** What the compiler is told of the statement, before it: `@ts-ignore`. */
+  /** The comment before the statement that tells the compiler how to read it, such as `@ts-ignore`; or "". */
   readonly directive: string;
   /** `import`, `import type`, `export` or `export type`. */
   readonly keyword: string;

@@ -132,8 +132,8 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
   }
 
   /**
-   * Its first lease ran out once: a handler begins with it only when Redis has confirmed an extension. Every delivery is asked this, so the
-   * handle is not parsed for it.
+   * Whether the first lease of an earlier delivery of this message ran out. A handler begins with such a delivery only when Redis has confirmed
+   * an extension. The consumer looks at each delivery, so the handle is not parsed for it.
    */
   get isUnsure(): boolean {
     return this.handle.includes("!");

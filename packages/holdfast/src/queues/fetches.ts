@@ -1,5 +1,6 @@
 /** Fetches: bodies that were too large for a message. Those of one turn of the event loop come by one request. */
 import type { HoldfastError } from "../errors.js";
+import { UnderWay } from "../time/under-way.js";
 import type { Given } from "./delivery-scripts.js";
 import type { FirstLease } from "./exchange.js";
 
@@ -14,7 +15,7 @@ export class Fetches {
   readonly #parts: FetchesParts;
   /** Also those whose request is under way. */
   readonly #wanted = new Map<string, FirstLease>();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new UnderWay();
   #next: string[] = [];
 
   constructor(parts: FetchesParts) {
@@ -31,15 +32,12 @@ export class Fetches {
 
   add(handle: string, lease: FirstLease): void {
     this.#wanted.set(handle, lease);
-    if (this.#next.push(handle) > 1) return;
-    const fetched: Promise<void> = Promise.resolve().then(() => this.#fetch());
-    this.#underWay.add(fetched);
-    void fetched.then(() => this.#underWay.delete(fetched));
+    if (this.#next.push(handle) === 1) this.#underWay.add(Promise.resolve().then(() => this.#fetch()));
   }
 
   /** Resolves when the bodies that are wanted now have come, or nobody can tell. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#underWay);
+  settled(): Promise<void> {
+    return this.#underWay.settled();
   }
 
   async #fetch(): Promise<void> {

@@ -7,6 +7,7 @@ import { ClosedError, type HoldfastError, InvalidArgumentError, type QueueOrder 
 import { awayOf } from "../redis/port.js";
 import { publish } from "../telemetry/events.js";
 import type { Clock } from "../time/clock.js";
+import { UnderWay } from "../time/under-way.js";
 import { type ConsumeOptions, type ConsumerTerms, checkConsume } from "./consume-options.js";
 import { Consumer } from "./consumer.js";
 import { HeldDelivery, NO_ATTEMPT } from "./delivery.js";
@@ -46,7 +47,7 @@ export class Intake implements TakerHome {
   readonly #leaving = new Set<Taker>();
   /** Deliveries that nobody has begun with, in the order of the queue. */
   readonly #buffer: HeldDelivery[] = [];
-  readonly #givingBack = new Set<Promise<void>>();
+  readonly #givingBack = new UnderWay();
   readonly #looks: Looks;
   #isExcess = false;
   /** The last request has failed. */
@@ -180,7 +181,7 @@ export class Intake implements TakerHome {
     if (this.#demand().open <= 0) await this.#exchange.leave();
     await this.#fetches.settled();
     this.#shed();
-    await Promise.all(this.#givingBack);
+    await this.#givingBack.settled();
   }
 
   async settleGifts(): Promise<void> {
@@ -337,7 +338,6 @@ export class Intake implements TakerHome {
       delivery.settle(NO_ATTEMPT, () => resolve());
     });
     this.#givingBack.add(given);
-    void given.then(() => this.#givingBack.delete(given));
     this.withdrawn();
   }
 

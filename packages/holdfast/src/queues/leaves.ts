@@ -4,6 +4,7 @@
  */
 import { BoundedMap } from "../bounded-map.js";
 import type { HoldfastError } from "../errors.js";
+import { UnderWay } from "../time/under-way.js";
 import type { Given } from "./delivery-scripts.js";
 
 export interface LeavesParts {
@@ -23,7 +24,7 @@ export class Leaves {
   readonly #underWay = new Set<Set<string>>();
   /** Handles that must not come to a program of this process again. */
   readonly #spent = new BoundedMap<string, true>(REMEMBERED);
-  readonly #sent = new Set<Promise<void>>();
+  readonly #sent = new UnderWay();
   #next: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 
   constructor(parts: LeavesParts) {
@@ -46,17 +47,12 @@ export class Leaves {
   flush(): void {
     const next = this.#next;
     this.#next = null;
-    if (!next) return;
-    const sent: Promise<void> = this.#send().then(() => {
-      this.#sent.delete(sent);
-      next.resolve();
-    });
-    this.#sent.add(sent);
+    if (next) this.#sent.add(this.#send().then(next.resolve));
   }
 
   /** Resolves when the requests that are under way now are over. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#sent);
+  settled(): Promise<void> {
+    return this.#sent.settled();
   }
 
   /** Whether a message with this handle, which has just come, is a first copy. */

@@ -14,6 +14,7 @@ import { BatchTimer } from "../time/batch-timer.js";
 import { Batcher } from "../time/batcher.js";
 import { jittered } from "../time/random.js";
 import type { Alarm } from "../time/schedule.js";
+import { UnderWay } from "../time/under-way.js";
 import { type Copies, copiesOf } from "./ears.js";
 import type { Handed, SeatContext, SeatScripts, Statement } from "./seat-scripts.js";
 
@@ -88,7 +89,7 @@ export class Seats {
   /** The signals that were handed to this process, by id and hop: a second copy is no second signal. */
   readonly #handed = new BoundedMap<string, true>(REMEMBERED);
   /** What is being passed on. */
-  readonly #passing = new Set<Promise<void>>();
+  readonly #passing = new UnderWay();
   /** Numbers the statements of all seats: that of a seat which comes back is above those from before. */
   #revision = 0;
   /** Seats that a caller left in this turn. Often the next caller follows, and nothing has to be stated. */
@@ -141,7 +142,7 @@ export class Seats {
   /** Resolves when Redis knows of all that has left and of all that was received, or cannot be told. */
   async settle(): Promise<void> {
     await Promise.all([...this.#seats.values()].map((seat) => this.#state(seat)));
-    await Promise.all(this.#passing);
+    await this.#passing.settled();
   }
 
   close(): void {
@@ -330,15 +331,12 @@ export class Seats {
   }
 
   #passOn(name: string, handed: Handed): void {
-    const passing = this.#scripts
-      .passOn(name, handed)
-      .then(
-        (isPassedOn) => {
-          if (isPassedOn) publish("holdfast:signal:passed-on", () => ({ signal: name }));
-        },
-        () => publish("holdfast:signal:dropped", () => ({ signal: name, reason: "unanswered" })),
-      )
-      .finally(() => this.#passing.delete(passing));
+    const passing = this.#scripts.passOn(name, handed).then(
+      (isPassedOn) => {
+        if (isPassedOn) publish("holdfast:signal:passed-on", () => ({ signal: name }));
+      },
+      () => publish("holdfast:signal:dropped", () => ({ signal: name, reason: "unanswered" })),
+    );
     this.#passing.add(passing);
   }
 

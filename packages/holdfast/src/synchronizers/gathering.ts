@@ -15,6 +15,7 @@ import { publish } from "../telemetry/events.js";
 import { Pending } from "../time/pending.js";
 import { jittered } from "../time/random.js";
 import type { Alarm } from "../time/schedule.js";
+import { UnderWay } from "../time/under-way.js";
 import type { AttendReply, AttendVerdict, BarrierScripts, Trip } from "./barrier-scripts.js";
 import type { SynchronizerContext } from "./calls.js";
 
@@ -78,7 +79,7 @@ const LEAST_TRY_MS = 20;
 export class Gathering {
   readonly #parts: GatheringParts;
   readonly #arrivals = new Map<string, Arrival>();
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #leaving = new UnderWay();
   #alarm: Alarm | null = null;
   #isAttending = false;
   #isPlanned = false;
@@ -138,7 +139,7 @@ export class Gathering {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.leave(() => new ClosedError("hf.close() came before the barrier tripped"));
-    await Promise.all(this.#leaving);
+    await this.#leaving.settled();
   }
 
   /** Ends every wait. @param error makes one for each */
@@ -280,7 +281,6 @@ export class Gathering {
       },
     );
     this.#leaving.add(left);
-    void left.finally(() => this.#leaving.delete(left));
   }
 
   /** Within one call time-out. A call that fails at once, because its connection broke, is repeated. */
