@@ -92,6 +92,7 @@ const redisForPrimitives = [
   "redis/lua/_clock.lua",
   "redis/lua/_checked.lua",
   "redis/lua/_foreign.lua",
+  "redis/lua/_listens.lua",
   "redis/lua/_message.lua",
   "redis/lua/_refusal.lua",
   "redis/lua/_rights.lua",

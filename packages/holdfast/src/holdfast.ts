@@ -1,4 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+let inspectorLoaded: Promise<typeof import("./inspect/inspector.js")> | undefined;
+
 /** Holdfast: the locks, limits, guards and records over one client. A process needs one, for as long as it runs. */
 import { checkOptions, refuseSurplus } from "./arguments.js";
 import type { DoctorReport } from "./doctor/report.js";
@@ -287,7 +289,8 @@ export class Holdfast {
    */
   async inspector(): Promise<Inspector> {
     this.#assertOpen("inspector()");
-    const { Inspector } = await import("./inspect/inspector.js");
+    inspectorLoaded ??= import("./inspect/inspector.js");
+    const { Inspector } = await inspectorLoaded;
     const locks = this.locks.inspection;
     const records = new RecordInspection(this.#context);
     return new Inspector({

@@ -13,6 +13,8 @@ test("one listener serves all, each is called once, and the last to leave takes 
   controller.abort();
   expect(called).toEqual([0, 1]);
   expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
+  whenAborted(controller.signal, () => called.push(2))();
+  expect(called).toEqual([0, 1, 2]);
 
   const other = new AbortController();
   whenAborted(other.signal, () => called.push(9))();

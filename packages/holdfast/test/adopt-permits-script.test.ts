@@ -1,39 +1,14 @@
 /** Every `Returns` and `Raises` line of the header of the script that adopts a lease on permits, on the engine itself. */
 import { expect, test } from "vitest";
 import { script as adoptScript } from "../src/locks/backends/redis/permits/lua/adopt.lua.js";
-import { script as ask } from "../src/locks/backends/redis/permits/lua/ask.lua.js";
-import { script as change } from "../src/locks/backends/redis/permits/lua/change.lua.js";
-import { permitKeys } from "../src/redis/keys.js";
-import { onEngine, redis } from "./engine.js";
+import { redis } from "./engine.js";
+import { free, holders, keys, onPermits, take } from "./permit-lab.js";
 
-let keys: string[];
-
-onEngine((name) => {
-  keys = permitKeys("t", "semaphore", name);
-});
-
-async function take(
-  id: string,
-  { weight = 1, limit = 2, wait = 0, ttlMs = 10_000 } = {},
-): Promise<unknown[]> {
-  const terms = `${ttlMs} ${weight} ${limit} 1 0 ${wait} 0`;
-  const rows = (await redis.eval(ask.source, 4, ...keys, "1", "inbox", "{}", 1, id, 1, terms)) as unknown[][];
-  return rows[0] as unknown[];
-}
-
-async function free(id: string, banMs = 0): Promise<unknown[]> {
-  const rows = (await redis.eval(change.source, 4, ...keys, "1", id, 0, banMs, "", "")) as unknown[][];
-  return rows[0] as unknown[];
-}
+onPermits();
 
 function adopt(from: string, fence: unknown, id: string, minFence: unknown = 0): Promise<unknown[]> {
   const args = [from, String(fence), id, 5_000, String(minFence), "{}", 1];
   return redis.eval(adoptScript.source, 4, ...keys, ...args) as Promise<unknown[]>;
-}
-
-async function holders(): Promise<string[]> {
-  const fields = await redis.hkeys(keys[0] as string);
-  return fields.filter((field) => field !== ".").sort();
 }
 
 test("{1, token, id, permits}: the adopter has the permits of before, and a token above every earlier one", async () => {
@@ -46,7 +21,7 @@ test("{1, token, id, permits}: the adopter has the permits of before, and a toke
   expect((await take("c", { limit: 3 }))[0]).toBe(0);
   expect(await adopt("a", first, "b")).toEqual([1, token, "b", 2]);
   expect(await adopt("a", first, "c")).toEqual([2]);
-  expect(await free("b")).toEqual([1, 0]);
+  expect(await free("b")).toEqual([1]);
   expect(await adopt("a", first, "c")).toEqual([2]);
   expect((await take("d", { weight: 2, limit: 3 }))[0]).toBe(1);
 });
@@ -74,9 +49,9 @@ test("{2} for a token that was not that of the lease", async () => {
 test("{0} for an id that gave up, and for a lease that is over, whose permits go to the line", async () => {
   expect(await adopt("a", 1, "b")).toEqual([0]);
   const [, first] = await take("a", { limit: 1 });
-  await free("d", 10_000);
+  await free("d", { banMs: 10_000 });
   expect(await adopt("a", first, "d")).toEqual([0]);
-  await take("w", { limit: 1, wait: 1 });
+  await take("w", { limit: 1, wait: true });
   const state = keys[0] as string;
   const [head = "", lease = ""] = await redis.hmget(state, ".", "a");
   const nowMs = Number(String(await redis.time()).split(",")[0]) * 1_000;

@@ -1,7 +1,20 @@
 /** Every `Returns` and `Raises` line of the header of adopt, on the engine itself. */
 import { expect, test } from "vitest";
 import { script } from "../src/locks/backends/redis/lua/adopt.lua.js";
-import { ask, free, heard, holder, keys, leftMs, onEngine, redis, shift, sign, state } from "./lock-lab.js";
+import {
+  ask,
+  free,
+  heard,
+  holder,
+  keys,
+  leftMs,
+  onEngine,
+  redis,
+  shift,
+  sign,
+  state,
+  whileFull,
+} from "./lock-lab.js";
 
 onEngine();
 
@@ -51,6 +64,14 @@ test("a repeat gets the same token with a fresh ttl, and another id gets nothing
   // Adopted, although it is free by now.
   expect(await adopt("a", first, "c")).toEqual([2]);
   expect(await holder()).toBeNull();
+});
+
+test("a server without memory lets a lock be adopted", async () => {
+  const first = await hold("a");
+  await whileFull(async () => {
+    expect((await adopt("a", first, "b"))[0]).toBe(1);
+  });
+  expect((await ask("a"))[0]).toBe(3);
 });
 
 test("waiters keep their place, and the first of them follows the adopter", async () => {

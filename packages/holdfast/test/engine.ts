@@ -8,6 +8,7 @@ let server: EmbeddedValkey;
 export let redis: Redis;
 let inbox: Redis;
 let messages: string[];
+let strays: string[];
 let count = 0;
 
 /** Called by each file of tests: what a module does when it is loaded is done for the first file of a process only. */
@@ -17,6 +18,8 @@ export function onEngine(begin: (name: string) => void): void {
     redis = new Redis(server.url);
     inbox = redis.duplicate();
     await inbox.subscribe("inbox");
+    await inbox.psubscribe("nobody*");
+    inbox.on("pmessage", (_pattern, _channel, message) => strays.push(readMessage(message)?.text ?? ""));
     inbox.on("message", (_channel, message) => messages.push(readMessage(message)?.text ?? ""));
   });
 
@@ -29,6 +32,7 @@ export function onEngine(begin: (name: string) => void): void {
   beforeEach(async () => {
     await inbox.ping(); // what came for the test before
     messages = [];
+    strays = [];
     begin(`name-${count++}`);
   });
 }
@@ -37,4 +41,20 @@ export function onEngine(begin: (name: string) => void): void {
 export async function heard(): Promise<string[]> {
   await inbox.ping();
   return messages;
+}
+
+/** What went to an inbox `nobody…` for which nobody subscribed here. A pattern hears it, as a replica does. */
+export async function overheard(): Promise<string[]> {
+  await inbox.ping();
+  return strays;
+}
+
+/** Does something while the engine takes no more data. */
+export async function whileFull<Result>(work: () => Promise<Result>): Promise<Result> {
+  await redis.config("SET", "maxmemory", "1");
+  try {
+    return await work();
+  } finally {
+    await redis.config("SET", "maxmemory", "0");
+  }
 }

@@ -21,8 +21,9 @@ describe("a lease whose process stalls whenever it looks at the clock", () => {
       { name: "account:13", id: "a" },
       { token: 1n, turns: 1, ttlMs, sentAt: { monoMs: 0, wallMs: 0 } },
     );
-    const turn = new HeldLease(clock, hold, Number.POSITIVE_INFINITY, {
+    const turn: HeldLease = new HeldLease(clock, hold, Number.POSITIVE_INFINITY, {
       giveBack: () => {},
+      lose: (reason) => turn.lose(reason),
       handOver: () => Promise.reject(new Error("nobody hands this lease over")),
     });
     const told: string[] = [];

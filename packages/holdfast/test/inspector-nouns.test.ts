@@ -191,3 +191,17 @@ test("semaphores and read-write locks in use are listed, and a key of another pr
   await expect.poll(() => reader.valid, PATIENT).toBe(false);
   await lease.release();
 });
+
+test("permits of a later turn, and a reader among 1,500, are taken away by the fence of their lease", async () => {
+  const hf = newProcess("many");
+  const semaphore = hf.semaphore("turns", { permits: 1 });
+  const first = await semaphore.acquire();
+  const second = semaphore.acquire();
+  await first.release();
+  const { fence, id } = await second;
+  expect((await inspector.forceReleasePermits("turns", fence)).holder?.id).toBe(id);
+  const book = hf.rwLock("crowded").read();
+  const readers = await Promise.all(Array.from({ length: 1_500 }, () => book.tryAcquire()));
+  for (const reader of readers.filter((_, place) => place % 50 === 0))
+    expect((await inspector.forceReleaseRwLock("crowded", reader?.fence ?? 0n)).holder?.id).toBe(reader?.id);
+});

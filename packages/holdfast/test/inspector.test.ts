@@ -287,6 +287,17 @@ describe.each(SERVERS)("on %s", (_, needs, start) => {
         expect((await inspector.lock("a")).holder?.fence).toBe(lease.fence);
       });
 
+      test("the fence of a later turn of the holder's process is one of its own", async () => {
+        const mutex = peer("turns").mutex("a", { localTurns: 3 });
+        const first = await mutex.acquire();
+        const second = mutex.acquire();
+        await first.release();
+        const lease = await second;
+        expect((await inspector.forceRelease("a", { fence: first.fence + 3n })).outcome).toBe("changed");
+        const result = await inspector.forceRelease("a", { fence: lease.fence });
+        expect(result).toMatchObject({ outcome: "released", holder: { fence: first.fence } });
+      });
+
       test("a repeat with the fence changes nothing more", async () => {
         const lease = await peer("first").mutex("a").acquire();
         const second = await inLine("a", "second");

@@ -1,8 +1,8 @@
 /** Renewal and loss, on a clock that the test moves and a store whose answers the test gives. */
-import { ManualClock } from "@holdfast/conformance";
-import { beforeEach, describe, expect, test } from "vitest";
+import { EventLog, ManualClock } from "@holdfast/conformance";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { IndeterminateError, type LossReason } from "../src/errors.js";
-import { HeldLease } from "../src/lease/held-lease.js";
+import { HeldLease, type LeaseEnds } from "../src/lease/held-lease.js";
 import { Hold } from "../src/lease/hold.js";
 import { Keeper, type Renew, type RenewOutcome } from "../src/lease/keeper.js";
 import { Schedule } from "../src/time/schedule.js";
@@ -225,13 +225,17 @@ describe("a hold is lost", () => {
     expect([losses, held.over, renewals]).toEqual([{ a: "expired" }, true, []]);
   });
 
-  test("by nobody who has given it back meanwhile", async () => {
+  test("by nobody who has given it back meanwhile, and no event tells of it", async () => {
+    const log = new EventLog();
+    onTestFinished(() => log.close());
     const held = hold("a");
     hold("b");
     clock.advance(1_000);
     keeper.drop(held);
+    held.giveUp();
     await renewals[0]?.answer("lost", "renewed");
     expect(losses).toEqual({});
+    expect(log.all("holdfast:lock:renewed")).toEqual([{ leases: 1, lost: 0, tookMs: 0 }]);
   });
 
   test("not by an answer that says nothing of it: the next try follows, and the deadline stays", async () => {
@@ -279,8 +283,12 @@ describe("a lease", () => {
   const never = (): never => {
     throw new Error("nobody hands this lease over");
   };
-  const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY): HeldLease =>
-    new HeldLease(clock, held, maxHoldMs, { giveBack: (told) => told("released"), handOver: never });
+  const released: LeaseEnds["giveBack"] = (told) => told("released");
+  const lease = (held: Hold, maxHoldMs = Number.POSITIVE_INFINITY, giveBack = released): HeldLease => {
+    const lose: LeaseEnds["lose"] = (reason) => turn.lose(reason);
+    const turn = new HeldLease(clock, held, maxHoldMs, { giveBack, lose, handOver: never });
+    return turn;
+  };
 
   test("knows its end by the clock before any timer has fired [H03]", () => {
     const held = hold("a");
@@ -323,7 +331,7 @@ describe("a lease", () => {
       ends += 1;
       told("released");
     };
-    const turn = new HeldLease(clock, hold("a"), 500, { giveBack, handOver: never });
+    const turn = lease(hold("a"), 500, giveBack);
     const inner: Promise<string>[] = [];
     turn.signal.addEventListener("abort", () => inner.push(turn.release()));
     clock.stall(600);

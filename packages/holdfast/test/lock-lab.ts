@@ -5,7 +5,7 @@ import { script as release } from "../src/locks/backends/redis/lua/release.lua.j
 import { lockKeys } from "../src/redis/keys.js";
 import { onEngine as begin, redis } from "./engine.js";
 
-export { heard, redis } from "./engine.js";
+export { heard, overheard, redis, whileFull } from "./engine.js";
 
 /** lock, line, waiters, gone */
 export let keys: string[];

@@ -123,3 +123,17 @@ test("time or a signal ends the wait for a store that is silent, and what it gra
   await settled();
   expect(held()).toEqual([]);
 });
+
+test("a signal that aborts is heard in each phase: in the joint attempt, in the wait, and between the two", async () => {
+  await two?.mutex("b").acquire();
+  for (let depth = 0; depth < 60; depth += 1) {
+    const controller = new AbortController();
+    const waiting = multiOf(one, "a", "b").acquire({ signal: controller.signal });
+    waiting.catch(() => {});
+    for (let left = depth; left > 0; left -= 1) await null;
+    controller.abort(new Error(`after ${depth}`));
+    await expect(waiting).rejects.toThrow(`after ${depth}`);
+  }
+  await settled();
+  expect(held()).toEqual(["b"]);
+});

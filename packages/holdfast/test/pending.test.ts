@@ -40,3 +40,14 @@ test("whoever handles the time may settle it later", async () => {
   pending.resolve("after all");
   expect(await pending.promise).toBe("after all");
 });
+
+test("a signal ends it after its time, too, while an answer is waited for", async () => {
+  const clock = new ManualClock();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const pending = new Pending<string>(new Schedule(clock), { waitMs: 5, signal, onTimeout: () => {} });
+  clock.advance(6);
+  controller.abort("enough");
+  await expect(pending.promise).rejects.toBe("enough");
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+});

@@ -102,6 +102,26 @@ export const deadlineCases: readonly LockCase[] = [
     },
   },
   {
+    name: "a lease that a step of the wall clock has ended stays over, and is not renewed, when the step is taken back",
+    covers: [],
+    needs: ["proxy"],
+    async run(lab) {
+      const { clock, proxy } = await cutOff(lab);
+      const holdfast = await lab.holdfast({ clock, through: proxy });
+      const lease = await take(holdfast, lab.name(), { ttl: LONG_TTL_MS });
+      await lab.settled(holdfast);
+      proxy.forget();
+      clock.stepWall(LONG_TTL_MS);
+      assert.equal(lease.valid, false);
+      clock.stepWall(-LONG_TTL_MS);
+      clock.advance(THIRD_MS * 2);
+      await lab.settled(holdfast);
+      assertLost(lease, "expired");
+      assert.equal(proxy.scriptCalls.length, 0);
+      assert.equal(await lease.release(), "lapsed");
+    },
+  },
+  {
     name: "a wall clock that is set back does not lengthen a lease [H09]",
     covers: ["errorception/redis-lock #30: clock drift", "redis-semaphore: TIME SHIFT"],
     needs: ["proxy"],

@@ -1,5 +1,5 @@
 /** RedlockLab: a case's surroundings over several independent servers and any mix of client libraries. */
-import { Holdfast, NoQuorumError, type VersionedRecord } from "holdfast";
+import { Holdfast, IndeterminateError, NoQuorumError, type VersionedRecord } from "holdfast";
 import { Redlock, type RedlockOptions } from "holdfast/redlock";
 import type {
   Case,
@@ -159,7 +159,16 @@ export class RedlockLab implements LockLab {
   async settledAt(locks: LabLocks, places: Iterable<number>): Promise<void> {
     const { holdfasts } = this.#peer(locks);
     const at = [...places].map((place) => (holdfasts[place] as Holdfast).record("settled"));
-    for (let round = 0; round < 2; round++) await Promise.all(at.map((record) => record.get()));
+    const ask = async (record: VersionedRecord): Promise<unknown> => {
+      try {
+        return await record.get();
+      } catch (error) {
+        // The connection broke, and the requests before this one with it.
+        if (error instanceof IndeterminateError) return record.get();
+        throw error;
+      }
+    };
+    for (let round = 0; round < 2; round++) await Promise.all(at.map(ask));
   }
 
   /** Resolves when every node votes, for this process: a node that was away is asked no more for a while. */

@@ -96,6 +96,26 @@ export const partCases: readonly NounCase[] = [
     },
   },
   {
+    name: "whoever asks in the turn of a set that finds one part taken gets the others",
+    covers: [],
+    needs: [],
+    async run(lab) {
+      const [one, other] = [await lab.holdfast(), await lab.holdfast()];
+      const [a, b, c, d] = namesOf(lab, 4) as [string, string, string, string];
+      const held = await other.mutex(a).acquire();
+      const setOf = (...names: string[]) => one.multiLock(names.map((name) => one.mutex(name)));
+      const [all, alone, pair, again] = await Promise.all([
+        setOf(a, b, c).tryAcquire(),
+        one.mutex(b).tryAcquire(),
+        setOf(c, d).tryAcquire(),
+        one.mutex(b).tryAcquire(),
+      ]);
+      assert.deepEqual([all, again], [null, null]);
+      assert.ok(alone?.valid && pair?.valid);
+      for (const lease of [held, alone, pair]) assert.equal(await lease.release(), "released");
+    },
+  },
+  {
     name: "two that only read, or that take few permits, hold at one time, and a writer holds alone",
     covers: ["Curator: InterProcessMultiLock with read locks"],
     needs: [],

@@ -14,6 +14,8 @@ import { type Lease, type LeaseJson, leaseJson, type ReleaseResult, showLease } 
 export interface LeaseEnds {
   /** Called once, by the release. It reports the result to its argument, at once or later. */
   giveBack(told: (result: ReleaseResult) => void, now: Instant): void;
+  /** Ends the hold, and so the lease: the clock says that it is over, and no timer has fired yet. */
+  lose(reason: LossReason): void;
   /** Ends the lease with the reason `transferred`, unless it rejects. */
   handOver(lease: HeldLease): Promise<LeaseHandle>;
 }
@@ -144,10 +146,11 @@ export class HeldLease implements Lease {
     return Math.max(0, Math.round(-leaseLeftMs(this.#clock.now(), sentAt, ttlMs)));
   }
 
-  /** Notices an end by the clock for which no timer has fired yet. */
+  /** Notices an end by the clock for which no timer has fired yet. A clock that goes back revives neither the lease nor its renewals. */
   #noticeExpiry(now = this.#clock.now()): void {
-    if (this.#hold.leftMs(now) <= 0) this.lose("expired");
-    else if (agedMs(now, this.since) >= this.#maxHoldMs) this.lose("max-hold");
+    if (this.#loss || this.#released) return;
+    if (this.#hold.leftMs(now) <= 0) this.#ends.lose("expired");
+    else if (agedMs(now, this.since) >= this.#maxHoldMs) this.#ends.lose("max-hold");
   }
 
   #ended(result: ReleaseResult, settle: (result: ReleaseResult) => void): void {

@@ -41,6 +41,7 @@ export class Hold implements Linked<Hold> {
   #nextToken: bigint;
   #turnsLeft: number;
   #over = false;
+  #givenUp = false;
 
   constructor(
     clock: Clock,
@@ -60,6 +61,11 @@ export class Hold implements Linked<Hold> {
 
   get over(): boolean {
     return this.#over;
+  }
+
+  /** Whether its holder has ended it. */
+  get givenUp(): boolean {
+    return this.#givenUp;
   }
 
   /** Milliseconds that are left of the lease. At 0 or less it is over, even if no timer has fired yet. */
@@ -100,7 +106,9 @@ export class Hold implements Linked<Hold> {
 
   /** Ends the hold on behalf of its holder, without a loss. */
   giveUp(): void {
+    if (this.#over) return;
     this.#over = true;
+    this.#givenUp = true;
   }
 
   lose(reason: LossReason): void {

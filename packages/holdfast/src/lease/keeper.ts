@@ -16,6 +16,10 @@ import type { Hold } from "./hold.js";
 /** `forgotten`: the store has no record of that name. `unknown`: the store gave no answer for this hold. */
 export type RenewOutcome = "renewed" | "lost" | "forgotten" | "unknown";
 
+export function isLoss(outcome: RenewOutcome): outcome is "lost" | "forgotten" {
+  return outcome === "lost" || outcome === "forgotten";
+}
+
 /** The store's side: one answer per hold, in order. Rejects when the outcome is unknown. */
 export type Renew = (holds: readonly Hold[], timeoutMs: number) => Promise<readonly RenewOutcome[]>;
 
@@ -153,20 +157,23 @@ export class Keeper {
     try {
       outcomes = await this.#parts.renew(live, longestMs);
     } catch (error) {
-      const kept = live.filter((hold) => this.#holds.has(hold));
-      if (kept.length === 0) return;
-      publish("holdfast:lock:renewal-unknown", () => ({ leases: kept.length, error: error as Error }));
+      const leases = live.filter((hold) => this.#holds.has(hold)).length;
+      if (leases > 0) publish("holdfast:lock:renewal-unknown", () => ({ leases, error: error as Error }));
       return;
     }
     this.#schedule.cancel(retry);
     this.#retries.delete(retry);
     const now = this.#schedule.clock.now();
-    for (const [place, hold] of live.entries()) this.#settle(hold, outcomes[place] ?? "lost", sentAt, now);
-    publish("holdfast:lock:renewed", () => ({
-      leases: live.length,
-      lost: outcomes.filter((outcome) => outcome === "lost" || outcome === "forgotten").length,
-      tookMs: now.monoMs - sentAt.monoMs,
-    }));
+    let [leases, lost] = [0, 0];
+    for (const [place, hold] of live.entries()) {
+      if (hold.givenUp) continue;
+      const outcome = outcomes[place] ?? "lost";
+      leases += 1;
+      if (isLoss(outcome)) lost += 1;
+      this.#settle(hold, outcome, sentAt, now);
+    }
+    const tookMs = now.monoMs - sentAt.monoMs;
+    if (leases > 0) publish("holdfast:lock:renewed", () => ({ leases, lost, tookMs }));
   }
 
   /** Those that are worth a renewal; the others end here. */
@@ -203,7 +210,7 @@ export class Keeper {
 
   #settle(hold: Hold, outcome: RenewOutcome, sentAt: Instant, now: Instant): void {
     if (!this.#holds.has(hold)) return;
-    if (outcome === "lost" || outcome === "forgotten") {
+    if (isLoss(outcome)) {
       this.drop(hold);
       hold.lose(outcome === "lost" ? "taken" : "forgotten");
     } else if (outcome !== "renewed") {

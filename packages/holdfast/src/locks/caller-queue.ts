@@ -70,8 +70,8 @@ export class CallerQueue {
       caller.alarm = this.#schedule.at(since.monoMs + waitMs, () =>
         this.#leave(caller, this.#whyNot(caller)),
       );
-      if (signal) caller.stopListening = whenAborted(signal, () => this.#leave(caller, signal.reason));
       this.#callers.add(caller);
+      if (signal) caller.stopListening = whenAborted(signal, () => this.#leave(caller, signal.reason));
     });
   }
 

@@ -1,6 +1,6 @@
 /** Takes a turn in a line for an owner: `acquire` and `tryAcquire` of every kind of lock. */
 import type { Lease } from "../lease/lease.js";
-import { type Attempt, type LineSettings, WHOLE } from "./line-terms.js";
+import { type Attempt, type Share, WHOLE } from "./line-terms.js";
 import type { LocalLine } from "./local-line.js";
 import type { AcquireSettings, AttemptSettings } from "./lock-options.js";
 import type { Ownership, Wanted } from "./ownership.js";
@@ -9,7 +9,11 @@ import type { Ownership, Wanted } from "./ownership.js";
 type Queue = Pick<LocalLine, "enter" | "tryEnter" | "busyError">;
 
 /** The lock for which callers stand in a line. */
-type LockOfLine = Pick<LineSettings, "name" | "share">;
+interface LockOfLine {
+  readonly name: string;
+  /** @default all of it, as a mutex takes */
+  readonly share?: Share;
+}
 
 /** Waits for a turn, or makes one attempt where `waitMs` is 0. @throws as `acquire` of a mutex */
 export function enter(

@@ -5,15 +5,13 @@
 import type { HoldfastError } from "../errors.js";
 import type { Grant } from "../lease/hold.js";
 import type { Busy, BusyPart, LockBackend, StoreClaim } from "./backend.js";
-import type { Attempt } from "./line-terms.js";
+import { type Attempt, NOT_ASKED } from "./line-terms.js";
 
 interface Joined {
   readonly claim: StoreClaim;
   readonly resolve: (outcome: Grant | Busy) => void;
   readonly reject: (error: unknown) => void;
 }
-
-const NOT_ASKED: Busy = { owner: null, ahead: null };
 
 export class JointAttempt {
   readonly #backend: Pick<LockBackend, "takeAll">;

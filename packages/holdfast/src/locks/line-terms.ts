@@ -17,8 +17,6 @@ export interface LineSettings {
   readonly localTurns: number;
   readonly maxHoldMs: number;
   readonly lingerMs: number;
-  /** The part of the name that a claim takes. @default all of it, as a mutex does */
-  readonly share?: Share;
 }
 
 /** Makes one attempt with a claim: by itself, or together with the claims of other lines. */
@@ -38,8 +36,27 @@ export interface LineParts {
   readonly self: Pick<Owner, "host" | "pid" | "label">;
 }
 
+/** What an attempt together with others says where the store was not asked for this part. */
+export const NOT_ASKED: Busy = { owner: null, ahead: null };
 export const BY_ITSELF: Attempt = (claim) => claim.attempt();
 export const WHOLE: Share = { noun: "mutex", mode: "exclusive", weight: 1 };
+
+/** What an attempt with a new claim came to. @throws {HoldfastError} the outcome is unknown; the claim is abandoned */
+export async function attempted(
+  name: string,
+  newClaim: () => StoreClaim,
+  attempt: Attempt,
+): Promise<{ readonly claim: StoreClaim; readonly outcome: Grant | Busy }> {
+  let claim: StoreClaim | null = null;
+  try {
+    claim = newClaim();
+    return { claim, outcome: await attempt(claim) };
+  } catch (error) {
+    claim?.abandon();
+    throw errorOf(name, error);
+  }
+}
+
 /** A new claim for the share, with the smallest acceptable token. */
 export function claimOf(settings: LineSettings, share: Share, random: Random, minFence: bigint): Claim {
   const { name, ttlMs, lockDelayMs, localTurns: turns } = settings;

@@ -22,6 +22,7 @@ import type { Busy, ClaimObserver, StoreClaim } from "./backend.js";
 import { type Caller, CallerQueue } from "./caller-queue.js";
 import {
   type Attempt,
+  attempted,
   BY_ITSELF,
   claimOf,
   closedError,
@@ -125,15 +126,7 @@ export class LocalGroup implements Linked<LocalGroup> {
   async #tryOnce(minFence: bigint, attempt: Attempt): Promise<Lease | null> {
     const { schedule } = this.#parts;
     const since = schedule.clock.now();
-    let claim: StoreClaim | null = null;
-    let outcome: Grant | Busy;
-    try {
-      claim = this.#claim(minFence);
-      outcome = await attempt(claim);
-    } catch (error) {
-      claim?.abandon();
-      throw errorOf(this.#settings.name, error);
-    }
+    const { claim, outcome } = await attempted(this.#settings.name, () => this.#claim(minFence), attempt);
     if (!("token" in outcome)) {
       this.#busy = outcome;
       return null;

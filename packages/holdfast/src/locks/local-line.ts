@@ -20,14 +20,15 @@ import type { Busy, ClaimObserver, StoreClaim } from "./backend.js";
 import { type Caller, CallerQueue } from "./caller-queue.js";
 import {
   type Attempt,
+  attempted,
   BY_ITSELF,
   claimOf,
   closedError,
   errorOf,
   type LineParts,
   type LineSettings,
+  NOT_ASKED,
   noAnswer,
-  type Share,
   tellAcquired,
   tellWaiting,
   WHOLE,
@@ -69,6 +70,8 @@ export class LocalLine implements Linked<LocalLine> {
     },
   };
   #attempt: Promise<unknown> | null = null;
+  /** The number of attempts that wait for the one that is under way. */
+  #following = 0;
   readonly #adoptions = new Set<Promise<unknown>>();
   #closed = false;
   /** The last token that a caller of this process got. */
@@ -123,8 +126,7 @@ export class LocalLine implements Linked<LocalLine> {
       const now = this.#parts.schedule.clock.now();
       if (lingering.mayPassOn(minFence, now)) return Promise.resolve(this.#nextTurn(now, true, now));
     } else if (this.#possession || this.#standing) return Promise.resolve(null);
-    // Another attempt is under way. Whether it gets the name or finds it taken, this attempt cannot get the name.
-    if (this.#attempt) return this.#attempt.then(() => null);
+    if (this.#attempt) return this.#tryAfter(this.#attempt, minFence);
     // By itself the second time: the claims of other lines are not asked for twice.
     const tried = lingering
       ? this.#free(lingering).then(() => this.#tryOnce(minFence, BY_ITSELF, BY_ITSELF))
@@ -137,6 +139,18 @@ export class LocalLine implements Linked<LocalLine> {
     return lease;
   }
 
+  /** One that began during another gets nothing, unless the store was not asked: another name of a joint attempt was taken. */
+  async #tryAfter(attempt: Promise<unknown>, minFence: bigint): Promise<Lease | null> {
+    this.#following += 1;
+    try {
+      await attempt;
+      return this.#busy === NOT_ASKED ? await this.tryEnter(minFence) : null;
+    } finally {
+      this.#following -= 1;
+      if (!this.#possession) this.#stand();
+    }
+  }
+
   /** Gives back a hold that lingers, for a request of the line that follows: so the line does not become idle. */
   #free(lingering: Possession): Promise<ReleaseResult> {
     this.#possession = null;
@@ -147,19 +161,9 @@ export class LocalLine implements Linked<LocalLine> {
   async #tryOnce(minFence: bigint, attempt: Attempt, again: Attempt): Promise<Lease | null> {
     const { schedule } = this.#parts;
     const since = schedule.clock.now();
-    let claim: StoreClaim | null = null;
-    let outcome: Grant | Busy;
-    try {
-      claim = this.#claim(minFence);
-      outcome = await attempt(claim);
-    } catch (error) {
-      claim?.abandon();
-      throw errorOf(this.#settings.name, error);
-    }
-    if (!("token" in outcome)) {
-      this.#busy = outcome;
-      return null;
-    }
+    const { claim, outcome } = await attempted(this.#settings.name, () => this.#claim(minFence), attempt);
+    this.#busy = "token" in outcome ? null : outcome;
+    if (!("token" in outcome)) return null;
     if (this.#closed) {
       claim.abandon();
       throw closedError(this.#settings.name);
@@ -190,16 +194,10 @@ export class LocalLine implements Linked<LocalLine> {
   /** The error, with the last known owner, for a caller that does not wait. */
   busyError(waitMs: number): AcquireTimeoutError {
     const own = this.#ownOwner();
-    const { noun, weight } = this.#share;
     return new AcquireTimeoutError(this.#settings.name, waitMs, own ?? this.#busy?.owner ?? null, {
       isOwn: own !== null,
       votes: own ? null : (this.#busy?.votes ?? null),
-      ...(noun === "semaphore" ? { permits: weight } : {}),
     });
-  }
-
-  get #share(): Share {
-    return this.#settings.share ?? WHOLE;
   }
 
   /** Ends the lease that is held here: the store has said that it is over. */
@@ -221,21 +219,22 @@ export class LocalLine implements Linked<LocalLine> {
     const possession = this.#possession;
     if (possession) {
       possession.close();
-      const now = this.#parts.schedule.clock.now();
-      await new Promise((resolve) => void this.#giveBack(possession, resolve, now));
+      const { clock } = this.#parts.schedule;
+      await new Promise((resolve) => void this.#giveBack(possession, resolve, clock.now()));
     }
   }
 
   #claim(minFence: bigint): StoreClaim {
     const least = this.#regressed && minFence <= this.#highest ? this.#highest + 1n : minFence;
     const { backend, random } = this.#parts;
-    return backend.claim(claimOf(this.#settings, this.#share, random, least), this.#observer);
+    return backend.claim(claimOf(this.#settings, WHOLE, random, least), this.#observer);
   }
 
   /** Takes a place in the line between processes, unless nobody here wants the name. */
   #stand(): void {
     if (this.#callers.size === 0) {
-      const isWanted = this.#possession || this.#standing || this.#attempt || this.#adoptions.size > 0;
+      const isTried = this.#attempt || this.#following > 0 || this.#adoptions.size > 0;
+      const isWanted = this.#possession || this.#standing || isTried;
       if (!isWanted) this.#onIdle(this);
       return;
     }
@@ -283,12 +282,12 @@ export class LocalLine implements Linked<LocalLine> {
     this.#trouble = null;
     this.#heardMs = this.#parts.schedule.clock.now().monoMs;
     if (ahead !== null) this.#inLineMs = this.#heardMs;
-    if (joined) tellWaiting(this.#settings.name, this.#share.noun, ahead, this.#callers.first);
+    if (joined) tellWaiting(this.#settings.name, WHOLE.noun, ahead, this.#callers.first);
   }
 
   /** Returns false when the grant came too late, or its token is not above an earlier one. The grant is then released. */
   #possess(claim: StoreClaim, grant: Grant, now: Instant): boolean {
-    const hold = new Hold(this.#parts.schedule.clock, claim.claim, grant, this.#share.noun);
+    const hold = new Hold(this.#parts.schedule.clock, claim.claim, grant, WHOLE.noun);
     this.#regressed = null;
     if (hold.leftMs(now) <= 0) {
       claim.abandon();
@@ -330,7 +329,7 @@ export class LocalLine implements Linked<LocalLine> {
       this.#turnEnded(possession, told, endedAt),
     );
     this.#highest = turn.fence;
-    tellAcquired(this.#parts.schedule.clock, turn, this.#share.noun, since, local);
+    tellAcquired(this.#parts.schedule.clock, turn, WHOLE.noun, since, local);
     return turn;
   }
 

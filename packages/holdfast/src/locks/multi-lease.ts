@@ -25,10 +25,7 @@ export class MultiLease {
     if (!this.#controller) {
       const controller = new AbortController();
       this.#controller = controller;
-      for (const { signal } of this.leases) {
-        if (signal.aborted) controller.abort(signal.reason);
-        else whenAborted(signal, () => controller.abort(signal.reason));
-      }
+      for (const { signal } of this.leases) whenAborted(signal, () => controller.abort(signal.reason));
     }
     return this.#controller.signal;
   }

@@ -27,6 +27,11 @@ export function endsWith<Attempted extends { readonly leases: readonly Lease[] |
   { schedule, waitMs, signal, names, unsent }: Terms,
 ): Promise<Attempted> {
   return new Promise((resolve, reject) => {
+    let stopListening = (): void => {};
+    const end = (): void => {
+      schedule.cancel(alarm);
+      stopListening();
+    };
     const giveUp = (reason: unknown): void => {
       end();
       reject(reason);
@@ -36,11 +41,7 @@ export function endsWith<Attempted extends { readonly leases: readonly Lease[] |
       const locks = names.map((name) => `'${name}'`).join(", ");
       giveUp(unsent() ?? new IndeterminateError(`${locks}: no answer from the store within ${waitMs} ms`));
     });
-    const stopListening = signal && whenAborted(signal, () => giveUp(signal.reason));
-    const end = (): void => {
-      schedule.cancel(alarm);
-      stopListening?.();
-    };
+    if (signal) stopListening = whenAborted(signal, () => giveUp(signal.reason));
     attempt.finally(end).then(resolve, reject);
   });
 }
@@ -67,7 +68,6 @@ export class WaitSignal {
   }
 
   #listen(signal: AbortSignal): void {
-    if (signal.aborted) this.#controller.abort(signal.reason);
-    else this.#endings.push(whenAborted(signal, () => this.#controller.abort(signal.reason)));
+    this.#endings.push(whenAborted(signal, () => this.#controller.abort(signal.reason)));
   }
 }

@@ -93,6 +93,7 @@ export class Possession {
         this.#endTurn(endedAt);
         ended(told, endedAt);
       },
+      lose: (reason: LossReason): void => this.lose(reason),
       handOver: (turn: HeldLease): Promise<LeaseHandle> => this.#handOver(turn),
     };
     this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, ends, now, context);

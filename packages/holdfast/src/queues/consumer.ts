@@ -96,8 +96,7 @@ export class Consumer implements Taker {
     this.#done.catch(() => {});
     intake.join(this);
     const { signal } = settings;
-    if (signal?.aborted) void this.stop();
-    else if (signal) this.#stopListening = whenAborted(signal, () => void this.stop());
+    if (signal) this.#stopListening = whenAborted(signal, () => void this.stop());
   }
 
   /**

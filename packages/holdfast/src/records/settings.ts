@@ -36,7 +36,7 @@ export interface UpdateOptions {
   readonly retries?: number | undefined;
   /** Writes only if no newer holder was there. A lease, or `{ fence, id }`. @default without a fence */
   readonly fence?: Fenced;
-  /** Ends the update, unless its write is on the way. @default none */
+  /** Ends the update. A write that is on the way then may be carried out all the same. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 

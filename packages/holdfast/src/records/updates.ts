@@ -8,6 +8,7 @@ import { ClosedError, DeadlockError, IndeterminateError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
 import { type Enclosing, innermost, Scope } from "../scopes.js";
 import { publish } from "../telemetry/events.js";
+import { orAborted } from "../time/abort.js";
 import { Pending } from "../time/pending.js";
 import type { Alarm } from "../time/schedule.js";
 import { encodeValue } from "../values.js";
@@ -164,7 +165,7 @@ export class Updates {
   async #update(turn: Turn, known: StoredRecord | null): Promise<{ updated: Updated; stored: StoredRecord }> {
     const { target, settings } = turn;
     const { signal, retries } = settings;
-    let stored = known ?? (await this.#store.read(target));
+    let stored = known ?? (await orAborted(this.#store.read(target), signal));
     let since = "0";
     for (let conflicts = 0; ; ) {
       signal?.throwIfAborted();
@@ -224,7 +225,7 @@ export class Updates {
       const sentMs = this.#nowMs();
       const needMs = attempt.workMs + Math.min(roundMs, LONGEST_ROUND_MS);
       const holdMs = Math.min(Math.max(SHORTEST_TURN_MS, needMs * TURN_FACTOR), LONGEST_TURN_MS);
-      const outcome = await this.#write(attempt, { since, holdMs });
+      const outcome = await orAborted(this.#write(attempt, { since, holdMs }), settings.signal);
       if (outcome.kind === "written") return { version: outcome.version };
       if (outcome.kind !== "conflict") return { refusal: outcome, since };
       if (since === "0") since = outcome.nowUs;

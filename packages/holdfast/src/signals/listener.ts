@@ -45,8 +45,7 @@ export class SignalListener<Data = unknown> implements AsyncIterableIterator<Hea
       end: (error) => this.#fail(error),
     });
     this.#place = hearing.join(topic, this.#hearer(kind));
-    if (signal?.aborted) this.#stream.end();
-    else if (signal) stopListening = whenAborted(signal, () => this.#stream.end());
+    if (signal) stopListening = whenAborted(signal, () => this.#stream.end());
   }
 
   /** Number of signals that were dropped because the buffer was full: the oldest are dropped first. */

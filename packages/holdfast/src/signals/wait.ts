@@ -1,6 +1,7 @@
 /**
  * A wait for one or several signals: for any of them, or for all. It ends by what it hears, by its time, its AbortSignal or
- * `hf.close()`. By its time it first leaves its seats, so that a signal that was handed to it just then is not lost.
+ * `hf.close()`. By its time it first leaves its seats, so that it gets a signal that was handed to it just then. Once it is aborted, such a
+ * signal is passed on.
  */
 import { type HoldfastError, isLasting, UnavailableError } from "../errors.js";
 import { awayOf } from "../redis/port.js";
@@ -66,7 +67,6 @@ class SignalWait {
     this.#pending = new Pending<readonly Heard[] | null>(hearing.context.schedule, {
       ...settings,
       onTimeout: () => void this.#withdraw().then(() => this.#timeOut()),
-      onAbort: (pending) => void this.#withdraw().then(() => pending.reject(settings.signal?.reason)),
       onEnd: () => {
         unregister();
         for (const { place } of this.#parts) place?.leave();

@@ -53,7 +53,7 @@ export interface HoldfastEvents {
   "holdfast:lock:acquired": LeaseEvent & NounEvent & { readonly waitedMs: number; readonly local: boolean };
   /** The lock was not free: this process waits in line behind `ahead` others, not counting the holder. */
   "holdfast:lock:waiting": LockEvent & NounEvent & { readonly ahead: number };
-  /** One renewal request for `leases` leases was answered after `tookMs`; `lost` of them were lost. */
+  /** One renewal request was answered after `tookMs`; `lost` of the `leases` that nobody had given back by then were lost. */
   "holdfast:lock:renewed": { readonly leases: number; readonly lost: number; readonly tookMs: number };
   /** A renewal had no reply. The leases go on until their deadlines, and the renewal is retried. */
   "holdfast:lock:renewal-unknown": { readonly leases: number; readonly error: Error };

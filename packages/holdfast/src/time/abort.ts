@@ -5,8 +5,12 @@
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls back when the signal aborts. Returns a function that removes the callback. The signal must not be aborted yet. */
+/** Calls back when the signal aborts, at once where it has aborted already. Returns a function that removes the callback. */
 export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) {
+    callback();
+    return () => {};
+  }
   let callbacks = waiting.get(signal);
   if (!callbacks) {
     callbacks = new Set();
@@ -31,8 +35,7 @@ export async function orAborted<Value>(
   if (!signal) return given;
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else stop = whenAborted(signal, () => reject(signal.reason));
+    stop = whenAborted(signal, () => reject(signal.reason));
   });
   return Promise.race([given, aborted]).finally(stop);
 }

@@ -44,7 +44,8 @@ export class Pending<Value> {
       return;
     }
     this.#alarm = schedule.after(waitMs, () => {
-      this.#quiet();
+      // What ends here by `onTimeout` may still wait for an answer.
+      if (onAbort) this.#quiet();
       onTimeout(this);
     });
     if (signal) this.#stopListening = whenAborted(signal, aborted);

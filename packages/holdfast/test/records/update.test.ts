@@ -209,6 +209,34 @@ test("ends with its signal, in the queue and between two tries, and with close",
   await expect(record.update(add)).rejects.toMatchObject({ code: "CLOSED" });
 });
 
+test("ends with its signal while a request is under way, which is carried out all the same", async () => {
+  const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
+  try {
+    const [record, other] = [open({}, proxy.port).record<number>("it"), open().record<number>("it")];
+    await record.update(add);
+    await other.update(add);
+    for (const isRead of [true, false]) {
+      const controller = new AbortController();
+      if (isRead) proxy.set({ down: "hold" });
+      const update = record.update(
+        (value) => {
+          proxy.set({ down: "hold" });
+          return add(value);
+        },
+        { signal: controller.signal },
+      );
+      update.catch(() => {});
+      if (!isRead) await until("it is written", async () => (await other.get())?.value === 3);
+      controller.abort(new Error("enough"));
+      await expect(update).rejects.toThrow("enough");
+      proxy.heal();
+    }
+    expect((await record.update(add)).value).toBe(4);
+  } finally {
+    await proxy.close();
+  }
+});
+
 test("wrong arguments are refused", async () => {
   const record = open().record<number>("it");
   for (const options of [{ retries: -1 }, { retries: 0.5 }, { signal: 5 }, { fence: 5 }, { keep: 5 }])

@@ -157,7 +157,7 @@ describe("taking a lock by force", () => {
       holder: null,
     });
     const lease = await redlock.mutex("name").acquire();
-    const result = await redlock.inspection.forceRelease("name", lease.fence + 1n);
+    const result = await redlock.inspection.forceRelease("name", lease.fence - 1n);
     expect(result).toMatchObject({ outcome: "changed", holder: { id: lease.id } });
     lease.check();
     expect((await redlock.inspection.look("name")).holder).toMatchObject({ id: lease.id });

@@ -71,13 +71,16 @@ describe("emitOne", () => {
     await until(async () => (await handed(name)).length === 0);
   });
 
-  test("a wait that is aborted gets what was handed to it just then", async () => {
+  test("a wait that is aborted ends at once, and passes on what was handed to it just then", async () => {
     const hf = open();
     const controller = new AbortController();
     const { wait } = await started([name], () => hf.signal(name).wait({ signal: controller.signal }));
     await handBehindTheBack(name, "lost-message", "j1");
+    const next = open().signal(name).wait();
+    await until(async () => (await redis.hlen(`holdfast:{${name}}:signal`)) === 2);
     controller.abort();
-    expect(await wait).toEqual({ name, data: 1 });
+    await expect(wait).rejects.toThrow("aborted");
+    expect(await next).toEqual({ name, data: 1 });
   });
 
   test("close() gives what was handed over just then", async () => {

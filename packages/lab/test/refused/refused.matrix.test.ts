@@ -14,6 +14,7 @@ const SEEDS = 30;
 const wideSeeds: Readonly<Record<string, readonly number[]>> = {
   queue: [2, 9, 22, 30],
   lanes: [2, 27, 30],
+  permits: [25, 29, 38],
   redlock: [],
 };
 /** States of each script that lead it through the same commands. */

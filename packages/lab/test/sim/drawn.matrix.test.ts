@@ -11,6 +11,7 @@ const LONG_MS = 300_000;
 const elsewhere: readonly RegExp[] = [
   // What an operator, a log or the library itself reads.
   /\.(toJSON|inspector|doctor|script|inspection|running)$/,
+  /^(Inspector|RedisInspection)\.(?!forceRelease(Permits|RwLock)$)/,
   // What one server has and several have not: they throw.
   /^Redlock\.(adopt|semaphore|rwLock|limit|guard|record|once|election|queue|lanes|signal|event|latch|barrier)$/,
   // The iterators of streams end by their signal here.

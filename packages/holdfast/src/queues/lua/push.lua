@@ -30,6 +30,7 @@ Cost     O(n log m) with n the messages, and m the deliveries of all processes. 
 ]]
 --- @include "_about.lua"
 --- @include "../../redis/lua/_message.lua"
+--- @include "../../redis/lua/_listens.lua"
 --- @include "../../redis/lua/_rights.lua"
 --- @include "_lease.lua"
 --- @include "_gift.lua"
@@ -65,7 +66,8 @@ if is_plain and (not idle[1] or q.paused) then
   return answer
 end
 local heard_us = is_plain and #ARGV == first_message and not q.slow and redis.call('ZSCORE', heard_key(q), idle[1])
-if heard_us and tonumber(heard_us) + LATELY_US >= q.us then
+local inbox = idle[1] and q.inboxes .. idle[1]
+if heard_us and tonumber(heard_us) + LATELY_US >= q.us and (not q.is_sure or listens(inbox)) then
   --- @rights q.about
   local number, token, body = digits(next_number(q)), digits(next_number(q)), ARGV[first_message]
   local process = idle[1]
@@ -76,15 +78,15 @@ if heard_us and tonumber(heard_us) + LATELY_US >= q.us then
     redis.call('HDEL', q.off, handle)
     checked(q.away, parked)
   end
-  local heard, is_refused = send(q.inboxes .. process, '', 'queue ' .. q.name .. gift(handle, body))
-  if heard > 0 or not (q.is_sure or is_refused) then
+  local _, is_refused = send(inbox, '', 'queue ' .. q.name .. gift(handle, body))
+  if not is_refused then
     if idle[2] == '-1' then redis.call('ZREM', q.idle, process)
     else redis.call('ZADD', q.idle, tonumber(idle[2]) + 1, process) end
     answer = number .. '/1/0/0/'
     close(q, seq, answer)
     return answer
   end
-  -- The process is gone, or cannot be told: the long way below finds another, as if nothing had been done here.
+  -- This user may not tell it, and so it has not heard: the long way below goes on as if nothing had been done here.
   redis.call('HDEL', q.off, handle)
   redis.call('ZREM', q.away, handle)
 end

@@ -70,6 +70,7 @@ export function beginLife(surroundings: Surroundings, plan: ProcessPlan): void {
   process.run(async () => {
     const clients = open(surroundings, process, plan);
     const library = begin(surroundings, process, { plan, clients });
+    if (scene.isWide && scene.world.nowMs === 0) scene.loading.push(library.inspector());
     const parts = { scene, process, plan, library };
     const callers = Array.from(
       { length: plan.callers },

@@ -106,6 +106,8 @@ async function run<Drawn extends Plan>(
   const ends = new Set<() => void>();
   const nemesis = scene.history.recorder("nemesis", () => world.nowMs);
   for (const fault of plan.faults) setFault(scene, fault, { ends, coverage, nemesis });
+  await world.run(0);
+  await Promise.all(scene.loading);
   await world.run(plan.chaosMs);
   world.at(world.nowMs, () => heal(scene, ends));
   if (plan.calmMs > 0 && plan.faults.length > 0) {

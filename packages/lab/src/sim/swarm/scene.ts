@@ -57,6 +57,8 @@ export class Scene<Drawn extends Plan = Plan> {
   calmFromMs = Number.POSITIVE_INFINITY;
   /** A fault that waits to be met has been. Set by the run. */
   struck: (fault: Fault) => void = () => {};
+  /** Modules that are read before time begins: no disk stands in the world. */
+  readonly loading: Promise<unknown>[] = [];
   /** Begins a life of a process. Set by the run. */
   spawn: (plan: ProcessPlan) => void = () => {};
   /** Keys of which the eviction fault deletes one group. Set by the run; a group of data counts as a loss of data. */

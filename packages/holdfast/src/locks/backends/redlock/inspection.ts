@@ -74,9 +74,9 @@ export class RedlockInspection implements LockInspection {
     const { holder, lastFence } = mergeStates(name, states, this.#quorum);
     const unchanged = { holder, told: false, next: null, lastFence };
     if (!holder) return { ...unchanged, outcome: "free" };
-    // The token is known exactly where the node that gave it can be read.
-    const isClose = states.includes(null) && fence > holder.fence && fence <= lastFence;
-    if (fence !== 0n && fence !== holder.fence && !isClose) return { ...unchanged, outcome: "changed" };
+    // It has reserved every token up to the last one. Where the node that gave its first one cannot be read, that may be any of them.
+    const isItsOwn = fence === 0n || (fence >= holder.fence && fence <= lastFence);
+    if (!isItsOwn) return { ...unchanged, outcome: "changed" };
     const { values, failures } = await this.#ask(async (node, place) => {
       const seat = states[place]?.holder;
       if (!seat || claimIdOf(seat.id) !== holder.id) return null;

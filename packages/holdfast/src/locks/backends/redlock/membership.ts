@@ -4,7 +4,8 @@
  * A server that restarts may come back without its data, or with old data. It must not vote until every lease of before has
  * expired. So an answer counts only when it comes from a run of the server that is known, and that started a quarantine
  * earlier. The run is known by INFO, which is sent together with the first request, and again after every break of the connection.
- * A client that reports no breaks gets INFO behind every request. A proxy may hide a restart: INFO is repeated while the node is in use.
+ * A client that reports no breaks gets INFO behind every request. A proxy may hide a restart, and a server may have copied another one
+ * without a break: INFO is repeated while the node is in use.
  *
  * The uptime is counted by the wall clock of the server. A clock that is stepped forward after the start shortens the quarantine by
  * the step, and one that is stepped back lengthens it, to at most one quarantine after this process has asked first.
@@ -16,7 +17,7 @@ import { batchesSent } from "../../../time/batcher.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Incarnations } from "./incarnations.js";
-import { readServerFacts, type ServerFacts } from "./server-facts.js";
+import { readServerFacts, type ServerFacts, wasReplaced } from "./server-facts.js";
 
 /** When a request was sent to a node, and the facts about the node that were known then. */
 export interface NodeMark {
@@ -240,13 +241,13 @@ export class Membership {
     const isOther = before !== null && before.facts.incarnation !== facts.incarnation;
     if (isOther) incarnations.drop(before.facts.incarnation, this);
     const owner = incarnations.claim(facts.incarnation, this);
-    const wasReplica = before?.facts.isReplica === true && !facts.isReplica;
+    const isReplaced = before !== null && !isOther && wasReplaced(before.facts, facts);
     const { clockMs } = facts;
     const known = {
       facts,
       disruptions,
       atMs: now.monoMs,
-      ...this.#timesOf(facts, now.monoMs, wasReplica),
+      ...this.#timesOf(facts, now.monoMs, isReplaced),
       refusal: refusalOf(facts, owner === this ? null : owner.name),
       clockAheadMs: clockMs === null ? null : Math.round(clockMs - (sentAt.wallMs + now.wallMs) / 2),
     };
@@ -254,16 +255,16 @@ export class Membership {
     this.#failure = null;
     if (before && (isOther || before.disruptions !== disruptions))
       for (const listener of this.#onBroken) listener();
-    if (isOther || wasReplica) for (const listener of this.#onForgot) listener();
+    if (isOther || isReplaced) for (const listener of this.#onForgot) listener();
     this.#tell(now.monoMs);
     return known;
   }
 
-  /** @param wasReplica whether it took over the data of another server, and is a primary again */
+  /** @param isReplaced whether it took over the data of another server, and is a primary again */
   #timesOf(
     { incarnation, uptimeSeconds }: ServerFacts,
     nowMs: number,
-    wasReplica: boolean,
+    isReplaced: boolean,
   ): Pick<KnownServer, "dataSinceMs" | "isReplacement" | "votesFromMs"> {
     const { quarantineMs } = this.#parts;
     const before = this.#known;
@@ -271,7 +272,7 @@ export class Membership {
     const startedByMs = nowMs - Math.max(uptimeSeconds * 1_000 - UPTIME_STEP_MS, 0);
     const isSame = before?.facts.incarnation === incarnation;
     // A server that ran already while another one was this node has data of its own, such as a replica that was promoted.
-    const isNew = wasReplica || (before !== null && !isSame && startedByMs < before.atMs);
+    const isNew = isReplaced || (before !== null && !isSame && startedByMs < before.atMs);
     const isReplacement = isNew || (isSame && before.isReplacement);
     let dataSinceMs = isNew ? nowMs : startedByMs;
     if (isSame && !isNew) {

@@ -5,7 +5,7 @@
  * Only seats that were granted before the calls are counted, and only by runs of the servers that vote.
  */
 import { IndeterminateError } from "../../../errors.js";
-import type { RenewOutcome } from "../../../lease/keeper.js";
+import { isLoss, type RenewOutcome } from "../../../lease/keeper.js";
 import type { Holder } from "../../backend.js";
 import type { RedlockNode } from "./node.js";
 import type { Returning, ReturningSeat, Returns } from "./returns.js";
@@ -119,8 +119,7 @@ export class Renewals {
       const outcome = outcomes[at] ?? "unknown";
       // While the call was under way, the seat was lost with the run of the server that had granted it.
       const isGone = seat.sub !== sub || seat.state !== "granted";
-      if (!isGone && (outcome === "lost" || outcome === "forgotten"))
-        seat.dropped(outcome === "forgotten" ? outcome : "taken");
+      if (!isGone && isLoss(outcome)) seat.dropped(outcome === "forgotten" ? outcome : "taken");
       tell(place, isGone ? "forgotten" : outcome);
     }
   }
@@ -139,7 +138,7 @@ export class Renewals {
 function count(tally: Tally, outcome: RenewOutcome): void {
   tally.awaited -= 1;
   if (outcome === "renewed") tally.renewed += 1;
-  if (outcome === "lost" || outcome === "forgotten") {
+  if (isLoss(outcome)) {
     tally.open -= 1;
     tally[outcome] += 1;
   }

@@ -47,7 +47,7 @@ export const family: Workload = {
     {
       rule: "C3",
       what: "a wait for several that fails keeps what it has",
-      seed: 6,
+      seed: 2,
       change: {
         file: "locks/multi-lock.ts",
         from: "} catch (error) {\n      await releaseAll(leases);",
@@ -86,13 +86,13 @@ export const family: Workload = {
     },
     {
       rule: "C8",
-      what: "an attempt at several gets nothing",
-      seed: 8,
+      what: "an attempt for a name that the store was not asked for gets nothing",
+      seed: 2,
       isWide: true,
       change: {
-        file: "locks/multi-lock.ts",
-        from: "if (taken === -1) await joint.send();",
-        to: "if (taken === -2) await joint.send();",
+        file: "locks/local-line.ts",
+        from: "this.#busy === NOT_ASKED ? await",
+        to: "false ? await",
       },
     },
   ],

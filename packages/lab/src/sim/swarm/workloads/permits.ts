@@ -20,6 +20,7 @@ export const permits: Workload = {
     M4: "nobody starves: a claim in line is served before those that come later, and serves no more local turns than it may",
     M5: "what nobody wants any more is free",
     M6: "while a process believes that it holds permits, the node holds them for it",
+    M7: "whoever names a holder by a token of its lease takes its permits away, and nobody else's",
   },
   canaries: [
     {
@@ -80,8 +81,8 @@ export const permits: Workload = {
       seed: 43,
       change: {
         file: `${scripts}/_permits.lua`,
-        from: "(request.tokens or 1) - 1",
-        to: "0",
+        from: "request.tokens or 1, request.owner",
+        to: "1, request.owner",
       },
     },
     {
@@ -98,6 +99,17 @@ export const permits: Workload = {
         file: `${scripts}/renew.lua`,
         from: "text(ms + tonumber(ttl_ms)) .. rest",
         to: "end_ms .. rest",
+      },
+    },
+    {
+      rule: "M7",
+      what: "a holder is known by its first token alone",
+      seed: 154,
+      isWide: true,
+      change: {
+        file: `${scripts}/revoke.lua`,
+        from: "(tonumber(owner.tokens) or 1) - 1",
+        to: "0",
       },
     },
   ],
@@ -118,6 +130,7 @@ function begin(scene: Scene): Work {
     mostPermits,
     localTurns: dice.pick([1, 3, 16]),
     maxHoldMs: scene.isWide && scene.world.dice("longest hold").chance(0.15) ? 400 : null,
+    revokes: scene.isWide && scene.world.dice("revoke").chance(0.3),
   };
   const line = new LineWatch(scene, run.localTurns);
   return {

@@ -99,8 +99,8 @@ export const record: Workload = {
       isWide: true,
       change: {
         file: "records/updates.ts",
-        from: "known ?? (await this.#store.read(target))",
-        to: "known ?? (await ((this as any).read ??= this.#store.read(target)))",
+        from: "orAborted(this.#store.read(target), signal)",
+        to: "((this as any).read ??= this.#store.read(target))",
       },
     },
     {

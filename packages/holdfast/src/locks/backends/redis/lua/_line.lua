@@ -11,6 +11,7 @@ A clock set back must neither keep the dead alive nor hold a lease longer than i
 where they are met. Whoever writes into line, waiters or banned has raised the flag of the lock before.
 ]]
 --- @include "../../../../redis/lua/_message.lua"
+--- @include "../../../../redis/lua/_listens.lua"
 --- @include "_waiters.lua"
 -- Nobody may take the lock any more without a look at the line.
 local function raise_flag(keys, state, now)
@@ -29,29 +30,27 @@ local function flag_now(keys)
   return redis.call('EXISTS', keys.waiters, keys.banned) > 0 and '+' or ' '
 end
 
--- Tells the process of a waiter that the lock is its own. False: nobody listens there.
+-- The process of a waiter that does not listen is gone.
+local function is_there(keys, waiter)
+  return keys.elsewhere or listens(waiter.inbox)
+end
+
+-- Tells the process of a waiter that the lock is its own. False: this user may not, and so nobody has heard it.
 local function tell(keys, waiter, token)
   local message = 'grant ' .. waiter.id .. ' ' .. token .. ' ' .. waiter.heartbeat
-  message = message .. ' ' .. waiter.ttl_ms .. ' ' .. keys.lock
-  return send(waiter.inbox, '', message) > 0 or keys.elsewhere
+  local _, is_refused = send(waiter.inbox, '', message .. ' ' .. waiter.ttl_ms .. ' ' .. keys.lock)
+  return not is_refused
 end
 
 -- Gives the free lock to the first waiter in line. Returns its id and token, or nil: nobody is there.
--- Written first, told second: a server that refuses the write (OOM, READONLY) has then told nobody. Where
--- nobody listens the process is gone, and the next one is tried, with a higher token; unless it may listen elsewhere.
+-- Written first, told second: a server that refuses the write (OOM, READONLY) has then told nobody.
 local function hand_over(keys, state, now, self_id)
-  local written = false
-  local token
-  local waiter = first_waiter(keys, now, self_id, function(candidate)
-    token = hold(keys.lock, state, '+', now, candidate)
-    written = true
-    return tell(keys, candidate, token)
-  end)
-  if not waiter then
-    if written then free(keys.lock, state, '+', now) end
-    return nil
+  while true do
+    local waiter = first_waiter(keys, now, self_id, is_there)
+    if not waiter then return nil end
+    local token = hold(keys.lock, state, '+', now, waiter)
+    drop_waiter(keys, waiter.id)
+    if waiter.id == self_id or tell(keys, waiter, token) then return waiter.id, token end
+    free(keys.lock, state, '+', now)
   end
-  if waiter.id == self_id then token = hold(keys.lock, state, '+', now, waiter) end
-  drop_waiter(keys, waiter.id)
-  return waiter.id, token
 end

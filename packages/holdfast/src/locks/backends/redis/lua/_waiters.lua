@@ -60,13 +60,13 @@ local function lives(keys, now, waiter)
   return silent_ms < waiter.ttl_ms
 end
 
--- The first waiter in line that lives and that `reach` can tell. The dead and the deaf leave the line.
-local function first_waiter(keys, now, self_id, reach)
+-- The first waiter in line that lives and `is_there`. The others before it leave the line.
+local function first_waiter(keys, now, self_id, is_there)
   while true do
     local id = redis.call('ZRANGE', keys.line, 0, 0)[1]
     if not id then return nil end
     local waiter = read_waiter(keys, id)
-    if waiter and (id == self_id or (lives(keys, now, waiter) and reach(waiter))) then
+    if waiter and (id == self_id or (lives(keys, now, waiter) and is_there(keys, waiter))) then
       return waiter
     end
     drop_waiter(keys, id)

@@ -48,6 +48,8 @@ if state.id ~= from or last < state.token or last > state.top then return {2} en
 
 --- @include "../../../../redis/lua/_rights.lua"
 --- @rights lock
+-- The first write takes no memory: a server that is full refuses no script after that.
+redis.call('HDEL', waiters, '')
 -- A late copy of the request that held must not take the lock after its adopter.
 raise_flag(keys, state, now)
 ban(keys, now, from, state.ttl_ms)

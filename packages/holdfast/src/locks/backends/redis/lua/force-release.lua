@@ -7,7 +7,7 @@ KEYS[1]  lock     string   see _state.lua
 KEYS[2]  line     zset     see _line.lua
 KEYS[3]  waiters  hash
 KEYS[4]  banned   zset
-ARGV[1]  fence    integer  only from the holder of this token; 0 from whoever holds
+ARGV[1]  fence    integer  only from the holder that has this token, or has reserved it for a turn; 0 from whoever holds
 ARGV[2]  inboxes  string   what the channel of an inbox begins with; the owner record has the rest
 ARGV[3]  elsewhere  0 or 1  see _line.lua
 
@@ -31,7 +31,8 @@ local keys = { lock = lock, line = line, waiters = waiters, banned = banned, els
 local now = read_clock()
 local state = read_lock(lock)
 local held, expiry_ms = state.held or '', redis.call('PTTL', lock)
-if state.left_ms == 0 or (fence ~= '0' and state.token ~= digits(lock, fence)) then return {0, now, held, expiry_ms} end
+local wanted = fence ~= '0' and digits(lock, fence) or state.token
+if state.left_ms == 0 or wanted < state.token or wanted > state.top then return {0, now, held, expiry_ms} end
 check_line(keys, state.id)
 redis.call('ZCARD', banned)
 --- @include "../../../../redis/lua/_rights.lua"

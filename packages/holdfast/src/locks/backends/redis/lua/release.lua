@@ -12,7 +12,7 @@ ARGV[3]  elsewhere  0 or 1  see _line.lua
 
 Returns  {1}       the lease ended; the lock is free
          {2, id}   the lease ended; the lock now belongs to that waiter, who has been told
-         {3}       was in line, and left it; where the lock is free the next one is woken
+         {3}       was in line, and left it; the next one has been served where the lock is free, or told that it is the first
          {0}       neither: the lease ended before, or another holds the lock
 Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was written
 
@@ -33,6 +33,7 @@ end
 
 --- @include "../../../../redis/lua/_clock.lua"
 --- @include "../../../../redis/lua/_message.lua"
+--- @include "../../../../redis/lua/_listens.lua"
 --- @include "../../../../redis/lua/_rights.lua"
 local now = read_clock()
 if mine == '+' .. id .. ' ' then
@@ -49,18 +50,21 @@ if mine == '+' .. id .. ' ' then
       string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
     local silent_ms = math.floor(tonumber(now) / 1000) - (tonumber(seen_ms) or math.huge)
     local lives = silent_ms >= 0 and silent_ms < tonumber(ttl_ms)
-    if lives and min_fence == '0' and string.sub(held, 1, 16) < now then
+    if lives and min_fence == '0' and string.sub(held, 1, 16) < now and (elsewhere or listens(inbox)) then
       local top = turns == '1' and now or string.format('%016.0f', tonumber(now) + tonumber(turns) - 1)
       local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
       need(line, 'HDEL', 'ZREM')
-      redis.call('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
-      local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
-      if send(inbox, '', grant) > 0 or elsewhere then
-        redis.call('ZREM', line, next_id)
-        redis.call('HDEL', waiters, next_id)
-        return {2, next_id}
+      local written = redis.pcall('SET', lock, top .. '+' .. lease, 'PX', string.format('%.0f', 86400000 + tonumber(ttl_ms)))
+      if not written.err then
+        local grant = 'grant ' .. next_id .. ' ' .. now .. ' ' .. heartbeat .. ' ' .. ttl_ms .. ' ' .. lock
+        local _, is_refused = send(inbox, '', grant)
+        if not is_refused then
+          redis.call('ZREM', line, next_id)
+          redis.call('HDEL', waiters, next_id)
+          return {2, next_id}
+        end
+        redis.call('SET', lock, held, 'PX', string.format('%.0f', keep_ms + left_ms))
       end
-      redis.call('SET', lock, held, 'PX', string.format('%.0f', keep_ms + left_ms))
     end
   end
 end
@@ -77,6 +81,8 @@ local state = read_lock(lock, held)
 if ban_ms > 0 then
   check_line(keys, id)
   redis.call('ZCARD', banned)
+  -- The first write takes no memory: a server that is full refuses no script after that.
+  redis.call('HDEL', waiters, '')
   raise_flag(keys, state, now)
   ban(keys, now, id, ban_ms)
 end
@@ -92,12 +98,15 @@ if state.id == id then
 end
 
 check_line(keys, id)
+local rank = redis.call('ZRANK', line, id)
 local left = redis.call('ZREM', line, id)
 left = redis.call('HDEL', waiters, id) + left
--- A lock that lost its state is free although others wait for it. The first of them hears of that from whoever leaves.
-if left > 0 and not state.id then
-  first_waiter(keys, now, id, function(waiter)
-    return send(waiter.inbox, '', 'wake ' .. waiter.id) > 0 or elsewhere
-  end)
+if left == 0 then return {0} end
+if state.left_ms == 0 then
+  hand_over(keys, state, now)
+elseif rank == 0 then
+  -- The first in line asks as soon as the lease can be over.
+  local next_waiter = first_waiter(keys, now, id, is_there)
+  if next_waiter then send(next_waiter.inbox, '', 'wake ' .. next_waiter.id) end
 end
-return {left > 0 and 3 or 0}
+return {3}

@@ -37,7 +37,7 @@ if state.left_ms == 0 or state.id ~= id then return {2} end
 local waiter = redis.call('ZSCORE', line, to) and read_waiter(keys, to)
 --- @include "../../../../redis/lua/_rights.lua"
 --- @rights lock
-if not waiter or not lives(keys, now, waiter) then return {0} end
+if not waiter or not lives(keys, now, waiter) or not is_there(keys, waiter) then return {0} end
 if state.astray then renew(lock, state) end
 local held, expiry_ms = state.held, redis.call('PTTL', lock)
 -- Written first, told second, as in a hand-over.

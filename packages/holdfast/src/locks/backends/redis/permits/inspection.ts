@@ -2,7 +2,7 @@
 import type { ServerError } from "../../../../errors.js";
 import type { RedisContext } from "../../../../redis/context.js";
 import { readRow, readState } from "../../../../redis/foreign.js";
-import { inboxChannel, permitKeys } from "../../../../redis/keys.js";
+import { permitKeys } from "../../../../redis/keys.js";
 import type { Reply } from "../../../../redis/port.js";
 import { replyRow } from "../../../../redis/reply.js";
 import { lookAtNames } from "../../../../redis/scan.js";
@@ -15,18 +15,13 @@ import type {
 import { parseWaiter, toWaiter } from "../lock-state.js";
 import { script as lookScript } from "./lua/look.lua.js";
 import type { PermitNoun, PermitScripts } from "./permit-scripts.js";
-import { HEAD, parseHead, parseLease, toHolder } from "./permit-state.js";
+import { HEAD, parseHead, toHolder } from "./permit-state.js";
 
 /** Maximum number of holders and of waiters that are listed, for a single name and for each name of a list. */
 const MOST = 1_000;
 const MOST_IN_LIST = 100;
 
 type InspectionContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs">;
-
-interface Row {
-  readonly leases: ReadonlyMap<string, string>;
-  readonly state: PermitState;
-}
 
 export class RedisPermitInspection implements PermitInspection {
   readonly #noun: PermitNoun;
@@ -40,39 +35,22 @@ export class RedisPermitInspection implements PermitInspection {
   }
 
   async look(name: string, most = MOST): Promise<PermitState> {
-    return (await this.#lookAtOne(name, most)).state;
+    return readState(await this.#look([name], most));
   }
 
   async *list(pattern: string): AsyncGenerator<PermitState, void, undefined> {
     const look = (names: readonly string[]) => this.#look(names, MOST_IN_LIST);
-    for await (const { state } of lookAtNames(this.#context, this.#noun, pattern, look))
+    for await (const state of lookAtNames(this.#context, this.#noun, pattern, look))
       if (state.holders.length > 0 || state.waiting > 0) yield state;
   }
 
   async revoke(name: string, fence: bigint): Promise<RevokeResult> {
-    const { leases, state } = await this.#lookAtOne(name, MOST);
-    const holder = state.holders.find((one) => one.fence === fence);
-    if (!holder) return { holder: null, told: false };
-    const owner = parseLease(leases.get(holder.id) ?? "")?.owner;
-    const told = owner === undefined ? "" : this.#inboxIn(owner);
-    const changed = await this.#scripts.change(name, { id: holder.id, told });
-    return changed.outcome === "absent" ? { holder: null, told: false } : { holder, told: changed.told };
+    const revoked = await this.#scripts.revoke(name, fence);
+    if (!revoked) return { holder: null, told: false };
+    return { holder: toHolder(revoked.id, revoked.lease, revoked.nowUs), told: revoked.told };
   }
 
-  #inboxIn(owner: string): string {
-    try {
-      const { inbox } = JSON.parse(owner) as { readonly inbox?: unknown };
-      return typeof inbox === "string" ? inboxChannel(this.#context.prefix, inbox) : "";
-    } catch {
-      return ""; // another program wrote it
-    }
-  }
-
-  async #lookAtOne(name: string, most: number): Promise<Row> {
-    return readState(await this.#look([name], most));
-  }
-
-  async #look(names: readonly string[], most: number): Promise<(Row | ServerError)[]> {
+  async #look(names: readonly string[], most: number): Promise<(PermitState | ServerError)[]> {
     const { port, prefix, callTimeoutMs } = this.#context;
     const keys = names.flatMap((name) => permitKeys(prefix, this.#noun, name));
     const reply = await port.script(lookScript, keys, [String(most)], callTimeoutMs);
@@ -81,7 +59,7 @@ export class RedisPermitInspection implements PermitInspection {
   }
 }
 
-function toRow(name: string, row: Reply[], nowUs: number): Row {
+function toRow(name: string, row: Reply[], nowUs: number): PermitState {
   const [fields, inLine, banned, entries] = replyRow(row, 4);
   const leases = new Map<string, string>();
   const words = Array.isArray(fields) ? fields.map(String) : [];
@@ -93,7 +71,7 @@ function toRow(name: string, row: Reply[], nowUs: number): Row {
   holders.sort((one, other) => (one.fence < other.fence ? -1 : 1));
   const read = (Array.isArray(entries) ? entries : []).map((entry) => waiterIn(String(entry), nowUs));
   const waiters = read.filter((waiter) => waiter !== null);
-  const state: PermitState = {
+  return {
     name,
     permits: head?.limit ?? null,
     holders,
@@ -102,7 +80,6 @@ function toRow(name: string, row: Reply[], nowUs: number): Row {
     lastFence: head?.top ?? 0n,
     banned: Number(banned),
   };
-  return { leases, state };
 }
 
 /** An entry is the waiter's id, a blank, and its value in the hash. Null: the waiter is dead. */

@@ -4,7 +4,7 @@
  */
 import type { UnavailableError } from "../../../../errors.js";
 import type { RenewOutcome } from "../../../../lease/keeper.js";
-import { permitKeys } from "../../../../redis/keys.js";
+import { inboxChannel, permitKeys } from "../../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../../redis/port.js";
 import { replyRow } from "../../../../redis/reply.js";
 import { goesApart } from "../../../../redis/slots.js";
@@ -28,6 +28,7 @@ import { script as adoptScript } from "./lua/adopt.lua.js";
 import { script as askScript } from "./lua/ask.lua.js";
 import { script as changeScript } from "./lua/change.lua.js";
 import { script as renewScript } from "./lua/renew.lua.js";
+import { script as revokeScript } from "./lua/revoke.lua.js";
 import { toOwner } from "./permit-state.js";
 
 export type PermitNoun = "semaphore" | "rwlock";
@@ -39,12 +40,13 @@ interface Change {
   readonly banMs?: number;
   /** "-": what claims say; "": as it was. */
   readonly limit?: string;
-  /** Channel that hears that the lease was taken away. */
-  readonly told?: string;
 }
 
-interface Changed {
-  readonly outcome: ReleaseOutcome;
+/** A lease that was taken away, as its value tells. */
+interface Revoked {
+  readonly nowUs: number;
+  readonly id: string;
+  readonly lease: string;
   readonly told: boolean;
 }
 
@@ -226,7 +228,7 @@ export class PermitScripts implements ClaimScripts {
     const changes = ends.map((end) => ({ id: end.sent.claim.id, banMs: this.banMs(end.sent) }));
     try {
       const changed = await this.#change(sent.claim.name, changes, timeoutMs);
-      for (const [place, end] of ends.entries()) end.resolve(changed[place]?.outcome ?? "absent");
+      for (const [place, end] of ends.entries()) end.resolve(changed[place] ?? "absent");
     } catch (error) {
       for (const end of ends) end.reject(error);
     }
@@ -238,20 +240,26 @@ export class PermitScripts implements ClaimScripts {
   }
 
   /** Changes a lease, a wait or the number of permits. */
-  async change(name: string, change: Change, timeoutMs = this.callTimeoutMs): Promise<Changed> {
-    const [changed] = await this.#change(name, [change], timeoutMs);
-    return changed as Changed;
+  async change(name: string, change: Change): Promise<ReleaseOutcome> {
+    const [outcome] = await this.#change(name, [change], this.callTimeoutMs);
+    return outcome as ReleaseOutcome;
   }
 
-  async #change(name: string, changes: readonly Change[], timeoutMs: number): Promise<Changed[]> {
+  /** Takes its permits from the holder with this fence. Null: there is none. */
+  async revoke(name: string, fence: bigint): Promise<Revoked | null> {
+    const args = [listensElsewhere(this.#port), String(fence), inboxChannel(this.#context.prefix, "")];
+    const reply = await this.#port.script(revokeScript, this.#keys(name), args, this.callTimeoutMs);
+    const [done, nowUs, id, lease, told] = replyRow(reply);
+    if (Number(done) !== 1) return null;
+    return { nowUs: Number(nowUs), id: String(id), lease: String(lease), told: Number(told) > 0 };
+  }
+
+  async #change(name: string, changes: readonly Change[], timeoutMs: number): Promise<ReleaseOutcome[]> {
     const args = [listensElsewhere(this.#port)];
-    for (const { id = "", keep = 0, banMs = 0, limit = "", told = "" } of changes)
-      args.push(id, String(keep), String(banMs), limit, told);
+    for (const { id = "", keep = 0, banMs = 0, limit = "" } of changes)
+      args.push(id, String(keep), String(banMs), limit);
     const reply = await this.#port.script(changeScript, this.#keys(name), args, timeoutMs);
-    return replyRow(reply, changes.length).map((each) => {
-      const [status, heard] = replyRow(each);
-      return { outcome: CHANGES[Number(status)] ?? "absent", told: Number(heard ?? 0) > 0 };
-    });
+    return replyRow(reply, changes.length).map((each) => CHANGES[Number(replyRow(each)[0])] ?? "absent");
   }
 }
 

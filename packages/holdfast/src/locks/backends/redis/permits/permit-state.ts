@@ -32,7 +32,7 @@ export function parseHead(value: string): PermitHead | null {
 }
 
 /** Null: holdfast did not write this. */
-export function parseLease(value: string): PermitLease | null {
+function parseLease(value: string): PermitLease | null {
   const match = LEASE_TEXT.exec(value);
   if (!match) return null;
   const [, end, weight, token = "0", since, ttl, owner = ""] = match;

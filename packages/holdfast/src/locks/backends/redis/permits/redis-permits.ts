@@ -55,6 +55,7 @@ export class RedisPermits implements PermitBackend {
     context.port.onClosed?.((error) => this.#parts.waits.refuse(error));
     inbox.handle(noun, ([word, first = "", ...words]) => {
       if (word === "revoked") this.#parts.live.find(first)?.revoke();
+      if (word === "wake") this.#parts.waits.wake(first);
       if (word !== "grant") return;
       const key = GRANT_WORDS * Number(first);
       for (let place = 0; place < Math.min(key, words.length); place += GRANT_WORDS) {
@@ -75,8 +76,7 @@ export class RedisPermits implements PermitBackend {
   }
 
   async reduce({ name, id }: Holder, keep: number): Promise<boolean> {
-    const { outcome } = await this.#scripts.change(name, { id, keep });
-    return outcome !== "absent";
+    return (await this.#scripts.change(name, { id, keep })) !== "absent";
   }
 
   async resize(name: string, permits: number | null): Promise<void> {

@@ -77,6 +77,13 @@ export class Ledger {
     return wait;
   }
 
+  /** Whether somebody has waited for the name since then. */
+  wasWanted(name: string, sinceMs: number): boolean {
+    return this.#waits.some(
+      ({ parts, toMs }) => parts.some((part) => part.name === name) && (toMs === null || toMs >= sinceMs),
+    );
+  }
+
   /** Waits that can never be served, whatever the order in line: their ids. Those of several locks at once count as going on. */
   get stuck(): readonly number[] {
     const held = this.#holdings.filter(isActing);

@@ -85,10 +85,11 @@ export class Several {
   async bothAtOnce(names: readonly [string, string]): Promise<void> {
     const { scene, ledger } = this.#run;
     const { hf, plan, name } = this.#caller;
-    const isFree = (): boolean => names.every((each) => !isHeld(scene.node, each));
+    const sinceMs = scene.world.nowMs;
+    const [one, other] = names.map((each) => hf.mutex(each, { ttl: plan.ttlMs })) as [Single, Single];
+    const isFree = (): boolean => !isHeld(scene.node, one.name) && !ledger.wasWanted(one.name, sinceMs);
     if (!isFree()) return;
     const before = ledger.count;
-    const [one, other] = names.map((each) => hf.mutex(each, { ttl: plan.ttlMs })) as [Single, Single];
     const more = { withinMs: 2 * plan.callTimeoutMs };
     const all = () => hf.multiLock([one, other]).tryAcquire();
     const attempts = await Promise.all([

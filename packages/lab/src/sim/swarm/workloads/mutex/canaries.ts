@@ -79,7 +79,7 @@ export const mutexCanaries: readonly Canary[] = [
   {
     rule: "L5",
     what: "a renewal counts from its answer",
-    seed: 4,
+    seed: 5,
     change: { file: keeper, from: "hold.renewed(sentAt);", to: "hold.renewed(now);" },
   },
   {

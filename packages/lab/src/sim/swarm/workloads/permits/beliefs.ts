@@ -23,6 +23,8 @@ export class Beliefs {
   readonly #scene: Scene;
   readonly #most: (noun: PermitNoun) => number;
   readonly #live = new Set<Belief>();
+  /** Ids of the leases that somebody takes away, or has taken away. Their holders may not have heard of it. */
+  readonly #revoked = new Set<string>();
   #count = 0;
 
   /** @param most permits that there may be at most */
@@ -35,11 +37,22 @@ export class Beliefs {
     return this.#count;
   }
 
+  /** The leases that somebody has, but for those that are being taken away. */
+  get live(): readonly Belief[] {
+    return [...this.#live].filter((belief) => isActing(belief) && !this.#revoked.has(belief.lease.id));
+  }
+
+  /** Somebody takes the lease with this id away. */
+  revoke(id: string): void {
+    this.#revoked.add(id);
+  }
+
   begin(belief: Belief): void {
-    const { noun, caller, lease } = belief;
-    const others = [...this.#live].filter((other) => other.noun === noun && isActing(other));
+    const { noun } = belief;
+    const others = this.live.filter((other) => other.noun === noun);
     const out = others.reduce((sum, { permits }) => sum + permits, belief.permits);
-    if (lease.valid && caller.process.isAwake && out > this.#most(noun)) this.#tooMany(belief, others);
+    const isOwn = isActing(belief) && !this.#revoked.has(belief.lease.id);
+    if (isOwn && out > this.#most(noun)) this.#tooMany(belief, others);
     this.#live.add(belief);
     this.#count += 1;
   }
@@ -50,21 +63,27 @@ export class Beliefs {
 
   /** Whether its holder may act now, and if so, whether the node agrees. */
   look(belief: Belief): boolean {
-    const { noun, caller, lease } = belief;
+    const { caller, lease } = belief;
     if (!lease.valid) return false;
     const { process } = caller;
     const { node } = this.#scene;
     if (!process.isAwake || !node.isUp || node.valkey.clock.busyMs > 0) return true;
-    if (this.#scene.mayOverlap(planned(process.name))) return true;
-    const [value, time] = node.peekAll(["HGET", keyOf(noun, lease.name), lease.id], ["TIME"]);
-    const nowMs = Array.isArray(time) ? Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000) : 0;
-    const endMs = Number(/^\d+/.exec(String(value))?.[0] ?? 0);
-    if (endMs <= nowMs)
+    if (this.#revoked.has(lease.id) || this.#scene.mayOverlap(planned(process.name))) return true;
+    const { value, isHeld } = this.atNode(belief);
+    if (!isHeld)
       this.#scene.fail(
         "M6",
-        `${caller.name} believes that it holds "${lease.name}", and the node has ${String(value)}`,
+        `${caller.name} believes that it holds "${lease.name}", and the node has ${value}`,
       );
     return true;
+  }
+
+  /** What the node has of the lease, and whether it holds it. */
+  atNode({ noun, lease }: Belief): { value: string; isHeld: boolean } {
+    const { node } = this.#scene;
+    const [value, time] = node.peekAll(["HGET", keyOf(noun, lease.name), lease.id], ["TIME"]);
+    const nowMs = Array.isArray(time) ? Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000) : 0;
+    return { value: String(value), isHeld: Number(/^\d+/.exec(String(value))?.[0] ?? 0) > nowMs };
   }
 
   #tooMany({ noun, caller, lease, permits }: Belief, others: readonly Belief[]): void {

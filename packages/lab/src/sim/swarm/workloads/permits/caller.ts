@@ -1,5 +1,5 @@
 /** Caller: a program that takes permits of a semaphore, reads and writes under a read-write lock, and gives back. */
-import type { Lease } from "holdfast";
+import type { Inspector, Lease } from "holdfast";
 import type { Dice } from "../../../../chance/dice.js";
 import { type Caller, type Rounds, round, type Scene } from "../../workload.js";
 import { allPermits, type Belief, type Beliefs, type PermitNoun } from "./beliefs.js";
@@ -16,6 +16,8 @@ export interface Run {
   readonly localTurns: number;
   /** After which a lease ends; null: never. */
   readonly maxHoldMs: number | null;
+  /** Whether operators take leases away. */
+  readonly revokes: boolean;
 }
 
 const waitsMs = [5, 50, 300, 1_000, 4_000] as const;
@@ -61,6 +63,11 @@ export class PermitCaller implements Rounds {
         (count: number) => this.#resize(count),
         mostPermits === null ? 0 : 1,
         (dice) => [dice.whole(0, mostPermits ?? permits)],
+      ),
+      revoke: round(
+        () => this.#revoke(),
+        run.revokes ? 1 : 0,
+        () => [],
       ),
     };
   }
@@ -181,5 +188,41 @@ export class PermitCaller implements Rounds {
     await this.#caller.attempt("set", semaphore, () => handle.setPermits(permits), {
       details: { value: permits },
     });
+  }
+
+  /** M7: an operator takes away the permits of a holder, by the token of its lease, or by the one that the inspector shows. */
+  async #revoke(): Promise<void> {
+    const { beliefs, scene } = this.#run;
+    const { live } = beliefs;
+    if (live.length === 0 || scene.isEnding) return;
+    const belief = this.#dice.pick(live);
+    const { noun, lease } = belief;
+    const isSemaphore = noun === "semaphore";
+    const inspect = <Result>(f: string, ask: (inspector: Inspector) => Promise<Result>) =>
+      this.#caller.attempt(f, lease.name, async () => ask(await this.#caller.hf.inspector()));
+    const sinceMs = scene.world.nowMs;
+    let { fence } = lease;
+    if (this.#dice.chance(0.5)) {
+      const looked = await inspect("look", (inspector) =>
+        isSemaphore ? inspector.semaphore(lease.name) : inspector.rwLock(lease.name),
+      );
+      const holder = looked.type === "ok" && looked.value.holders.find(({ id }) => id === lease.id);
+      if (!holder) return;
+      fence = holder.fence;
+    }
+    beliefs.revoke(lease.id);
+    const revoked = await inspect("revoke", (inspector) =>
+      isSemaphore
+        ? inspector.forceReleasePermits(lease.name, fence)
+        : inspector.forceReleaseRwLock(lease.name, fence),
+    );
+    if (revoked.type !== "ok" || scene.wasLost(sinceMs)) return;
+    const { holder } = revoked.value;
+    if (holder ? holder.id !== lease.id : beliefs.atNode(belief).isHeld)
+      scene.fail(
+        "M7",
+        `the token ${fence} of ${lease.id} took the permits of ${holder?.id ?? "nobody"}`,
+        sinceMs,
+      );
   }
 }

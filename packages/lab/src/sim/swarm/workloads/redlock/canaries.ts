@@ -63,7 +63,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L5",
     what: "a lease counts from the last of its seats",
-    seed: 3,
+    seed: 2,
     change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
   },
   { ...lateExpiry, seed: 17 },
@@ -109,7 +109,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "K2",
     what: "a seat is kept without a majority",
-    seed: 42,
+    seed: 302,
     change: {
       file: `${room}/collecting.ts`,
       from: "seat.yieldAtMs = monoMs + ",

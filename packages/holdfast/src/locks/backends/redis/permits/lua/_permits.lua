@@ -20,6 +20,7 @@ or after the clock has moved past top. A lease that is over is found by a sweep 
 `used` cannot be, or when the clock was set back: it cuts every lease to its own ttl.
 ]]
 --- @include "../../../../../redis/lua/_message.lua"
+--- @include "../../../../../redis/lua/_listens.lua"
 local HEAD = '^(%d+) ([01]) (%d+) ([01]) (%-?%d+) (%d+) (%d+) (%S+)$'
 local LEASE = '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$'
 local NEVER = 9999999999999
@@ -101,23 +102,32 @@ local function fits(p, weight)
   return p.used + weight <= p.limit -- guard: never more than the limit
 end
 
--- A lease for this request, with a token larger than every one before, and those that it reserves after it.
+-- A lease for this request, with a token larger than every one before, and those that it reserves after it: the owner record tells how many.
 local function hold(p, request)
   local token = next_token(p.permits, p.top, p.now, request.min_fence)
-  local top = add(p.permits, token, (request.tokens or 1) - 1)
+  local tokens, owner = request.tokens or 1, request.owner
+  local top = add(p.permits, token, tokens - 1)
+  if tokens > 1 then owner = string.gsub(owner, '^{"', '{"tokens":' .. text(tokens) .. ',"', 1) end
   write_lease(p, request.id, {
     end_ms = p.ms + request.ttl_ms, weight = request.turns, token = token, since = p.now, ttl_ms = request.ttl_ms,
-    owner = request.owner,
+    owner = owner,
   })
   p.top, p.last, p.used = top, request.id, p.used + request.turns
   p.ttl_ms = math.max(p.ttl_ms, request.ttl_ms)
   return token
 end
 
--- Tells a process. False: nobody listens there. The verb is the last word of the key: semaphore or rwlock.
+-- Tells a process, as send() does. The verb is the last word of the key: semaphore or rwlock.
 local function tell(p, inbox, message)
-  local verb = string.match(p.permits, '[^:]+$')
-  return send(inbox, '', verb .. ' ' .. message) > 0 or p.elsewhere
+  return send(inbox, '', string.match(p.permits, '[^:]+$') .. ' ' .. message)
+end
+
+-- The process of a waiter that does not listen is gone.
+local function is_there(p, waiter)
+  p.there = p.there or {}
+  local inbox = waiter.inbox
+  if p.there[inbox] == nil then p.there[inbox] = p.elsewhere or listens(inbox) end
+  return p.there[inbox]
 end
 
 -- Gives permits to the line in its order, as far as they go. One that wants more than there are at all is passed over, and keeps its
@@ -136,6 +146,8 @@ local function give(p, self_id)
       place = place + 1
     elseif not fits(p, waiter.turns) then
       return served, true
+    elseif id ~= self_id and not is_there(p, waiter) then
+      drop_waiter(p, id)
     else
       waiter.token = hold(p, waiter)
       drop_waiter(p, id)
@@ -145,10 +157,10 @@ local function give(p, self_id)
   return served, false
 end
 
--- Written first, told second, as in _line.lua: one message for each process. Returns false where somebody does not listen: its permits
--- are free again.
+-- Written first, told second, as in _line.lua: one message for each process. Returns false where this user may not tell somebody, who has
+-- not heard it, and whose permits are free again.
 local function tell_grants(p, waiters)
-  local inboxes, by_inbox, all_heard = {}, {}, true
+  local inboxes, by_inbox, all_told = {}, {}, true
   for _, waiter in ipairs(waiters) do
     if not by_inbox[waiter.inbox] then
       by_inbox[waiter.inbox] = {}
@@ -161,17 +173,18 @@ local function tell_grants(p, waiters)
     for place, waiter in ipairs(own) do
       words[place] = table.concat({ waiter.id, waiter.token, waiter.heartbeat, text(waiter.ttl_ms) }, ' ')
     end
-    if tell(p, inbox, 'grant ' .. #own .. ' ' .. table.concat(words, ' ') .. ' ' .. p.permits) then
+    local _, is_refused = tell(p, inbox, 'grant ' .. #own .. ' ' .. table.concat(words, ' ') .. ' ' .. p.permits)
+    if not is_refused then
       p.granted = p.granted + #own
     else
-      all_heard = false
+      all_told = false
       for _, waiter in ipairs(own) do
         redis.call('HDEL', p.permits, waiter.id)
         p.used = p.used - waiter.turns
       end
     end
   end
-  return all_heard
+  return all_told
 end
 
 -- Serves the line, and tells those who are served. Returns the token of self_id, if it is one of them, and whether somebody is left
@@ -187,7 +200,7 @@ local function serve(p, self_id)
       if waiter.id == self_id then own = waiter.token else others[#others + 1] = waiter end
     end
     p.is_saved = tell_grants(p, others)
-    -- Where all have heard, nobody else is to be served.
+    -- Where all were told, nobody else is to be served.
     if p.is_saved then return own, is_blocked end
   end
 end

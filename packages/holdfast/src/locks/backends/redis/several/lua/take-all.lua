@@ -28,6 +28,7 @@ local function read_clock()
   return now
 end
 --- @include "../../../../../redis/lua/_message.lua"
+--- @include "../../../../../redis/lua/_listens.lua"
 --- @include "../../lua/_token.lua"
 --- @include "../../lua/_waiters.lua"
 local elsewhere, owner = ARGV[1] == '1', ARGV[2]
