@@ -1,6 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-let inspectorLoaded: Promise<typeof import("./inspect/inspector.js")> | undefined;
-
 /** Holdfast: the locks, limits, guards and records over one client. A process needs one, for as long as it runs. */
 import { checkOptions, refuseSurplus } from "./arguments.js";
 import type { DoctorReport } from "./doctor/report.js";
@@ -67,6 +65,9 @@ import {
   Synchronizers,
 } from "./synchronizers/synchronizers.js";
 import { Schedule } from "./time/schedule.js";
+
+/** Kept, so that whoever has loaded it once waits for no disk again. */
+let inspectorLoaded: Promise<typeof import("./inspect/inspector.js")> | undefined;
 
 export class Holdfast {
   readonly #client: RedisClientLike | string;

@@ -10,7 +10,7 @@ async function takeAway(fence: unknown): Promise<unknown[]> {
   return (await redis.eval(revoke.source, 4, ...keys, "0", String(fence), "")) as unknown[];
 }
 
-test("{1, now, id, lease, told}: the holder is told, every later token is larger, and the line is served", async () => {
+test("{1, now, id, lease, told}: the script tells the holder and serves the line, and every later token is larger", async () => {
   const [, token] = await take("a", {
     weight: 2,
     minFence: "5000000000000000",

@@ -96,7 +96,7 @@ export const partCases: readonly NounCase[] = [
     },
   },
   {
-    name: "whoever asks in the turn of a set that finds one part taken gets the others",
+    name: "an attempt gets a free name that a multiLock of the same turn wants, and does not get because another is taken",
     covers: [],
     needs: [],
     async run(lab) {

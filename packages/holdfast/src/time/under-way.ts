@@ -1,4 +1,4 @@
-/** UnderWay: work that has begun and not ended, for whoever has to wait for it. */
+/** UnderWay: the promises of work that has begun and not ended. Whoever closes waits for them. */
 export class UnderWay {
   readonly #work = new Set<Promise<void>>();
 

@@ -20,7 +20,7 @@ export const permits: Workload = {
     M4: "nobody starves: a claim in line is served before those that come later, and serves no more local turns than it may",
     M5: "what nobody wants any more is free",
     M6: "while a process believes that it holds permits, the node holds them for it",
-    M7: "whoever names a holder by a token of its lease takes its permits away, and nobody else's",
+    M7: "a forced release ends the lease that has the token, and no other",
   },
   canaries: [
     {

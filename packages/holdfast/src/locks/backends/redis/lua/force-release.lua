@@ -7,7 +7,7 @@ KEYS[1]  lock     string   see _state.lua
 KEYS[2]  line     zset     see _line.lua
 KEYS[3]  waiters  hash
 KEYS[4]  banned   zset
-ARGV[1]  fence    integer  only from the holder that has this token, or has reserved it for a turn; 0 from whoever holds
+ARGV[1]  fence    integer  a token of the lease that is to end: its first one, or one that is reserved for a turn; 0: any lease ends
 ARGV[2]  inboxes  string   what the channel of an inbox begins with; the owner record has the rest
 ARGV[3]  elsewhere  0 or 1  see _line.lua
 

@@ -39,7 +39,11 @@ export class Beliefs {
 
   /** The leases that somebody has, but for those that are being taken away. */
   get live(): readonly Belief[] {
-    return [...this.#live].filter((belief) => isActing(belief) && !this.#revoked.has(belief.lease.id));
+    return [...this.#live].filter((belief) => this.#counts(belief));
+  }
+
+  #counts(belief: Belief): boolean {
+    return isActing(belief) && !this.#revoked.has(belief.lease.id);
   }
 
   /** Somebody takes the lease with this id away. */
@@ -51,8 +55,7 @@ export class Beliefs {
     const { noun } = belief;
     const others = this.live.filter((other) => other.noun === noun);
     const out = others.reduce((sum, { permits }) => sum + permits, belief.permits);
-    const isOwn = isActing(belief) && !this.#revoked.has(belief.lease.id);
-    if (isOwn && out > this.#most(noun)) this.#tooMany(belief, others);
+    if (this.#counts(belief) && out > this.#most(noun)) this.#tooMany(belief, others);
     this.#live.add(belief);
     this.#count += 1;
   }

@@ -1,6 +1,6 @@
 --[[
-revoke: take its permits from one holder, and serve the line. The last token rises above all that the holder had reserved, so that what it
-still writes can be refused; and it is told, by a message to its inbox.
+revoke: take its permits from one holder, and serve the line. The last token rises above all that the holder had reserved, so that a
+fenced resource can refuse its later writes. A message to its inbox tells the holder.
 
 KEYS[1]  permits    hash     see _permits.lua
 KEYS[2]  line       zset     see _waiters.lua
