@@ -66,7 +66,7 @@ import {
 } from "./synchronizers/synchronizers.js";
 import { Schedule } from "./time/schedule.js";
 
-/** Kept, so that whoever has loaded it once waits for no disk again. */
+/** The module of the inspector. It is kept, so that only its first user waits for the disk. */
 let inspectorLoaded: Promise<typeof import("./inspect/inspector.js")> | undefined;
 
 export class Holdfast {
