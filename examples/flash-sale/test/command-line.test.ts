@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
+import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { CommanderError } from "commander";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -105,7 +106,7 @@ describe("what is missing is told in one line, with a remedy", () => {
   });
 
   test("a Redis that goes away in the middle of the sale", async () => {
-    const valkey = await EmbeddedValkey.start();
+    const valkey = await EmbeddedValkey.start({ port: await freePort() });
     const program = new Program([...LONG, "--redis", valkey.url]);
     await expect.poll(() => serversOf(program), { timeout: 30_000 }).toBe(SERVERS);
     await valkey.stop();

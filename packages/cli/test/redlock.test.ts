@@ -1,4 +1,5 @@
 /** The command over several servers: locks by a majority of them. */
+import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { call, callerOf } from "./call.js";
@@ -11,7 +12,7 @@ let servers: EmbeddedValkey[];
 let urls: string[];
 
 async function startServers(): Promise<() => Promise<void>> {
-  servers = await Promise.all([1, 2, 3].map(() => EmbeddedValkey.start()));
+  servers = await Promise.all([1, 2, 3].map(async () => EmbeddedValkey.start({ port: await freePort() })));
   urls = servers.map(({ url }) => url);
   return async () => {
     await Promise.all(servers.map((server) => server.stop()));

@@ -1,5 +1,5 @@
 /** The servers that the command is tried on: each started for one test file, on a free port, and ended by it. */
-import { type ProgramName, program, ServerProcess, until } from "@holdfast/conformance";
+import { freePort, type ProgramName, program, ServerProcess, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 
@@ -32,7 +32,7 @@ export const REDIS_FIRST: readonly ServerKind[] = onBoth
   : [program("redis-server") === "" ? embedded : redis];
 
 export async function startEmbedded(): Promise<TestServer> {
-  const valkey = await EmbeddedValkey.start();
+  const valkey = await EmbeddedValkey.start({ port: await freePort() });
   const redis = connectTo(valkey.url);
   return {
     url: valkey.url,

@@ -1,5 +1,5 @@
 /** The servers of the compat suites: the embedded engine, and a real redis-server where there is one. */
-import { needing, program, ServerProcess } from "@holdfast/conformance";
+import { freePort, needing, program, ServerProcess } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { describe } from "vitest";
 
@@ -18,7 +18,7 @@ export function onEachKind(declare: (start: () => Promise<Server>) => void): voi
 }
 
 async function embedded(): Promise<Server> {
-  const valkey = await EmbeddedValkey.start();
+  const valkey = await EmbeddedValkey.start({ port: await freePort() });
   return { port: valkey.port, restart: () => valkey.restart(), stop: () => valkey.stop() };
 }
 

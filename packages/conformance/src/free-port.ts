@@ -1,6 +1,8 @@
 /**
- * A port for a server to come, below those that the kernel gives to connections that go out (from 32768 on Linux): one of these could
- * take it before the server has it, or while the server is down, and be it the client's own that tries to come back.
+ * A port for a server to come, or for one that a test ends under its program. It lies below those that the kernel gives to
+ * connections that go out and to servers that name no port (from 32768 on Linux). One of these could take it before the
+ * server has it, or while the server is down: the program's own client that tries to come back, or the server of another
+ * test, which would answer that client.
  */
 import { once } from "node:events";
 import { createServer } from "node:net";

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -47,16 +48,16 @@ await hf.mutex("a").acquire().catch(tell);
 await hf.close();
 `;
 /**
- * Prints what comes of it when the server returns with fewer databases, and then as it was. The last argument says how often it may ask
- * until it is refused.
+ * Prints what comes of it when the server returns with fewer databases, and then as it was. The last arguments say how often it may ask
+ * until it is refused, and the server's port.
  */
 const FEWER_DATABASES = `
 import { createConnection } from "node:net";
 import { once } from "node:events";
 import { Holdfast } from "holdfast";
 const { EmbeddedValkey } = await import(process.argv[3]);
-let server = await EmbeddedValkey.start({ config: "databases 4" });
-const { port } = server;
+const port = Number(process.argv[5]);
+let server = await EmbeddedValkey.start({ port, config: "databases 4" });
 const hf = new Holdfast("redis://127.0.0.1:" + port + "/3", { callTimeout: 500 });
 let names = 0;
 const until = async (expected, tries) => {
@@ -167,7 +168,7 @@ test.concurrent.each(LIBRARIES)(
   async (library) => {
     // GLIDE is never told that it is refused.
     const mostTries = library.includes("glide") ? "5" : "100";
-    const lines = (await runWith([library], FEWER_DATABASES, mostTries)).split("\n");
+    const lines = (await runWith([library], FEWER_DATABASES, mostTries, `${await freePort()}`)).split("\n");
     const told = lines.filter((line) => /^([A-Z_]+|acquired|keys .*)$/.test(line));
     // GLIDE keeps the reason to itself, and connects no more until the database is there.
     const refused = library.includes("glide") ? "INDETERMINATE" : "SERVER_ERROR";

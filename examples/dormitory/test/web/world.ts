@@ -1,5 +1,5 @@
 /** A site over the service in memory, with an embedded Valkey for its guards. */
-import { ManualClock } from "@holdfast/conformance";
+import { freePort, ManualClock } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -34,7 +34,7 @@ export interface Engine {
 }
 
 export async function startEngine(): Promise<Engine> {
-  const valkey = await EmbeddedValkey.start();
+  const valkey = await EmbeddedValkey.start({ port: await freePort() });
   const redis = new Redis(valkey.url);
   redis.on("error", () => undefined); // The engine was cut off by its test.
   // Its guards give Redis half a second: on a clock that stands still nothing is too late.

@@ -1,4 +1,5 @@
 /** The insurance: another limiter decides when Redis fails. The original's cases for ioredis and node-redis. */
+import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { expect, test, vi } from "vitest";
@@ -133,7 +134,7 @@ class Own extends RateLimiterCompatibleAbstract {
 }
 
 test("while Redis is away the insurance answers at once, and nothing queues up in the client", async () => {
-  const server = await EmbeddedValkey.start();
+  const server = await EmbeddedValkey.start({ port: await freePort() });
   const client = new Redis(server.url, { retryStrategy: () => 20 });
   client.on("error", () => {});
   const insuranceLimiter = new RateLimiterMemory({ points: 20, duration: LONG });

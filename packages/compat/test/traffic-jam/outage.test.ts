@@ -1,4 +1,5 @@
 /** While Redis is away: nothing of TrafficJam waits in the client's own queue until Redis is back. */
+import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
@@ -6,7 +7,7 @@ import { closeHoldfasts, GcraLimit, Limit, LimitGroup } from "../../src/traffic-
 import { configOver } from "./scene.ts";
 
 test("limits and groups of a burst are refused at once", async () => {
-  const server = await EmbeddedValkey.start();
+  const server = await EmbeddedValkey.start({ port: await freePort() });
   const client = new Redis(server.url, { retryStrategy: () => 20 });
   client.on("error", () => {});
   const config = configOver(client, "tj");

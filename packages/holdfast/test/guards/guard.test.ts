@@ -1,6 +1,6 @@
 /** The guard, on the engine itself. Decay and escalation over time are tried in the lab's virtual time. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { inTime, ManualClock, outcome, UNHURRIED, until } from "@holdfast/conformance";
+import { freePort, inTime, ManualClock, outcome, UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type GuardOptions, Holdfast, type HoldfastOptions, InvalidArgumentError } from "holdfast";
 import { Redis } from "ioredis";
@@ -243,7 +243,7 @@ describe("while Redis cannot be asked", () => {
     ["closed", [false, false, false], [null, null, null]],
     ["local", [true, false, false], [0, expect.any(Number), expect.any(Number)]],
   ] as const)("%s", async (outage, oks, retries) => {
-    const own = await EmbeddedValkey.start();
+    const own = await EmbeddedValkey.start({ port: await freePort() });
     const clock = new ManualClock();
     const guard = holdfast(own.url, { clock, callTimeout: 700 }).guard("g", { ...TWO, outage });
     for (let hit = 0; hit < 3; hit += 1) await guard.hit("known");
@@ -261,7 +261,7 @@ describe("while Redis cannot be asked", () => {
   });
 
   test("error, which is the default", async () => {
-    const own = await EmbeddedValkey.start();
+    const own = await EmbeddedValkey.start({ port: await freePort() });
     const clock = new ManualClock();
     const guard = holdfast(own.url, { clock, callTimeout: 700 }).guard("g", TWO);
     await guard.hit("s");

@@ -1,4 +1,5 @@
 /** While Redis is away nothing is sent that would wait in the client's own queue, whoever asks; and who finds it back tells the others. */
+import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type GuardOptions, Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -85,7 +86,7 @@ describe("a port that says that it is not connected", () => {
 });
 
 test("nothing of a burst waits in the client's queue until Redis is back: guards and indexes", async () => {
-  const server = await EmbeddedValkey.start();
+  const server = await EmbeddedValkey.start({ port: await freePort() });
   const client = new Redis(server.url, { retryStrategy: () => 20 });
   client.on("error", () => {});
   const hf = new Holdfast(client, { callTimeout: 500 });

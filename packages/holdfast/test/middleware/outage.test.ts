@@ -1,5 +1,7 @@
 /** The middleware on every framework while Redis is away: what each outage policy answers. */
+
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
@@ -8,7 +10,7 @@ import { frameworks, type Running } from "./servers.js";
 
 describe.each(frameworks)("%s while Redis is away", (_, start) => {
   test("each outage policy has its answer, the handler runs at most once, and no request hangs", async () => {
-    const own = await EmbeddedValkey.start();
+    const own = await EmbeddedValkey.start({ port: await freePort() });
     const client = new Redis(own.url, { retryStrategy: () => 50 });
     client.on("error", () => {});
     const away = new Holdfast(client, { callTimeout: 300 });
@@ -51,7 +53,7 @@ describe.each(frameworks)("%s while Redis is away", (_, start) => {
   });
 
   test("a request that is under way ends as it would have, and what cannot be given back is told", async () => {
-    const own = await EmbeddedValkey.start();
+    const own = await EmbeddedValkey.start({ port: await freePort() });
     const client = new Redis(own.url, { retryStrategy: () => 50 });
     client.on("error", () => {});
     const away = new Holdfast(client, { callTimeout: 300 });

@@ -1,5 +1,5 @@
 /** What people see of a lock over several nodes, and taking it by force. */
-import { EventLog, FaultProxy, inTime, ManualClock, until } from "@holdfast/conformance";
+import { EventLog, FaultProxy, freePort, inTime, ManualClock, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redlock, type RedlockOptions } from "holdfast/redlock";
 import { Redis } from "ioredis";
@@ -39,7 +39,7 @@ async function untilAtEachNode(what: string, isSo: (admin: Redis) => Promise<boo
 }
 
 beforeAll(async () => {
-  servers = await Promise.all([1, 2, 3].map(() => EmbeddedValkey.start()));
+  servers = await Promise.all([1, 2, 3].map(async () => EmbeddedValkey.start({ port: await freePort() })));
   proxies = await Promise.all(servers.map(({ port }) => FaultProxy.start({ host: "127.0.0.1", port })));
   return async () => {
     await Promise.all(proxies.map((proxy) => proxy.close()));

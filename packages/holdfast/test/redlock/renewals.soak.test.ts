@@ -1,5 +1,5 @@
 /** Leases that live on: renewal by a quorum, nodes that hang, forget and come back. */
-import { EventLog, FaultProxy, until } from "@holdfast/conformance";
+import { EventLog, FaultProxy, freePort, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type Lease, LeaseLostError } from "holdfast";
 import { Redlock, type RedlockOptions } from "holdfast/redlock";
@@ -16,7 +16,9 @@ let events: EventLog;
 
 /** N servers, each behind a proxy. */
 async function start(count: number): Promise<void> {
-  servers = await Promise.all(Array.from({ length: count }, () => EmbeddedValkey.start()));
+  servers = await Promise.all(
+    Array.from({ length: count }, async () => EmbeddedValkey.start({ port: await freePort() })),
+  );
   proxies = await Promise.all(servers.map(({ port }) => FaultProxy.start({ host: "127.0.0.1", port })));
 }
 

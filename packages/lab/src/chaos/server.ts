@@ -1,7 +1,7 @@
 /** ChaosServer: the server under fault. A real process, or the embedded engine, which suffers less. */
 import { readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { ServerProcess, type SocketFile, type Target } from "@holdfast/conformance";
+import { freePort, ServerProcess, type SocketFile, type Target } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import type { ShimmedClock } from "./clock-shim.js";
@@ -90,7 +90,7 @@ export async function startProcess({ program, clock, link }: ProcessTerms): Prom
 }
 
 export async function startEmbedded(): Promise<ChaosServer> {
-  const valkey = await EmbeddedValkey.start();
+  const valkey = await EmbeddedValkey.start({ port: await freePort() });
   const way = { host: "127.0.0.1", port: valkey.port };
   const admin = commander(way);
   return {
