@@ -41,7 +41,7 @@ export const faultCases: readonly NounCase[] = [
       const name = lab.name();
       const [a, b] = [await lab.holdfast(), await lab.holdfast()];
       const old = await a.election(name, { term: 600 }).campaign();
-      const { elected } = await stand(b, name, { term: 1_500 });
+      const { elected } = await stand(b, name);
       await lab.command("DEL", lockOf(lab, name));
       const next = await within(elected, "the candidate leads");
       assert.ok(next.term > old.term);

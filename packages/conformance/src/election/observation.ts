@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { Leader } from "holdfast";
 import type { NounCase } from "../case.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until, within } from "../wait.js";
 import { lockOf } from "./candidates.js";
 
@@ -89,16 +90,17 @@ export const observationCases: readonly NounCase[] = [
     name: "an observer never reports a leader whom the server has forgotten",
     covers: ["Curator: TestLeaderSelector.testLeaderNodeDeleteOnInterrupt"],
     needs: [],
-    waits: true,
     async run(lab) {
       const name = lab.name();
-      const [a, b] = [await lab.holdfast(), await lab.holdfast()];
-      const leader = await a.election(name, { term: 600, value: "phantom" }).campaign();
+      const clock = lab.manualClock();
+      const [a, b] = [await lab.holdfast({ clock }), await lab.holdfast()];
+      const leader = await a.election(name, { term: LONG_TTL_MS, value: "phantom" }).campaign();
       await lab.command("DEL", lockOf(lab, name));
       // The record still has the value.
       assert.equal((await b.record(`election:${name}`).get())?.value, "phantom");
       assert.equal(await b.election(name).leader(), null);
       assert.equal((await b.election(name).observe().next()).value, null);
+      clock.advance(LONG_TTL_MS / 3);
       await until("the leader knows", () => !leader.valid);
       assert.equal((leader.signal.reason as { reason?: string }).reason, "forgotten");
     },

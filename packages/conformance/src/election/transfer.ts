@@ -1,6 +1,7 @@
 /** Cases of an election that is handed over. */
 import assert from "node:assert/strict";
 import type { NounCase } from "../case.js";
+import { LONG_TTL_MS } from "../standing.js";
 import { until, within } from "../wait.js";
 import { stand } from "./candidates.js";
 
@@ -37,11 +38,11 @@ export const transferCases: readonly NounCase[] = [
     name: "a transfer to somebody who is not there leaves the leader in office, in the same term",
     covers: [],
     needs: [],
-    waits: true,
     async run(lab) {
       const name = lab.name();
-      const [a, b] = [await lab.holdfast(), await lab.holdfast()];
-      const leader = await a.election(name, { term: 600 }).campaign();
+      const clock = lab.manualClock();
+      const [a, b] = [await lab.holdfast({ clock }), await lab.holdfast()];
+      const leader = await a.election(name, { term: LONG_TTL_MS }).campaign();
       assert.equal(await leader.transfer(), null);
       const controller = new AbortController();
       const { candidate } = await stand(b, name, { signal: controller.signal });
@@ -50,6 +51,7 @@ export const transferCases: readonly NounCase[] = [
       assert.equal(await leader.transfer(candidate.id), null);
       leader.check();
       assert.equal(leader.signal.aborted, false);
+      clock.advance(LONG_TTL_MS / 3);
       await lab.events.next("holdfast:lock:renewed");
       assert.equal((await b.election(name).leader())?.term, leader.term);
     },
