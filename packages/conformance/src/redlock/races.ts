@@ -47,14 +47,20 @@ function served(lab: RedlockLab, rivals: readonly Contender[], name: string): Pr
 /** For each node the contender that gets its vote; null: a stranger holds it. */
 type Votes = readonly (number | null)[];
 
+/** Whether this split stands for those that differ from it only by which of the nodes, all alike, comes first. */
+function isFirstOfItsTurns(votes: Votes): boolean {
+  const turned = (by: number): Votes => [...votes.slice(by), ...votes.slice(0, by)];
+  return places(votes.length).every((by) => String(votes) <= String(turned(by)));
+}
+
 /** Every split of these nodes between so many contenders of whom none has a quorum, and all of them together have one. */
 function splits(nodes: number, rivals: number, quorum: number): readonly Votes[] {
   return assignments(nodes, [null, ...places(rivals)]).filter((votes) => {
     const seats = (of: number): number => votes.filter((vote) => vote === of).length;
     const each = places(rivals).map(seats);
-    return (
-      each.every((has) => has > 0 && has < quorum) && votes.filter((vote) => vote !== null).length >= quorum
-    );
+    const isSplit = each.every((has) => has > 0 && has < quorum);
+    const isEnough = votes.filter((vote) => vote !== null).length >= quorum;
+    return isSplit && isEnough && isFirstOfItsTurns(votes);
   });
 }
 
