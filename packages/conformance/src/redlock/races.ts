@@ -53,7 +53,10 @@ function isFirstOfItsTurns(votes: Votes): boolean {
   return places(votes.length).every((by) => String(votes) <= String(turned(by)));
 }
 
-/** Every split of these nodes between so many contenders of whom none has a quorum, and all of them together have one. */
+/**
+ * Every split of these nodes between so many contenders of whom none has a quorum, and all of them together have one. Of those
+ * that are turns of each other, one.
+ */
 function splits(nodes: number, rivals: number, quorum: number): readonly Votes[] {
   return assignments(nodes, [null, ...places(rivals)]).filter((votes) => {
     const seats = (of: number): number => votes.filter((vote) => vote === of).length;

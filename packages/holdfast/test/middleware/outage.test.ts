@@ -1,5 +1,4 @@
 /** The middleware on every framework while Redis is away: what each outage policy answers. */
-
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { freePort } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
