@@ -36,8 +36,6 @@ export interface Link {
   kind: Kind;
   /** Whether more than the greeting of a client went over it. */
   calls: boolean;
-  /** Whether the client sent something and the server nothing since. */
-  asks: boolean;
   readonly client: Socket;
   readonly server: Socket;
   readonly held: { up: Buffer[]; down: Buffer[] };

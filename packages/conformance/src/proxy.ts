@@ -150,10 +150,6 @@ export class FaultProxy implements Wire {
     return this.#dropped[direction];
   }
 
-  get asksInbox(): boolean {
-    return [...this.#links].some((link) => link.kind === "inbox" && link.asks);
-  }
-
   /** Resolves when the condition holds; looked at whenever something happens here. */
   when(what: string, condition: () => boolean): Promise<void> {
     return whenMet(what, condition, [this]);
@@ -193,7 +189,6 @@ export class FaultProxy implements Wire {
     const link: Link = {
       kind: "commands",
       calls: false,
-      asks: false,
       client,
       server,
       held: { up: [], down: [] },
@@ -208,7 +203,6 @@ export class FaultProxy implements Wire {
       this.#take(link, "up", bytes);
     });
     server.on("data", (bytes) => {
-      link.asks = false;
       const { downDelayMs } = this.#faults[link.kind];
       // What came before goes first, also when delays end: bytes of a stream never overtake each other.
       if (downDelayMs === 0 && link.delayed.length === 0) return this.#take(link, "down", bytes);
@@ -226,7 +220,6 @@ export class FaultProxy implements Wire {
 
   #count(link: Link, reader: RequestReader, bytes: Buffer): void {
     this.#writes += 1;
-    link.asks = true;
     for (const words of reader.read(bytes)) {
       const verb = words[0]?.toUpperCase() ?? "";
       if (verb === "SUBSCRIBE") link.kind = "inbox";

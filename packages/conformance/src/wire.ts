@@ -29,8 +29,6 @@ export interface Wire {
   held(direction: Direction, kind?: Kind): number;
   /** Pieces of bytes dropped since the last `forget()`. */
   dropped(direction: Direction): number;
-  /** Whether something was sent on a connection that listens, and nothing came back since. */
-  readonly asksInbox: boolean;
   /** Resolves when the condition holds; looked at whenever something happens here. */
   when(what: string, condition: () => boolean): Promise<void>;
   /** Resolves when an answer to a call is held back: the call was carried out. */

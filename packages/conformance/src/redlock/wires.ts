@@ -75,10 +75,6 @@ export class Wires implements Wire {
     return this.#reached((wire) => wire.dropped(direction));
   }
 
-  get asksInbox(): boolean {
-    return this.each.some((wire) => wire.asksInbox);
-  }
-
   when(what: string, condition: () => boolean): Promise<void> {
     return whenMet(what, condition, this.each);
   }
