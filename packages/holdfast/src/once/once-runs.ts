@@ -19,6 +19,7 @@ import type { Mutex } from "../locks/mutex.js";
 import type { Ownership } from "../locks/ownership.js";
 import type { RecordStore } from "../records/record-store.js";
 import type { RecordTarget } from "../records/settings.js";
+import { toState } from "../records/state.js";
 import { publish } from "../telemetry/events.js";
 import { whenAborted } from "../time/abort.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
@@ -49,7 +50,7 @@ interface Stored {
   readonly value: unknown;
 }
 
-/** For how long the fence of a run is kept that stores nothing. */
+/** The fence of a run that stores nothing is kept for as long as its outcome would be, and at most for this. */
 const ENTERED_KEEP_MS = 7 * 86_400_000;
 
 type Work = (lease: Lease) => unknown;
@@ -128,7 +129,7 @@ export class OnceRuns {
   async #outcomeOrTurn(terms: OnceTerms, since: Instant): Promise<Found> {
     const { records, locks } = this.#parts;
     const { name, target, ttlMs } = terms;
-    const there = await records.get(target);
+    const there = toState(target.key, await records.read(target));
     if (there) return { stored: there };
     const mutex = locks.mutex(name, { ttl: ttlMs });
     for (let floor: bigint | undefined; ; ) {
@@ -136,7 +137,8 @@ export class OnceRuns {
       if ("stored" in won) return won;
       const { lease } = won;
       try {
-        const stored = await records.enter({ ...target, keepMs: ENTERED_KEEP_MS }, lease);
+        const guardMs = Math.min(target.keepMs, ENTERED_KEEP_MS);
+        const stored = toState(target.key, await records.enter({ ...target, keepMs: guardMs }, lease));
         if (!stored && lease.valid) return { lease };
         await lease.release();
         if (stored) return { stored };

@@ -3,6 +3,7 @@ import { checkOptions, checkWait, checkWord, type WaitOptions } from "../argumen
 import { InvalidArgumentError } from "../errors.js";
 import { checkKeep, checkRecord, type RecordTarget } from "../records/settings.js";
 import { type Duration, durationMs } from "../time/duration.js";
+import type { WaitSettings } from "../time/pending.js";
 
 export interface OnceOptions extends WaitOptions {
   /**
@@ -27,7 +28,7 @@ export interface OnceOptions extends WaitOptions {
 }
 
 /** A call of `hf.once`, checked. */
-export interface OnceTerms {
+export interface OnceTerms extends WaitSettings {
   readonly key: string;
   /** Where the outcome is stored. */
   readonly target: RecordTarget;
@@ -35,8 +36,6 @@ export interface OnceTerms {
   readonly name: string;
   readonly ttlMs: number;
   readonly storesErrors: boolean;
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Before the key in the name of its lock and of its record. */

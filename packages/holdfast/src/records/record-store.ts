@@ -14,7 +14,7 @@ import {
   parseFields,
   parseOutcome,
   RECORD_FIELDS,
-  type RecordState,
+  type RecordReading,
   type StoredRecord,
   versionOf,
   type WriteOutcome,
@@ -86,19 +86,19 @@ export class RecordStore {
     return ++this.#number;
   }
 
-  async read({ key }: RecordTarget): Promise<StoredRecord & { readonly fence: bigint }> {
+  /** One command, and one more for a value that ends before its fence. */
+  async read({ key }: RecordTarget): Promise<RecordReading> {
     this.#assertOpen();
     const { port, callTimeoutMs } = this.#context;
-    return parseFields(key, await port.command(["HMGET", key, ...RECORD_FIELDS], callTimeoutMs));
-  }
-
-  async get(target: RecordTarget): Promise<RecordState<unknown> | null> {
-    const { text, version, fence } = await this.read(target);
-    return text === null ? null : { value: decodeStored(target.key, text), version: BigInt(version), fence };
+    const read = parseFields(key, await port.command(["HMGET", key, ...RECORD_FIELDS], callTimeoutMs));
+    if (read.endsMs === null) return read;
+    const [seconds, us] = replyRow(await port.command(["TIME"], callTimeoutMs), 2);
+    const endsInMs = read.endsMs - (Number(seconds) * 1_000 + Number(us) / 1_000);
+    return endsInMs > 0 ? { ...read, endsInMs } : { ...read, text: null };
   }
 
   /** Raises the fence, and reads. @throws {StaleTokenError} */
-  async enter(target: RecordTarget, holder: Fenced): Promise<RecordState<unknown> | null> {
+  async enter(target: RecordTarget, holder: Fenced): Promise<RecordReading> {
     this.#assertOpen();
     const { port, callTimeoutMs } = this.#context;
     const args = [String(holder.fence), holder.id, keepText(target.keepMs)];
@@ -107,13 +107,7 @@ export class RecordStore {
     if (String(entered) === "0" && /^\d+$/.test(String(first)))
       throw new StaleTokenError(target.name, holder.fence, BigInt(String(first)));
     if (String(entered) !== "1" || reply.length > 3) throw notAnAnswer(reply);
-    const state = parseFields(target.key, [first, value, String(holder.fence)]);
-    if (state.text === null) return null;
-    return {
-      value: decodeStored(target.key, state.text),
-      version: BigInt(state.version),
-      fence: holder.fence,
-    };
+    return parseFields(target.key, [first, value, String(holder.fence), null]);
   }
 
   /**
@@ -132,7 +126,15 @@ export class RecordStore {
     args.push(place.word);
     for (const { target, text, expected, fence, keepMs } of writes) {
       const token = fence ? String(fence.fence) : "";
-      args.push(text ?? "", expected, token, fence?.id ?? "", keepText(keepMs), target.key);
+      args.push(
+        text ?? "",
+        expected,
+        token,
+        fence?.id ?? "",
+        keepText(keepMs),
+        keepText(target.keepMs),
+        target.key,
+      );
     }
     const rows = replyRow(await port.script(writeScript, keys, args, callTimeoutMs), keys.length);
     return keys.map((key, place) => parseOutcome(key, rows[place]));
@@ -187,8 +189,8 @@ export class RecordStore {
       port.command(["PTTL", target.key], callTimeoutMs),
     ]);
     if (stored.text !== null) decodeStored(target.key, stored.text); // a value of somebody else ends the watch
-    const endsInMs = Number(left) >= 0 ? Number(left) + 1 : null;
-    return { text: stored.text, version: stored.version, endsInMs };
+    const keyEndsInMs = Number(left) >= 0 ? Number(left) + 1 : null;
+    return { text: stored.text, version: stored.version, endsInMs: stored.endsInMs ?? keyEndsInMs };
   }
 
   #assertOpen(): void {

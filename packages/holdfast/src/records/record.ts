@@ -19,7 +19,7 @@ import {
   type RecordTarget,
   type UpdateOptions,
 } from "./settings.js";
-import { type PutOutcome, type RecordState, refusalOf } from "./state.js";
+import { type PutOutcome, type RecordState, refusalOf, toState } from "./state.js";
 import type { Change, Updates } from "./updates.js";
 
 export class VersionedRecord<Value = unknown> {
@@ -53,8 +53,8 @@ export class VersionedRecord<Value = unknown> {
     checkOptions("options", options, ["fence"]);
     const fence = checkFence(options);
     const target = this.#target;
-    const state = fence ? this.#store.enter(target, fence) : this.#store.get(target);
-    return (await tellCaller(state)) as RecordState<Value> | null;
+    const read = await tellCaller(fence ? this.#store.enter(target, fence) : this.#store.read(target));
+    return toState(target.key, read) as RecordState<Value> | null;
   }
 
   /**

@@ -9,7 +9,7 @@ import { encodeValue } from "../values.js";
 import { VersionedRecord } from "./record.js";
 import { expectedText, type RecordContext, type RecordStore, type RecordWrite } from "./record-store.js";
 import { checkConditions, checkRecord, type RecordOptions, type RecordTarget } from "./settings.js";
-import { type RecordState, refusalOf, type WriteOutcome } from "./state.js";
+import { type RecordState, refusalOf, toState, type WriteOutcome } from "./state.js";
 import { Updates } from "./updates.js";
 
 /** A record by its name, or by its name and tag. */
@@ -77,7 +77,10 @@ export class Records {
     const targets = checkList("names", names).map((one) => this.#targetOf(one));
     const reads = targets.map(async (target): Promise<GetOutcome<Value>> => {
       try {
-        return { ok: true, state: (await this.#store.get(target)) as RecordState<Value> | null };
+        return {
+          ok: true,
+          state: toState(target.key, await this.#store.read(target)) as RecordState<Value> | null,
+        };
       } catch (error) {
         return { ok: false, error: asHoldfastError(error) };
       }

@@ -28,20 +28,26 @@ export interface StoredRecord {
 }
 
 /** The fields of a record, in the order in which `parseFields` takes them. */
-export const RECORD_FIELDS = ["version", "value", "fence"] as const;
+export const RECORD_FIELDS = ["version", "value", "fence", "ends"] as const;
 
 const VERSION = /^\d{16}$/;
 const DIGITS = /^\d+$/;
 
+export interface RecordReading extends StoredRecord {
+  readonly fence: bigint;
+  /** Until the value is over; absent: it ends with the record. */
+  readonly endsInMs?: number;
+  /** When the value is over, in ms since 1970 by the server's clock; null: with the record. */
+  readonly endsMs: number | null;
+}
+
 /** @throws {ServerError} the key holds something else */
-export function parseFields(
-  key: string,
-  reply: Reply | undefined,
-): StoredRecord & { readonly fence: bigint } {
-  const [version, value, fence] = replyRow(reply, RECORD_FIELDS.length);
+export function parseFields(key: string, reply: Reply | undefined): RecordReading {
+  const [version, value, fence, ends = null] = replyRow(reply, RECORD_FIELDS.length);
   const digits = String(fence ?? 0);
   if (!DIGITS.test(digits)) throw foreign(key);
-  return { ...parseStored(key, version, value), fence: BigInt(digits) };
+  const endsMs = ends === null ? null : Number(ends);
+  return { ...parseStored(key, version, value), fence: BigInt(digits), endsMs };
 }
 
 function parseStored(key: string, version: Reply | undefined, value: Reply | undefined): StoredRecord {
@@ -49,6 +55,11 @@ function parseStored(key: string, version: Reply | undefined, value: Reply | und
   const digits = String(version ?? 0);
   if (digits !== "0" ? !VERSION.test(digits) : text !== null) throw foreign(key, version);
   return { text, version: digits };
+}
+
+/** What a reader gets; null: there is no value. @throws {ServerError} somebody else wrote it */
+export function toState(key: string, { text, version, fence }: RecordReading): RecordState<unknown> | null {
+  return text === null ? null : { value: decodeStored(key, text), version: BigInt(version), fence };
 }
 
 /** @throws {ServerError} somebody else wrote the value */

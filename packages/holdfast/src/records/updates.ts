@@ -36,7 +36,7 @@ interface Lane {
   /** The update whose turn it is. */
   turn: Turn | null;
   /** The state that the last update left; null: it must be read. */
-  known: StoredRecord | null;
+  known: Seen | null;
 }
 
 /** An update, and a scope while the caller's function runs. */
@@ -64,6 +64,13 @@ interface Attempt {
   readonly since: string;
   /** What the caller's function took. */
   readonly workMs: number;
+}
+
+/** A record as an answer of the server had it. */
+interface Seen {
+  readonly stored: StoredRecord;
+  /** When the request was sent, on the monotonic clock. */
+  readonly sentMs: number;
 }
 
 type Attempted =
@@ -104,13 +111,14 @@ export class Updates {
   async run(target: RecordTarget, change: Change, settings: UpdateSettings): Promise<Updated> {
     settings.signal?.throwIfAborted();
     this.#assertOutside(target);
+    const beganMs = this.#nowMs();
     const turn = new Turn(this, target, change, settings);
     const lane = await this.#enter(turn);
-    const known = lane.known;
+    const { known } = lane;
     lane.known = null;
     try {
-      const { updated, stored } = await this.#update(turn, known);
-      if (lane.turn === turn) lane.known = stored;
+      const { updated, seen } = await this.#update(turn, known, beganMs);
+      if (lane.turn === turn) lane.known = seen;
       return updated;
     } finally {
       this.#passOn(turn);
@@ -162,23 +170,40 @@ export class Updates {
     next.resolve();
   }
 
-  async #update(turn: Turn, known: StoredRecord | null): Promise<{ updated: Updated; stored: StoredRecord }> {
+  async #update(turn: Turn, known: Seen | null, beganMs: number): Promise<{ updated: Updated; seen: Seen }> {
     const { target, settings } = turn;
-    const { signal, retries } = settings;
-    let stored = known ?? (await orAborted(this.#store.read(target), signal));
+    const { signal, retries, fence } = settings;
+    let seen = known ?? (await this.#read(turn));
+    // What an update of before left in memory may be older than this one, and nothing has compared the fence with it.
+    let isSure = known === null || (known.sentMs > beganMs && !fence);
     let since = "0";
     for (let conflicts = 0; ; ) {
       signal?.throwIfAborted();
       const startMs = this.#nowMs();
+      const { stored } = seen;
       const before = stored.text === null ? null : decodeStored(target.key, stored.text);
       const value = await this.#change(turn, before, versionOf(stored));
-      if (value === undefined) return { updated: { value: before, version: versionOf(stored) }, stored };
+      if (value === undefined) {
+        if (!isSure) seen = await this.#read(turn);
+        isSure = true;
+        if (isSame(seen.stored, stored))
+          return { updated: { value: before, version: versionOf(stored) }, seen };
+        continue;
+      }
       const text = encodeValue("value", value);
-      const workMs = this.#nowMs() - startMs;
-      const attempt = await this.#attempt({ target, stored, text, settings, since, workMs });
+      const sentMs = this.#nowMs();
+      const attempt = await this.#attempt({
+        target,
+        stored,
+        text,
+        settings,
+        since,
+        workMs: sentMs - startMs,
+      });
       if ("version" in attempt) {
         const { version } = attempt;
-        return { updated: { value, version: BigInt(version) }, stored: { text, version } };
+        const updated = { value, version: BigInt(version) };
+        return { updated, seen: { stored: { text, version }, sentMs } };
       }
       since = attempt.since;
       if (attempt.refusal.kind !== "conflict")
@@ -186,8 +211,16 @@ export class Updates {
       conflicts += 1;
       if (conflicts > retries) throw refusalOf(attempt.refusal, this.#about(target, stored, settings));
       publish("holdfast:record:conflict", () => ({ record: target.name, conflicts }));
-      stored = attempt.refusal.stored;
+      seen = { stored: attempt.refusal.stored, sentMs };
+      isSure = true;
     }
+  }
+
+  /** With a fence it enters first, as the write would. */
+  async #read({ target, settings: { fence, signal } }: Turn): Promise<Seen> {
+    const sentMs = this.#nowMs();
+    const read = fence ? this.#store.enter(target, fence) : this.#store.read(target);
+    return { stored: await orAborted(read, signal), sentMs };
   }
 
   async #change(turn: Turn, before: unknown, version: bigint): Promise<unknown> {
@@ -284,6 +317,11 @@ export class Updates {
   #nowMs(): number {
     return this.#context.schedule.clock.now().monoMs;
   }
+}
+
+/** A value that is over leaves its version. */
+function isSame(one: StoredRecord, other: StoredRecord): boolean {
+  return one.version === other.version && (one.text === null) === (other.text === null);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -48,6 +48,7 @@ async function sendAs(
     token,
     token && writer,
     "",
+    "",
     keys[place] as string,
   ]);
   return (await redis.eval(

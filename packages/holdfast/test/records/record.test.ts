@@ -135,12 +135,44 @@ describe.each(SERVERS)("on %s", (_, needs, start) => {
       expect(await redis.pttl(KEY)).toBeLessThanOrEqual(60_000);
       await record.put(3, { keep: Number.POSITIVE_INFINITY });
       expect(await redis.pttl(KEY)).toBe(-1);
-      await record.put(4, { keep: 1, fence: holder(2n) });
+      await record.put(4, { keep: 1 });
       await until("it is over", async () => (await redis.exists(KEY)) === 0);
       expect(await record.get()).toBeNull();
-      await record.put(5, { version: 0n, fence: holder(1n) });
+      await record.put(5, { version: 0n });
       await record.delete();
       expect(await redis.pttl(KEY)).toBeGreaterThan(3_600_000); // at least a day
+    });
+
+    test("keeps its fence for `keep` after the newest holder came, whatever becomes of the value", async () => {
+      const record = hf.record("it", { keep: "1h" });
+      await record.put("by 5", { fence: holder(5n) });
+      await redis.pexpire(KEY, 300); // most of the hour has gone
+      expect(await record.get({ fence: holder(9n) })).toMatchObject({ value: "by 5" });
+      expect(await redis.pttl(KEY)).toBeGreaterThan(3_500_000);
+      await until("the value is over", async () => (await record.get()) === null);
+      for (const late of [record.put("late", { fence: holder(5n) }), record.get({ fence: holder(5n) })])
+        await expect(late).rejects.toBeInstanceOf(StaleTokenError);
+      await record.put("by 9", { version: 0n, fence: holder(9n) });
+      expect(await redis.hexists(KEY, "ends")).toBe(0);
+    });
+
+    test("a value with an end of its own is gone for every reader, and leaves its fence", async () => {
+      const record = hf.record("it", { keep: "1h" });
+      const changes = record.watch();
+      expect((await changes.next()).value).toBeNull();
+      const { version } = await record.put("soon", { keep: 100, fence: holder(5n) });
+      expect((await changes.next()).value).toEqual({ value: "soon", version });
+      expect((await changes.next()).value).toBeNull();
+      const inspected = await (await hf.inspector()).record("it");
+      expect(inspected).toMatchObject({ exists: false, size: 0, fence: 5n, version });
+      expect(await record.update((value) => `after ${value}`)).toMatchObject({ value: "after null" });
+      expect(await redis.pttl(KEY)).toBeGreaterThan(3_500_000);
+      // A value outlives its fence, too.
+      await record.put("for long", { keep: "1d" });
+      expect(await redis.pttl(KEY)).toBeGreaterThan(DAY_MS - 60_000);
+      await record.put("for a while");
+      expect(await redis.pttl(KEY)).toBeLessThanOrEqual(3_600_000);
+      await changes.return?.();
     });
 
     test("shares a slot by its tag, and no key with another name and tag", async () => {

@@ -2,7 +2,7 @@
 import { FaultProxy, inTime, ManualClock, UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { ConflictError, Holdfast, type HoldfastOptions, IndeterminateError } from "../../src/index.js";
 
 /** Of a process whose clock the test moves. */
@@ -235,6 +235,39 @@ test("ends with its signal while a request is under way, which is carried out al
   } finally {
     await proxy.close();
   }
+});
+
+test("a change that returns undefined answers by what was written before the update began, not by a memory", async () => {
+  const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
+  onTestFinished(() => proxy.close());
+  const [record, other] = [open({}, proxy.port).record<number>("it"), open().record<number>("it")];
+  await record.update(() => 1);
+  const first = record.update(() => {
+    proxy.set({ down: "hold" });
+    return 2;
+  });
+  await until("it is written", async () => (await other.get())?.value === 2);
+  await other.put(3);
+  const seen: (number | null)[] = [];
+  const second = record.update((value) => void seen.push(value));
+  proxy.heal();
+  expect((await first).value).toBe(2);
+  expect((await second).value).toBe(3);
+  expect(seen).toEqual([2, 3]);
+});
+
+test("an overtaken holder is refused also where its change returns undefined", async () => {
+  const [record, other] = [open().record<number>("it"), open().record<number>("it")];
+  await other.put(1, { fence: { fence: 8n, id: "new" } });
+  const overtaken = { fence: { fence: 7n, id: "old" } };
+  const stale = { code: "STALE_TOKEN", token: 7n, seen: 8n };
+  await expect(record.update(() => undefined, overtaken)).rejects.toMatchObject(stale);
+  const writing = record.update(add);
+  await expect(record.update(() => undefined, overtaken)).rejects.toMatchObject(stale);
+  expect((await writing).value).toBe(2);
+  const newest = { fence: { fence: 9n, id: "newest" } };
+  expect((await record.update(() => undefined, newest)).value).toBe(2);
+  await expect(other.put(3, { fence: { fence: 8n, id: "new" } })).rejects.toMatchObject({ seen: 9n });
 });
 
 test("wrong arguments are refused", async () => {

@@ -2,7 +2,7 @@
 import { FaultProxy, ManualClock, UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Holdfast, type HoldfastOptions, type RecordChange } from "../../src/index.js";
 
 let server: EmbeddedValkey;
@@ -108,6 +108,21 @@ test("catches up after a break of the subscription, and after the data was lost"
   } finally {
     await proxy.close();
   }
+});
+
+test("looks every 5 s also at a record that ends later, so that a deaf connection hides nothing", async () => {
+  const proxy = await FaultProxy.start({ host: "127.0.0.1", port: server.port });
+  onTestFinished(() => proxy.close());
+  const clock = new ManualClock();
+  const record = open().record<number>("it", { keep: "1h" });
+  await record.put(1);
+  const changes = open(proxy.port, { clock }).record<number>("it").watch();
+  expect((await changes.next()).value).toMatchObject({ value: 1 });
+  proxy.set({ down: "drop" }, "inbox");
+  await record.put(2);
+  const next = changes.next();
+  clock.advance(5_000);
+  expect((await next).value).toMatchObject({ value: 2 });
 });
 
 test("ends with the loop, the signal and close, and leaves no subscription", async () => {

@@ -7,6 +7,8 @@ The state of a record is a hash of
   holder   the id that came with it
   writes   the last write of each process that wrote within the last minute, the oldest first: ";WRITER NUMBER VERSION" each
   turn     "WRITER SINCE UNTIL": the process whose update has failed for the longest time, and until when others let it pass
+  ends     ms since 1970 at which the value is over, where the fence outlives it; else it ends with the key
+  guards   the same of the fence, where the value outlives it
 
 Tokens are compared as decimal text, so that those of stores which count beyond 2^53 stay exact. An equal token passes only for the
 holder that brought it: two masters that both served a split brain may have handed out the same number.
@@ -18,13 +20,22 @@ local function older(a, b)
   return a < b
 end
 
-local function read_record(key)
-  local fields = checked(key, redis.pcall('HMGET', key, 'version', 'fence', 'holder', 'writes', 'turn'))
+local function read_record(key, now)
+  local fields = checked(key, redis.pcall('HMGET', key, 'version', 'fence', 'holder', 'writes', 'turn', 'ends', 'guards'))
   local version, fence = fields[1], fields[2]
   if version and not string.match(version, '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$') then foreign(key, version) end
   if fence and not string.match(fence, '^%d+$') then foreign(key) end
   if not version and not fence and redis.call('EXISTS', key) == 1 then foreign(key) end
-  return { version = version, fence = fence, holder = fields[3], writes = fields[4] or '', turn = fields[5] }
+  return {
+    version = version, fence = fence, holder = fields[3], writes = fields[4] or '', turn = fields[5],
+    now_ms = math.floor(tonumber(now) / 1000), ends_ms = tonumber(fields[6] or nil), guards_ms = tonumber(fields[7] or nil),
+  }
+end
+
+-- The value, or nil where there is none.
+local function value_of(key, record)
+  if not record.version or record.ends_ms and record.ends_ms <= record.now_ms then return nil end
+  return redis.call('HGET', key, 'value') or nil
 end
 
 -- The token that refuses this one, or nil. A token of '' is none.
@@ -37,14 +48,48 @@ end
 
 local day_ms = 86400000
 
--- How long a record without a value is kept. A fence must not be forgotten, unless the record has an end in any case.
-local function keep_without_value(key, record, has_fence, keep, now)
-  if has_fence and keep == '' then
-    redis.call('PERSIST', key)
-    return
+-- ms for which a value or a fence is kept, of what a caller says.
+local function keep_of(text)
+  return text == '' and math.huge or tonumber(text)
+end
+
+-- ms until the part of the record is over that ends at `ends_ms`; nil: with the key.
+local function left_of(key, record, ends_ms)
+  if ends_ms then return math.max(ends_ms - record.now_ms, 0) end
+  local left_ms = redis.call('PTTL', key)
+  return left_ms == -1 and math.huge or math.max(left_ms, 0)
+end
+
+-- ms until the fence is over, once this holder has come; '' for none.
+local function guarded_ms(key, record, token, guard)
+  local asked_ms = token == '' and 0 or keep_of(guard)
+  if not record.fence or asked_ms == math.huge then return asked_ms end
+  return math.max(left_of(key, record, record.guards_ms), asked_ms)
+end
+
+-- Sets or removes the end of a part, which ends before the key does or with it. has: there is one
+local function set_end(key, field, has, part_ms, life_ms, now_ms)
+  if part_ms > 0 and part_ms < life_ms then
+    redis.call('HSET', key, field, string.format('%.0f', now_ms + part_ms))
+  elseif has then
+    redis.call('HDEL', key, field)
   end
-  local life = math.max(day_ms, tonumber(keep) or 0)
-  -- A version that is ahead of the clock is kept until the clock has passed it as well.
-  if record.version then life = life + math.max(0, (tonumber(record.version) - tonumber(now)) / 1000) end
-  redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(life)))
+end
+
+-- Sets how long a record is kept: a value does not end its fence, nor a fence its value. Removes a value that is over.
+-- value_ms, fence_ms  of each, from now on; 0: there is none
+local function keep(key, record, value_ms, fence_ms)
+  local life_ms = math.max(value_ms, fence_ms)
+  if value_ms == 0 then
+    life_ms = math.max(life_ms, day_ms)
+    if record.version then
+      redis.call('HDEL', key, 'value')
+      -- A version that is ahead of the clock is kept until the clock has passed it as well.
+      life_ms = life_ms + math.max(0, math.floor(tonumber(record.version) / 1000) - record.now_ms)
+    end
+  end
+  if life_ms == math.huge then redis.call('PERSIST', key)
+  else redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(life_ms))) end
+  set_end(key, 'ends', record.ends_ms, value_ms, life_ms, record.now_ms)
+  set_end(key, 'guards', record.guards_ms, fence_ms, life_ms, record.now_ms)
 end

@@ -8,12 +8,13 @@ ARGV[3]     since     us by the server's clock when this update() first failed; 
 ARGV[4]     hold      us for which others let this update() pass, when it fails again
 ARGV[5]     together  '1': all are written or none; '0': each by itself
 ARGV[6]     place     string: see redis/lua/_message.lua
-ARGV[7..]             six for each key:
+ARGV[7..]             seven for each key:
             value     as values.ts writes it; '' deletes
             expected  the version that must be there, 16 digits; '0': none ever; 'none': no value; '': any
             token     decimal digits, without leading zeros; '': without a fence
             holder    string: tells two holders of one token apart
             keep      ms for which the value is kept; '' is for ever
+            guard     ms for which the record is kept after the newest holder came; '' is for ever
             channel   string: where the write is announced
 
 Returns  a row for each key; together: when one is neither 1 nor 3, nothing was written
@@ -29,7 +30,7 @@ Raises   WRONGTYPE                         together: another program owns a key;
 
 Retry    safe within a minute: a copy changes nothing, and is answered as the first was
 Clock    the server's, read once; versions never go back with it
-Cost     O(n), at most 8 commands each
+Cost     O(n), at most 13 commands each
 ]]
 --- @include "../../redis/lua/_clock.lua"
 --- @include "../../redis/lua/_version.lua"
@@ -38,7 +39,7 @@ Cost     O(n), at most 8 commands each
 local writer, number, since, hold = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local together = ARGV[5] == '1'
 local place_of_keys = ARGV[6]
-local first_of = function(place) return place * 6 + 1 end
+local first_of = function(place) return place * 7 end
 local minute_us, longest_writes, longest_turn_us, largest_told = 60000000, 6000, 10000000, 8192
 
 -- The number and the version of the last write of this process.
@@ -89,22 +90,22 @@ local function judge(key, first, record, now)
   if expected == '' then return nil end
   local version, left = record.version or '0', turn_of_another(record, now)
   local is_met = version == expected
-  if expected == 'none' then is_met = redis.call('HEXISTS', key, 'value') == 0 end
+  if expected == 'none' then is_met = not value_of(key, record) end
   if is_met and left == 0 then return nil end
   if left == 0 and since ~= '' and since ~= '0' and record.version then
     local till = math.min(tonumber(hold), longest_turn_us) + tonumber(now)
     redis.call('HSET', key, 'turn', writer .. ' ' .. since .. ' ' .. string.format('%.0f', till))
   end
-  return { -1, version, redis.call('HGET', key, 'value'), left, now }
+  return { -1, version, value_of(key, record) or false, left, now }
 end
 
 local function write(key, first, record, now)
-  local value, token, holder, keep = ARGV[first], ARGV[first + 2], ARGV[first + 3], ARGV[first + 4]
-  local has_fence = token ~= '' or record.fence
-  if value == '' and redis.call('HEXISTS', key, 'value') == 0 then
+  local value, token, holder, kept = ARGV[first], ARGV[first + 2], ARGV[first + 3], ARGV[first + 4]
+  local fence_ms = guarded_ms(key, record, token, ARGV[first + 5])
+  if value == '' and not value_of(key, record) then
     if token ~= '' then
       redis.call('HSET', key, 'fence', token, 'holder', holder)
-      keep_without_value(key, record, has_fence, keep, now)
+      keep(key, record, 0, fence_ms)
     end
     return { 3 }
   end
@@ -118,14 +119,10 @@ local function write(key, first, record, now)
   end
   redis.call('HSET', key, unpack(fields))
   if since ~= '' and record.turn then redis.call('HDEL', key, 'turn') end
-  if value == '' then
-    redis.call('HDEL', key, 'value')
-    record.version = version
-    keep_without_value(key, record, has_fence, keep, now)
-  elseif keep == '' then redis.call('PERSIST', key)
-  else redis.call('PEXPIRE', key, keep) end
+  record.version = version
+  keep(key, record, value ~= '' and keep_of(kept) or 0, fence_ms)
   local told = value == '' and '-' or #value <= largest_told and value or ''
-  send(ARGV[first + 5], place_of_keys, version .. ' ' .. (keep == '' and '0' or keep) .. ' ' .. told)
+  send(ARGV[first + 6], place_of_keys, version .. ' ' .. (kept == '' and '0' or kept) .. ' ' .. told)
   return { 1, version }
 end
 
@@ -139,7 +136,7 @@ end
 for place, key in ipairs(KEYS) do
   -- Where pcall catches an error, the server makes its text of it.
   local is_read, record = true, nil
-  if together then record = read_record(key) else is_read, record = pcall(read_record, key) end
+  if together then record = read_record(key, now) else is_read, record = pcall(read_record, key, now) end
   if is_read then records[place], rows[place] = record, earlier(record)
   else rows[place] = { -3, type(record) == 'table' and record.err or record } end
   is_copy = is_copy or rows[place] ~= nil

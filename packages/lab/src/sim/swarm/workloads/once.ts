@@ -49,8 +49,8 @@ export const once: Workload = {
       seed: 343,
       change: {
         file: "once/once-runs.ts",
-        from: "records.enter({ ...target, keepMs: ENTERED_KEEP_MS }, lease)",
-        to: "records.get(target)",
+        from: "records.enter({ ...target, keepMs: guardMs }, lease)",
+        to: "records.read(target)",
       },
     },
     {
