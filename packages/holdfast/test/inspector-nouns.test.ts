@@ -69,6 +69,18 @@ test("an election: its leader, its term and its candidates; a leader can be forc
   expect(await listed(inspector.elections({ pattern: "other*" }))).toEqual([]);
 });
 
+test("an election whose record another program wrote is listed without a value, and hides no other", async () => {
+  const hf = newProcess("one");
+  await hf.election("a", { value: 1 }).campaign();
+  const { term } = await hf.election("b", { value: 2 }).campaign();
+  await redis.set("holdfast:{election:b}:record:election:b", "of another program");
+  expect(await listed(inspector.elections())).toMatchObject([
+    { name: "a", leader: { value: 1 } },
+    { name: "b", leader: { value: null, label: "one", term } },
+  ]);
+  expect(await hf.election("b").leader()).toMatchObject({ value: null, term });
+});
+
 test("a signal: the processes that hear it, how many callers each has, and none of the dead", async () => {
   expect(await inspector.signal("ready")).toEqual({ name: "ready", hearing: 0, seats: [] });
   const [one, two] = [newProcess("one"), newProcess("two")];

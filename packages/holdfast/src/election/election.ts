@@ -158,7 +158,7 @@ export class Election<Value = unknown> {
   /** A leader that overran its term says so to Redis before it asks again, so that nobody waits for the end of its lease. */
   #stepDown(): void {
     for (const leadership of this.#leaderships) {
-      if (leadership.valid) continue;
+      if (leadership.valid || leadership.isHandingOver) continue;
       this.#leaderships.delete(leadership);
       void leadership.resign(); // never rejects
     }

@@ -2,6 +2,7 @@
 import type { LockInspection, LockState } from "../locks/inspection.js";
 import type { ProcessRecord } from "../process-record.js";
 import type { RecordState } from "../records/state.js";
+import { errorOfOne } from "../redis/foreign.js";
 
 /** A process that stands for election, as it described itself. Its fields are empty, and `pid` 0, where another program wrote them. */
 export interface Candidate extends ProcessRecord {
@@ -49,7 +50,7 @@ export class ElectionInspection {
   async look(name: string): Promise<ElectionState> {
     let before = -1n;
     for (;;) {
-      const both = [this.#locks.look(electionLock(name)), this.#read(electionLock(name))] as const;
+      const both = [this.#locks.look(electionLock(name)), this.#announced(electionLock(name))] as const;
       const [lock, record] = await Promise.all(both);
       // A new leader may announce itself between the two readings. Where it did not, the lock was lost and the record was not.
       if (!record || record.fence <= lock.lastFence || lock.lastFence === before)
@@ -61,7 +62,17 @@ export class ElectionInspection {
   /** Yields the elections whose names match and that somebody leads or stands for, in no order. */
   async *list(pattern: string): AsyncGenerator<ElectionState, void, undefined> {
     for await (const lock of this.#locks.list(electionLock(pattern), false)) {
-      yield toState(lock, lock.holder && (await this.#read(lock.name)));
+      yield toState(lock, lock.holder && (await this.#announced(lock.name)));
+    }
+  }
+
+  /** Null: nothing is announced, or another program has written it. The lock says who leads all the same. */
+  async #announced(name: string): Promise<RecordState<unknown> | null> {
+    try {
+      return await this.#read(name);
+    } catch (error) {
+      errorOfOne(error);
+      return null;
     }
   }
 }

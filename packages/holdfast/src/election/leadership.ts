@@ -16,6 +16,7 @@ import type { Lease, ReleaseResult } from "../lease/lease.js";
 import type { LockBackend, Transfer } from "../locks/backend.js";
 import { INSPECT, type InspectArguments, shown } from "../shown.js";
 import { callerContext, publish } from "../telemetry/events.js";
+import { whenAborted } from "../time/abort.js";
 import { elapsedMs, type Instant } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
 import type { Announcement } from "./announcement.js";
@@ -132,8 +133,7 @@ export class HeldLeadership<Value> implements Leadership<Value> {
     this.#since = parts.schedule.clock.now();
     announcement.whenOvertaken(() => this.#overtaken());
     const { signal } = lease;
-    if (signal.aborted) this.#lost(signal.reason as LeaseLostError);
-    else signal.addEventListener("abort", () => this.#lost(signal.reason as LeaseLostError), { once: true });
+    whenAborted(signal, () => this.#lost(signal.reason as LeaseLostError));
   }
 
   /** The campaign resolves with this leadership now. */
@@ -159,6 +159,11 @@ export class HeldLeadership<Value> implements Leadership<Value> {
   get signal(): AbortSignal {
     void this.#lease.valid; // which aborts it if no timer has noticed the end yet
     return this.#controller.signal;
+  }
+
+  /** A transfer is under way: it leads on, or another process does. */
+  get isHandingOver(): boolean {
+    return this.#stage === "handing-over";
   }
 
   get valid(): boolean {

@@ -189,6 +189,18 @@ test("a transfer to a candidate who is not there changes nothing: the leader lea
   await expect(leader.transfer("")).rejects.toThrow(/must be the id or the label/);
 });
 
+test("a campaign beside an own transfer leaves the leadership alone, whatever becomes of the transfer", async () => {
+  const election = peer("a").election("boss");
+  const leader = await election.campaign();
+  const handing = leader.transfer();
+  const second = election.campaign();
+  expect(await handing).toBeNull();
+  expect([leader.valid, leader.signal.aborted]).toEqual([true, false]);
+  expect((await election.leader())?.term).toBe(leader.term);
+  await leader.resign();
+  expect((await second).term).toBeGreaterThan(leader.term);
+});
+
 test("a transfer passes over a candidate whose process has died", async () => {
   const leader = await peer("a").election("boss").campaign();
   const [b, c] = await inLine("b", "c");
