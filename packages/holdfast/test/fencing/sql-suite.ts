@@ -108,6 +108,8 @@ export function fenceSuite(subject: () => Subject): void {
     await table.enter(row, holder(2n));
     expect(await table.confirm(await take(7, holder(2n)), row, holder(2n))).toBe(1);
     expect(await table.confirm(await take(7, holder(2n)), row, holder(2n))).toBe(0);
+    // The row has never seen the newest lease, whose statement was admitted all the same.
+    expect(await table.confirm(await take(7, holder(3n)), row, holder(3n))).toBe(0);
     await expect(table.confirm(await take(1, holder(1n)), row, holder(1n))).rejects.toThrow(StaleTokenError);
   });
 

@@ -28,9 +28,15 @@ export interface SqlFence {
   /**
    * What a row, read after a statement changed none, says about that statement.
    * @param found the row of `read`; undefined when there was none
+   * @param isConditional whether the statement had conditions beside the fence's, which the row may not have met. @default false
    * @throws {StaleTokenError} @throws {StaleHolderError} @throws {MissingRowError}
    */
-  judge(row: RowKey, holder: Fenced, found: Readonly<Record<string, unknown>> | undefined): void;
+  judge(
+    row: RowKey,
+    holder: Fenced,
+    found: Readonly<Record<string, unknown>> | undefined,
+    isConditional?: boolean,
+  ): void;
 }
 
 /** Names under which `read` returns the fence, apart from every column of the user's. */

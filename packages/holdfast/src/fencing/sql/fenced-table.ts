@@ -85,23 +85,28 @@ export class FencedTable<Row extends object = Record<string, unknown>> {
    * @param result the driver's result
    */
   async confirm(result: unknown, row: KeyOf<Row>, holder: Fenced): Promise<number> {
-    return this.#confirm(result, row as RowKey, holder);
+    return this.#confirm(result, row as RowKey, holder, true);
   }
 
-  async #confirm(result: unknown, row: RowKey, holder: Fenced): Promise<number> {
+  async #confirm(result: unknown, row: RowKey, holder: Fenced, isConditional = false): Promise<number> {
     const count = affectedRows(result);
     if (count > 1)
       throw new InvalidArgumentError(
         "row",
         `named ${count} rows, all of which were changed: it must name one`,
       );
-    if (count === 0) await this.#readAs(row, holder, []);
+    if (count === 0) await this.#readAs(row, holder, [], isConditional);
     return count;
   }
 
-  async #readAs(row: RowKey, holder: Fenced, columns: readonly string[]): Promise<Record<string, unknown>> {
+  async #readAs(
+    row: RowKey,
+    holder: Fenced,
+    columns: readonly string[],
+    isConditional = false,
+  ): Promise<Record<string, unknown>> {
     const found = firstRow(await this.#run(this.fence.read(row, columns)));
-    this.fence.judge(row, holder, found);
+    this.fence.judge(row, holder, found, isConditional);
     return Object.fromEntries(columns.map((name) => [name, found?.[name]]));
   }
 }

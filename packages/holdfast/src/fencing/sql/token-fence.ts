@@ -87,7 +87,12 @@ export class TokenFence implements SqlFence {
     return selectForUpdate(this.#dialect, row, shown, columns);
   }
 
-  judge(row: RowKey, holder: Fenced, found: Readonly<Record<string, unknown>> | undefined): void {
+  judge(
+    row: RowKey,
+    holder: Fenced,
+    found: Readonly<Record<string, unknown>> | undefined,
+    isConditional = false,
+  ): void {
     const { fence, id } = checkFenced(holder);
     const resource = resourceOf(this.#dialect, row);
     if (found === undefined) throw new MissingRowError(resource);
@@ -99,7 +104,7 @@ export class TokenFence implements SqlFence {
       );
     const seen = { fence: BigInt(digits), id: String(found[SEEN_HOLDER]) };
     if (refuses(seen, { fence, id })) throw new StaleTokenError(resource, fence, seen.fence);
-    // The row lets this holder in, but was not there, or not as the statement asked, when that ran.
-    if (seen.fence !== fence) throw new MissingRowError(resource);
+    // The row lets this holder in, but was not there when the statement ran.
+    if (seen.fence !== fence && !isConditional) throw new MissingRowError(resource);
   }
 }
