@@ -144,9 +144,18 @@ export class RequestLimiter<Raw> {
       const who = await this.#whoseIs(key, request);
       if (who === null) continue;
       const { target } = who;
-      // Two rules may lead to the same limit and target. Those are one count, and are charged once.
-      if (charges.some((each) => each.limit === limit && each.target === target)) continue;
-      charges.push({ limit, target, count, cost: typeof cost === "number" ? cost : await cost(request.raw) });
+      const charge = {
+        limit,
+        target,
+        count,
+        cost: typeof cost === "number" ? cost : await cost(request.raw),
+      };
+      // Two rules may lead to the same limit and target. Those are one count, and are charged once: the larger cost.
+      const place = charges.findIndex((each) => each.limit === limit && each.target === target);
+      const known = charges[place];
+      if (known && known.cost < charge.cost) charges[place] = charge;
+      if (known) continue;
+      charges.push(charge);
       this.#noticeTwice(request, limit, target);
     }
     return charges;

@@ -56,7 +56,7 @@ export interface GuardRule<Raw> {
 }
 
 export interface RateLimitOptions<Raw> {
-  /** One script charges all limits, or none. */
+  /** One script charges all limits, or none. Two rules on one limit and key charge it once: the larger of their costs. */
   readonly limits?: Limit | LimitRule<Raw> | readonly (Limit | LimitRule<Raw>)[] | undefined;
   /** The guard decides before the limits: a request that it refuses is not charged. */
   readonly guard?: Guard | GuardRule<Raw> | undefined;

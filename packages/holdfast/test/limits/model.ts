@@ -147,7 +147,7 @@ class LifetimeModel implements Model {
   ask(_nowUs: number, { how, settings, cost, extra }: Question): Expected {
     const { max } = settings.policy;
     const after = how === "set" ? Math.min(cost, max) : Math.max(0, this.#count + cost);
-    const isFitting = how === "set" || cost < 0 || after <= max;
+    const isFitting = how === "set" || cost <= 0 || after <= max;
     const more = isFitting && how === "ahead" ? Math.max(0, Math.min(extra, max - after)) : 0;
     const isCharged = isFitting && how !== "look";
     if (isCharged) this.#count = after + more;

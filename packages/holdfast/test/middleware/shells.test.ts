@@ -1,5 +1,4 @@
 /** What is peculiar to a framework: bodies, responses that were sent already, responses that cannot be changed. */
-
 import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -316,6 +315,16 @@ test("two keys that come to the same are charged once", async () => {
     /^"l\d+";r=4;t=720$/,
   );
   expect(await limit.peek("me")).toMatchObject({ remaining: 4 });
+});
+
+test.each([
+  [1, 3],
+  [3, 1],
+])("two rules on one count charge the larger of their costs: %i and %i", async (...costs) => {
+  const [limit, key] = [perHour(5), () => "me"];
+  const limits = costs.map((cost) => ({ limit, key, cost }));
+  await forFetch(hf, { limits })(async () => new Response("in"))(new Request("http://server/"));
+  expect(await limit.peek("me")).toMatchObject({ remaining: 2 });
 });
 
 test.each([

@@ -11,7 +11,7 @@ local function lifetime(key, cost, max, _, _, _, _, extra)
   end
   if how == 'set' then count, cost = min_of(max_of(cost, 0), max), 0 end
   local charged = max_of(count + cost, 0)
-  local ok = cost < 0 or charged <= max
+  local ok = cost <= 0 or charged <= max
   local taken = ok and 1 or 0
   if extra and ok and charged < max then
     local more = min_of(extra, max - charged)
