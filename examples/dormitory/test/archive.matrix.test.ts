@@ -6,8 +6,10 @@ import { archiveDifferences } from "../src/archive/compare.js";
 import { copyBatch } from "../src/archive/copy.js";
 import { runArchive } from "../src/archive/job.js";
 import { readLog } from "../src/archive/log.js";
+import { Orders } from "../src/archive/orders.js";
 import { upkeepOf } from "../src/archive/upkeep.js";
 import { readBatch } from "../src/check/read.js";
+import type { SeedBatch } from "../src/data/seed.js";
 import type { OpenDormitory } from "../src/state/dormitory.js";
 import { ADMIN, openOn, seeded, storesOfFile, studentsOf } from "./fixture.js";
 
@@ -117,17 +119,40 @@ describe("the archive", () => {
     const data = await seeded(one, { way: "locks", batches: 2, studentsPerBatch: 8 });
     for (const batch of data) for (const student of studentsOf(batch)) await one.selection.grab(student);
     const stops = [job(one), job(two)];
-    const archived = async (id: string): Promise<void> => {
-      await one.batches.edit(id, { endsAtMs: Date.now() }, ADMIN);
+    const archived = async ({ id, startsAtMs }: SeedBatch): Promise<void> => {
+      await one.batches.edit(id, { endsAtMs: startsAtMs + 1 }, ADMIN);
       await expect.poll(async () => (await one.batches.get(id))?.state, { timeout: 30_000 }).toBe("archived");
     };
-    await archived("b01");
+    const [first, second] = data as [SeedBatch, SeedBatch];
+    await archived(first);
     await stops[0]?.();
-    await archived("b02");
+    await archived(second);
     const { counts } = await upkeepOf(one).check();
     expect(Object.values(counts).every((count) => count === 0)).toBe(true);
     expect(await one.db.selectFrom("results").selectAll().execute()).toHaveLength(
       (await readBatch(one, "b01")).choices.length + (await readBatch(one, "b02")).choices.length,
     );
+  });
+
+  test("goes on where an order cannot be carried out, and an order that is given up is taken back", async () => {
+    const dormitory = openOn(stores());
+    const [damaged, good] = await seeded(dormitory, { way: "locks", batches: 2, studentsPerBatch: 8 });
+    if (!damaged || !good) throw new Error("no batches");
+    const { redis, keys } = dormitory;
+    await redis.hset(keys.of(damaged.id, "choices"), damaged.students[0]?.number ?? "", "no bed");
+    const waiting = new AbortController();
+    const order = new Orders(dormitory).place(damaged.id, "Ann", waiting.signal);
+    await expect.poll(() => redis.hlen(keys.archiveOrders)).toBe(1);
+    await dormitory.batches.edit(good.id, { endsAtMs: good.startsAtMs + 1 }, ADMIN);
+    job(dormitory);
+    await expect
+      .poll(async () => (await dormitory.batches.get(good.id))?.state, { timeout: 30_000 })
+      .toBe("archived");
+    expect(await readLog(dormitory.db, 9)).toContainEqual(
+      expect.objectContaining({ batchId: damaged.id, kind: "error" }),
+    );
+    waiting.abort(new Error("no patience"));
+    await expect(order).rejects.toThrow("no patience");
+    expect(await redis.hlen(keys.archiveOrders)).toBe(0);
   });
 });

@@ -199,6 +199,29 @@ describe("an edit that one side refuses changes nothing on the other", () => {
     await Promise.all([archiving, batches.edit(BATCH, { name: "Late" }, ADMIN)]);
     expect(await batches.get(BATCH)).toMatchObject({ state: "archived" });
   });
+
+  test("that gives more time comes before the archive, which takes only what is over", async () => {
+    const { dormitory, batch } = await opened();
+    const { batches } = dormitory;
+    await batches.edit(BATCH, { endsAtMs: batch.startsAtMs + 1 }, ADMIN);
+    expect(await batches.get(BATCH)).toMatchObject({ state: "closed" });
+    await batches.edit(BATCH, { endsAtMs: batch.endsAtMs }, ADMIN);
+    const late = await batches.archive(BATCH, ADMIN, { onlyIfOver: true });
+    expect(late).toMatchObject({ ok: false, reason: "not-over" });
+    expect(await batches.get(BATCH)).toMatchObject({ state: "open" });
+  });
+
+  test("gives the batch a higher version, also where the clock of Redis was set back", async () => {
+    const { dormitory } = await opened();
+    const { batches, redis, keys } = dormitory;
+    const anHourUs = 3_600_000_000n;
+    await batches.edit(BATCH, { name: "By the clock" }, ADMIN);
+    const ahead = BigInt((await redis.hget(keys.of(BATCH, "meta"), "version")) ?? 0) + anHourUs;
+    await redis.hset(keys.of(BATCH, "meta"), "version", String(ahead));
+    await batches.edit(BATCH, { addRooms: [{ building: "Oak", name: "1", beds: 2 }] }, ADMIN);
+    expect(await batches.get(BATCH)).toMatchObject({ version: ahead + 1n });
+    expect((await dormitory.rooms.of(BATCH)).map(({ building }) => building)).toContain("Oak");
+  });
 });
 
 describe("an import", () => {
@@ -264,6 +287,18 @@ describe("an import", () => {
     expect(wishes).toEqual({ imported: 1, problems: [{ line: 3, problem: "wishes", text: "elsewhere" }] });
     const imported = await dormitory.students.find("new-1");
     expect(imported && (await dormitory.teams.of(imported))?.wishes.roomIds).toEqual([first?.id, second?.id]);
+  });
+
+  test("of rooms that another batch has as well is one of its own", async () => {
+    const dormitory = openOn(stores());
+    const [one, two] = await seeded(dormitory, { way: "locks", batches: 2 });
+    const csv = "building,name,beds\nOak 1,01,2\nOak,1 01,2\n";
+    for (const batch of [one, two])
+      expect(await dormitory.rooms.importCsv(batch?.id ?? "", csv, ADMIN)).toEqual({
+        imported: 2,
+        problems: [],
+      });
+    expect(await upkeepOf(dormitory).check()).toMatchObject({ differences: [] });
   });
 
   test("of something else is one problem", async () => {

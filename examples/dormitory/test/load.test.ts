@@ -1,9 +1,8 @@
 /** The figures of a load run: what counts, the table, the line of JSON and the report. */
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { Difference } from "../src/check/difference.js";
 import type { Way } from "../src/domain/batch.js";
-import type { DifferenceKind } from "../src/domain/upkeep.js";
+import type { Difference, DifferenceKind } from "../src/domain/upkeep.js";
 import { jsonOf } from "../src/load/output/json.js";
 import { notesOf } from "../src/load/output/notes.js";
 import { rowOf } from "../src/load/output/rows.js";

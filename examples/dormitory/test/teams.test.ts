@@ -1,4 +1,7 @@
+import { until } from "@holdfast/conformance";
 import { expect, test } from "vitest";
+import { inCanonicalOrder } from "../src/domain/order.js";
+import { MOST_INVITATIONS } from "../src/domain/team.js";
 import type { OpenDormitory } from "../src/state/dormitory.js";
 import { type Faculty, openFaculty } from "./faculty.js";
 
@@ -76,4 +79,39 @@ test("a stale change of the wishes is refused, and says who was quicker", async 
   expect(await dormitory.teams.setWishes(bob, ["of-another-batch"], version)).toMatchObject({
     reason: "no-such-room",
   });
+});
+
+test("the wishes of a team are written under the lock of the student", async () => {
+  const { dormitory, batch, student } = await planned();
+  const number = batch.students[0]?.number ?? "";
+  const ann = student(number);
+  const [lock = ""] = inCanonicalOrder(batch.id, { members: [number], rooms: [] });
+  const joining = await dormitory.hf.mutex(lock).acquire();
+  const version = (await dormitory.teams.of(ann))?.wishes.version ?? "";
+  const writing = dormitory.teams.setWishes(ann, [batch.rooms[0]?.id ?? ""], version);
+  const inspector = await dormitory.hf.inspector();
+  await until("it stands in line", async () => (await inspector.lock(lock)).waiting === 1);
+  expect((await dormitory.teams.of(ann))?.wishes.version).toBe(version);
+  await joining.release();
+  expect(await writing).toMatchObject({ ok: true });
+});
+
+test("two members who invite at once do not pass the bound of their team", async () => {
+  const { processes, batch, alone, student } = await planned();
+  const [one, other] = processes as [OpenDormitory, OpenDormitory];
+  const pair = batch.teams.find(({ members }) => members.length === 2)?.members ?? [];
+  const [ann, bob] = pair.map(student) as [never, never];
+  const guests = alone.slice(0, MOST_INVITATIONS + 1);
+  const last = guests.splice(-2) as [string, string];
+  for (const guest of guests) expect(await one.teams.invite(ann, guest)).toEqual({ ok: true });
+  const results = await Promise.all([one.teams.invite(ann, last[0]), other.teams.invite(bob, last[1])]);
+  expect(results).toContainEqual({ ok: true });
+  expect(results).toContainEqual({ ok: false, reason: "too-many-invitations" });
+});
+
+test("a change that others always overtake is told as such", async () => {
+  const { dormitory, alone, student } = await planned();
+  const [ann, bob] = alone as [string, string];
+  Object.assign(dormitory.redis, { changeTeams: async () => "moved" });
+  expect(await dormitory.teams.invite(student(ann), bob)).toEqual({ ok: false, reason: "changing" });
 });

@@ -3,10 +3,10 @@ import { StaleTokenError } from "holdfast";
 import type { Kysely } from "kysely";
 import { readBatch, type Store } from "../check/read.js";
 import type { Tables } from "../data/tables.js";
+import type { ArchiveReport } from "../domain/upkeep.js";
 import { archiveDifferences } from "./compare.js";
 import { copyBatch, type Term } from "./copy.js";
 import { writeLog } from "./log.js";
-import type { ArchiveReport } from "./orders.js";
 
 export interface ArchiveTask {
   readonly store: Store;

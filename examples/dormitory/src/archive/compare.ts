@@ -1,10 +1,9 @@
 /** Both sides of the archive held against each other: the choices in Redis, and their copies in PostgreSQL. */
 import type { Kysely } from "kysely";
-import type { Difference } from "../check/difference.js";
 import type { BatchFacts } from "../check/facts.js";
 import { bedOf } from "../check/rules.js";
 import type { Tables } from "../data/tables.js";
-import type { DifferenceKind } from "../domain/upkeep.js";
+import type { Difference, DifferenceKind } from "../domain/upkeep.js";
 
 export async function archiveDifferences(db: Kysely<Tables>, batch: BatchFacts): Promise<Difference[]> {
   const rows = await db.selectFrom("results").selectAll().where("batch_id", "=", batch.id).execute();

@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StaleTokenError } from "holdfast";
 import type { Student } from "../domain/student.js";
+import type { ArchiveReport } from "../domain/upkeep.js";
 import type { OpenDormitory } from "../state/dormitory.js";
 import { type ArchiveTask, archiveBatch, verifyBatch } from "./archive-batch.js";
 import { isCopied, type Term } from "./copy.js";
 import { writeLog } from "./log.js";
-import { type ArchiveReport, type Order, Orders } from "./orders.js";
+import { type Order, Orders } from "./orders.js";
 
 const TERM = "6s";
 const ROUND_MS = 500;
@@ -82,7 +83,8 @@ class ArchiveRound {
 
   /** Orders first, then batches that are over, then those whose comparison is due. */
   async run(): Promise<void> {
-    for (const order of await this.#orders.open()) await this.#obey(order);
+    for (const order of await this.#orders.open())
+      await this.#guarded(order.batchId, () => this.#obey(order));
     for (const { id, state } of await this.#dormitory.batches.list()) {
       if (state === "closed") await this.#guarded(id, () => this.#finish(id));
       if (state === "archived") await this.#guarded(id, () => this.#verify(id));
@@ -107,7 +109,8 @@ class ArchiveRound {
 
   async #finish(batchId: string): Promise<void> {
     const { differences, repaired } = await archiveBatch(this.#task(batchId));
-    if (differences === repaired) await this.#dormitory.batches.archive(batchId, ARCHIVIST);
+    if (differences === repaired)
+      await this.#dormitory.batches.archive(batchId, ARCHIVIST, { onlyIfOver: true });
     else await this.#complain(batchId, `${differences - repaired} differences remain: not archived yet`);
   }
 

@@ -1,15 +1,7 @@
 /** The log of the archive, for people: who did what with which batch, in sentences. */
 import type { Kysely } from "kysely";
 import type { Tables } from "../data/tables.js";
-
-export interface LogEntry {
-  readonly atMs: number;
-  /** An administrator, or the worker with its term. */
-  readonly by: string;
-  readonly batchId: string | null;
-  readonly kind: "info" | "difference" | "repair" | "error";
-  readonly text: string;
-}
+import type { LogEntry } from "../domain/upkeep.js";
 
 type Draft = Omit<LogEntry, "atMs">;
 

@@ -2,15 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../check/read.js";
-
-export interface ArchiveReport {
-  /** Choices in the archive now. */
-  readonly copied: number;
-  /** That the comparison found. */
-  readonly differences: number;
-  /** Of these, how many another copy ended. */
-  readonly repaired: number;
-}
+import type { ArchiveReport } from "../domain/upkeep.js";
 
 export interface Order {
   readonly id: string;
@@ -21,7 +13,10 @@ export interface Order {
 const LOOK_MS = 100;
 const REPORT_LIFE_S = 600;
 
-/** Until the report is in Redis the order stays: a leader that dies in between leaves it to the next one. */
+/**
+ * Until the report is in Redis the order stays: a leader that dies in between leaves it to the next one. Whoever gives up takes the order
+ * back.
+ */
 export class Orders {
   readonly #store: Store;
 
@@ -32,11 +27,18 @@ export class Orders {
   /** Waits for the leader. @throws the signal's reason */
   async place(batchId: string, by: string, signal: AbortSignal): Promise<ArchiveReport> {
     const order: Order = { id: randomUUID(), batchId, by };
-    await this.#store.redis.hset(this.#store.keys.archiveOrders, order.id, JSON.stringify(order));
-    for (;;) {
-      const report = await this.#store.redis.get(this.#store.keys.archiveReport(order.id));
-      if (report !== null) return JSON.parse(report) as ArchiveReport;
-      await sleep(LOOK_MS, undefined, { signal });
+    const { redis, keys } = this.#store;
+    await redis.hset(keys.archiveOrders, order.id, JSON.stringify(order));
+    try {
+      for (;;) {
+        const report = await redis.get(keys.archiveReport(order.id));
+        if (report !== null) return JSON.parse(report) as ArchiveReport;
+        await sleep(LOOK_MS, undefined, { signal });
+      }
+    } catch (error) {
+      await redis.hdel(keys.archiveOrders, order.id).catch(() => 0);
+      signal.throwIfAborted();
+      throw error;
     }
   }
 

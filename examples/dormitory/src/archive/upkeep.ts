@@ -1,22 +1,17 @@
 /** The administrator's view of check, repair and archive: what the pages call. */
-import { type CheckReport, checkAll } from "../check/check.js";
-import { countsOf, type Difference } from "../check/difference.js";
+import { checkAll } from "../check/check.js";
 import { batchIdsIn } from "../check/read.js";
 import { repairBatch } from "../check/repair.js";
+import {
+  type ArchiveReport,
+  type CheckReport,
+  countsOf,
+  type Difference,
+  type Upkeep,
+} from "../domain/upkeep.js";
 import type { OpenDormitory } from "../state/dormitory.js";
-import { type LogEntry, readLog, writeLog } from "./log.js";
-import { type ArchiveReport, Orders } from "./orders.js";
-
-export interface Upkeep {
-  /** Reads all batches on both sides. Changes nothing. */
-  check(): Promise<CheckReport>;
-  /** Repairs what can be decided from the data, and checks again. The rest is for people. */
-  repair(by: string): Promise<CheckReport>;
-  /** Copies a batch as it is now, whether it is over or not. The leader of the archive does it. */
-  archive(batchId: string, by: string): Promise<ArchiveReport>;
-  /** The newest first. */
-  log(limit: number): Promise<LogEntry[]>;
-}
+import { readLog, writeLog } from "./log.js";
+import { Orders } from "./orders.js";
 
 /** A leader that died is replaced within its term. */
 const LEADER_MS = 20_000;

@@ -1,6 +1,5 @@
 /** The rules that no batch can be judged by alone: who is in which batch, and which rooms PostgreSQL records. */
-import type { DifferenceKind } from "../domain/upkeep.js";
-import type { Difference } from "./difference.js";
+import type { Difference, DifferenceKind } from "../domain/upkeep.js";
 import type { BatchFacts } from "./facts.js";
 
 /** Student number -> batch, as the directory says it. */

@@ -1,6 +1,6 @@
 /** The answers that students were given, held against the data. The list of answers comes from the clients. */
 import type { Place } from "../domain/room.js";
-import type { Difference } from "./difference.js";
+import type { Difference } from "../domain/upkeep.js";
 import type { BatchFacts } from "./facts.js";
 
 /** A decision that a client was told of: it has given the team these beds, or none. */

@@ -3,19 +3,11 @@ import type { Kysely } from "kysely";
 import { archiveDifferences } from "../archive/compare.js";
 import { isCopied } from "../archive/copy.js";
 import type { Tables } from "../data/tables.js";
-import type { DifferenceKind } from "../domain/upkeep.js";
+import { type CheckReport, countsOf, type Difference } from "../domain/upkeep.js";
 import { differencesAcross, differencesOfRooms } from "./across.js";
-import { countsOf, type Difference } from "./difference.js";
 import type { BatchFacts } from "./facts.js";
 import { batchIdsIn, readBatch, readDirectory, type Store } from "./read.js";
 import { differencesIn } from "./rules.js";
-
-export interface CheckReport {
-  readonly atMs: number;
-  readonly batches: number;
-  readonly differences: readonly Difference[];
-  readonly counts: Readonly<Record<DifferenceKind, number>>;
-}
 
 export async function checkAll(store: Store, db: Kysely<Tables>): Promise<CheckReport> {
   const differences = await lastingDifferences(store, db);

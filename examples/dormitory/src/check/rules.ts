@@ -1,7 +1,6 @@
 /** The rules that the data of a batch must keep, whatever the code does. Each breach is one difference with names. */
 import type { Place } from "../domain/room.js";
-import type { DifferenceKind } from "../domain/upkeep.js";
-import type { Difference } from "./difference.js";
+import type { Difference, DifferenceKind } from "../domain/upkeep.js";
 import type { BatchFacts } from "./facts.js";
 
 type Found = (kind: DifferenceKind, text: string) => void;

@@ -11,6 +11,7 @@ export type EditResult =
       readonly ok: false;
       readonly reason:
         | "no-such-batch"
+        | "not-over"
         /** The end is not after the start, or the name is empty. */
         | "terms"
         | "no-such-room"
@@ -37,7 +38,7 @@ export interface Dormitory {
     /** Waits for the selections under way and keeps new ones out until it is done: it holds the batch lock exclusively. */
     edit(id: string, change: BatchChange, by: Student): Promise<EditResult>;
     /** Ends the batch for good. The archive job copies its results, unless it did so before. */
-    archive(id: string, by: Student): Promise<EditResult>;
+    archive(id: string, by: Student, options?: { readonly onlyIfOver?: boolean }): Promise<EditResult>;
     figures(id: string): Promise<BatchFigures>;
     /** The most wanted first. */
     contested(id: string, count: number): Promise<readonly ContestedRoom[]>;

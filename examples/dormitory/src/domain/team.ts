@@ -1,5 +1,4 @@
 /** Teams: students of one batch who move into one room together. A student without others is a team of one. */
-
 export const LARGEST_TEAM = 4;
 export const MOST_WISHES = 10;
 /** Invitations of one team that may wait for an answer. */
@@ -51,6 +50,8 @@ export type TeamRefusal =
   | "invited-already"
   /** The invitation was answered, withdrawn or refused meanwhile. */
   | "no-such-invitation"
+  /** Others changed what it is about, each time that it was decided. */
+  | "changing"
   /** A student who is in a team leaves it before joining another. */
   | "in-a-team"
   | "not-in-a-team"

@@ -1,8 +1,6 @@
 /** From what the students heard and the data shows to the figures of the table. */
-import type { Difference } from "../check/difference.js";
-import { countsOf } from "../check/difference.js";
 import type { Way } from "../domain/batch.js";
-import type { DifferenceKind } from "../domain/upkeep.js";
+import { countsOf, type Difference, type DifferenceKind } from "../domain/upkeep.js";
 import type { Killed } from "./kills.js";
 import type { Heard } from "./student.js";
 

@@ -23,6 +23,8 @@ export type BatchEdit = {
   readonly isNew?: boolean;
   /** Only these fields are written. */
   readonly terms: Partial<BatchTerms>;
+  /** Refused where the batch is planned or open, for instance because somebody has just given it more time. */
+  readonly onlyIfOver?: boolean;
 } & { readonly [Field in keyof Members]?: Members[Field] | undefined };
 
 interface Room extends RoomDraft {
@@ -91,10 +93,11 @@ export class BatchEdits {
   }
 
   /** As they will be. An edit that came first has ended by now. */
-  async #termsOf({ id, isNew, terms }: BatchEdit): Promise<BatchTerms> {
+  async #termsOf({ id, isNew, terms, onlyIfOver }: BatchEdit): Promise<BatchTerms> {
     const before = isNew ? null : await this.#read(id);
     if (!isNew && before === null) throw new EditRefused("no-such-batch");
     if (before?.state === "archived" && !terms.archived) throw new EditRefused("archived");
+    if (onlyIfOver && before?.state !== "closed") throw new EditRefused("not-over");
     const {
       name = "",
       startsAtMs = 0,

@@ -76,8 +76,8 @@ export class Batches {
   }
 
   /** Ends the batch for good. The archive job copies its results, unless it did so before. */
-  archive(id: string, by: Student): Promise<EditResult> {
-    return this.#edits.run({ id, terms: { archived: true } }, by);
+  archive(id: string, by: Student, { onlyIfOver = false } = {}): Promise<EditResult> {
+    return this.#edits.run({ id, terms: { archived: true }, onlyIfOver }, by);
   }
 
   async figures(id: string): Promise<BatchFigures> {

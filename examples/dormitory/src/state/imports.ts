@@ -20,6 +20,13 @@ import { answered, type Store } from "./store.js";
 type Problem = ImportProblem["problem"];
 type Row = Readonly<Record<string, string>>;
 
+/** What a row is about. */
+interface Subject {
+  readonly id: string;
+  /** For people. */
+  readonly text: string;
+}
+
 interface Line {
   readonly line: number;
   readonly row: Row;
@@ -28,6 +35,8 @@ interface Line {
 const LONGEST_SHOWN = 80;
 const LONGEST_NAME = 60;
 const LEAST_PASSWORD = 8;
+/** One thread of the pool of four is left to those who sign in meanwhile. */
+const HASHED_AT_ONCE = 3;
 const NUMBER = /^[\w-]{1,32}$/;
 
 interface ImportParts {
@@ -57,12 +66,7 @@ export class Imports {
     const batch = await this.#batches.get(batchId);
     if (!batch) throw new EditRefused("no-such-batch");
     const known = await this.#rooms.known(batchId, batch.version);
-    const good = checked(
-      lines,
-      problems,
-      ({ number = "" }) => number,
-      (row) => problemOfWishes(row, known),
-    );
+    const good = checked(lines, problems, numberOf, (row) => problemOfWishes(row, known));
     if (good.length === 0) return { imported: 0, problems };
     const numbers = good.map(({ row }) => row["number"] ?? "");
     const teams = await answered("nothing", redis.hmget(keys.of(batchId, "team-of"), ...numbers));
@@ -85,20 +89,14 @@ export class Imports {
   async rooms(batchId: string, csv: string, by: Student): Promise<ImportResult> {
     const { lines, problems } = linesOf(csv, ["building", "name", "beds"]);
     await this.#requireOpen(batchId);
-    const good = checked(
-      lines,
-      problems,
-      ({ building = "", name = "" }) => `${building} ${name}`,
-      problemOfRoom,
-    );
+    const good = checked(lines, problems, roomOf, problemOfRoom);
+    // The next year has the same rooms, in another batch.
     const taken = await answered(
       "nothing",
-      this.#db.selectFrom("rooms").select(["building", "name"]).where("batch_id", "is not", null).execute(),
+      this.#db.selectFrom("rooms").select(["building", "name"]).where("batch_id", "=", batchId).execute(),
     );
-    const there = new Set(taken.map(({ building, name }) => `${building} ${name}`));
-    const fresh = good.filter(({ line, row }) =>
-      isFresh(line, `${row["building"]} ${row["name"]}`, there, problems),
-    );
+    const there = new Set(taken.map((room) => roomOf(room).id));
+    const fresh = good.filter(({ line, row }) => isFresh(line, roomOf(row), there, problems));
     const addRooms = fresh.map(
       ({ row }): RoomDraft => ({
         building: row["building"] ?? "",
@@ -114,18 +112,16 @@ export class Imports {
   async students(batchId: string, csv: string, by: Student): Promise<ImportResult> {
     const { lines, problems } = linesOf(csv, ["number", "name", "password"]);
     await this.#requireOpen(batchId);
-    const good = checked(lines, problems, ({ number = "" }) => number, problemOfStudent);
+    const good = checked(lines, problems, numberOf, problemOfStudent);
     const free = new Set<string>();
     const taken = new Set<string>();
     for (const { number, role, batch_id } of await this.#existing(good.map(({ row }) => row["number"] ?? "")))
       (role === "student" && batch_id === null ? free : taken).add(number);
-    const joining = good.filter(({ line, row }) => isFresh(line, row["number"] ?? "", taken, problems));
-    const values: { number: string; name: string; role: string; batch_id: null; password: string }[] = [];
-    for (const { row } of joining) {
-      const { number = "", name = "", password = "" } = row;
-      if (free.has(number)) continue;
-      values.push({ number, name, role: "student", batch_id: null, password: await hashPassword(password) });
-    }
+    const joining = good.filter(({ line, row }) => isFresh(line, numberOf(row), taken, problems));
+    const coming = joining.filter(({ row }) => !free.has(numberOf(row).id));
+    const values: Awaited<ReturnType<typeof accountOf>>[] = [];
+    for (const few of chunks(coming, HASHED_AT_ONCE))
+      values.push(...(await Promise.all(few.map(({ row }) => accountOf(row)))));
     for (const some of chunks(values))
       await answered("unknown", this.#db.insertInto("students").values(some).execute());
     if (joining.length > 0)
@@ -204,23 +200,40 @@ function linesOf(
 function checked(
   lines: readonly Line[],
   problems: ImportProblem[],
-  nameOf: (row: Row) => string,
+  subjectOf: (row: Row) => Subject,
   problemOf: (row: Row) => readonly [Problem, string] | null,
 ): Line[] {
   const seen = new Set<string>();
   return lines.filter(({ line, row }) => {
-    const found =
-      problemOf(row) ?? (seen.has(nameOf(row)) ? (["twice-in-file", nameOf(row)] as const) : null);
+    const { id, text } = subjectOf(row);
+    const found = problemOf(row) ?? (seen.has(id) ? (["twice-in-file", text] as const) : null);
     if (found) problems.push(problemAt(line, ...found));
-    else seen.add(nameOf(row));
+    else seen.add(id);
     return found === null;
   });
 }
 
-function isFresh(line: number, name: string, there: ReadonlySet<string>, problems: ImportProblem[]): boolean {
-  if (!there.has(name)) return true;
-  problems.push(problemAt(line, "exists", name));
+function isFresh(
+  line: number,
+  subject: Subject,
+  there: ReadonlySet<string>,
+  problems: ImportProblem[],
+): boolean {
+  if (!there.has(subject.id)) return true;
+  problems.push(problemAt(line, "exists", subject.text));
   return false;
+}
+
+async function accountOf({ number = "", name = "", password = "" }: Row) {
+  return { number, name, role: "student", batch_id: null, password: await hashPassword(password) };
+}
+
+function numberOf({ number = "" }: Row): Subject {
+  return { id: number, text: number };
+}
+
+function roomOf({ building = "", name = "" }: Row): Subject {
+  return { id: JSON.stringify([building, name]), text: `${building} ${name}` };
 }
 
 function problemOfRoom({ building = "", name = "", beds = "" }: Row): readonly [Problem, string] | null {

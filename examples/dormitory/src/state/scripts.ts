@@ -175,7 +175,8 @@ for _, id in ipairs(said.dropPeople) do
   if redis.call('HEXISTS', choices, id) == 1 then return { 'has-room', id } end
 end
 enter(fences, said.fences)
-local now = clock()
+-- Processes keep what they read by its version, which rises whatever the clock does.
+local now = string.format('%.0f', math.max(tonumber(clock()), tonumber(redis.call('HGET', meta, 'version') or 0) + 1))
 for name, value in pairs(said.meta) do redis.call('HSET', meta, name, value) end
 redis.call('HSET', meta, 'version', now)
 for _, room in ipairs(said.addRooms) do

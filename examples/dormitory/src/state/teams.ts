@@ -76,7 +76,10 @@ export class Teams {
   }
 
   invite(from: Student, toNumber: string): Promise<TeamResult> {
-    return this.#change(from, [from.id, toNumber], async ({ batch, team }) => {
+    return this.#change(from, [from.id, toNumber], async ({ batch, team }, locked) => {
+      // Another member may invite as well, and the bound is that of the team.
+      if (team.members.some((member) => !locked.has(member)))
+        return { concerns: [...team.members, toNumber] };
       const [other, pending, names] = await Promise.all([
         look(this.#store, batch.id, toNumber),
         this.#pending(batch.id),
@@ -146,7 +149,15 @@ export class Teams {
     });
   }
 
+  /** Under the student's lock, so that the team is the one that the wishes are of when they are written. */
   async setWishes(student: Student, roomIds: readonly string[], version: string): Promise<WishesResult> {
+    const { batchId } = student;
+    if (batchId === null) return { ok: false, reason: "not-in-batch" };
+    const names = { members: [student.id], rooms: [] };
+    return underLocks(this.#store.hf, batchId, names, () => this.#setWishes(student, roomIds, version));
+  }
+
+  async #setWishes(student: Student, roomIds: readonly string[], version: string): Promise<WishesResult> {
     const seen = await this.#look(student);
     if (seen === null) return { ok: false, reason: "not-in-batch" };
     const { batch, team, nowMs } = seen;
@@ -189,7 +200,7 @@ export class Teams {
       if (!("ok" in result)) students = result;
       else return result;
     }
-    return refused("no-such-invitation");
+    return refused("changing");
   }
 
   async #write(

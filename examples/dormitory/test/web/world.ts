@@ -5,6 +5,7 @@ import { Holdfast } from "holdfast";
 import { Redis } from "ioredis";
 import type { Dormitory } from "../../src/domain/service.js";
 import { Unreachable } from "../../src/domain/unreachable.js";
+import { type CheckReport, countsOf, type Difference } from "../../src/domain/upkeep.js";
 import type { proxyOf } from "../../src/setup.js";
 import { makeApp } from "../../src/web/app.js";
 import { siteOf } from "../../src/web/listen.js";
@@ -75,17 +76,22 @@ export async function openWorld(
   memory.addStudent("s3", "Robert'); DROP TABLE students;--", `${prefix}now`);
   memory.addStudent("s9", "Chen Ou", `${prefix}other`);
   memory.addStudent("admin", "Administrator", null, "admin");
+  const report = (differences: readonly Difference[]): CheckReport => ({
+    atMs: world.nowMs,
+    batches: 1,
+    differences,
+    counts: countsOf(differences),
+  });
   const site = siteOf({
     dormitory: cuttable(memory.service(), () => happened),
     upkeep: {
-      check: async () => ({ atMs: world.nowMs, differences: [] }),
-      repair: async () => ({
-        atMs: world.nowMs,
-        differences: [{ kind: "one-sided", text: "s1 <b>", repaired: true }],
-      }),
+      check: async () => report([]),
+      repair: async () => report([{ kind: "one-sided", batchId: "1", text: "s1 <b>", repaired: true }]),
       archive: (id) =>
         id.endsWith("now") ? archived() : Promise.reject(new DOMException("late", "TimeoutError")),
-      log: async () => [{ atMs: world.nowMs, by: "admin", batchId: null, text: "copied <i>2</i> results" }],
+      log: async () => [
+        { atMs: world.nowMs, by: "admin", batchId: null, kind: "info", text: "copied <i>2</i> results" },
+      ],
     },
     hf,
     ...proxy,
