@@ -89,6 +89,7 @@ const redisForPrimitives = [
   "redis/slots.ts",
   "redis/watcher.ts",
   "redis/watched-state.ts",
+  "redis/state-waits.ts",
   "redis/lua/_clock.lua",
   "redis/lua/_checked.lua",
   "redis/lua/_foreign.lua",

@@ -1,6 +1,7 @@
 /** Checks of arguments. They run once, in the public methods, so that the code inside can rely on the arguments. */
 import { InvalidArgumentError } from "./errors.js";
 import { type Duration, durationMs } from "./time/duration.js";
+import type { WaitSettings } from "./time/pending.js";
 
 const LONGEST = 512;
 
@@ -70,11 +71,6 @@ export interface WaitOptions {
 }
 
 const DEFAULT_WAIT_MS = 10_000;
-
-export interface WaitSettings {
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** Checks `wait` and `signal`, which all waits have. The names of the options are checked by the caller. @throws {InvalidArgumentError} */
 export function checkWait(options: WaitOptions, defaultMs = DEFAULT_WAIT_MS): WaitSettings {

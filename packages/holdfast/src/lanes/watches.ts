@@ -5,11 +5,10 @@
  */
 import { ClosedError, type HoldfastError, isLasting } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
-import type { WaitSettings } from "../redis/watched-state.js";
-import { Stream } from "../stream.js";
-import { whenAborted } from "../time/abort.js";
+import { StateWaits } from "../redis/state-waits.js";
+import type { Stream } from "../stream.js";
 import { BatchTimer } from "../time/batch-timer.js";
-import { Pending } from "../time/pending.js";
+import type { WaitSettings } from "../time/pending.js";
 import { isSamePlace, type Place, type PlaceFacts, placeOver, toPlace } from "./place.js";
 import { formatTicket, type Ticket } from "./ticket.js";
 
@@ -59,8 +58,6 @@ interface Watching<Outcome> {
 
 /** One script of the server, which serves nobody else meanwhile: about 1 ms. */
 const CHUNK = 250;
-/** How long a silent connection is trusted. */
-const TRUST_MS = 5_000;
 /** At least so often a look finds an outcome of which no message told. */
 const LOOK_MS = 5_000;
 /** Within this time, the looks that follow new subscriptions are made together. */
@@ -71,14 +68,12 @@ export class Watches<Outcome> {
   readonly #source: PlaceSource<Outcome>;
   readonly #timer: BatchTimer<Watching<Outcome>>;
   readonly #watching = new Set<Watching<Outcome>>();
-  /** How to end each stream and each wait. */
-  readonly #ends = new Set<(error: HoldfastError) => void>();
-  #closed = false;
+  readonly #waits: StateWaits;
 
   constructor(context: WatchContext, source: PlaceSource<Outcome>) {
     this.#context = context;
     this.#source = source;
-    context.port.onClosed?.((error) => this.#endAll(error));
+    this.#waits = new StateWaits(context.schedule, context.port, closedError);
     context.inbox.serve({ waits: () => this.#watching.size > 0, turned() {} });
     this.#timer = new BatchTimer(context.schedule, {
       visit: (watching) => void this.#look(watching),
@@ -89,22 +84,10 @@ export class Watches<Outcome> {
 
   /** The present place, then each that differs from the one before, and last the outcome. A slow reader gets the newest only. */
   stream(ticket: Ticket, { everyMs, signal }: WatchSettings): Stream<PlaceAndOutcome<Outcome>> {
-    let stop = (): void => {};
-    let stopListening = (): void => {};
-    const close = (error: HoldfastError): void => stream.fail(error);
-    const stream = new Stream<PlaceAndOutcome<Outcome>>(1, () => {
-      stop();
-      stopListening();
-      this.#ends.delete(close);
-    });
-    if (this.#closed) stream.fail(closedError());
-    else if (signal?.aborted) stream.end();
-    else {
+    return this.#waits.stream(signal, (stream) => {
       let last: Place | null = null;
       let nextMs = 0;
-      this.#ends.add(close);
-      if (signal) stopListening = whenAborted(signal, () => stream.end());
-      stop = this.#listen(ticket, Math.min(everyMs, LOOK_MS), {
+      return this.#listen(ticket, Math.min(everyMs, LOOK_MS), {
         place: (place) => {
           const nowMs = this.#nowMs;
           if (last && (isSamePlace(last, place) || (last.state === place.state && nowMs < nextMs))) return;
@@ -117,13 +100,11 @@ export class Watches<Outcome> {
           stream.push({ ...placeOver(this.#context.schedule.clock.now().wallMs), outcome });
           stream.end();
         },
-        // Redis is away, or refuses for a while: the stream says nothing until it knows more.
         troubled: (error) => {
           if (isLasting(error)) stream.fail(error);
         },
       });
-    }
-    return stream;
+    });
   }
 
   /**
@@ -131,56 +112,24 @@ export class Watches<Outcome> {
    * @throws {HoldfastError} no look succeeded in that time, or the server refuses in a way that will not pass
    * @throws {ClosedError} @throws the signal's reason
    */
-  wait(ticket: Ticket, { waitMs, signal }: WaitSettings): Promise<Outcome | null> {
-    if (this.#closed) return Promise.reject(closedError());
-    let stop = (): void => {};
-    let trouble: HoldfastError | null = null;
-    let isKnown = false;
-    let isLate = waitMs === 0;
-    const close = (error: HoldfastError): void => pending.reject(error);
-    const pending = new Pending<Outcome | null>(this.#context.schedule, {
-      waitMs,
-      signal,
-      onTimeout: () => {
-        isLate = true;
-        if (isKnown) pending.resolve(null);
-        else if (trouble) pending.reject(trouble);
-        // Else the first look is under way, and settles it within its own time-out.
-      },
-      onEnd: () => {
-        stop();
-        this.#ends.delete(close);
-      },
-    });
-    if (pending.isOver) return pending.promise;
-    this.#ends.add(close);
-    stop = this.#listen(ticket, LOOK_MS, {
-      place: () => {
-        isKnown = true;
-        if (isLate) pending.resolve(null);
-      },
-      over: (outcome) => pending.resolve(outcome),
-      troubled: (error) => {
-        trouble = error;
-        if (isLate || isLasting(error)) pending.reject(error);
-      },
-    });
-    return pending.promise;
+  wait(ticket: Ticket, settings: WaitSettings): Promise<Outcome | null> {
+    return this.#waits.one(settings, (wait) =>
+      this.#listen(ticket, LOOK_MS, {
+        place: () => wait.known(null),
+        over: (outcome) => wait.known({ value: outcome }),
+        troubled: (error) => wait.troubled(error),
+      }),
+    );
   }
 
   /** @throws {ClosedError} */
   assertOpen(): void {
-    if (this.#closed) throw closedError();
+    this.#waits.assertOpen();
   }
 
   /** Ends every stream and every wait. */
   close(): void {
-    this.#closed = true;
-    this.#endAll(closedError);
-  }
-
-  #endAll(error: () => HoldfastError): void {
-    for (const end of [...this.#ends]) end(error());
+    this.#waits.close();
   }
 
   get #nowMs(): number {
@@ -222,7 +171,7 @@ export class Watches<Outcome> {
 
   #lookAt(one: Watching<Outcome>, dueMs: number): void {
     if (one.isLooking) one.lookAgain = true;
-    else if (this.#watching.has(one)) this.#timer.setAt(one, dueMs);
+    else if (this.#watching.has(one)) this.#timer.bringForward(one, dueMs);
   }
 
   async #look(watching: readonly Watching<Outcome>[]): Promise<void> {
@@ -269,7 +218,7 @@ export class Watches<Outcome> {
   #mendSubscriptions(watching: readonly Watching<Outcome>[]): void {
     const { subscriber } = this.#context;
     if (watching.some(({ isUp }) => !isUp)) subscriber.revive();
-    if (watching.some(({ isUp }) => isUp)) subscriber.doubt(TRUST_MS);
+    if (watching.some(({ isUp }) => isUp)) subscriber.doubt();
   }
 }
 

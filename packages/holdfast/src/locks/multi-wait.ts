@@ -2,12 +2,11 @@
 import { type HoldfastError, IndeterminateError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { whenAborted } from "../time/abort.js";
+import type { WaitSettings } from "../time/pending.js";
 import type { Schedule } from "../time/schedule.js";
 
-interface Terms {
+interface Terms extends WaitSettings {
   readonly schedule: Schedule;
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
   readonly names: readonly string[];
   /** The error of an attempt of which nothing was sent; null: something was. */
   readonly unsent: () => HoldfastError | null;

@@ -8,6 +8,7 @@
 import type { Lease } from "../lease/lease.js";
 import { type Enclosing, innermost, Scope } from "../scopes.js";
 import type { LockNoun } from "../telemetry/events.js";
+import type { WaitSettings } from "../time/pending.js";
 import type { Random } from "../time/random.js";
 
 export interface HeldByOwner {
@@ -34,11 +35,6 @@ export interface Wanted {
   readonly isExclusive: boolean;
 }
 
-export interface Waiting {
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** The locks of one kind. */
 export interface LockKind {
   readonly noun: LockNoun;
@@ -51,7 +47,7 @@ export interface LockKind {
 export type Wait = (signal: AbortSignal | undefined) => Promise<Lease>;
 
 /** Attends a wait of an owner that holds something. It may be called several times at once for one owner, or for owners of one lease. */
-export type Watch = (owner: LockOwner, wanted: Wanted, waiting: Waiting, wait: Wait) => Promise<Lease>;
+export type Watch = (owner: LockOwner, wanted: Wanted, waiting: WaitSettings, wait: Wait) => Promise<Lease>;
 
 export class Ownership {
   readonly #random: Random;
@@ -85,7 +81,7 @@ export class Ownership {
   }
 
   /** Waits in line. Every wait for a lock goes through here, unless it has no owner. */
-  watch(owner: LockOwner, wanted: Wanted, waiting: Waiting, wait: Wait): Promise<Lease> {
+  watch(owner: LockOwner, wanted: Wanted, waiting: WaitSettings, wait: Wait): Promise<Lease> {
     return owner.held.length === 0 ? wait(waiting.signal) : this.#watch(owner, wanted, waiting, wait);
   }
 

@@ -30,8 +30,6 @@ const MOST_AHEAD = 64;
 const UNWANTED_MS = 100;
 /** After as many unanswered calls a closing process sends no other. */
 const CLOSING_CALLS = 3;
-/** How long a silent connection is trusted. */
-const TRUST_MS = 5_000;
 
 export class Intake implements TakerHome {
   readonly name: string;
@@ -370,7 +368,7 @@ export class Intake implements TakerHome {
     if (!this.isNeeded) return;
     const { inbox } = this.context;
     inbox.open();
-    inbox.doubt(TRUST_MS);
+    inbox.doubt();
     // No gift comes: free places that Redis knows of are of no use.
     if (!inbox.up) this.#exchange.refresh();
     this.#looks.begin();

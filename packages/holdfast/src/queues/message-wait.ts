@@ -11,14 +11,11 @@ import {
 } from "../errors.js";
 import { nothingSentSince } from "../redis/port.js";
 import { callerContext } from "../telemetry/events.js";
-import { Pending } from "../time/pending.js";
+import { Pending, type WaitSettings } from "../time/pending.js";
 import { type HeldDelivery, NO_ATTEMPT } from "./delivery.js";
 import type { Taker, TakerHome } from "./taker.js";
 
-export interface MessageWaitSettings {
-  /** 0: looks once. */
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
+export interface MessageWaitSettings extends WaitSettings {
   /** Of the delivery. @default that of its queue, or of its lanes */
   readonly deadlineMs?: number | undefined;
 }

@@ -1,6 +1,7 @@
 /** Results: outcomes of messages, as Redis keeps them, and the waits for them. */
 import { IndeterminateError } from "../errors.js";
-import { type StateSource, type WaitSettings, WatchedStates } from "../redis/watched-state.js";
+import { type StateSource, WatchedStates } from "../redis/watched-state.js";
+import type { WaitSettings } from "../time/pending.js";
 import { decodeValue } from "../values.js";
 
 /** What became of a message. */

@@ -1,7 +1,8 @@
 /** The options of queues, checked once. */
-import { checkOptions, checkWait, checkWord, type WaitOptions, type WaitSettings } from "../arguments.js";
+import { checkOptions, checkWait, checkWord, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError, type QueueOrder } from "../errors.js";
 import { type Duration, durationMs } from "../time/duration.js";
+import type { WaitSettings } from "../time/pending.js";
 import { encodeValue } from "../values.js";
 
 /** The options that queues and lanes have in common. They must be the same in all processes. */

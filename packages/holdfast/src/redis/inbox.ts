@@ -103,7 +103,7 @@ export class Inbox {
   }
 
   /** Replaces the connection if it was silent for `trustMs` and does not answer a ping. */
-  doubt(trustMs: number): void {
+  doubt(trustMs?: number): void {
     if (this.#up) this.#subscriber.doubt(trustMs);
   }
 

@@ -37,6 +37,8 @@ interface Entry {
 
 /** Longer than a client takes to connect again. */
 const STUCK_MS = 3_000;
+/** How long a silent connection is trusted, unless a caller says less. */
+const TRUST_MS = 5_000;
 
 export class Subscriber {
   readonly #port: Pick<RedisPort, "openMessages" | "trouble">;
@@ -88,7 +90,7 @@ export class Subscriber {
    * A connection can be half-open: the other end has dropped it, and this end has not noticed. If the connection was silent for
    * `trustMs`, it must answer a ping, or a new connection replaces it.
    */
-  doubt(trustMs: number): void {
+  doubt(trustMs = TRUST_MS): void {
     const connection = this.#connection;
     if (!connection || !this.#connected || this.#doubting) return;
     if (this.#nowMs - this.#heardMs < trustMs) return;

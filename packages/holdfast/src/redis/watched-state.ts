@@ -7,13 +7,13 @@
  * one that was read since.
  */
 import { ClosedError, type HoldfastError, isLasting } from "../errors.js";
-import { Stream } from "../stream.js";
-import { whenAborted } from "../time/abort.js";
-import { Pending } from "../time/pending.js";
+import type { Stream } from "../stream.js";
+import type { WaitSettings } from "../time/pending.js";
 import type { Schedule } from "../time/schedule.js";
 import { readMessage } from "./message.js";
 import type { Place } from "./place.js";
 import { awayOf, type RedisPort } from "./port.js";
+import { StateWaits } from "./state-waits.js";
 import type { Watch, Watcher } from "./watcher.js";
 
 export interface StateSource<State> {
@@ -38,11 +38,6 @@ export function toldByVersion<State extends { readonly version: bigint | string 
   parse: ToldStates<State>["parse"],
 ): ToldStates<State> {
   return { parse, isLater: (state, known) => state.version > known.version };
-}
-
-export interface WaitSettings {
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
 }
 
 export interface StateListener<State> {
@@ -85,20 +80,16 @@ const RETRY_MS = 200;
 
 export class WatchedStates<State> {
   readonly #watcher: Watcher;
-  readonly #schedule: Schedule;
   readonly #place: WatchedStatesParts["place"];
   readonly #port: WatchedStatesParts["port"];
   readonly #shared = new Map<string, Shared<State>>();
-  /** How to end each wait and each stream. */
-  readonly #ends = new Set<(error: HoldfastError) => void>();
-  #closed = false;
+  readonly #waits: StateWaits;
 
   constructor({ watcher, schedule, place, port }: WatchedStatesParts) {
     this.#watcher = watcher;
-    this.#schedule = schedule;
     this.#place = place;
     this.#port = port;
-    port.onClosed?.((error) => this.#endAll(error));
+    this.#waits = new StateWaits(schedule, port, closedError);
   }
 
   /**
@@ -110,57 +101,30 @@ export class WatchedStates<State> {
   until<Value>(
     source: StateSource<State>,
     select: (state: State) => { readonly value: Value } | null,
-    { waitMs, signal }: WaitSettings,
+    settings: WaitSettings,
   ): Promise<Value | null> {
-    if (this.#closed) return Promise.reject(closedError());
-    let stop = (): void => {};
-    let heard = false;
-    let isLate = waitMs === 0;
-    let trouble: HoldfastError | null = null;
-    const close = (error: HoldfastError): void => pending.reject(error);
-    const pending = new Pending<Value | null>(this.#schedule, {
-      waitMs,
-      signal,
-      onTimeout: () => {
-        isLate = true;
-        if (heard) pending.resolve(null);
-        else if (trouble) pending.reject(trouble);
-        // Else the first reading is under way, and settles it within its own time-out.
-      },
-      onEnd: () => {
-        stop();
-        this.#ends.delete(close);
-      },
+    return this.#waits.one(settings, (wait) => {
+      let stop = (): void => {};
+      const listener: StateListener<State> = {
+        state: (state) => wait.known(select(state)),
+        troubled: (error) => wait.troubled(error),
+      };
+      // What is there already costs one request, and no subscription.
+      const listen = (): void => {
+        if (!wait.isOver) stop = this.listen(source, listener);
+      };
+      source.read().then(
+        (state) => {
+          listener.state(state);
+          listen();
+        },
+        (error: HoldfastError) => {
+          listener.troubled(error);
+          listen();
+        },
+      );
+      return () => stop();
     });
-    if (pending.isOver) return pending.promise;
-    this.#ends.add(close);
-    const listener: StateListener<State> = {
-      state: (state) => {
-        heard = true;
-        const found = select(state);
-        if (found) pending.resolve(found.value);
-        else if (isLate) pending.resolve(null);
-      },
-      troubled: (error) => {
-        trouble = error;
-        if (isLate || isLasting(error)) pending.reject(error);
-      },
-    };
-    // What is there already costs one request, and no subscription.
-    const listen = (): void => {
-      if (!pending.isOver) stop = this.listen(source, listener);
-    };
-    source.read().then(
-      (state) => {
-        listener.state(state);
-        listen();
-      },
-      (error: HoldfastError) => {
-        listener.troubled(error);
-        listen();
-      },
-    );
-    return pending.promise;
   }
 
   /** The present state, and then each newer one. A reader that is slow gets the newest only. */
@@ -170,23 +134,14 @@ export class WatchedStates<State> {
     isSame: (a: State, b: State) => boolean,
     signal?: AbortSignal,
   ): Stream<Value> {
-    let last: { readonly state: State } | null = null;
-    let stop = (): void => {};
-    let stopListening = (): void => {};
-    const close = (error: HoldfastError): void => stream.fail(error);
-    const stream = new Stream<Value>(1, () => {
-      stop();
-      this.#ends.delete(close);
-      stopListening();
-    });
-    const away = awayOf(this.#port);
-    if (this.#closed) stream.fail(closedError());
-    else if (signal?.aborted) stream.end();
-    else if (away) stream.fail(away);
-    else {
-      this.#ends.add(close);
-      if (signal) stopListening = whenAborted(signal, () => stream.end());
-      stop = this.listen(source, {
+    return this.#waits.stream(signal, (stream) => {
+      const away = awayOf(this.#port);
+      if (away) {
+        stream.fail(away);
+        return () => {};
+      }
+      let last: { readonly state: State } | null = null;
+      return this.listen(source, {
         state: (state) => {
           if (last && isSame(last.state, state)) return;
           last = { state };
@@ -196,18 +151,12 @@ export class WatchedStates<State> {
           if (isLasting(error)) stream.fail(error);
         },
       });
-    }
-    return stream;
+    });
   }
 
   /** Ends every wait and every stream. */
   close(): void {
-    this.#closed = true;
-    this.#endAll(closedError);
-  }
-
-  #endAll(error: () => HoldfastError): void {
-    for (const end of [...this.#ends]) end(error());
+    this.#waits.close();
   }
 
   /** Begins to listen. Returns a function that ends it. */

@@ -5,6 +5,7 @@
  */
 import { ServerError } from "../errors.js";
 import { BatchTimer } from "../time/batch-timer.js";
+import type { Clock } from "../time/clock.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import type { Inbox } from "./inbox.js";
@@ -25,7 +26,7 @@ export interface WatchListener {
 export interface Watch {
   /** Whether the server has confirmed the subscription, as far as this process knows. */
   readonly up: boolean;
-  /** Calls `look` in `delayMs`, unless something causes a look before. */
+  /** Calls `look` in `delayMs` at the latest. */
   lookIn(delayMs: number): void;
   close(): void;
 }
@@ -33,8 +34,6 @@ export interface Watch {
 /** How often to look while messages come, and while they do not. */
 const LOOK_MS = 5_000;
 const POLL_MS = 500;
-/** How long a silent connection is trusted. */
-const TRUST_MS = 5_000;
 const CHUNK = 100;
 
 interface Entry extends Watch {
@@ -47,6 +46,7 @@ export class Watcher {
   readonly #subscriber: Subscriber;
   readonly #inbox: Pick<Inbox, "open" | "serve" | "rest"> | null;
   readonly #random: Random;
+  readonly #clock: Clock;
   readonly #timer: BatchTimer<Entry>;
   readonly #entries = new Set<Entry>();
 
@@ -61,6 +61,7 @@ export class Watcher {
     this.#inbox = inbox;
     inbox?.serve({ waits: () => this.#entries.size > 0, turned() {} });
     this.#random = random;
+    this.#clock = schedule.clock;
     this.#timer = new BatchTimer<Entry>(schedule, {
       visit: (entries) => this.#visit(entries),
       earlyMs: ({ up }) => (up ? LOOK_MS / 10 : POLL_MS / 10),
@@ -89,7 +90,7 @@ export class Watcher {
       subscription: null,
       lookIn: (delayMs) => {
         // A reading may be under way while its watch is closed.
-        if (this.#entries.has(entry)) this.#timer.set(entry, delayMs);
+        if (this.#entries.has(entry)) this.#timer.bringForward(entry, this.#clock.now().monoMs + delayMs);
       },
       close: () => {
         this.#entries.delete(entry);
@@ -121,7 +122,7 @@ export class Watcher {
 
   #visit(entries: readonly Entry[]): void {
     if (entries.some(({ up }) => !up)) this.#subscriber.revive();
-    if (entries.some(({ up }) => up)) this.#subscriber.doubt(TRUST_MS);
+    if (entries.some(({ up }) => up)) this.#subscriber.doubt();
     for (const entry of entries) {
       this.#wait(entry);
       entry.listener.look();

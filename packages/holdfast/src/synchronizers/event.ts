@@ -1,6 +1,7 @@
 /**
  * SharedEvent: a flag that any process can set, and any number of callers wait for. A wait is for a state and not for a message:
- * a set that a wait should see is never missed, whatever happens to messages and connections in between.
+ * a set that a wait should see is never missed, whatever happens to messages and connections in between, unless `delete()` or the end
+ * of its `keep` takes it away before it was read.
  */
 import { checkOptions, checkWait, refuseSurplus, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
@@ -121,7 +122,8 @@ export class SharedEvent<Data = unknown> {
   }
 
   /**
-   * Deletes the event. It is not set then, and its next version is above all earlier ones. Returns whether it was ever set.
+   * Deletes the event. It is not set then, and its next version is above all earlier ones. Returns whether it was ever set. A wait that
+   * has not read the last set does not see it any more; of one with more than 16 kB it is told, and has to read it.
    * Errors as for `set`.
    */
   async delete(): Promise<boolean> {

@@ -69,8 +69,6 @@ const RETRY_SHARE = 1 / 10;
 const LONGEST_RETRY_MS = 500;
 /** The longest time between two statements: a message may be lost without a break that anybody notices. */
 const LOOK_MS = 5_000;
-/** How long a silent connection for messages is trusted. */
-const TRUST_MS = 5_000;
 /** Arrivals in one statement. */
 const CHUNK = 200;
 /** Between two tries of a withdrawal, and the least time for one. */
@@ -192,7 +190,7 @@ export class Gathering {
     const { ttlMs } = settings;
     const retryMs = Math.min(ttlMs * RETRY_SHARE, LONGEST_RETRY_MS);
     context.inbox.open();
-    context.inbox.doubt(TRUST_MS);
+    context.inbox.doubt();
     const timeoutMs = Math.min(context.callTimeoutMs, ttlMs);
     const sentMs = context.schedule.clock.now().monoMs;
     this.#attendIn(context.inbox.up ? Math.min(ttlMs * RENEW_SHARE, LOOK_MS) : retryMs);

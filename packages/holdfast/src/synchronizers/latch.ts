@@ -40,6 +40,9 @@ export interface CountDownResult {
   readonly counted: boolean;
 }
 
+/** Looks of a wait within `keep`: one may fail, and the next be late. */
+const LOOKS = 3;
+
 export class Latch {
   readonly name: string;
   readonly #calls: SynchronizerCalls;
@@ -59,6 +62,8 @@ export class Latch {
       channel: calls.key,
       read: () => this.#read(),
       told: toldByVersion(parseMessage),
+      // A latch that somebody waits for is in use: each look prolongs its life.
+      changesInMs: () => (Number.isFinite(keepMs) ? keepMs / LOOKS : null),
     };
   }
 

@@ -47,6 +47,11 @@ export class BatchTimer<Item extends object> {
     this.#arm();
   }
 
+  /** Sets the item's next visit to `dueMs` of the monotonic clock, unless it has an earlier one. */
+  bringForward(item: Item, dueMs: number): void {
+    if (dueMs < (this.#byItem.get(item)?.dueMs ?? Number.POSITIVE_INFINITY)) this.setAt(item, dueMs);
+  }
+
   delete(item: Item): void {
     this.#take(item);
     if (this.#dues.size === 0) {

@@ -5,10 +5,16 @@
 import { whenAborted } from "./abort.js";
 import type { Alarm, Schedule } from "./schedule.js";
 
-export interface PendingOptions<Value> {
-  /** Infinity: no end. */
+/** What ends a wait besides its value. */
+export interface WaitSettings {
+  /** 0: looks once; Infinity: no end. */
   readonly waitMs: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface PendingOptions<Value>
+  extends Pick<WaitSettings, "waitMs">,
+    Partial<Pick<WaitSettings, "signal">> {
   /** The time is over: to call `resolve` or `reject`, at once or when something else is settled. */
   readonly onTimeout: (pending: Pending<Value>) => void;
   /** The signal has aborted. @default rejects with the signal's reason */

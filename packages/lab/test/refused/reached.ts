@@ -37,19 +37,26 @@ export const scriptNames: ReadonlyMap<string, string> = new Map(
 /** Of each script the first call of a run, the second, the fourth, the eighth: early states, and some of all later ones. */
 const isTaken = (nth: number): boolean => Number.isInteger(Math.log2(nth));
 
-/** The calls that one seed of a workload made, a few of each script, and what was wrong with the run, which is the same as without listening. */
+/** What one seed of a workload made: a few calls of each script, and what was wrong with the run, which is the same as without listening. */
 export async function reachedBy(
   workload: string,
   seed: number,
   { isWide = false } = {},
-): Promise<{ readonly calls: readonly Call[]; readonly failures: readonly Failure[] }> {
+): Promise<{
+  readonly calls: readonly Call[];
+  /** All commands of clients, in capitals. */
+  readonly commands: ReadonlySet<string>;
+  readonly failures: readonly Failure[];
+}> {
   const calls: Call[] = [];
+  const commands = new Set<string>();
   /** By SHA-1: the first call of a process has the text. */
   const scripts = new Map<string, Script>();
   const counts = new Map<Script, number>();
   const heard: RunOptions["heard"] = (node, bytes) => {
     if (!node.isUp) return;
     for (const [command = "", text = "", count = "", ...words] of commandsOf(bytes)) {
+      commands.add(command.toUpperCase());
       const script = scriptOf(command, text);
       if (!script) continue;
       const nth = (counts.get(script) ?? 0) + 1;
@@ -78,7 +85,7 @@ export async function reachedBy(
     return scripts.get(sha1);
   };
   const { failures } = await runPlan(planOf(seed, workload, { isWide }), { heard });
-  return { calls, failures };
+  return { calls, commands, failures };
 }
 
 function commandsOf(bytes: Uint8Array): string[][] {

@@ -2,6 +2,7 @@
  * A script is all or nothing, also where the server refuses one of its commands: a right that its user has not, a key of another program,
  * memory. Each script, in states that the workloads reached, with each of its commands and keys refused in turn.
  */
+import { readFileSync } from "node:fs";
 import { workloads } from "@holdfast/lab/sim";
 import { beforeAll, expect, it } from "vitest";
 import type { Entry } from "./contents.js";
@@ -23,6 +24,8 @@ const LONG_MS = 600_000;
 
 const calls: { readonly call: Call; readonly plain: Seen }[] = [];
 const ways = new Map<string, number>();
+/** By clients and by scripts. */
+const sent = new Set<string>();
 let trial: Trial;
 
 beforeAll(async () => {
@@ -33,6 +36,7 @@ beforeAll(async () => {
 function keep(found: readonly Call[]): void {
   for (const call of found) {
     const plain = trial.run(call, { kind: "none" });
+    for (const command of plain.sent) sent.add(command);
     const way = `${call.script.name} ${[...new Set(plain.sent)].join(" ")}`;
     const count = (ways.get(way) ?? 0) + 1;
     ways.set(way, count);
@@ -46,7 +50,8 @@ it.each(workloads.map(({ name }) => name))(
   async (name) => {
     const broken: string[] = [];
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const { calls: found, failures } = await reachedBy(name, seed);
+      const { calls: found, commands, failures } = await reachedBy(name, seed);
+      for (const command of commands) sent.add(command);
       for (const { property, message } of failures)
         broken.push(`${property}: ${message} (npm run lab -- --workload ${name} --seed ${seed})`);
       keep(found);
@@ -63,6 +68,16 @@ const notReached = ["limits/lua/look", "records/lua/look", "signals/lua/look"];
 it("has states of every script", () => {
   const reached = new Set(calls.map(({ call }) => call.script.name));
   expect([...scriptNames.values()].filter((name) => !reached.has(name)).sort()).toEqual(notReached);
+});
+
+/** Of connections, which the line of the guide allows together, and for people, who look with more rights than a program needs. */
+const besides = ["AUTH", "CLIENT", "HELLO", "PING", "SELECT", "SCAN"];
+
+it("sends nothing that the ACL line of the guide to Redis leaves out", () => {
+  const guide = readFileSync(new URL("../../../../docs/guides/redis.md", import.meta.url), "utf8");
+  const line = /^user \S+ on .*$/m.exec(guide)?.[0] ?? "";
+  const allowed = [...line.matchAll(/ \+([a-z]+)/g)].map(([, command = ""]) => command.toUpperCase());
+  expect([...sent].filter((command) => ![...allowed, ...besides].includes(command))).toEqual([]);
 });
 
 it("has done all of it or nothing, whatever is refused [H50]", { timeout: LONG_MS }, () => {

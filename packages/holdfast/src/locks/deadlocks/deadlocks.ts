@@ -17,9 +17,10 @@ import type { ProcessRecord } from "../../process-record.js";
 import { type LockNoun, publish } from "../../telemetry/events.js";
 import { whenAborted } from "../../time/abort.js";
 import { elapsedMs } from "../../time/clock.js";
+import type { WaitSettings } from "../../time/pending.js";
 import { jittered, type Random } from "../../time/random.js";
 import type { Schedule } from "../../time/schedule.js";
-import type { HeldByOwner, LockOwner, Wait, Waiting, Wanted, Watch } from "../ownership.js";
+import type { HeldByOwner, LockOwner, Wait, Wanted, Watch } from "../ownership.js";
 import type { WaitStore } from "../wait-store.js";
 import { type Circle, circleOf, nameKey, type Step } from "./graph.js";
 import { readGraph, type View } from "./reading.js";
@@ -83,7 +84,7 @@ export class Deadlocks {
     store: WaitStore,
     owner: LockOwner,
     wanted: Wanted,
-    { signal }: Waiting,
+    { signal }: WaitSettings,
     wait: Wait,
   ): Promise<Lease> {
     signal?.throwIfAborted();

@@ -57,9 +57,8 @@ const CHUNK = 100;
 const REMEMBERED_HEARTBEATS = 8;
 /** The interval in ms of polling while the inbox is down, because no place in line is possible then. */
 const POLL_MS = 250;
-/** How long a silent inbox is trusted at the start of a wait, and during it. */
+/** How long a silent inbox is trusted at the start of a wait. */
 const FRESH_TRUST_MS = 1_000;
-const TRUST_MS = 5_000;
 /** An overloaded server gets fewer and fewer requests. */
 const LONGEST_RETRY_MS = 2_000;
 /** A lease lapses at the server a moment after its last millisecond. */
@@ -220,7 +219,7 @@ export class Waits {
         return;
       case "in-line": {
         this.#inbox.open();
-        this.#inbox.doubt(wait.inLine ? TRUST_MS : FRESH_TRUST_MS);
+        this.#inbox.doubt(wait.inLine ? undefined : FRESH_TRUST_MS);
         wait.inLine = true;
         wait.ticket = verdict.ticket;
         wait.waiting.waiting(verdict);
