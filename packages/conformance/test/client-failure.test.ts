@@ -60,7 +60,13 @@ const ofNodeRedis =
 const ofGlide: Make = async (port) => {
   Logger.init("off");
   const addresses = [{ host: "127.0.0.1", port }];
-  const client = await GlideClient.createClient({ addresses, lazyConnect: true, requestTimeout: 5_000 });
+  const client = await GlideClient.createClient({
+    addresses,
+    lazyConnect: true,
+    requestTimeout: 5_000,
+    // Once it has given up, every request fails until the next one connects.
+    advancedConfiguration: { connectionTimeout: 30_000 },
+  });
   return { client, failed: Promise.resolve(), close: () => client.close() };
 };
 
