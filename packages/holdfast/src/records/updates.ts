@@ -186,7 +186,7 @@ export class Updates {
       if (value === undefined) {
         if (!isSure) seen = await this.#read(turn);
         isSure = true;
-        if (isSame(seen.stored, stored))
+        if (versionOf(seen.stored) === versionOf(stored))
           return { updated: { value: before, version: versionOf(stored) }, seen };
         continue;
       }
@@ -317,11 +317,6 @@ export class Updates {
   #nowMs(): number {
     return this.#context.schedule.clock.now().monoMs;
   }
-}
-
-/** A value that is over leaves its version. */
-function isSame(one: StoredRecord, other: StoredRecord): boolean {
-  return one.version === other.version && (one.text === null) === (other.text === null);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -6,8 +6,7 @@
 import { type HoldfastError, isLasting, UnavailableError } from "../errors.js";
 import { awayOf } from "../redis/port.js";
 import { callerContext } from "../telemetry/events.js";
-import type { WaitSettings } from "../time/pending.js";
-import { Pending } from "../time/pending.js";
+import { Pending, type WaitSettings } from "../time/pending.js";
 import type { Copies, Heard, Topic } from "./ears.js";
 import { type Hearing, type TopicHearer, tellWaiting } from "./hearing.js";
 import type { Place } from "./seats.js";
