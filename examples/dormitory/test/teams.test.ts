@@ -109,7 +109,7 @@ test("two members who invite at once do not pass the bound of their team", async
   expect(results).toContainEqual({ ok: false, reason: "too-many-invitations" });
 });
 
-test("a change that others always overtake is told as such", async () => {
+test("a student whose team others change at every try is told to try again", async () => {
   const { dormitory, alone, student } = await planned();
   const [ann, bob] = alone as [string, string];
   Object.assign(dormitory.redis, { changeTeams: async () => "moved" });

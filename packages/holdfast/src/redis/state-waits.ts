@@ -6,7 +6,7 @@ import { Pending, type WaitSettings } from "../time/pending.js";
 import type { Schedule } from "../time/schedule.js";
 import type { RedisPort } from "./port.js";
 
-/** One wait, for whoever reads on its behalf. */
+/** A wait, as the code sees it that reads the state for it. */
 export interface StateWait<Value> {
   readonly isOver: boolean;
   /** The state was read or told: with what is waited for, or, null, without it. */

@@ -122,8 +122,8 @@ export class SharedEvent<Data = unknown> {
   }
 
   /**
-   * Deletes the event. It is not set then, and its next version is above all earlier ones. Returns whether it was ever set. A wait that
-   * has not read the last set does not see it any more; of one with more than 16 kB it is told, and has to read it.
+   * Deletes the event. It is not set then, and its next version is above all earlier ones. Returns whether it was ever set. A waiter
+   * does not see a set that it has not read before the delete. A set with more than 16 kB of data is always read, and not told.
    * Errors as for `set`.
    */
   async delete(): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** What somebody waits for is kept, however short its life. */
+/** A state with a short `keep` lasts for as long as a process waits for it. */
 import { expect, it } from "vitest";
 import { Scene } from "../hazards/scene.js";
 
