@@ -26,7 +26,10 @@ export interface EmbeddedValkeyStats {
 }
 
 export interface RestartOptions {
-  /** Carry the data over, by a SAVE to the engine's files in memory; after a crash, what those files hold. @default false */
+  /**
+   * Carry the data over, by a SHUTDOWN SAVE to the engine's files in memory: no write that was answered is lost. After a crash, what those
+   * files hold. @default false
+   */
   readonly keep?: boolean;
 }
 
@@ -37,7 +40,11 @@ export class EmbeddedValkey extends EventEmitter<EmbeddedValkeyEvents> implement
   #server: RunningServer | null = null;
   #figures: Float64Array = new Float64Array(figure.count);
   #files: FileEntries = [];
+  /** stop() was called. */
+  #isStopping = false;
   #isStopped = false;
+  /** Saves its data, to be restarted with it. */
+  #saving: RunningServer | null = null;
   #lastCall: Promise<void> = Promise.resolve();
 
   private constructor(options: ServerOptions) {
@@ -84,6 +91,9 @@ export class EmbeddedValkey extends EventEmitter<EmbeddedValkeyEvents> implement
 
   /** Ends the engine; its data is gone. Safe to repeat. Resolves when the port is free and the thread has ended. */
   stop(): Promise<void> {
+    // A script without end would keep it from saving, for a restart that this call takes back.
+    this.#isStopping = true;
+    void this.#saving?.close();
     return this.#inTurn(async () => {
       this.#isStopped = true;
       await this.#end();
@@ -93,7 +103,7 @@ export class EmbeddedValkey extends EventEmitter<EmbeddedValkeyEvents> implement
   /**
    * Ends the engine, even one inside an endless script, and starts a fresh one on the same port.
    * @throws {SaveError} `keep` was asked for and the engine could not save; it runs on unchanged.
-   * @throws {NotRunningError} stop() came before.
+   * @throws {NotRunningError} stop() came before, or while the data was saved.
    */
   restart({ keep = false }: RestartOptions = {}): Promise<void> {
     return this.#inTurn(async () => {
@@ -115,7 +125,14 @@ export class EmbeddedValkey extends EventEmitter<EmbeddedValkeyEvents> implement
   }
 
   async #savedFiles(): Promise<FileEntries> {
-    return this.#server === null ? this.#files : this.#server.save();
+    if (this.#server === null) return this.#files;
+    if (this.#isStopping) return [];
+    this.#saving = this.#server;
+    try {
+      return await this.#saving.closeSaved();
+    } finally {
+      this.#saving = null;
+    }
   }
 
   async #end(): Promise<void> {

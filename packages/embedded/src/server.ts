@@ -31,8 +31,11 @@ export interface ServerEvents {
 /** A running engine, wherever it runs. */
 export interface RunningServer {
   readonly port: number;
-  /** Writes the data to the engine's files and returns them all. @throws {SaveError} */
-  save(): Promise<FileEntries>;
+  /**
+   * Ends it with its data in its files, and returns them all. It answers nobody after it has written them. Silent as `close`.
+   * @throws {SaveError} it runs on
+   */
+  closeSaved(): Promise<FileEntries>;
   /** Ends it. Resolves when the port is free. Silent: no exit event. */
   close(): Promise<void>;
 }
@@ -78,28 +81,31 @@ export async function startServer(spec: ServerSpec, events: ServerEvents): Promi
   return {
     port,
     close: () => front.close(),
-    async save() {
-      return save(core);
+    async closeSaved() {
+      const files = shutDown(core);
+      await front.close();
+      return files;
     },
   };
 }
 
-/** SAVE through a connection of its own, so it obeys the same rules as anybody's. */
-function save(core: ValkeyCore): FileEntries {
+/**
+ * Through a connection of its own, so it obeys the same rules as anybody's. SAVE alone would be followed by writes of others, in the same
+ * pass, which are answered and in no file.
+ */
+function shutDown(core: ValkeyCore): FileEntries {
   let reply = "";
   const connection = core.connect({
     receive: (bytes) => {
       reply += new TextDecoder().decode(bytes);
     },
   });
-  connection.push(new TextEncoder().encode("SAVE\r\n"));
+  connection.push(new TextEncoder().encode("SHUTDOWN SAVE NOW\r\n"));
   core.pump();
+  if (core.exited?.exitCode === 0) return core.files.entries();
   connection.vanish();
   core.pump();
-  if (reply !== "+OK\r\n") {
-    throw new SaveError(
-      `The engine did not save: ${reply.trim() || "no answer"}. Restart without keeping the data, or allow SAVE to the default user.`,
-    );
-  }
-  return core.files.entries();
+  throw new SaveError(
+    `The engine did not save: ${reply.trim() || "no answer"}. Restart without keeping the data, or allow SHUTDOWN to the default user.`,
+  );
 }

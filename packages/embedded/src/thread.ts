@@ -5,7 +5,7 @@
  * can be terminated, and its sockets go with it.
  */
 import { Worker } from "node:worker_threads";
-import { EngineExitedError, SaveError } from "./errors.js";
+import { EngineExitedError, NotRunningError, SaveError } from "./errors.js";
 import type { FileEntries, RunningServer, ServerEvents, ServerSpec } from "./server.js";
 import type { Timers } from "./time.js";
 import type { ValkeyModule } from "./wasm.js";
@@ -67,8 +67,9 @@ export class ServerThread implements RunningServer {
     });
   }
 
-  async save(): Promise<FileEntries> {
+  async closeSaved(): Promise<FileEntries> {
     const stopWaiting = this.#timers.after(saveTimeoutMs, () => {
+      this.#tell({ type: "abandonSave" });
       this.#save?.reject(
         new SaveError(
           `The engine did not answer within ${saveTimeoutMs} ms; a script may run without end. Restart without keeping the data.`,
@@ -78,7 +79,7 @@ export class ServerThread implements RunningServer {
     try {
       return await new Promise<FileEntries>((resolve, reject) => {
         this.#save = { resolve, reject };
-        this.#tell({ type: "save" });
+        this.#tell({ type: "closeSaved" });
       });
     } finally {
       this.#save = null;
@@ -89,7 +90,7 @@ export class ServerThread implements RunningServer {
   async close(): Promise<void> {
     this.#isOver = true;
     await this.#worker.terminate();
-    this.#save?.reject(new SaveError("The engine was stopped before it had saved."));
+    this.#save?.reject(new NotRunningError("The engine was stopped before it had saved its data."));
   }
 
   #tell(message: ToWorker): void {
@@ -113,7 +114,13 @@ export class ServerThread implements RunningServer {
         if (!this.#isOver) this.#events.onLog?.(message.line);
         break;
       case "saved":
-        this.#save?.resolve(message.files);
+        // It had begun when its owner gave up.
+        if (this.#save === null)
+          this.#end(
+            new EngineExitedError("The engine has saved its data and ended. Restart it.", 0),
+            message.files,
+          );
+        else this.#save.resolve(message.files);
         break;
       case "notSaved":
         this.#save?.reject(fromWire(message.error));

@@ -19,7 +19,9 @@ export interface WorkerInput extends Omit<ServerSpec, "module"> {
   readonly isLogWanted: boolean;
 }
 
-export type ToWorker = { readonly type: "start"; readonly module: ValkeyModule } | { readonly type: "save" };
+export type ToWorker =
+  | { readonly type: "start"; readonly module: ValkeyModule }
+  | { readonly type: "closeSaved" | "abandonSave" };
 
 export type FromWorker =
   | { readonly type: "ready"; readonly port: number }

@@ -1,5 +1,5 @@
 /** The entry of the engine's thread: one server, its events as messages. */
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { type RunningServer, startServer } from "./server.js";
 import type { ValkeyModule } from "./wasm.js";
 import { type FromWorker, type ToWorker, toWire, type WorkerInput } from "./wire.js";
@@ -14,7 +14,7 @@ const tell = (message: FromWorker) => owner.postMessage(message);
 
 owner.on("message", (message: ToWorker) => {
   if (message.type === "start") void start(message.module);
-  else void save();
+  else if (message.type === "closeSaved") void closeSaved();
 });
 
 async function start(module: ValkeyModule): Promise<void> {
@@ -32,9 +32,12 @@ async function start(module: ValkeyModule): Promise<void> {
   }
 }
 
-async function save(): Promise<void> {
+async function closeSaved(): Promise<void> {
+  // A script may have kept this thread from hearing it until the owner has given up.
+  if ((receiveMessageOnPort(owner as MessagePort)?.message as ToWorker | undefined)?.type === "abandonSave")
+    return;
   try {
-    tell({ type: "saved", files: (await server?.save()) ?? [] });
+    tell({ type: "saved", files: (await server?.closeSaved()) ?? [] });
   } catch (error) {
     tell({ type: "notSaved", error: toWire(error) });
   }

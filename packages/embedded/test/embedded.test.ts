@@ -128,6 +128,17 @@ describe.each([true, false])("start and stop, worker: %s", (worker) => {
     expect(await ask(valkey, "GET", "a")).toBe(null);
   });
 
+  it("keeps every write that it has answered", async () => {
+    await using valkey = await EmbeddedValkey.start({ worker });
+    for (let restarts = 0; restarts < 3; restarts += 1) {
+      const counters = Array.from({ length: 4 }, () => countUntilClosed(valkey.port));
+      await Promise.all(counters.map(({ counted }) => counted(20)));
+      await valkey.restart({ keep: true });
+      const told = await Promise.all(counters.map(({ last }) => last));
+      expect(Number(await ask(valkey, "GET", "count"))).toBeGreaterThanOrEqual(Math.max(...told));
+    }
+  });
+
   it("runs on when it cannot save for a restart", async () => {
     await using valkey = await EmbeddedValkey.start({ worker, config: "requirepass secret" });
     await expect(valkey.restart({ keep: true })).rejects.toThrow(SaveError);
@@ -190,6 +201,22 @@ describe("the thread", () => {
     }
   });
 
+  it.each([true, false])(
+    "is stopped although a script without end keeps it from saving (begun: %s)",
+    async (isBegun) => {
+      const valkey = await EmbeddedValkey.start();
+      const stuck = await TcpClient.open(valkey.port);
+      await stuck.call("PING");
+      await new Promise((resolve) => stuck.socket.write("EVAL 'while true do end' 0\r\n", resolve));
+      const restarted = valkey.restart({ keep: true }).catch((error: unknown) => error);
+      if (isBegun) await new Promise((resolve) => setImmediate(resolve));
+      await valkey.stop();
+      if (isBegun) expect(await restarted).toBeInstanceOf(NotRunningError);
+      else expect(await restarted).toBeUndefined();
+      await stuck.closed;
+    },
+  );
+
   it("starts many at once", async () => {
     const engines = await Promise.all(Array.from({ length: 8 }, () => EmbeddedValkey.start()));
     expect(new Set(engines.map(({ port }) => port)).size).toBe(8);
@@ -224,4 +251,34 @@ async function ask(valkey: EmbeddedValkey, ...words: string[]): Promise<Reply> {
 
 async function runIdOf(valkey: EmbeddedValkey): Promise<string | undefined> {
   return /run_id:(\w+)/.exec(String(await ask(valkey, "INFO", "server")))?.[1];
+}
+
+/** Counts in Redis until the engine ends. `last`: the number that it was answered last. */
+function countUntilClosed(port: number): {
+  counted(times: number): Promise<void>;
+  readonly last: Promise<number>;
+} {
+  let told = 0;
+  let times = 0;
+  const count = async (): Promise<number> => {
+    const client = await TcpClient.open(port);
+    let isOpen = true;
+    const closed = client.closed.then(() => {
+      isOpen = false;
+    });
+    while (isOpen) {
+      const answer = client.call("INCR", "count").then((reply) => {
+        told = Number(reply);
+        times += 1;
+      });
+      await Promise.race([answer, closed]);
+    }
+    return told;
+  };
+  return {
+    last: count(),
+    async counted(wanted) {
+      while (times < wanted) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
 }
