@@ -1,5 +1,6 @@
 /** A run: the application until Ctrl-C, or under load. */
 
+import { once } from "node:events";
 import { runLoad } from "./load/run.js";
 import type { Options } from "./options.js";
 import { progress } from "./output/progress.js";
@@ -25,10 +26,10 @@ async function stayOpen(options: Options, signal: AbortSignal): Promise<never> {
   try {
     done();
     process.stdout.write(welcomeTo(application, options));
-    await new Promise<void>((resolve, reject) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      application.failed.addEventListener("abort", () => reject(application.failed.reason), { once: true });
-    });
+    // The user may have pressed Ctrl-C while it opened.
+    const either = AbortSignal.any([signal, application.failed]);
+    if (!either.aborted) await once(either, "abort");
+    application.failed.throwIfAborted();
   } finally {
     await application.stop();
   }

@@ -1,4 +1,5 @@
 /** One sale per variant, each with fresh web servers on the same machine and engine. */
+import { aborted } from "./aborted.js";
 import type { Engine } from "./engine.js";
 import { startNginx } from "./front/nginx.js";
 import { rush } from "./load/buyers.js";
@@ -173,7 +174,7 @@ export async function keepOpen(context: SaleContext, opened: (url: string) => vo
     await withStock(variant, "open", context.options.stock, context, async () => {
       await front.servers.open("open", null);
       opened(`${front.url}/WebStore`);
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      await aborted(signal);
     });
   } finally {
     await front.close();

@@ -21,6 +21,7 @@ export class CrowdProcess {
 
     this.#child = fork(fileURLToPath(new URL("./crowd-program.js", import.meta.url)));
     this.#broken = new Promise((_, reject) => {
+      if (signal.aborted) reject(signal.reason);
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
       this.#child.once("exit", () => reject(new Error("the process of the students has ended")));
       this.#child.on("message", (message: FromCrowd) => {

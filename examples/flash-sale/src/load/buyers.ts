@@ -85,6 +85,7 @@ export async function rush(options: BuyersOptions): Promise<Rush> {
   });
   const stop = (): void => (running as unknown as autocannon.Instance).stop();
   options.signal.addEventListener("abort", stop);
+  if (options.signal.aborted) stop();
   try {
     await running;
   } finally {

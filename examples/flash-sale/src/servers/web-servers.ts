@@ -2,10 +2,12 @@
  * The web server processes behind one port (node:cluster, round robin), or on ports of their own.
  * A server that dies is replaced; the sale goes on meanwhile.
  */
+
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { aborted } from "../aborted.js";
 import { type FromServer, SETUP_VARIABLE, type ServerSetup, type Tally, type ToServer } from "./messages.js";
 
 /** A server that has not gone by itself this long after it was told to is killed. */
@@ -42,7 +44,7 @@ export class WebServers {
     signal.throwIfAborted();
     for (let started = 0; started < count; started += 1) this.#fork(this.#setup.port);
     const listening = Promise.all([...this.#members].map((member) => member.listening));
-    const ports = await Promise.race([listening, aborted(signal)]);
+    const ports = await Promise.race([listening, aborted(signal).then(() => Promise.reject(signal.reason))]);
     return [...new Set(ports)];
   }
 
@@ -102,12 +104,6 @@ export class WebServers {
     // Behind a balancer the new server takes the dead one's address.
     this.#fork(this.#setup.apart ? await dead.listening : this.#setup.port);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }
 
 async function openAt({ worker }: ServerProcess, order: Open): Promise<void> {
