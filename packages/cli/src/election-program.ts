@@ -1,14 +1,11 @@
 /** The commands of elections: from arguments to their calls. */
 import type { Command } from "commander";
 import { durationOption, graceOption, parseDuration, parseWait } from "./duration.js";
+import type { Exit } from "./exit-codes.js";
 import { HELP } from "./help.js";
 import { settingsOf } from "./settings.js";
 
-export function addElections(
-  program: Command,
-  args: readonly string[],
-  finish: (exitCode: number) => void,
-): void {
+export function addElections(program: Command, args: readonly string[], finish: (exit: Exit) => void): void {
   program
     .command("elect")
     .summary("run a command while leading")

@@ -1,4 +1,9 @@
-/** The exit codes of the command: those of sysexits.h where it has one. */
+/** How a command ends. The exit codes are those of sysexits.h where it has one. */
+import { constants } from "node:os";
+
+/** An exit code; or a signal, where a signal ended the work, or the command that ran under a lock. */
+export type Exit = number | NodeJS.Signals;
+
 export const EXIT = {
   ok: 0,
   /** A defect of this program. */
@@ -19,9 +24,13 @@ export const EXIT = {
   output: 74,
   /** Another holder has the lock; the limit is used up; no message came; the queue is full. */
   busy: 75,
+  /** The lease was lost, and the command could not be stopped: it worked on without it. */
+  unstopped: 77,
   notExecutable: 126,
   notFound: 127,
 } as const;
 
-/** 128 and the number of the signal, as shells have it. */
-export const SIGNAL_BASE = 128;
+/** Of a signal 128 and its number, as shells have it. */
+export function codeOfExit(exit: Exit): number {
+  return typeof exit === "number" ? exit : 128 + constants.signals[exit];
+}

@@ -26,6 +26,7 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   NO_QUORUM: EXIT.unavailable,
   NOT_VOTING: EXIT.unavailable,
   LEASE_LOST: EXIT.lost,
+  DELIVERY_LOST: EXIT.lost,
   RESULT_NOT_STORED: EXIT.unavailable,
   ONCE_FAILED: EXIT.no,
   QUEUE_FULL: EXIT.busy,

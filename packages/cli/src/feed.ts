@@ -2,6 +2,7 @@
 import { EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
 import { host } from "./host.js";
+import { stdinUntil } from "./input.js";
 import { note, noteEvent } from "./output/output.js";
 import { Progress } from "./output/progress.js";
 
@@ -39,8 +40,6 @@ export async function feed<Item>(settings: FeedSettings<Item>): Promise<Fed> {
   const progress = new Progress(host().stderr, !json);
   let fed: Fed = { pushed: 0, first: null, last: null };
   let sending: Group<Item> | null = null;
-  const end = (): void => void host().stdin.destroy();
-  signal.addEventListener("abort", end, { once: true });
   try {
     for await (const group of groupsOf(settings)) {
       signal.throwIfAborted();
@@ -55,7 +54,6 @@ export async function feed<Item>(settings: FeedSettings<Item>): Promise<Fed> {
       if (refused) throw refused;
       progress.show(`${fed.pushed} pushed`);
     }
-    signal.throwIfAborted();
     return fed;
   } catch (error) {
     progress.end();
@@ -65,7 +63,6 @@ export async function feed<Item>(settings: FeedSettings<Item>): Promise<Fed> {
     throw error;
   } finally {
     progress.end();
-    signal.removeEventListener("abort", end);
   }
 }
 
@@ -95,9 +92,12 @@ async function pushGroup<Item>(
 }
 
 /** A group ends where no more can be read at once, so that a slow writer's lines do not wait for the next ones. */
-async function* groupsOf<Item>({ parse }: FeedSettings<Item>): AsyncGenerator<Group<Item>, void, undefined> {
+async function* groupsOf<Item>({
+  parse,
+  signal,
+}: FeedSettings<Item>): AsyncGenerator<Group<Item>, void, undefined> {
   let number = 0;
-  for await (const lines of linesOf(host().stdin)) {
+  for await (const lines of linesOf(stdinUntil(signal))) {
     let [items, numbers]: [Item[], number[]] = [[], []];
     let bytes = 0;
     for (const line of lines) {
@@ -133,12 +133,12 @@ function numbered<Value>(
 }
 
 /** The lines that came together; the last one needs no line break. */
-async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<readonly Buffer[], void, undefined> {
+async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[], void, undefined> {
   let rest: Buffer[] = [];
   let size = 0;
   for await (const chunk of input) {
     const lines: Buffer[] = [];
-    let bytes = chunk as Buffer;
+    let bytes = chunk;
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE)) {
       lines.push(Buffer.concat([...rest, bytes.subarray(0, at)]));
       [rest, size] = [[], 0];

@@ -49,7 +49,8 @@ Examples:
 Exit codes:
   the command's own, 128+n when signal n ended it; 75 the lock was not free
   within --wait; 70 the lease was lost, and holdfast stopped the command;
-  69 Redis is unreachable, or refuses; 64 wrong arguments; 126 the command
+  77 the lease was lost, and the command worked on, because it runs as another
+  user; 69 Redis is unreachable, or refuses; 64 wrong arguments; 126 the command
   cannot be executed; 127 there is no such command
 `,
   elect: `
@@ -69,7 +70,8 @@ Examples:
 
 Exit codes:
   the command's own, 128+n when signal n ended it; 75 somebody else led for as
-  long as --wait; 70 the lead was lost, with --once; 69 Redis is unreachable,
+  long as --wait; 70 the lead was lost, with --once; 77 it was lost, and the
+  command worked on, because it runs as another user; 69 Redis is unreachable,
   or refuses; 64 wrong arguments; 126 the command cannot be executed; 127 there
   is no such command
 `,
@@ -90,8 +92,9 @@ Examples:
 
 Exit codes:
   the command's own, now or when it ran; 75 another one was running it for as
-  long as --wait; 70 the lease was lost; 69 Redis is unreachable, or refuses,
-  or did not store that the command has run; 64 wrong arguments; 126 the command
+  long as --wait; 70 the lease was lost; 77 it was lost, and the command worked
+  on, because it runs as another user; 69 Redis is unreachable, or refuses, or
+  did not store that the command has run; 64 wrong arguments; 126 the command
   cannot be executed; 127 there is no such command. With --forget: 0 forgotten;
   1 nothing is known of KEY.
 `,

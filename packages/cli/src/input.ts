@@ -2,6 +2,7 @@
 import { EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
 import { host } from "./host.js";
+import { nextTurn } from "./time.js";
 
 /** How the value is to be understood. */
 export type ValueForm = "json" | "text" | "bytes";
@@ -11,10 +12,17 @@ const MOST_BYTES = 2_000_000;
 
 /**
  * @param value "-" for stdin
+ * @param signal ends the reading: half a value is none
  * @param what the argument, as the help calls it
+ * @throws the reason of `signal`
  */
-export async function readValue(value: string, form: ValueForm, what = "VALUE"): Promise<unknown> {
-  const bytes = value === "-" ? await readStdin() : Buffer.from(value);
+export async function readValue(
+  value: string,
+  form: ValueForm,
+  signal: AbortSignal,
+  what = "VALUE",
+): Promise<unknown> {
+  const bytes = value === "-" ? await readStdin(signal) : Buffer.from(value);
   return parseValue(bytes, form, what);
 }
 
@@ -23,15 +31,34 @@ export function parseValue(bytes: Buffer, form: ValueForm, what = "VALUE"): unkn
   return form === "bytes" ? new Uint8Array(bytes) : parsed(textOf(bytes, what), form, what);
 }
 
-async function readStdin(): Promise<Buffer> {
+async function readStdin(signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of host().stdin) {
+  for await (const chunk of stdinUntil(signal)) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
     if (size > MOST_BYTES) throw usage("stdin has more than 1 MiB");
   }
   return Buffer.concat(chunks);
+}
+
+/** Who writes to stdin is often ended by the same signal, so that the end of stdin may be a part of the abort. @throws its reason */
+export async function* stdinUntil(signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+  const { stdin } = host();
+  const end = (): void => void stdin.destroy();
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    signal.throwIfAborted();
+    yield* stdin as AsyncIterable<Buffer>;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+  // The signal, and what ended the writer, may come in any order.
+  await nextTurn();
+  signal.throwIfAborted();
 }
 
 function textOf(bytes: Buffer, what: string): string {
@@ -55,11 +82,27 @@ function parsed(text: string, form: "json" | "text", what: string): unknown {
   return value;
 }
 
-/** A whole number that its readers would change without a word. */
+/** A number that its readers would change without a word. */
 function longNumberIn(json: string): string | null {
   const outside = json.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '""');
   const numbers = outside.match(/-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g) ?? [];
-  return numbers.find((number) => /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number))) ?? null;
+  return numbers.find((number) => !isKept(number)) ?? null;
+}
+
+/** Whether the number that JSON makes of it is written with the same digits, or with more zeros. */
+function isKept(number: string): boolean {
+  return Number.isFinite(Number(number)) && decimalOf(number) === decimalOf(String(Number(number)));
+}
+
+/** The digits of a number without the zeros around them, and the place of the first: 0.0120 and 12e-3 are alike. */
+function decimalOf(number: string): string {
+  const [, sign = "", whole = "", part = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
+  const digits = (whole + part).replace(/^0+/, "");
+  const first = whole.length + Number(exponent) - (whole.length + part.length - digits.length);
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1;
+  return end === 0 ? "0" : `${sign}${digits.slice(0, end)}e${first}`;
 }
 
 function usage(message: string): Failure {

@@ -1,19 +1,29 @@
 /** Ctrl-C and its kin, while holdfast itself works: they end the work in order, the second time at once. */
-import { constants } from "node:os";
-import { SIGNAL_BASE } from "./exit-codes.js";
+import { codeOfExit } from "./exit-codes.js";
 import { Failure } from "./failure.js";
+import { ignoresHangUp } from "./hang-up.js";
 import { host } from "./host.js";
 
-const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+const ENDING: readonly NodeJS.Signals[] = [
+  "SIGINT",
+  "SIGTERM",
+  "SIGQUIT",
+  ...(ignoresHangUp() ? [] : ["SIGHUP" as const]),
+];
 
-export function exitCodeOfSignal(name: NodeJS.Signals): number {
-  return SIGNAL_BASE + constants.signals[name];
+export class Interrupted extends Failure {
+  readonly signal: NodeJS.Signals;
+
+  constructor(signal: NodeJS.Signals) {
+    super("INTERRUPTED", codeOfExit(signal), `ended by ${signal}`);
+    this.signal = signal;
+  }
 }
 
-class Interrupted extends Failure {
-  constructor(signal: NodeJS.Signals) {
-    super("INTERRUPTED", exitCodeOfSignal(signal), `ended by ${signal}`);
-  }
+/** Ends this process by a signal, at once. */
+export function endBy(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /** Runs `work` with a signal that aborts, with an `Interrupted`, when the user wants it to end. */
@@ -21,7 +31,7 @@ export async function interruptible<Value>(work: (signal: AbortSignal) => Promis
   const at = host();
   const interrupt = new AbortController();
   const listener = (name: NodeJS.Signals): void => {
-    if (interrupt.signal.aborted) process.exit(exitCodeOfSignal(name));
+    if (interrupt.signal.aborted) endBy(name);
     interrupt.abort(new Interrupted(name));
   };
   for (const name of ENDING) at.on(name, listener);

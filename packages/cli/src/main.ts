@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 /** The `holdfast` command, as a process. */
-import { EXIT } from "./exit-codes.js";
+import { codeOfExit, EXIT } from "./exit-codes.js";
 import { Failure } from "./failure.js";
-import { exitCodeOfSignal } from "./interrupt.js";
-import { reportFailure } from "./output/output.js";
+import { ignoresHangUp } from "./hang-up.js";
+import { endBy } from "./interrupt.js";
+import { note, noteEvent, reportFailure } from "./output/output.js";
+import { endWithNpx } from "./parent.js";
 import { run, wantsJson } from "./run.js";
+import { every } from "./time.js";
 
 /**
  * Writing may fail because the reader of the output is gone (`| head`, a closed terminal), which is no error, or for
@@ -23,19 +26,38 @@ function outliveReaders(json: boolean): void {
   });
 }
 
-/** The library warns the process of a client that cannot be used. The command says in its own words what became of its work. */
-function hushLibrary(): void {
-  const shows = process.listeners("warning");
+/** Warnings of Node.js and of the library go where the command's own words go: Node.js would write them itself, and wait for a reader. */
+function showWarnings(json: boolean): void {
   process.removeAllListeners("warning").on("warning", (warning: Error & { readonly code?: string }) => {
-    if (warning.code === "HOLDFAST_UNREACHABLE") return;
-    for (const show of shows) show.call(process, warning);
+    const { name, message, code = name } = warning;
+    // A client that cannot be used. The command says in its own words what became of its work.
+    if (code === "HOLDFAST_UNREACHABLE") return;
+    if (json) noteEvent({ event: "warning", code, message });
+    else note(`warning: ${message} (${code})`);
   });
 }
 
+/** By these people and supervisors end programs. The others leave a core file, or mean something else. */
+const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** Output that nobody reads does not hold up an end by a signal for longer. */
+const STALLED_MS = 1_000;
+
+/**
+ * Ends this process by a signal, as soon as nothing is left to write: a shell ends its loop at Ctrl-C only when what it waited for died
+ * of it as well, and a supervisor tells an end that it asked for from a failure.
+ */
+function endWritten(signal: NodeJS.Signals): void {
+  process.once("beforeExit", () => endBy(signal));
+  every(STALLED_MS, () => endBy(signal));
+}
+
 const args = process.argv.slice(2);
-outliveReaders(wantsJson(args));
-hushLibrary();
-process.exitCode = await run(args);
-// A shell ends its loop at Ctrl-C only when what it waited for died of it as well.
-if (process.exitCode === exitCodeOfSignal("SIGINT") && process.stdin.isTTY)
-  process.kill(process.pid, "SIGINT");
+const json = wantsJson(args);
+outliveReaders(json);
+showWarnings(json);
+if (ignoresHangUp()) process.on("SIGHUP", () => {});
+endWithNpx();
+const exit = await run(args);
+process.exitCode = codeOfExit(exit);
+if (typeof exit === "string" && ENDING.includes(exit)) endWritten(exit);

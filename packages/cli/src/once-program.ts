@@ -1,10 +1,11 @@
 /** The command `once`: from arguments to its call. */
 import type { Command } from "commander";
 import { durationOption, graceOption, parseKeep, parseWait, ttlOption } from "./duration.js";
+import type { Exit } from "./exit-codes.js";
 import { HELP } from "./help.js";
 import { settingsOf } from "./settings.js";
 
-export function addOnce(program: Command, args: readonly string[], finish: (exitCode: number) => void): void {
+export function addOnce(program: Command, args: readonly string[], finish: (exit: Exit) => void): void {
   program
     .command("once")
     .summary("run a command once for a key, on all machines")
@@ -35,12 +36,7 @@ export function addOnce(program: Command, args: readonly string[], finish: (exit
 }
 
 /** @param command empty where no -- was before it */
-async function act(
-  key: string,
-  command: readonly string[],
-  hasWords: boolean,
-  self: Command,
-): Promise<number> {
+async function act(key: string, command: readonly string[], hasWords: boolean, self: Command): Promise<Exit> {
   const { keep, wait, storeFailures, ttl, grace, label, forget: forgets, ...rest } = self.optsWithGlobals();
   const settings = settingsOf(rest);
   const { once, forget } = await import("./commands/once.js");

@@ -6,6 +6,7 @@ import { completionScript, SHELLS, type Shell } from "./completion/scripts.js";
 import { durationOption, graceOption, parseDuration, parseWait, ttlOption } from "./duration.js";
 import { addElections } from "./election-program.js";
 import { addEvent, addReset } from "./event-program.js";
+import type { Exit } from "./exit-codes.js";
 import { HELP } from "./help.js";
 import { host } from "./host.js";
 import { KIND_NAMES } from "./kinds/names.js";
@@ -21,12 +22,8 @@ import { addSignal } from "./signal-program.js";
 
 const LEAST_INTERVAL_MS = 50;
 
-/** @param finish takes the exit code of the command that ran. */
-export function buildProgram(
-  args: readonly string[],
-  json: boolean,
-  finish: (exitCode: number) => void,
-): Command {
+/** @param finish takes how the command ended that ran. */
+export function buildProgram(args: readonly string[], json: boolean, finish: (exit: Exit) => void): Command {
   const program = new Command("holdfast")
     .exitOverride()
     .configureOutput({
@@ -63,7 +60,7 @@ export function buildProgram(
   return program;
 }
 
-function addLock(program: Command, args: readonly string[], finish: (exitCode: number) => void): void {
+function addLock(program: Command, args: readonly string[], finish: (exit: Exit) => void): void {
   program
     .command("lock")
     .summary("run a command while holding a lock")

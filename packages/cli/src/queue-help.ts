@@ -42,15 +42,17 @@ no JSON: those before it are pushed; 69 Redis is unreachable, or refuses: it may
 be pushed; 75 the queue has --max-length messages.
 `,
   pop: `
-The message is deleted before it is printed: nothing gives it back. Prints the
-body as JSON, or as base64 for bytes.
+Prints the body as JSON, or as base64 for bytes, and then deletes the message.
+One that was not printed, because nobody reads the output or holdfast died,
+comes back; one that was printed comes back when Redis is away just then.
 
 Examples:
   holdfast queue pop emails --wait 0
   holdfast queue pop emails --json | jq .value.to
 
-Exit codes: 0 done; 75 no message came within --wait; 64 wrong arguments; 69 Redis
-is unreachable, or refuses: a message may be lost.
+Exit codes: 0 done; 75 no message came within --wait; 74 nobody reads the output;
+64 wrong arguments; 69 Redis is unreachable, or refuses: a message that was
+printed may come back.
 `,
   peek: `
 The commands delayed and in-flight print the others.

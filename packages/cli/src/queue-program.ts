@@ -86,8 +86,8 @@ function addPush(queue: Command, finish: Finish): void {
 function addPop(queue: Command, finish: Finish): void {
   queue
     .command("pop")
-    .summary("take a message away, and print it")
-    .description("Takes the next message from the queue NAME, deletes it, and prints it.")
+    .summary("print a message, and take it away")
+    .description("Takes the next message from the queue NAME, prints it, and deletes it.")
     .argument("<name>", "the queue")
     .addOption(
       durationOption("--wait <duration>", "longest wait: 0 is one look, or forever", parseWait, "10s"),

@@ -17,17 +17,26 @@ export interface Settings {
   readonly quarantineMs: number | undefined;
 }
 
+/** An empty variable says nothing: it is as one that is not set, also to a holdfast in the command that this one runs. */
+function fromEnvironment(option: Option, name: string): Option {
+  if (process.env[name] === "") delete process.env[name];
+  return option.env(name);
+}
+
 const DEFAULT_URLS = ["redis://127.0.0.1:6379"];
 
 export function settingOptions(): Option[] {
   return [
-    new Option("--redis <url>", "the Redis or Valkey; several times: the servers of a Redlock")
-      .env("HOLDFAST_REDIS")
+    fromEnvironment(
+      new Option("--redis <url>", "the Redis or Valkey; several times: the servers of a Redlock"),
+      "HOLDFAST_REDIS",
+    )
       .default(DEFAULT_URLS, DEFAULT_URLS[0])
       .argParser(redisUrls),
-    new Option("--prefix <text>", "before every key, as in `new Holdfast(redis, { prefix })`")
-      .env("HOLDFAST_PREFIX")
-      .default("holdfast"),
+    fromEnvironment(
+      new Option("--prefix <text>", "before every key, as in `new Holdfast(redis, { prefix })`"),
+      "HOLDFAST_PREFIX",
+    ).default("holdfast"),
     new Option(
       "--timeout <duration>",
       "longest wait for an answer of Redis (default: 1s, and 5s to connect)",

@@ -9,6 +9,19 @@ export function after(delayMs: number, callback: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Calls back again and again, without keeping the process alive. Returns the cancellation. */
+export function every(periodMs: number, callback: () => void): () => void {
+  const timer = setInterval(callback, periodMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** Resolves when what has come already has been heard. Of a signal, Node.js hears in the turn after the one that it came in. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve));
+  });
+}
+
 /** Resolves after `delayMs`, or as soon as `signal` aborts. */
 export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

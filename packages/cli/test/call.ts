@@ -1,4 +1,4 @@
-/** The command in the process of its test: what it prints, reads and returns. What is about processes is in program.ts. */
+/** The command in the process of its test: what it prints, reads and returns, and by which signal it would end. What is about processes is in program.ts. */
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
@@ -26,11 +26,13 @@ export class Call extends Printed {
   }
 
   async #run(args: readonly string[]): Promise<Ended> {
-    const exitCode = await this.#within(() => run(args));
+    const exit = await this.#within(() => run(args));
     this.#host.stdout.end();
     this.#host.stderr.end();
     await this.closed;
-    return { exitCode, signal: null, stdout: this.stdout, stderr: this.stderr };
+    const ended =
+      typeof exit === "number" ? { exitCode: exit, signal: null } : { exitCode: null, signal: exit };
+    return { ...ended, stdout: this.stdout, stderr: this.stderr };
   }
 
   get stdin(): PassThrough {

@@ -92,7 +92,7 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
         true,
       );
       program.child.kill("SIGTERM");
-      expect((await program.ended()).exitCode).toBe(143);
+      expect((await program.ended()).signal).toBe("SIGTERM");
     });
 
     test("--once: exit 70 when the lead is lost; --wait: exit 75 when somebody else leads", async () => {
@@ -116,9 +116,9 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       const last = holdfast("elect", "ended", "--json", "--", ...SLEEPER);
       await last.printed(/"event":"waiting"/, "stderr");
       last.child.kill("SIGINT");
-      expect((await last.ended()).exitCode).toBe(130);
+      expect((await last.ended()).signal).toBe("SIGINT");
       leader.child.kill("SIGINT");
-      expect((await leader.ended()).exitCode).toBe(130);
+      expect((await leader.ended()).signal).toBe("SIGINT");
       await next.printed(/^\d+ \d+\n/);
     });
 

@@ -94,7 +94,7 @@ test("watch follows a ticket to its result, beside a consumer that works", async
   const later = start("watch", "l2", await lanes.push("a", 4));
   await later.printed(/position 1/);
   later.kill("SIGINT");
-  expect(await later.ended()).toMatchObject({ exitCode: 130 });
+  expect(await later.ended()).toMatchObject({ signal: "SIGINT" });
 });
 
 test("each line of stdin is a message, for one lane or for its own", async () => {

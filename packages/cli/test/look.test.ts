@@ -2,6 +2,8 @@
 import { needing } from "@holdfast/conformance";
 import { ClosedError, Holdfast } from "holdfast";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { tableOf } from "../src/output/table.js";
+import { rulerFor } from "../src/output/width.js";
 import { type Call, callerOf } from "./call.js";
 import { Program } from "./program.js";
 import { REDIS_FIRST, type TestServer, untilListening } from "./servers.js";
@@ -232,4 +234,10 @@ describe.each(REDIS_FIRST.map((kind) => ({ title: kind.title, kind })))("on $tit
       });
     });
   });
+});
+
+test("a table has room for every row", async () => {
+  const rows = Array.from({ length: 200_000 }, (_, place) => [`lock:${place}`]);
+  const column = { head: "LOCK", align: "left", shrinks: false, rank: 0 } as const;
+  expect(tableOf([column], rows, 80, await rulerFor(""))).toHaveLength(200_001);
 });

@@ -145,7 +145,7 @@ test("a pop waits for a push of another process; Ctrl-C ends it, and takes nothi
   const ended = start("pop", "q2", "--wait", "forever");
   await expect.poll(async () => (await inspector.queue("q2")).idle, PATIENT).toBe(1);
   ended.kill("SIGINT");
-  expect(await ended.ended()).toMatchObject({ exitCode: 130, stdout: "" });
+  expect(await ended.ended()).toMatchObject({ signal: "SIGINT", stdout: "" });
   await hf.queue("q2").push("kept");
   expect(await inspector.queue("q2")).toMatchObject({ waiting: 1, idle: 0, inFlight: 0 });
 });
@@ -188,7 +188,7 @@ test("a feed that ends early says what was pushed", async () => {
   await expect.poll(async () => (await hf.queue("q4").state()).waiting, PATIENT).toBe(1);
   cut.kill("SIGINT");
   const ended = await cut.ended();
-  expect(ended).toMatchObject({ exitCode: 130, stdout: "" });
+  expect(ended).toMatchObject({ signal: "SIGINT", stdout: "" });
   expect(jsonLines(ended.stderr)).toMatchObject([
     { event: "pushed", pushed: 1, unknownLines: null },
     { event: "error", exitCode: 130 },

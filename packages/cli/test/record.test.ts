@@ -75,6 +75,8 @@ test("a value comes from stdin, as text or as bytes, and has the tag and the end
 test.each([
   { args: ["put", "x", "plain"], says: "VALUE is not JSON (" },
   { args: ["put", "x", "[12345678901234567890]"], says: "put 12345678901234567890 in quotes" },
+  { args: ["put", "x", "[1.50, 0.12345678901234567890]"], says: "put 0.12345678901234567890 in quotes" },
+  { args: ["put", "x", "1e400"], says: "put 1e400 in quotes" },
   { args: ["put", "x", "1", "--if-version", "1.5"], says: "--if-version" },
   { args: ["put", "x", "1", "--keep", "never"], says: "--keep" },
   { args: ["delete", "x"], says: "add --yes" },
@@ -85,6 +87,12 @@ test.each([
   const { exitCode, stdout, stderr } = await holdfast("record", ...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 64, stdout: "" });
   expect(stderr).toContain(says);
+});
+
+test("a number that JSON keeps is taken however it is written", async () => {
+  const numbers = "[0.10, 1.5e3, 100000000000000000000, -0.000120, 1E-7, 0e5]";
+  expect(await holdfast("record", "put", "numbers", numbers)).toMatchObject({ exitCode: 0 });
+  expect((await hf.record("numbers").get())?.value).toEqual([0.1, 1_500, 1e20, -0.00012, 1e-7, 0]);
 });
 
 test("delete says what it did, and keeps what is of another version", async () => {

@@ -40,39 +40,6 @@ needing(describe, "script")("on a terminal", () => {
       expect(await shown.ended()).toBe(4);
     });
 
-    test("Ctrl-C ends the command: exit code 130, the lock is free", async () => {
-      const shown = terminal(`exec ${HOLDFAST} lock keys -- sh -c 'echo started; exec sleep 60'`);
-      await shown.shows(/started/);
-      shown.type("\u0003");
-      expect(await shown.ended()).toBe(130);
-      expect(await isFree("keys")).toBe(true);
-    });
-
-    test("a command that handles Ctrl-C goes on, and hears of it once", async () => {
-      const handler = `'trap "echo caught; c=1" INT; echo started; until [ "$c" ]; do sleep 0.05; done; echo done'`;
-      const shown = terminal(`exec ${HOLDFAST} lock handled -- sh -c ${handler}`);
-      await shown.shows(/started/);
-      shown.type("\u0003");
-      expect(await shown.ended()).toBe(0);
-      expect(shown.text().match(/caught/g)).toHaveLength(1);
-      expect(shown.text()).toContain("done");
-    });
-
-    test("Ctrl-Z stops both; after fg the lease that ran out meanwhile ends the command", async () => {
-      const shown = terminal(`exec bash --norc -i`);
-      shown.type(`PS1='> '; ${HOLDFAST} lock stopped --ttl 500ms -- sh -c 'echo started; exec sleep 60'\n`);
-      await shown.shows(/^started$/m);
-      shown.type("\u001a");
-      await shown.shows(/Stopped/);
-      await expect.poll(() => isFree("stopped"), { timeout: 10_000 }).toBe(true);
-      shown.type("fg\n");
-      await shown.shows(/\(expired\)/);
-      shown.type('echo "code $?"\n');
-      await shown.shows(/^code 70$/m);
-      shown.type("exit\n");
-      await shown.ended();
-    });
-
     test("a lost lease stops the command and its children, not the neighbour in the pipe", async () => {
       const inner = `'sleep 61 & echo "inner $!"; wait'`;
       const shown = terminal(
@@ -84,26 +51,6 @@ needing(describe, "script")("on a terminal", () => {
       await shown.shows(/^neighbour$/m);
       expect(isAlive(Number(pid))).toBe(false);
       expect(await shown.ended()).toBe(0);
-    });
-
-    test.each([
-      { signal: "SIGTERM", exitCode: 143 },
-      { signal: "SIGKILL", exitCode: 137 },
-    ] as const)("$signal to holdfast alone ends the command", async ({ signal, exitCode }) => {
-      const inner = `'echo "parent $PPID inner $$"; exec sleep 60'`;
-      const shown = terminal(`exec ${HOLDFAST} lock signalled -- sh -c ${inner}`);
-      const [, parent = "", pid = ""] = await shown.shows(/parent (\d+) inner (\d+)/);
-      process.kill(Number(parent), signal);
-      expect(await shown.ended()).toBe(exitCode);
-      await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false);
-    });
-
-    test("a window that is closed ends the command, and leaves no lock behind", async () => {
-      const shown = terminal(`exec ${HOLDFAST} lock closed -- sh -c 'echo "inner $$"; exec sleep 60'`);
-      const [, pid = ""] = await shown.shows(/inner (\d+)/);
-      shown.hangUp();
-      await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false);
-      await expect.poll(() => isFree("closed"), { timeout: 10_000 }).toBe(true);
     });
 
     test("says that it waits", async () => {

@@ -93,6 +93,14 @@ describe("a Redis that cannot be had is told in one line, with a remedy", () => 
     );
   });
 
+  test("an empty variable is as one that is not set", async () => {
+    const valkey = await EmbeddedValkey.start();
+    onTestFinished(() => valkey.stop());
+    const empty = { HOLDFAST_REDIS: "", HOLDFAST_PREFIX: "" };
+    const ended = await run(["lock", "x", "--redis", valkey.url, "--", "sh", "-c", "true"], empty);
+    expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
   test("a password is asked for, or wrong, and never printed", async () => {
     const valkey = await EmbeddedValkey.start({ config: "requirepass secret" });
     onTestFinished(() => valkey.stop());
@@ -226,7 +234,7 @@ describe("a server that accepts and never answers", () => {
       await reached;
       program.kill("SIGINT");
       expect(await program.ended()).toMatchObject({
-        exitCode: 130,
+        signal: "SIGINT",
         stdout: "",
         stderr: "holdfast: ended by SIGINT\n",
       });

@@ -2,7 +2,6 @@
  * The web server processes behind one port (node:cluster, round robin), or on ports of their own.
  * A server that dies is replaced; the sale goes on meanwhile.
  */
-
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,9 +1,10 @@
 /** `holdfast elect NAME -- COMMAND…`: runs a command while this process leads. */
-import { type Election, HoldfastError, type Leadership, type LeaseLostError } from "holdfast";
+import { type Election, HoldfastError, type Leadership } from "holdfast";
 import { showDuration } from "../duration.js";
-import { EXIT } from "../exit-codes.js";
-import { exitCodeOfSignal, interruptible, noteInterrupts, takeOverSignals } from "../interrupt.js";
-import { runDuring } from "../job/tenure.js";
+import { EXIT, type Exit } from "../exit-codes.js";
+import { interruptible, noteInterrupts, takeOverSignals } from "../interrupt.js";
+import { runDuring, type TenureEnd } from "../job/tenure.js";
+import { speakingAside } from "../output/aside.js";
 import { tellOfLine } from "../output/line.js";
 import { note, noteEvent } from "../output/output.js";
 import { printable } from "../output/text.js";
@@ -24,8 +25,12 @@ export interface ElectTerms {
   readonly once: boolean;
 }
 
-/** @returns the command's exit code, or 70 when the leadership was lost and `--once` was given. */
-export async function elect(terms: ElectTerms, settings: Settings): Promise<number> {
+/** @returns how the command ended; 70 when the leadership was lost and `--once` was given; 77 when it was lost and the command worked on. */
+export function elect(terms: ElectTerms, settings: Settings): Promise<Exit> {
+  return speakingAside(settings.json, () => runElected(terms, settings));
+}
+
+async function runElected(terms: ElectTerms, settings: Settings): Promise<Exit> {
   takeOverSignals();
   const session = newSession(settings, terms.label ?? labelOf(terms.command[0] ?? ""));
   const name = printable(terms.name);
@@ -41,8 +46,8 @@ export async function elect(terms: ElectTerms, settings: Settings): Promise<numb
     for (;;) {
       const leadership = await campaign(election, terms, session, settings);
       if (!leadership) return EXIT.busy;
-      const exitCode = await runLeading(leadership, terms, session, settings);
-      if (exitCode !== null) return exitCode;
+      const exit = await runLeading(leadership, terms, session, settings);
+      if (exit !== null) return exit;
     }
   } finally {
     endLine();
@@ -88,42 +93,38 @@ async function runLeading(
   terms: ElectTerms,
   session: Session,
   settings: Settings,
-): Promise<number | null> {
+): Promise<Exit | null> {
   const endNotes = noteInterrupts();
   let interrupt: NodeJS.Signals | null = null;
-  let ended: { readonly exitCode: number; readonly lost: boolean };
+  let ended: TenureEnd;
   try {
     ended = await runJob(leadership, terms, settings);
   } finally {
     interrupt = endNotes();
     await resign(leadership, terms, session, settings);
   }
-  if (!ended.lost) return ended.exitCode;
-  if (interrupt) return exitCodeOfSignal(interrupt);
-  return terms.once ? EXIT.lost : null;
+  const { exit, loss } = ended;
+  if (loss === null) return exit;
+  if (loss === EXIT.unstopped) return loss;
+  return interrupt ?? (terms.once ? loss : null);
 }
 
 async function runJob(
   leadership: Leadership<string>,
   { name, command, graceMs }: ElectTerms,
-  settings: Settings,
-): Promise<{ readonly exitCode: number; readonly lost: boolean }> {
+  { json }: Settings,
+): Promise<TenureEnd> {
   const { term } = leadership;
-  if (settings.json) noteEvent({ event: "elected", election: name, term });
+  const events = json ? { election: name, term } : null;
+  if (events) noteEvent({ event: "elected", ...events });
   const env = {
     ...process.env,
     HOLDFAST_ELECTION: name,
     HOLDFAST_TERM: String(term),
     HOLDFAST_FENCE: String(term),
   };
-  const onLost = ({ reason }: LeaseLostError): void => {
-    if (settings.json) noteEvent({ event: "lost", election: name, term, reason });
-    else
-      note(`the leadership of '${printable(name)}' (term ${term}) is over (${reason}): stopping the command`);
-  };
-  const ended = await runDuring(leadership, { command, env, graceMs, onLost });
-  if (settings.json) noteEvent({ event: "ended", election: name, term, ...ended });
-  return ended;
+  const title = `the leadership of '${printable(name)}' (term ${term})`;
+  return runDuring(leadership, { command, env, graceMs, title, events });
 }
 
 async function resign(

@@ -43,8 +43,8 @@ export interface SetTerms {
 }
 
 export function set({ name, data, form }: SetTerms, settings: Settings): Promise<number> {
-  return withSession(settings, async ({ hf }) => {
-    const value = data === undefined ? undefined : await readValue(data, form, "DATA");
+  return withSession(settings, async ({ hf }, signal) => {
+    const value = data === undefined ? undefined : await readValue(data, form, signal, "DATA");
     const { version } = await hf.event(name).set(value);
     printLine(settings.json ? jsonOf({ name, version }) : String(version));
     return EXIT.ok;

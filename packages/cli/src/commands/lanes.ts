@@ -64,7 +64,7 @@ export function push(terms: PushTerms, settings: Settings): Promise<number> {
       printLine(settings.json ? jsonOf({ name, ...fed }) : String(fed.pushed));
       return EXIT.ok;
     }
-    const ticket = await lanes.push(lane ?? "", await readValue(body, form, "BODY"));
+    const ticket = await lanes.push(lane ?? "", await readValue(body, form, signal, "BODY"));
     printLine(settings.json ? jsonOf({ name, lane, ticket }) : printable(ticket));
     return EXIT.ok;
   });

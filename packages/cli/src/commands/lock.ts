@@ -1,10 +1,11 @@
 /** `holdfast lock NAME -- COMMAND…`: runs a command while this process holds the lock. */
-import { AcquireTimeoutError, HoldfastError, type Lease, type LeaseLostError } from "holdfast";
+import { AcquireTimeoutError, HoldfastError, type Lease } from "holdfast";
 import { showDuration } from "../duration.js";
-import { EXIT } from "../exit-codes.js";
+import { EXIT, type Exit } from "../exit-codes.js";
 import { interruptible, takeOverSignals } from "../interrupt.js";
 import { runDuring } from "../job/tenure.js";
 import { type AnyLock, type LockHome, type LockNoun, newLockHome } from "../lock-home.js";
+import { speakingAside } from "../output/aside.js";
 import { tellOfLine } from "../output/line.js";
 import { note, noteEvent } from "../output/output.js";
 import { ownerText } from "../output/owner.js";
@@ -23,8 +24,12 @@ export interface LockTerms {
   readonly label: string | undefined;
 }
 
-/** @returns the command's exit code, or 70 when the lease was lost. */
-export async function lock(terms: LockTerms, settings: Settings): Promise<number> {
+/** @returns how the command ended; 70 or 77 when the lease was lost. */
+export function lock(terms: LockTerms, settings: Settings): Promise<Exit> {
+  return speakingAside(settings.json, () => runLocked(terms, settings));
+}
+
+async function runLocked(terms: LockTerms, settings: Settings): Promise<Exit> {
   const label = terms.label ?? labelOf(terms.command[0] ?? "");
   takeOverSignals();
   const home = newLockHome(settings, label);
@@ -85,7 +90,7 @@ function busyText(name: string, wanted: LockNoun, owner: string): string {
   return `${name} is held by ${owner}`;
 }
 
-async function runUnder(lease: Lease, terms: LockTerms, home: LockHome, settings: Settings): Promise<number> {
+async function runUnder(lease: Lease, terms: LockTerms, home: LockHome, settings: Settings): Promise<Exit> {
   try {
     return await runJob(lease, terms, settings);
   } finally {
@@ -100,17 +105,12 @@ async function runUnder(lease: Lease, terms: LockTerms, home: LockHome, settings
   }
 }
 
-async function runJob(lease: Lease, terms: LockTerms, settings: Settings): Promise<number> {
-  if (settings.json) noteEvent({ event: "acquired", lock: lease.name, fence: lease.fence });
-  const env = { ...process.env, HOLDFAST_LOCK: lease.name, HOLDFAST_FENCE: String(lease.fence) };
-  const { command, graceMs } = terms;
-  const onLost = (loss: LeaseLostError): void => tellLost(loss, settings);
-  const { exitCode, lost } = await runDuring(lease, { command, env, graceMs, onLost });
-  if (settings.json) noteEvent({ event: "ended", lock: lease.name, lost, exitCode });
-  return lost ? EXIT.lost : exitCode;
-}
-
-function tellLost({ lock, fence, reason }: LeaseLostError, settings: Settings): void {
-  if (settings.json) noteEvent({ event: "lost", lock, fence, reason });
-  else note(`the lease on '${printable(lock)}' (fence ${fence}) is over (${reason}): stopping the command`);
+async function runJob(lease: Lease, { command, graceMs }: LockTerms, { json }: Settings): Promise<Exit> {
+  const { name, fence } = lease;
+  const events = json ? { lock: name, fence } : null;
+  if (events) noteEvent({ event: "acquired", ...events });
+  const env = { ...process.env, HOLDFAST_LOCK: name, HOLDFAST_FENCE: String(fence) };
+  const title = `the lease on '${printable(name)}' (fence ${fence})`;
+  const { exit, loss } = await runDuring(lease, { command, env, graceMs, title, events });
+  return loss ?? exit;
 }

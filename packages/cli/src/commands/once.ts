@@ -4,13 +4,13 @@ import {
   AcquireTimeoutError,
   HoldfastError,
   type Lease,
-  type LeaseLostError,
   OnceFailedError,
   ResultNotStoredError,
 } from "holdfast";
-import { EXIT, SIGNAL_BASE } from "../exit-codes.js";
+import { codeOfExit, EXIT, type Exit } from "../exit-codes.js";
 import { interruptible, takeOverSignals } from "../interrupt.js";
 import { runDuring } from "../job/tenure.js";
+import { speakingAside } from "../output/aside.js";
 import { tellOfLine } from "../output/line.js";
 import { note, noteEvent, printLine } from "../output/output.js";
 import { ownerText } from "../output/owner.js";
@@ -41,16 +41,20 @@ interface Ended {
 
 /** A command that must run again. */
 class NotDone extends Error {
-  readonly exitCode: number;
+  readonly exit: Exit;
 
-  constructor(exitCode: number) {
-    super(`the command ended with exit code ${exitCode}`);
-    this.exitCode = exitCode;
+  constructor(exit: Exit) {
+    super(`the command ended with ${exit}`);
+    this.exit = exit;
   }
 }
 
-/** @returns the command's exit code, now or when it ran. */
-export async function once(terms: OnceTerms, settings: Settings): Promise<number> {
+/** @returns how the command ended, now or when it ran. */
+export function once(terms: OnceTerms, settings: Settings): Promise<Exit> {
+  return speakingAside(settings.json, () => runUnlessDone(terms, settings));
+}
+
+async function runUnlessDone(terms: OnceTerms, settings: Settings): Promise<Exit> {
   takeOverSignals();
   const session = newSession(settings, terms.label ?? labelOf(terms.command[0] ?? ""));
   const key = printable(terms.key);
@@ -84,7 +88,7 @@ export async function forget(key: string, settings: Settings): Promise<number> {
   }
 }
 
-async function runOnce(terms: OnceTerms, session: Session, settings: Settings): Promise<number> {
+async function runOnce(terms: OnceTerms, session: Session, settings: Settings): Promise<Exit> {
   const { key, keepMs: keep, waitMs: wait, ttlMs: ttl } = terms;
   const begun = new AbortController();
   try {
@@ -145,22 +149,20 @@ async function untilBegun<Value>(
 
 async function run(lease: Lease, terms: OnceTerms, settings: Settings): Promise<Ended> {
   const { key, command, graceMs, storesFailures } = terms;
-  if (settings.json) noteEvent({ event: "running", key, fence: lease.fence });
-  const env = { ...process.env, HOLDFAST_ONCE: key, HOLDFAST_FENCE: String(lease.fence) };
-  const onLost = ({ fence, reason }: LeaseLostError): void => {
-    if (settings.json) noteEvent({ event: "lost", key, fence, reason });
-    else note(`the lease on '${printable(key)}' (fence ${fence}) is over (${reason}): stopping the command`);
-  };
-  const { exitCode, lost } = await runDuring(lease, { command, env, graceMs, onLost });
-  if (settings.json) noteEvent({ event: "ended", key, lost, exitCode });
-  if (lost) throw new NotDone(EXIT.lost);
+  const { fence } = lease;
+  const events = settings.json ? { key, fence } : null;
+  if (events) noteEvent({ event: "running", ...events });
+  const env = { ...process.env, HOLDFAST_ONCE: key, HOLDFAST_FENCE: String(fence) };
+  const title = `the lease on '${printable(key)}' (fence ${fence})`;
+  const { exit, loss } = await runDuring(lease, { command, env, graceMs, title, events });
+  if (loss !== null) throw new NotDone(loss);
   // What a signal ended has not run to its end.
-  if (exitCode !== 0 && (!storesFailures || exitCode > SIGNAL_BASE)) throw new NotDone(exitCode);
-  return { exitCode, host: hostname() };
+  if (exit !== EXIT.ok && (!storesFailures || typeof exit === "string")) throw new NotDone(exit);
+  return { exitCode: codeOfExit(exit), host: hostname() };
 }
 
-function told(error: unknown, { key, waitMs }: OnceTerms, session: Session, settings: Settings): number {
-  if (error instanceof NotDone) return error.exitCode;
+function told(error: unknown, { key, waitMs }: OnceTerms, session: Session, settings: Settings): Exit {
+  if (error instanceof NotDone) return error.exit;
   if (error instanceof ResultNotStoredError && error.reason === "overtaken") {
     if (settings.json) noteEvent({ event: "overtaken", key, fence: error.fence });
     else note(error.message);

@@ -6,7 +6,7 @@ import { feed } from "../feed.js";
 import { host } from "../host.js";
 import { parseValue, readValue, type ValueForm } from "../input.js";
 import { delayedTable, forJson, waitingTable } from "../output/messages.js";
-import { jsonOf, note, printLine } from "../output/output.js";
+import { jsonOf, note, printed, printLine } from "../output/output.js";
 import { printable } from "../output/text.js";
 import { rawValue, shownValue, valueText } from "../output/values.js";
 import { withSession } from "../session.js";
@@ -76,7 +76,7 @@ export function push(terms: PushTerms, settings: Settings): Promise<number> {
       printLine(settings.json ? jsonOf({ name, ...fed }) : String(fed.pushed));
       return EXIT.ok;
     }
-    const value = await readValue(body, form, "BODY");
+    const value = await readValue(body, form, signal, "BODY");
     const { id, isNew } = await queue.push(value, { delay, dedupe });
     if (settings.json) printLine(jsonOf({ name, id, isNew }));
     else {
@@ -92,16 +92,21 @@ export function isBlank(line: Buffer, form: ValueForm): boolean {
   return form === "json" && line.toString("latin1").trim() === "";
 }
 
-/** @returns 75 when no message came in time */
+/**
+ * The message is removed when it has been printed, and goes back when nobody reads it.
+ * @returns 75 when no message came in time
+ */
 export function pop({ name, waitMs, raw }: PopTerms, settings: Settings): Promise<number> {
   return withSession(settings, async ({ hf }, signal) => {
-    const message = await open(hf, name).pop({ wait: waitMs, signal });
+    await using message = await open(hf, name).receive({ wait: waitMs, signal });
     if (settings.json) {
       const shown = message ? shownValue(message.body) : { value: null, encoding: null };
       printLine(jsonOf({ name, id: message?.id ?? null, ...shown }));
     } else if (!message) note(`no message came in '${printable(name)}' in time`);
     else if (raw) host().stdout.write(rawValue(message.body, host().stdout.isTTY === true));
     else printLine(valueText(message.body));
+    await printed(signal);
+    await message?.ack();
     return message ? EXIT.ok : EXIT.busy;
   });
 }

@@ -47,8 +47,8 @@ export interface PutTerms extends RecordTerms {
 
 export function put(terms: PutTerms, settings: Settings): Promise<number> {
   const { name, tag, version, keepMs } = terms;
-  return withSession(settings, async ({ hf }) => {
-    const value = await readValue(terms.value, terms.form);
+  return withSession(settings, async ({ hf }, signal) => {
+    const value = await readValue(terms.value, terms.form, signal);
     const record = hf.record(name, { tag });
     return unlessConflict(terms, settings, async () => {
       const put = await record.put(value, {

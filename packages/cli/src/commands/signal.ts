@@ -21,8 +21,8 @@ export interface EmitTerms {
 
 /** @returns 1 when `--one` found nobody */
 export function emit({ name, data, form, isOne }: EmitTerms, settings: Settings): Promise<number> {
-  return withSession(settings, async ({ hf }) => {
-    const value = data === undefined ? undefined : await readValue(data, form, "DATA");
+  return withSession(settings, async ({ hf }, abort) => {
+    const value = data === undefined ? undefined : await readValue(data, form, abort, "DATA");
     const signal = hf.signal(name);
     const heard = isOne ? Number(await signal.emitOne(value)) : await signal.emit(value);
     if (settings.json) printLine(jsonOf({ name, heard }));

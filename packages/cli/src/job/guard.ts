@@ -10,7 +10,12 @@ read -r target || exit
 if read -r word; then exit; fi
 kill -s TERM -- "$target"
 kill -s CONT -- "$target"
-sleep "$1"
+left=$1
+while [ "$left" -gt 0 ] && kill -s 0 -- "$target"; do
+  [ -z "$2" ] || kill -s 0 -- "-$2" || break
+  sleep 1
+  left=$((left - 1))
+done
 kill -s KILL -- "$target"
 `;
 
@@ -21,10 +26,14 @@ export interface Guard {
   dismiss(): void;
 }
 
-/** Before the command starts, so that it is never without. */
-export function postGuard(graceMs: number): Guard {
+/**
+ * Before the command starts, so that it is never without.
+ * @param outer the group that another holdfast has made, and that this process is in: when it is gone, that one has killed all of it, and
+ * there is no grace any more
+ */
+export function postGuard(graceMs: number, outer: number | null): Guard {
   const graceS = String(Math.ceil(graceMs / 1_000));
-  const guard = spawn("/bin/sh", ["-c", PROGRAM, "holdfast-guard", graceS], {
+  const guard = spawn("/bin/sh", ["-c", PROGRAM, "holdfast-guard", graceS, String(outer ?? "")], {
     stdio: ["pipe", "ignore", "ignore"],
     // A session of its own: what ends the command's group, or this one, must not end the guard.
     detached: true,

@@ -4,19 +4,21 @@ import { once } from "node:events";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
-import { EXIT } from "../exit-codes.js";
+import { EXIT, type Exit } from "../exit-codes.js";
 import { Failure } from "../failure.js";
-import { exitCodeOfSignal } from "../interrupt.js";
+import { ignoresHangUp } from "../hang-up.js";
 import { monotonicMs, pause } from "../time.js";
 import { postGuard } from "./guard.js";
-import { ownGroup, type ProcessGroup, sharedGroup } from "./process-group.js";
+import { isInForeground, isInGroupOf, ownGroup, type ProcessGroup, sharedGroup } from "./process-group.js";
 import { hasTerminal } from "./terminal.js";
 
 export interface Job {
-  /** The command's own exit code, or 128 and the signal that it died from. */
-  readonly ended: Promise<number>;
-  /** SIGTERM to its group, and SIGKILL to what is left of it after the grace. Resolves when all have gone. */
-  stop(): Promise<void>;
+  readonly ended: Promise<Exit>;
+  /**
+   * SIGTERM to its group, and SIGKILL to what is left of it after the grace. Resolves when all have gone.
+   * @param onRefused is called at once when a process may not be signalled, and is waited for; and when one hangs in the kernel, which is not
+   */
+  stop(onRefused: () => void): Promise<void>;
   /** It has ended: signals are this process's own again. */
   dismiss(): void;
 }
@@ -26,13 +28,19 @@ export interface Job {
  * was killed in between, and nothing begins.
  */
 const STARTER = 'read -r word <&3 || exit 1; exec 3<&-; exec "$@"';
+/** As this process was told to: Node.js lets its children end by a hang-up. */
+const IGNORES_HANG_UP = "trap '' HUP; ";
+/** Tells a holdfast that the command starts in whose group it is. */
+const OWNS_GROUP = "export HOLDFAST_GROUP=$$; ";
 const BASH = "/bin/bash";
 const DEFAULT_PATH = "/usr/bin:/bin";
 const LOOK_AGAIN_MS = 50;
+/** At one that may work for hours. */
+const LOOK_SELDOM_MS = 1_000;
 /** Even SIGKILL takes a moment; who does not go then hangs in the kernel. */
 const KILL_TIMEOUT_MS = 2_000;
 
-const RELAYED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+const RELAYED = ["SIGTERM", "SIGUSR1", "SIGUSR2", ...(ignoresHangUp() ? [] : ["SIGHUP" as const])] as const;
 /** On a terminal the kernel sends these to the command as well. */
 const FROM_KEYS = ["SIGINT", "SIGQUIT"] as const;
 
@@ -50,7 +58,8 @@ export async function startJob(
 ): Promise<Job> {
   const [program = "", ...args] = command;
   const shared = hasTerminal() ? sharedGroup() : null;
-  const guard = postGuard(graceMs);
+  const outer = Number(env["HOLDFAST_GROUP"]);
+  const guard = postGuard(graceMs, isInGroupOf(outer) ? outer : null);
   const relay = relaySignals(shared !== null, onContinue);
   const dismiss = (): void => {
     relay.end();
@@ -60,7 +69,8 @@ export async function startJob(
   try {
     checkProgram(program, env["PATH"] ?? DEFAULT_PATH);
     const [shell, ...options] = starterShell(env);
-    child = spawn(shell, [...options, "-c", STARTER, "holdfast-start", program, ...args], {
+    const starter = `${ignoresHangUp() ? IGNORES_HANG_UP : ""}${shared ? "" : OWNS_GROUP}${STARTER}`;
+    child = spawn(shell, [...options, "-c", starter, "holdfast-start", program, ...args], {
       stdio: ["inherit", "inherit", "inherit", "pipe"],
       env,
       detached: shared === null,
@@ -76,7 +86,7 @@ export async function startJob(
   const word = child.stdio[3] as Writable;
   word.on("error", () => {}); // a signal came first
   word.end("go\n");
-  return { ended: endOf(child), stop: () => stop(group, graceMs), dismiss };
+  return { ended: endOf(child), stop: (onRefused) => stop(group, graceMs, onRefused), dismiss };
 }
 
 /** The shell of Debian drops variables that no shell could name, such as `spring.url`; bash hands them on. */
@@ -86,9 +96,9 @@ function starterShell(env: NodeJS.ProcessEnv): readonly [shell: string, ...optio
   return isOdd && existsSync(BASH) ? [BASH, "-p"] : ["/bin/sh"];
 }
 
-async function endOf(child: ChildProcess): Promise<number> {
+async function endOf(child: ChildProcess): Promise<Exit> {
   const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-  return code ?? exitCodeOfSignal(signal as NodeJS.Signals);
+  return code ?? (signal as NodeJS.Signals);
 }
 
 /** @throws {Failure} as the shell would say it, but before anything has started. */
@@ -124,8 +134,10 @@ interface Relay {
 /** Listens before the command starts. What comes until then is heard after it, when this code has run. */
 function relaySignals(onTerminal: boolean, onContinue: () => void): Relay {
   let target: ProcessGroup | null = null;
-  const relay = (name: NodeJS.Signals): void => target?.signal(name);
-  const leaveToTerminal = (): void => {};
+  const relay = (name: NodeJS.Signals): void => void target?.signal(name);
+  const leaveToTerminal = (name: NodeJS.Signals): void => {
+    if (!isInForeground()) relay(name);
+  };
   // Nobody renews while this process is stopped, so the command must not run on alone.
   const suspend = (): void => {
     target?.signal("SIGSTOP");
@@ -152,13 +164,19 @@ function relaySignals(onTerminal: boolean, onContinue: () => void): Relay {
   };
 }
 
-async function stop(group: ProcessGroup, graceMs: number): Promise<void> {
-  group.signal("SIGTERM");
+async function stop(group: ProcessGroup, graceMs: number, onRefused: () => void): Promise<void> {
+  const isHeard = group.signal("SIGTERM");
   group.signal("SIGCONT"); // One that is stopped would not hear it.
+  if (!isHeard) queueMicrotask(onRefused);
   if (await goneWithin(group, graceMs)) return;
   group.signal("SIGKILL");
+  if (!isHeard) {
+    while (group.alive()) await pause(LOOK_SELDOM_MS);
+    return;
+  }
   // A process may start another while the list is read.
-  await goneWithin(group, KILL_TIMEOUT_MS, () => group.signal("SIGKILL"));
+  const isGone = await goneWithin(group, KILL_TIMEOUT_MS, () => group.signal("SIGKILL"));
+  if (!isGone) onRefused();
 }
 
 async function goneWithin(group: ProcessGroup, timeoutMs: number, again?: () => void): Promise<boolean> {

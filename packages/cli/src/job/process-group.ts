@@ -11,15 +11,20 @@ import { type ProcessRow, processTable } from "./process-table.js";
 export interface ProcessGroup {
   /** Whether any process of the command is left. */
   alive(): boolean;
-  /** To all of them. Those that are gone already do not matter. */
-  signal(name: NodeJS.Signals): void;
+  /** To all of them. Those that are gone already do not matter. False: another user's did not get it, such as that of `sudo`. */
+  signal(name: NodeJS.Signals): boolean;
 }
 
 /** The group that `leader` was started as the first of. */
 export function ownGroup(leader: number): ProcessGroup {
+  const members = (): ProcessRow[] => processTable().filter(({ group }) => group === leader);
   return {
-    alive: () => processTable().some(({ group }) => group === leader),
-    signal: (name) => send(-leader, name),
+    alive: () => members().length > 0,
+    signal(name) {
+      const isHeard = send(-leader, name);
+      // The kernel says of a group that it may not only where it may signal none of it.
+      return isHeard && members().every(({ pid }) => send(pid, 0));
+    },
   };
 }
 
@@ -32,9 +37,10 @@ export function sharedGroup(): ProcessGroup {
   };
   return {
     alive: () => members().length > 0,
-    signal(name) {
-      for (const { pid } of members()) send(pid, name);
-    },
+    signal: (name) =>
+      members()
+        .map(({ pid }) => send(pid, name))
+        .every((isSent) => isSent),
   };
 }
 
@@ -55,18 +61,35 @@ function isOurs(
   return true;
 }
 
+/** Whether what is typed at the terminal reaches this process, and the command in its group. */
+export function isInForeground(): boolean {
+  const own = thisProcess(processTable());
+  return own !== undefined && own.foreground === own.group;
+}
+
+/** Whether `leader` is the first of the group that this process is in. */
+export function isInGroupOf(leader: number): boolean {
+  return thisProcess(processTable())?.group === leader;
+}
+
 function groupOfThisProcess(): ProcessRow[] {
   const rows = processTable();
-  const own = rows.find(({ pid }) => pid === process.pid)?.group;
+  const own = thisProcess(rows)?.group;
   return rows.filter(({ group }) => group === own);
 }
 
-function send(pid: number, name: NodeJS.Signals): void {
+function thisProcess(rows: readonly ProcessRow[]): ProcessRow | undefined {
+  return rows.find(({ pid }) => pid === process.pid);
+}
+
+/** @param name 0: a look whether it might be signalled */
+function send(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, name);
   } catch (error) {
-    // ESRCH: it has ended. EPERM: it has become another user's, as sudo does, and is not ours to end.
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ESRCH" && code !== "EPERM") throw error;
+    if (code === "EPERM") return false;
+    if (code !== "ESRCH") throw error; // it has ended
   }
+  return true;
 }

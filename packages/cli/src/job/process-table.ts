@@ -6,6 +6,8 @@ export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
+  /** The group that gets what is typed at its terminal; below 1 where it has none. */
+  readonly foreground: number;
 }
 
 /** Every process that has not ended. */
@@ -20,8 +22,8 @@ function fromProc(): ProcessRow[] {
       try {
         const stat = readFileSync(`/proc/${name}/stat`, "latin1");
         // The name of the program stands in parentheses and may have some of its own.
-        const [state = "", parent, group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-        return rowOf(state, Number(name), Number(parent), Number(group));
+        const [state = "", parent, group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        return rowOf(state, [name, parent, group, foreground]);
       } catch {
         return []; // It ended meanwhile.
       }
@@ -29,14 +31,16 @@ function fromProc(): ProcessRow[] {
 }
 
 function fromPs(): ProcessRow[] {
-  const table = execFileSync("ps", ["-A", "-o", "stat=,pid=,ppid=,pgid="], { encoding: "utf8" });
+  const table = execFileSync("ps", ["-A", "-o", "stat=,pid=,ppid=,pgid=,tpgid="], { encoding: "utf8" });
   return table.split("\n").flatMap((line) => {
-    const [state = "", pid, parent, group] = line.trim().split(/\s+/);
-    return pid === undefined ? [] : rowOf(state, Number(pid), Number(parent), Number(group));
+    const [state = "", ...numbers] = line.trim().split(/\s+/);
+    return numbers.length === 0 ? [] : rowOf(state, numbers);
   });
 }
 
 /** A zombie only waits for its parent to take notice. */
-function rowOf(state: string, pid: number, parent: number, group: number): ProcessRow[] {
-  return state.startsWith("Z") || state.startsWith("X") ? [] : [{ pid, parent, group }];
+function rowOf(state: string, numbers: readonly (string | undefined)[]): ProcessRow[] {
+  if (state.startsWith("Z") || state.startsWith("X")) return [];
+  const [pid = 0, parent = 0, group = 0, foreground = 0] = numbers.map(Number);
+  return [{ pid, parent, group, foreground }];
 }

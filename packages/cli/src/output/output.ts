@@ -1,8 +1,9 @@
 /** Where words go: results to stdout, everything else to stderr, plain or as JSON. */
 import { createColors } from "picocolors";
-import { EXIT } from "../exit-codes.js";
-import { codeOf, exitCodeOf, toldOf } from "../failure.js";
+import { EXIT, type Exit } from "../exit-codes.js";
+import { codeOf, exitCodeOf, Failure, toldOf } from "../failure.js";
 import { host } from "../host.js";
+import { Interrupted } from "../interrupt.js";
 import { printable, printableJson } from "./text.js";
 
 export type Colors = ReturnType<typeof createColors>;
@@ -24,6 +25,23 @@ export function printLine(text: string): void {
   host().stdout.write(`${text}\n`);
 }
 
+/**
+ * What was printed before has gone to its reader, or to the pipe that leads there.
+ * @param signal ends the wait for a reader @throws its reason @throws {Failure} 74: it was not written
+ */
+export function printed(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    host().stdout.write("", (error: NodeJS.ErrnoException | null | undefined) => {
+      if (!error) resolve();
+      else {
+        const why = error.code === "EPIPE" ? "nobody reads the output" : "the output was not written";
+        reject(new Failure("OUTPUT", EXIT.output, why));
+      }
+    });
+  });
+}
+
 /** Prints a note for people to stderr, on one line, because the text may quote foreign text with line breaks. */
 export function note(text: string): void {
   host().stderr.write(`holdfast: ${printable(text)}\n`);
@@ -39,9 +57,11 @@ export function noteEvent(event: Readonly<Record<string, unknown>>): void {
   host().stderr.write(`${jsonOf(event)}\n`);
 }
 
-export function reportFailure(error: unknown, json: boolean): void {
+/** Tells what failed, and returns how that ends the command. */
+export function reportFailure(error: unknown, json: boolean): Exit {
   const exitCode = exitCodeOf(error);
   if (json) noteEvent({ event: "error", code: codeOf(error), exitCode, message: toldOf(error) });
   else if (exitCode === EXIT.broken) noteStack(toldOf(error));
   else note(toldOf(error));
+  return error instanceof Interrupted ? error.signal : exitCode;
 }

@@ -40,8 +40,8 @@ function naturalWidth(
   rows: readonly (readonly string[])[],
   ruler: Ruler,
 ): number {
-  const texts = [columns[place]?.head ?? "", ...rows.map((row) => row[place] ?? "")];
-  return Math.max(...texts.map((text) => ruler.widthOf(text)));
+  const head = ruler.widthOf(columns[place]?.head ?? "");
+  return rows.reduce((widest, row) => Math.max(widest, ruler.widthOf(row[place] ?? "")), head);
 }
 
 function placesThatFit(
