@@ -1,11 +1,10 @@
 /** How a command under a lock ends, and what the shell and the next holder see of it: the signals, the terminal, who started it. */
 import { fileURLToPath } from "node:url";
 import { needing } from "@holdfast/conformance";
-import { Holdfast } from "holdfast";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { callerOf } from "./call.js";
 import { isAlive, MAIN, Program } from "./program.js";
-import { startEmbedded, type TestServer } from "./servers.js";
+import { startBeside } from "./servers.js";
 import { Terminal } from "./terminal.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -15,16 +14,7 @@ const WITHIN = { timeout: 30_000 };
 const HOLDFAST = `'${process.execPath}' '${MAIN}'`;
 const CLONE = fileURLToPath(new URL("../../..", import.meta.url));
 
-let server: TestServer;
-let hf: Holdfast;
-beforeAll(async () => {
-  server = await startEmbedded();
-  hf = new Holdfast(server.redis);
-});
-afterAll(async () => {
-  await hf?.close();
-  await server?.stop();
-});
+const { server, hf } = await startBeside();
 
 const env = (): NodeJS.ProcessEnv => ({ HOLDFAST_REDIS: server.url });
 const holdfast = (...args: string[]): Program => new Program(args, env());

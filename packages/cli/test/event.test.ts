@@ -1,21 +1,11 @@
 /** `holdfast event` and `holdfast reset`. */
-import { Holdfast } from "holdfast";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { callerOf } from "./call.js";
-import { startEmbedded, type TestServer } from "./servers.js";
+import { startBeside } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let server: TestServer;
-let hf: Holdfast;
-beforeAll(async () => {
-  server = await startEmbedded();
-  hf = new Holdfast(server.redis);
-});
-afterAll(async () => {
-  await hf?.close();
-  await server?.stop();
-});
+const { server, hf } = await startBeside();
 
 const { start, call: holdfast } = callerOf(() => [server.url]);
 

@@ -1,22 +1,12 @@
 /** `holdfast record`. */
-import { Holdfast } from "holdfast";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { callerOf } from "./call.js";
 import { jsonLines } from "./printed.js";
-import { startEmbedded, type TestServer } from "./servers.js";
+import { startBeside } from "./servers.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let server: TestServer;
-let hf: Holdfast;
-beforeAll(async () => {
-  server = await startEmbedded();
-  hf = new Holdfast(server.redis);
-});
-afterAll(async () => {
-  await hf?.close();
-  await server?.stop();
-});
+const { server, hf } = await startBeside();
 
 const { start, call: holdfast, fed } = callerOf(() => [server.url]);
 

@@ -1,7 +1,9 @@
 /** The servers that the command is tried on: each started for one test file, on a free port, and ended by it. */
 import { freePort, type ProgramName, program, ServerProcess, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
+import { Holdfast, type HoldfastOptions } from "holdfast";
 import { Redis } from "ioredis";
+import { afterAll } from "vitest";
 
 export interface TestServer {
   readonly url: string;
@@ -42,6 +44,19 @@ export async function startEmbedded(): Promise<TestServer> {
       await valkey.stop();
     },
   };
+}
+
+/** The embedded engine, and the library beside the command, until the tests of the file have ended. */
+export async function startBeside(
+  options?: HoldfastOptions,
+): Promise<{ readonly server: TestServer; readonly hf: Holdfast }> {
+  const server = await startEmbedded();
+  const hf = new Holdfast(server.redis, options);
+  afterAll(async () => {
+    await hf.close();
+    await server.stop();
+  });
+  return { server, hf };
 }
 
 async function startRedisServer(): Promise<TestServer> {
