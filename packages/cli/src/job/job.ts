@@ -58,8 +58,8 @@ export async function startJob(
 ): Promise<Job> {
   const [program = "", ...args] = command;
   const shared = hasTerminal() ? sharedGroup() : null;
-  const outer = Number(env["HOLDFAST_GROUP"]);
-  const guard = postGuard(graceMs, isInGroupOf(outer) ? outer : null);
+  const outer = Number(env["HOLDFAST_GROUP"] ?? 0);
+  const guard = postGuard(graceMs, outer > 0 && isInGroupOf(outer) ? outer : null);
   const relay = relaySignals(shared !== null, onContinue);
   const dismiss = (): void => {
     relay.end();
