@@ -171,12 +171,16 @@ export class RedlockLab implements LockLab {
     for (let round = 0; round < 2; round++) await Promise.all(at.map(ask));
   }
 
-  /** Resolves when every node votes, for this process: a node that was away is asked no more for a while. */
-  async recovered({ redlock }: QuorumLocks): Promise<void> {
+  /**
+   * Resolves when every node votes, for this process: a node that was away is asked no more for a while. Whatever was on its way
+   * there has arrived, and what was given to claims that are over has been given back.
+   */
+  async recovered(locks: QuorumLocks): Promise<void> {
     await until("every node votes", async () => {
-      const nodes = await redlock.nodes();
+      const nodes = await locks.redlock.nodes();
       return nodes.every(({ membership }) => membership === "voting");
     });
+    await this.settled(locks);
   }
 
   /** The resource is kept by the first node alone. */

@@ -1,12 +1,17 @@
 /** Tokens over a quorum: each is larger than the one before, whichever nodes gave it. */
 import assert from "node:assert/strict";
 import { take } from "../mutex/rivals.js";
+import type { FaultProxy } from "../proxy.js";
 import { LONG_TTL_MS } from "../standing.js";
 import type { RedlockCase } from "./lab.js";
 import { assertClean, others, places, subsetsOf } from "./places.js";
 
 const TERMS = { ttl: LONG_TTL_MS };
 const AHEAD_US = 3_600_000_000n;
+
+function askedTwice(wire: FaultProxy): Promise<void> {
+  return wire.when("both attempts have asked", () => wire.scriptCalls.length >= 2);
+}
 
 export const tokenCases: readonly RedlockCase[] = [
   {
@@ -22,7 +27,10 @@ export const tokenCases: readonly RedlockCase[] = [
       let last = 0n;
       for (const [round, quorum] of [...quorums, ...quorums].entries()) {
         const silent = others(count, quorum);
-        for (const place of silent) wires.at(place).set({ up: "hold" }, "commands");
+        for (const place of silent) {
+          wires.at(place).forget();
+          wires.at(place).set({ up: "hold" }, "commands");
+        }
         // Its clock runs ahead, or it was asked for more: the next quorum may be without it.
         const ahead = quorum[round % quorum.length] as number;
         const now = (await lab.nodes[ahead]?.store.nowMicros()) as bigint;
@@ -36,6 +44,8 @@ export const tokenCases: readonly RedlockCase[] = [
           await lab.settledAt(locks, quorum);
         }
         await assertClean(lab, name, quorum);
+        // A late request would take the node from the next round: a client may send it long after those to the other nodes.
+        await Promise.all(silent.map((place) => askedTwice(wires.at(place))));
         wires.heal();
         await lab.recovered(locks);
         await assertClean(lab, name, places(count), clock);
