@@ -31,6 +31,17 @@ interface Script {
   readonly sha1: string;
 }
 
+/** What a script's module says of it. */
+interface Head {
+  /** The path below `src`, without the ending: unique within a package. */
+  readonly name: string;
+  readonly sha1: string;
+  readonly tellsOwnRun: boolean;
+}
+
+/** How the contract of a script says that an answer of a second run is none to the call. */
+const tellsOwnRun = /^Retry +tells of its own run/m;
+
 interface Generated {
   readonly modules: readonly Stale[];
   readonly scripts: readonly Script[];
@@ -46,14 +57,16 @@ function generated(root: string): Generated {
     const lua = files.filter((path) => path.endsWith(".lua"));
     for (const path of lua) {
       const file = join(src, path);
-      const parts = partsOf(file)
+      const written = partsOf(file);
+      const parts = written
         .map((part) => ({ ...part, text: strip(part.text) }))
         .filter(({ text }) => text !== "");
       const sha1 = sha1Of(parts);
       const isShared = basename(path).startsWith("_");
       if (!isShared) scripts.push({ file: `${workspace}/src/${path}`, sha1 });
       const name = path.replace(/\.lua$/, "");
-      const text = isShared ? sharedModule(file, parts) : scriptModule(file, name, sha1, parts);
+      const head = { name, sha1, tellsOwnRun: written.some(({ text }) => tellsOwnRun.test(text)) };
+      const text = isShared ? sharedModule(file, parts) : scriptModule(file, head, parts);
       modules.push({ file: `${file}.ts`, text });
     }
     for (const path of files) {
@@ -81,8 +94,7 @@ function sharedModule(file: string, parts: readonly Part[]): string {
   ].join("\n");
 }
 
-/** `name` is the path below `src`, without the ending: unique within a package. */
-function scriptModule(file: string, name: string, sha1: string, parts: readonly Part[]): string {
+function scriptModule(file: string, head: Head, parts: readonly Part[]): string {
   const shared = parts.filter((part) => part.file !== file);
   const imports = shared.map((part, at) => {
     const path = relative(dirname(file), part.file).replaceAll("\\", "/");
@@ -94,9 +106,10 @@ function scriptModule(file: string, name: string, sha1: string, parts: readonly 
   return [
     headOf(file),
     ...imports,
-    "export const script: { readonly name: string; readonly source: string; readonly sha1: string } = {",
-    `  name: ${JSON.stringify(name)},`,
-    `  sha1: "${sha1}",`,
+    "export const script: { readonly name: string; readonly source: string; readonly sha1: string; readonly tellsOwnRun?: boolean } = {",
+    `  name: ${JSON.stringify(head.name)},`,
+    `  sha1: "${head.sha1}",`,
+    ...(head.tellsOwnRun ? ["  tellsOwnRun: true,"] : []),
     `  source: ${joined.join(" + ") || '""'},`,
     "};",
     "",

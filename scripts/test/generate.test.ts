@@ -164,6 +164,12 @@ describe("the modules", () => {
     expect(script).toEqual(sent("room/s", source));
   });
 
+  test("say of a script whether a copy of its call has another answer, as its contract does", async () => {
+    const lua = "--[[\nRetry    tells of its own run: a copy finds nothing\n]]\nreturn 1\n";
+    const script = await scriptOf("s", { "packages/p/src/s.lua": lua });
+    expect(script).toEqual({ ...sent("s", "return 1\n"), tellsOwnRun: true });
+  });
+
   test("a script without code is an empty text", async () => {
     expect(await scriptOf("s", { "packages/p/src/s.lua": "-- nothing\n" })).toEqual(sent("s", ""));
   });

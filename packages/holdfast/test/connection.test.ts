@@ -17,6 +17,8 @@ interface Sent {
   readonly fail: (error: Error) => void;
 }
 
+/** As long as an alarm after a stall waits for the next answer. */
+const READ_MS = 5;
 const SCRIPT = { name: "s", source: "return 1", sha1: "sha-of-s" };
 
 let clock: ManualClock;
@@ -93,6 +95,29 @@ describe("a connection", () => {
     clock.advance(0);
     writes[0]?.[0]?.reply("in time");
     expect(await call).toBe("in time");
+  });
+
+  test("after a stall waits for as long as answers come, and no longer than the stall took", async () => {
+    const calls = [0, 1, 2, 3].map((at) => connection.command(["GET", `${at}`], 100));
+    await tick();
+    clock.stall(400);
+    clock.advance(0);
+    // Large answers take many turns of the event loop.
+    for (const at of [0, 1, 2]) {
+      writes[0]?.[at]?.reply(at);
+      await tick();
+      clock.advance(READ_MS);
+    }
+    expect(await Promise.all(calls.slice(0, 3))).toEqual([0, 1, 2]);
+    const last = expect(calls[3]).rejects.toMatchObject({ code: "INDETERMINATE" });
+    for (let ms = 0; ms < 400; ms += READ_MS) {
+      const other = connection.command(["GET", "other"], 100);
+      await tick();
+      writes.at(-1)?.[0]?.reply(null);
+      await other;
+      clock.advance(READ_MS);
+    }
+    await last;
   });
 
   test("sends the source once, however many ask before the first answer", async () => {
@@ -180,12 +205,31 @@ describe("a connection", () => {
     expect(await second).toBe(2);
   });
 
+  test("takes an answer after a break for one of a copy, of a script that tells what its own run did", async () => {
+    const [repeats, tells] = [SCRIPT, { ...SCRIPT, sha1: "another", tellsOwnRun: true }];
+    const calls = [repeats, tells, tells].map((script) => connection.script(script, ["k"], [], 100));
+    await tick();
+    writes[0]?.[2]?.reply(3);
+    expect(await calls[2]).toBe(3);
+    breaks();
+    for (const sent of writes[0] ?? []) sent.reply(0);
+    expect(await calls[0]).toBe(0);
+    await expect(calls[1]).rejects.toMatchObject({ code: "INDETERMINATE" });
+    await tick();
+    expect(clock.pendingTimers).toBe(0);
+    const later = connection.script(tells, ["k"], [], 100);
+    await tick();
+    writes[1]?.[0]?.reply(2);
+    expect(await later).toBe(2);
+  });
+
   test("passes on what a connection for messages reports until it is closed, with errors of ours", async () => {
     const heard: string[] = [];
     const listener: MessageListener = {
       message: ({ kind }, text, channel) => heard.push(`${kind} ${channel} ${text}`),
       connected: () => heard.push("connected"),
       disconnected: (error) => heard.push(`lost ${error && (error as Error & { code: string }).code}`),
+      outdated: () => heard.push("outdated"),
     };
     const messages = connection.openMessages(listener);
     const topic: Topic = { kind: "channel", name: "channel" };
@@ -194,11 +238,18 @@ describe("a connection", () => {
       reporting?.message(topic, "text", "channel");
       reporting?.disconnected(null);
       reporting?.disconnected(new Error("NOPERM no"));
+      reporting?.outdated();
     };
     report();
     await tick();
-    expect(heard).toEqual(["connected", "channel channel text", "lost null", "lost SERVER_ERROR"]);
-    expect(await messages.answers(100)).toBe(true);
+    expect(heard).toEqual([
+      "connected",
+      "channel channel text",
+      "lost null",
+      "lost SERVER_ERROR",
+      "outdated",
+    ]);
+    expect(await messages.answers(topic, 100)).toBe(true);
     await messages.subscribe(topic);
     await messages.unsubscribe(topic);
     const refused = messages.subscribe({ kind: "pattern", name: "NOPERM no" });
@@ -211,7 +262,7 @@ describe("a connection", () => {
     await connection.close();
     report();
     await tick();
-    expect(heard).toHaveLength(4);
+    expect(heard).toHaveLength(5);
   });
 
   test("sends calls of several slots in a write for each", async () => {
@@ -246,13 +297,13 @@ describe("a connection", () => {
 
   test("after close, a connection for messages is none, and answers nothing", async () => {
     await connection.close();
-    const listener = { message() {}, connected() {}, disconnected() {} };
+    const listener = { message() {}, connected() {}, disconnected() {}, outdated() {} };
     const messages = connection.openMessages(listener);
     expect(reporting).toBeUndefined();
     const topic: Topic = { kind: "channel", name: "channel" };
     await expect(messages.subscribe(topic)).rejects.toMatchObject({ code: "CLOSED" });
     await messages.unsubscribe(topic);
-    expect(await messages.answers(100)).toBe(false);
+    expect(await messages.answers(topic, 100)).toBe(false);
     messages.close();
   });
 });

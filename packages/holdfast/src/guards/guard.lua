@@ -18,7 +18,7 @@ Returns  {verdict, strikes, place, left, remaining}
          remaining  hits that are still free
 Raises   WRONGTYPE, where a key holds something else
 
-Retry    a second copy counts again. So a hit without an answer may have been counted
+Retry    tells of its own run: a second copy counts again. So a hit without an answer may have been counted
 Clock    the server's, read once. Where it was set back, a penalty ends at most its length after the next hit, and counts go on
 Cost     O(1)
 

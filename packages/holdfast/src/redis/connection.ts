@@ -17,7 +17,7 @@ import { Backlog } from "./backlog.js";
 import type { ClientTrouble, RedisClient } from "./client.js";
 import { MessageConnections } from "./message-connections.js";
 import type { MessageConnection, MessageListener, RedisPort, Reply } from "./port.js";
-import { asHoldfastError, refusedAgain } from "./refusals.js";
+import { asHoldfastError, ranAgain, refusedAgain } from "./refusals.js";
 import type { Script } from "./script.js";
 import { groupBySlot, ServerSlots } from "./slots.js";
 import { unreachable, warnOnce } from "./unreachable.js";
@@ -49,6 +49,8 @@ const WARN_AFTER_MS = 500;
 const SILENT_MS = 5_000;
 /** An alarm that rings later than this shows that the process was stalled. */
 const STALL_MS = 20;
+/** In this time a process reads at least one answer of those that have arrived. */
+const READ_MS = 5;
 
 export class Connection implements RedisPort {
   readonly #client: RedisClient;
@@ -257,12 +259,24 @@ export class Connection implements RedisPort {
       reply.then(
         (value) => {
           this.#replies += 1;
-          this.#schedule.cancel(call.alarm);
-          call.resolve(value as Reply);
+          this.#answered(call, value as Reply);
         },
         (error: unknown) => this.#fail(call, error),
       );
     }
+  }
+
+  #answered(call: Call, reply: Reply): void {
+    if (call.script?.tellsOwnRun && this.#mayBeOfCopy(call)) {
+      this.#end(call, ranAgain(nameOf(call)));
+      return;
+    }
+    this.#schedule.cancel(call.alarm);
+    call.resolve(reply);
+  }
+
+  #mayBeOfCopy({ disruptions }: Call): boolean {
+    return disruptions !== this.#disruptions;
   }
 
   #words(call: Call): readonly string[] {
@@ -287,7 +301,7 @@ export class Connection implements RedisPort {
     this.#forget(call);
     const failure = asHoldfastError(error, nameOf(call));
     this.#slots.refused(failure);
-    const isOfCopy = failure instanceof ServerError && call.disruptions !== this.#disruptions;
+    const isOfCopy = failure instanceof ServerError && this.#mayBeOfCopy(call);
     this.#end(call, isOfCopy ? refusedAgain(nameOf(call), failure) : failure);
   }
 
@@ -316,7 +330,17 @@ export class Connection implements RedisPort {
   #ring(call: Call): void {
     const lateMs = this.#schedule.clock.now().monoMs - (call.alarm?.dueMs ?? 0);
     if (lateMs < STALL_MS) this.#giveUp(call);
-    else call.alarm = this.#schedule.after(1, () => this.#giveUp(call));
+    else this.#giveUpBehind(call, this.#schedule.clock.now().monoMs + lateMs);
+  }
+
+  /** Waits for as long as answers come, and at most as long as the stall took. */
+  #giveUpBehind(call: Call, untilMs: number): void {
+    const replies = this.#replies;
+    call.alarm = this.#schedule.after(READ_MS, () => {
+      const isOver = replies === this.#replies || this.#schedule.clock.now().monoMs >= untilMs;
+      if (isOver) this.#giveUp(call);
+      else this.#giveUpBehind(call, untilMs);
+    });
   }
 
   #giveUp(call: Call): void {

@@ -20,3 +20,10 @@ export function refusedAgain(command: string | undefined, cause: ServerError): I
   const what = `${command} was sent, the connection broke, and a copy of it was refused with ${cause.serverCode}`;
   return new IndeterminateError(what, { cause });
 }
+
+/** The same of an answer which tells what its own run did: it may be that of the copy. */
+export function ranAgain(command: string | undefined): IndeterminateError {
+  return new IndeterminateError(
+    `${command} was sent, the connection broke, and the answer may be that of a copy of it`,
+  );
+}

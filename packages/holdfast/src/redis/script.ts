@@ -4,4 +4,6 @@ export interface Script {
   readonly source: string;
   /** Hex SHA-1 of `source`, by which EVALSHA finds it. */
   readonly sha1: string;
+  /** A second run does not know what the first one did: its answer is no answer to the call. */
+  readonly tellsOwnRun?: boolean;
 }

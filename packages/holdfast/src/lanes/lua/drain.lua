@@ -9,7 +9,7 @@ Returns  {deleted, lanes, left}  deleted: messages that were not cancelled. lane
                          next call deletes
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
-Retry    safe: a second copy deletes what came meanwhile
+Retry    tells of its own run: a second copy deletes what came meanwhile
 Clock    the server's, read once
 Cost     O(n), and about 1,000 of the messages that came back or were cancelled
 ]]

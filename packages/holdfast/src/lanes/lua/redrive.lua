@@ -14,7 +14,7 @@ ARGV[7..n]   tickets   of dead letters, at most 100
 Returns  {redriven, seen, ms}  seen: how many it looked at, the first ones. ms: the server's clock, for the next `until_ms`
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
-Retry    safe: with tickets a second copy redrives nothing that did not die again; without them it redrives further ones
+Retry    tells of its own run: with tickets a second copy redrives nothing that did not die again; without them it redrives further ones
 Clock    the server's, read once
 Cost     O(n log m) with m dead letters
 ]]

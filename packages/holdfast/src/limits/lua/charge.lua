@@ -31,8 +31,8 @@ Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in
          retry      until `cost` fits; 0: it fits; -1: never
          reset      until nothing is used; -1: never
 
-Retry    a second copy charges again. So a charge without an answer may have been made, more than once where the client
-         sent it again. A second copy of a refund changes nothing
+Retry    tells of its own run: a second copy charges again. So a charge without an answer may have been made, more than
+         once where the client sent it again. A second copy of a refund changes nothing
 Clock    the server's, read once. Where it was set back, no more is admitted than was left, until it has caught up or for
          one `per`: a state from the future counts as of now
 Cost     O(n). Sliding also: of the charges that have expired since the last call, of those that a refusal waits for, and

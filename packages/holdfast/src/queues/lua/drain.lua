@@ -7,7 +7,7 @@ ARGV[1]   most  integer, at most 1,000: how many of those that came back, and ho
 Returns  {deleted, left}
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
-Retry    safe: a second copy deletes what is there then
+Retry    tells of its own run: a second copy deletes what is there then
 Clock    none
 Cost     O(n) with n at most 2 * most; the line itself is freed in the background
 ]]

@@ -10,7 +10,7 @@ ARGV[4]   is_paused  0 or 1
 Returns  1: this changed it. 0: it was so before
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
-Retry    safe
+Retry    tells of its own run: a second copy finds what the first left
 Clock    the server's, read once
 Cost     O(log m) with m the deliveries of all processes; up to 64 messages are handed over
 ]]

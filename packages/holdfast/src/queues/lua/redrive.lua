@@ -12,7 +12,7 @@ ARGV[6..n] ids     of messages, at most 100
 Returns  {redriven, seen, ms}  seen: how many it looked at, the first ones. ms: the server's clock, for the next `until_ms`
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
-Retry    safe: with ids a second copy redrives nothing that did not die again; without ids it redrives further ones
+Retry    tells of its own run: with ids a second copy redrives nothing that did not die again; without ids it redrives further ones
 Clock    the server's, read once
 Cost     O(n log m) with n the letters, and m those of the queue. Stops after the first that brings the bodies to 256 kB
 ]]

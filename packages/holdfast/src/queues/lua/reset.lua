@@ -8,7 +8,7 @@ ARGV[2]   inboxes  see _deliveries.lua
 Returns  1: there was something. 0: nothing
 Raises   nothing of its own: keys of other types are deleted as well
 
-Retry    safe
+Retry    tells of its own run: a second copy finds nothing
 Clock    none
 Cost     O(n) with n the processes that are idle; the rest is freed in the background
 ]]

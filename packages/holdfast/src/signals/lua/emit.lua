@@ -10,7 +10,7 @@ ARGV[4]  elsewhere  0 or 1  a process may listen at a server that this script do
 Returns  the number of waiters and listeners that the message reaches; those of patterns are not counted
 Raises   WRONGTYPE where another program owns the key; then nobody was told
 
-Retry    a second copy is published with the same id, so that those who heard the first drop it
+Retry    tells of its own run: a second copy is published with the same id, so that those who heard the first drop it
 Clock    the server's, read once
 Cost     O(n) with n the processes that wait for the name, and all subscribers of the channel
 ]]

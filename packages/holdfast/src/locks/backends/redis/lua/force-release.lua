@@ -16,7 +16,7 @@ Returns  {0, now, held, expiry_ms}              nothing done: nobody holds it, o
                                                  now; told: how many heard the message to the old holder
 Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was written
 
-Retry    takes the lock from the next holder, unless fence is given: then it returns 0
+Retry    tells of its own run: a second copy takes the lock from the next holder, unless fence is given: then it returns 0
 Clock    the server's, read once
 Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over
 ]]

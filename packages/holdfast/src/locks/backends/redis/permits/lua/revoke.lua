@@ -14,7 +14,7 @@ Returns  {1, now, id, lease, told}  the lease that was taken away, with its id, 
          {0}                        nobody holds with that token
 Raises   WRONGTYPE, ERR             another program owns one of the keys; nothing was written
 
-Retry    safe: a repeat returns {0}
+Retry    tells of its own run: a second copy returns {0}
 Clock    the server's, read once
 Cost     O(h) with h the leases, and O(log m) for each waiter that is served or passed over, with m the length of the line
 ]]
