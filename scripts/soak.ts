@@ -54,7 +54,11 @@ const steps: Readonly<Record<string, (seed: number) => Step>> = {
     args: ["scripts/lab.ts", "--workload", "all", "--seeds", `${seedsPerRound}`, "--from", `${seed}`],
   }),
   cases: (seed) => ({
-    args: ["scripts/test.ts", "packages/lab/test/conformance"],
+    args: [
+      "scripts/test.ts",
+      "packages/lab/test/conformance",
+      "packages/holdfast/test/redis/subscription-plan",
+    ],
     env: { HOLDFAST_WORLD_SEED: `${seed}` },
   }),
   canaries: (seed) => ({

@@ -16,8 +16,7 @@ import { Locks } from "./locks/locks.js";
 import type { MultiLock } from "./locks/multi-lock.js";
 import type { Mutex, MutexOptions } from "./locks/mutex.js";
 import { checkProcess, type ProcessOptions, type ProcessSettings } from "./process-settings.js";
-import { connect, type RedisClientLike } from "./redis/clients/connect.js";
-import type { Connection } from "./redis/connection.js";
+import { connectAll, type RedisClientLike } from "./redis/clients/connect.js";
 import { RedisContext } from "./redis/context.js";
 import { type Duration, durationMs } from "./time/duration.js";
 import { Schedule } from "./time/schedule.js";
@@ -327,16 +326,4 @@ function checkClients(clients: readonly unknown[]): void {
       `has one client twice, at ${first + 1} and ${twice + 1}: each server votes once`,
     );
   }
-}
-
-/** Closes those that were opened when one of them cannot be. */
-function connectAll(clients: readonly (RedisClientLike | string)[], schedule: Schedule): Connection[] {
-  const connections: Connection[] = [];
-  try {
-    for (const client of [...clients]) connections.push(connect(client, schedule));
-  } catch (error) {
-    for (const connection of connections) void connection.close();
-    throw error;
-  }
-  return connections;
 }

@@ -1,7 +1,8 @@
 /** What close() waits for and leaves, on a real engine. */
-import { UNHURRIED } from "@holdfast/conformance";
+import { UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
-import { Holdfast } from "holdfast";
+import { Holdfast, InvalidArgumentError } from "holdfast";
+import { Redlock } from "holdfast/redlock";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -27,6 +28,20 @@ test("a release under way is finished first, with a client of its own too", asyn
     expect(await release).toBe("released");
     expect(await redis.get("holdfast:{under-way}:lock")).toMatch(/^\d{16} $/);
   }
+});
+
+test("a constructor that throws leaves no connection", async () => {
+  const connections = async (): Promise<number> =>
+    ((await redis.client("LIST")) as string).trim().split("\n").length;
+  const before = await connections();
+  const refused = "redis://127.0.0.1:0";
+  expect(() => new Holdfast(server.url, { replica: refused })).toThrow(InvalidArgumentError);
+  expect(() => new Redlock([server.url, refused])).toThrow(InvalidArgumentError);
+  // By then those would be connected.
+  const later = new Holdfast(server.url, UNHURRIED);
+  await later.record("later").get();
+  await later.close();
+  await until("no connection is left", async () => (await connections()) === before);
 });
 
 test("no listener stays on the user's client, however many were closed", async () => {

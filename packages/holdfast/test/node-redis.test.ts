@@ -2,6 +2,8 @@
 import { FaultProxy, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { createClient } from "redis";
+import { createClient as createClient4 } from "redis4";
+import { createClient as createClient5 } from "redis5";
 import {
   afterAll,
   afterEach,
@@ -20,7 +22,7 @@ const BACKOFF_MS = 20;
 describe("node-redis", () => {
   let server: EmbeddedValkey;
   let proxy: FaultProxy;
-  const listener = { message() {}, connected() {}, disconnected() {} };
+  const listener = { message() {}, connected() {}, disconnected() {}, outdated() {} };
   const open = () => {
     const socket = { reconnectStrategy: () => BACKOFF_MS };
     const client = createClient({ url: proxy.url, socket });
@@ -110,6 +112,24 @@ describe("node-redis", () => {
       end();
       await left(0);
       expect([client.isOpen, client.isReady]).toEqual([false, false]);
+    },
+  );
+
+  test.each([
+    ["6", createClient],
+    ["5", createClient5],
+    ["4", createClient4],
+  ])(
+    "version %s leaves no socket at a server that takes connections and never answers",
+    async (_, create) => {
+      proxy.set({ down: "hold" });
+      const client = (create as typeof createClient)({ url: proxy.url });
+      for (let again = 0; again < 3; again++) {
+        const messages = nodeRedisClient(like(client)).openMessages(listener);
+        await until("it is accepted", () => proxy.connections === 1);
+        messages.close();
+        await until("it is closed", () => proxy.connections === 0);
+      }
     },
   );
 

@@ -1,13 +1,13 @@
 /** The interface that holdfast needs of a client library. Each library has a file under clients/ that provides it. */
 import type { MessageListener, RedisPort, Topic } from "./port.js";
 
-/** A connection for messages of a client library. Its promises may never settle. */
+/** A connection for messages of a client library. Its promises may never settle. It keeps no list of topics: the subscriber does. */
 export interface ClientMessages {
   /** Resolves once the server has confirmed it on the present connection. May be repeated. */
   subscribe(topic: Topic): Promise<unknown>;
   unsubscribe(topic: Topic): Promise<unknown>;
-  /** Resolves when the server answers on this connection. */
-  ping(): Promise<unknown>;
+  /** Resolves when the server answers on this connection. @param topic one that is subscribed; null: there is none */
+  ping(topic: Topic | null): Promise<unknown>;
   close(): void;
 }
 

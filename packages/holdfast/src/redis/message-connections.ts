@@ -2,7 +2,7 @@
 import { ClosedError } from "../errors.js";
 import type { Schedule } from "../time/schedule.js";
 import type { ClientMessages, RedisClient } from "./client.js";
-import type { MessageConnection, MessageListener } from "./port.js";
+import type { MessageConnection, MessageListener, Topic } from "./port.js";
 import { asHoldfastError } from "./refusals.js";
 
 export class MessageConnections {
@@ -28,13 +28,14 @@ export class MessageConnections {
       connected: () => report(() => listener.connected()),
       disconnected: (error) =>
         report(() => listener.disconnected(error && asHoldfastError(error, "SUBSCRIBE"))),
+      outdated: () => report(() => listener.outdated()),
       message: (topic, text, channel) => report(() => listener.message(topic, text, channel)),
     });
     this.#open.add(messages);
     return {
       subscribe: (topic) => settled(messages.subscribe(topic), "SUBSCRIBE"),
       unsubscribe: (topic) => settled(messages.unsubscribe(topic), "UNSUBSCRIBE"),
-      answers: (timeoutMs) => this.#answers(messages, timeoutMs),
+      answers: (topic, timeoutMs) => this.#answers(messages, topic, timeoutMs),
       close: () => {
         closed = true;
         if (this.#open.delete(messages)) messages.close();
@@ -48,14 +49,14 @@ export class MessageConnections {
     this.#open.clear();
   }
 
-  #answers(messages: ClientMessages, timeoutMs: number): Promise<boolean> {
+  #answers(messages: ClientMessages, topic: Topic | null, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const alarm = this.#schedule.after(timeoutMs, () => resolve(false));
       const settle = (answers: boolean): void => {
         this.#schedule.cancel(alarm);
         resolve(answers);
       };
-      messages.ping().then(
+      messages.ping(topic).then(
         () => settle(true),
         () => settle(false),
       );

@@ -27,6 +27,8 @@ export interface MessageListener {
   connected(): void;
   /** The connection broke. Null: the client makes another. An error: it does not, this connection is over. */
   disconnected(error: Error | null): void;
+  /** The connection broke, the client has made another, and messages may be lost for good: only a new one hears all again. */
+  outdated(): void;
   message(topic: Topic, text: string, channel: string): void;
 }
 
@@ -39,8 +41,8 @@ export interface MessageConnection {
   subscribe(topic: Topic): Promise<void>;
   /** Errors as for `subscribe`. */
   unsubscribe(topic: Topic): Promise<void>;
-  /** Whether the connection still answers, within the time-out. */
-  answers(timeoutMs: number): Promise<boolean>;
+  /** Whether the connection still answers, within the time-out. @param topic one that is subscribed; null: there is none */
+  answers(topic: Topic | null, timeoutMs: number): Promise<boolean>;
   close(): void;
 }
 

@@ -30,7 +30,10 @@ export interface Subscription {
 interface Entry {
   readonly topic: Topic;
   readonly listeners: Set<TopicListener>;
+  /** One that nobody wants any more is asking, until it can be left, or leaving. */
   state: "asking" | "up" | "refused" | "leaving";
+  /** The connection over which it was asked for: its client may subscribe to it again by itself. */
+  knownTo: MessageConnection | null;
   /** When it was last up, or last asked for, on the monotonic clock. */
   downMs: number;
 }
@@ -79,11 +82,9 @@ export class Subscriber {
   /** Subscribes again to topics that were refused, and replaces a connection that is over or does not come up. */
   revive(): void {
     if (this.#closed || this.#entries.size === 0) return;
-    if (!this.#connection || this.#isStuck) {
-      this.#open();
-      return;
-    }
-    for (const entry of [...this.#refused]) this.#ask(entry);
+    if (!this.#connection) this.#open();
+    else if (this.#isStuck) this.replace();
+    else for (const entry of [...this.#refused]) this.#ask(entry);
   }
 
   /**
@@ -95,18 +96,25 @@ export class Subscriber {
     if (!connection || !this.#connected || this.#doubting) return;
     if (this.#nowMs - this.#heardMs < trustMs) return;
     this.#doubting = true;
-    void connection.answers(this.#timeoutMs).then((answers) => {
+    void connection.answers(this.#anyUp(), this.#timeoutMs).then((answers) => {
       this.#doubting = false;
       if (answers) this.#heard();
       if (!answers && this.#connection === connection) this.replace();
     });
   }
 
+  #anyUp(): Topic | null {
+    for (const { state, topic } of this.#entries.values()) if (state === "up") return topic;
+    return null;
+  }
+
   /** Makes another connection. */
   replace(): void {
     if (this.#closed || !this.#connection) return;
+    this.#end();
     this.#lost(null);
-    this.#open();
+    // A listener that hears of it may have opened another one.
+    if (!this.#connection) this.#open();
   }
 
   close(): void {
@@ -141,11 +149,21 @@ export class Subscriber {
   }
 
   #newEntry(topic: Topic): Entry {
-    const entry: Entry = { topic, listeners: new Set(), state: "asking", downMs: this.#nowMs };
+    const entry: Entry = {
+      topic,
+      listeners: new Set(),
+      state: "asking",
+      knownTo: null,
+      downMs: this.#nowMs,
+    };
     if (this.#closed) return entry;
     this.#entries.set(keyOf(topic), entry);
     if (this.#connected) this.#ask(entry);
     return entry;
+  }
+
+  get #patienceMs(): number {
+    return Math.max(this.#timeoutMs, STUCK_MS);
   }
 
   /** Whether the server answers other calls, and for long has not confirmed a topic. */
@@ -156,7 +174,7 @@ export class Subscriber {
     let oldestMs = nowMs;
     for (const { state, downMs } of this.#entries.values())
       if (state !== "up" && state !== "refused") oldestMs = Math.min(oldestMs, downMs);
-    const stuckMs = oldestMs + Math.max(this.#timeoutMs, STUCK_MS);
+    const stuckMs = oldestMs + this.#patienceMs;
     if (nowMs > stuckMs) return true;
     this.#notStuckUntilMs = stuckMs;
     return false;
@@ -165,7 +183,8 @@ export class Subscriber {
   #open(): void {
     this.#end();
     for (const entry of this.#entries.values()) {
-      this.#move(entry, "asking");
+      if (entry.listeners.size === 0) this.#forget(entry);
+      else this.#move(entry, "asking");
       entry.downMs = this.#nowMs;
     }
     this.#connection = this.#port.openMessages({
@@ -174,6 +193,7 @@ export class Subscriber {
         if (error) this.#end();
         this.#lost(error);
       },
+      outdated: () => this.replace(),
       message: (topic, text, channel) => {
         this.#heard();
         const listeners = this.#entries.get(keyOf(topic))?.listeners ?? [];
@@ -193,20 +213,19 @@ export class Subscriber {
     this.#epoch += 1;
     this.#connected = true;
     this.#heard();
-    this.#forgetLeft();
-    for (const entry of this.#entries.values()) this.#ask(entry);
+    for (const entry of this.#entries.values()) {
+      if (entry.listeners.size > 0) this.#ask(entry);
+      else this.#unsubscribe(entry);
+    }
   }
 
   #lost(error: Error | null): void {
     this.#epoch += 1;
     this.#connected = false;
-    this.#forgetLeft();
-    for (const entry of [...this.#entries.values()]) this.#down(entry, error ? "refused" : "asking", error);
-  }
-
-  /** An unsubscription that was under way ends with the connection. */
-  #forgetLeft(): void {
-    for (const entry of this.#entries.values()) if (entry.listeners.size === 0) this.#forget(entry);
+    for (const entry of [...this.#entries.values()]) {
+      if (error && entry.listeners.size === 0) this.#forget(entry);
+      else this.#down(entry, error ? "refused" : "asking", error);
+    }
   }
 
   #ask(entry: Entry): void {
@@ -214,10 +233,13 @@ export class Subscriber {
     if (entry.state !== "up") this.#move(entry, "asking");
     const epoch = this.#epoch;
     const isCurrent = (): boolean => this.#epoch === epoch && entry.state !== "leaving";
+    entry.knownTo = this.#connection;
     this.#connection?.subscribe(entry.topic).then(
       () => {
         if (!isCurrent()) return;
         this.#heard();
+        // Others may be asked for one at a time, at a distance.
+        this.#notStuckUntilMs = this.#nowMs + this.#patienceMs;
         this.#move(entry, "up");
         for (const listener of [...entry.listeners]) listener.up();
       },
@@ -231,7 +253,7 @@ export class Subscriber {
   #failed(entry: Entry, error: HoldfastError): void {
     if (error instanceof ServerError) this.#down(entry, "refused", error);
     else this.#lost(error);
-    if (this.#refused.size === this.#entries.size) this.#end();
+    if (this.#refused.size === this.#used) this.#end();
   }
 
   #down(entry: Entry, state: "asking" | "refused", error: Error | null): void {
@@ -249,10 +271,13 @@ export class Subscriber {
       this.#clear();
       return;
     }
-    if (!this.#connected || entry.state === "refused") {
-      this.#forget(entry);
-      return;
-    }
+    const isKnown = this.#connection !== null && entry.knownTo === this.#connection;
+    if (!isKnown || entry.state === "refused") this.#forget(entry);
+    // A client that connects again subscribes to it by itself: it is left once the client has done so.
+    else if (this.#connected && entry.state !== "leaving") this.#unsubscribe(entry);
+  }
+
+  #unsubscribe(entry: Entry): void {
     this.#move(entry, "leaving");
     entry.downMs = this.#nowMs;
     const epoch = this.#epoch;

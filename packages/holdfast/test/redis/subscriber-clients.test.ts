@@ -2,66 +2,16 @@
 import { FaultProxy, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
-import { Redis as Redis5 } from "ioredis5";
-import { Redis as Iovalkey } from "iovalkey";
-import { createClient } from "redis";
-import { createClient as createClient4 } from "redis4";
-import { createClient as createClient5 } from "redis5";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { detectClient } from "../../src/redis/clients/detect.js";
 import { Connection } from "../../src/redis/connection.js";
 import { Subscriber, type TopicListener } from "../../src/redis/subscriber.js";
 import { systemClock } from "../../src/time/clock.js";
 import { Schedule } from "../../src/time/schedule.js";
-
-interface Opened {
-  readonly client: object;
-  close(): void;
-}
+import { LIBRARIES, type OpenedClient } from "./client-libraries.js";
 
 const USER = "listener";
 const PASSWORD = "secret";
-
-type Maker = (url: string) => Promise<Opened>;
-
-function ioredis(Client: typeof Redis | typeof Redis5 | typeof Iovalkey): Maker {
-  return async (url) => {
-    const client = new (Client as typeof Redis)(url);
-    client.on("error", () => {});
-    await client.ping();
-    return { client, close: () => client.disconnect() };
-  };
-}
-
-function nodeRedis(create: typeof createClient | typeof createClient4 | typeof createClient5): Maker {
-  return async (url) => {
-    const client = (create as typeof createClient)({ url });
-    client.on("error", () => {});
-    await client.connect();
-    return { client, close: () => void (client.destroy ? client.destroy() : client.disconnect()) };
-  };
-}
-
-const glide: Maker = async (url) => {
-  const { GlideClient, Logger } = await import("@valkey/valkey-glide");
-  Logger.init("off");
-  const { hostname, port } = new URL(url);
-  const client = await GlideClient.createClient({
-    addresses: [{ host: hostname, port: Number(port) }],
-    credentials: { username: USER, password: PASSWORD },
-  });
-  return { client, close: () => client.close() };
-};
-
-const LIBRARIES: readonly [name: string, make: Maker][] = [
-  ["ioredis 6", ioredis(Redis)],
-  ["ioredis 5", ioredis(Redis5)],
-  ["iovalkey", ioredis(Iovalkey)],
-  ["node-redis 6", nodeRedis(createClient)],
-  ["node-redis 5", nodeRedis(createClient5)],
-  ["node-redis 4", nodeRedis(createClient4)],
-  ["valkey-glide", glide],
-];
 
 let server: EmbeddedValkey;
 let publisher: Redis;
@@ -97,7 +47,7 @@ function ears(): TopicListener & { readonly heard: string[]; ups: number; error:
 
 describe.each(LIBRARIES)("%s", (_, make) => {
   let proxy: FaultProxy;
-  let opened: Opened;
+  let opened: OpenedClient;
   let connection: Connection;
   let subscriber: Subscriber;
 
@@ -180,6 +130,12 @@ describe.each(LIBRARIES)("%s", (_, make) => {
     subscription.close();
     await publisher.publish("news:a", "one");
     await until("the other hears", () => allowed.heard.length > 0);
+    const { ups } = allowed;
+    proxy.cut("inbox");
+    await until("the other is up again", () => {
+      subscriber.revive();
+      return allowed.ups > ups;
+    });
     expect([refused.ups, refused.heard]).toEqual([0, []]);
   });
 });

@@ -17,7 +17,7 @@ interface Asked {
 interface Opened {
   readonly listener: MessageListener;
   readonly asked: Asked[];
-  pings: number;
+  readonly pings: (Topic | null)[];
   answers: boolean;
   closed: boolean;
 }
@@ -49,7 +49,7 @@ beforeEach(() => {
       return trouble;
     },
     openMessages(listener) {
-      const connection: Opened = { listener, asked: [], pings: 0, answers: true, closed: false };
+      const connection: Opened = { listener, asked: [], pings: [], answers: true, closed: false };
       opened.push(connection);
       const ask =
         (sign: string) =>
@@ -60,8 +60,8 @@ beforeEach(() => {
       return {
         subscribe: ask("+"),
         unsubscribe: ask("-"),
-        async answers() {
-          connection.pings += 1;
+        async answers(topic) {
+          connection.pings.push(topic);
           return connection.answers;
         },
         close() {
@@ -140,6 +140,44 @@ test("a topic that is wanted again while it is being left is asked for after tha
   expect(again.told).toEqual(["up"]);
 });
 
+test("a topic that comes and goes while it is being left is left once, and its next listener hears", async () => {
+  subscriber.subscribe("other", ears());
+  const first = subscriber.subscribe("a", ears());
+  await connected();
+  first.close();
+  subscriber.subscribe("a", ears()).close();
+  expect(asked()).toEqual(["+other", "+a", "-a"]);
+  await confirmAll();
+  const next = ears();
+  subscriber.subscribe("a", next);
+  await confirmAll();
+  latest().listener.message({ kind: "channel", name: "a" }, "text", "a");
+  expect([asked(), next.told]).toEqual([
+    ["+other", "+a", "-a", "+a"],
+    ["up", "a text"],
+  ]);
+});
+
+test("what is left during a break is left once the connection is back, unless it is wanted again, or another one takes its place", async () => {
+  const [other, again] = [ears(), ears()];
+  subscriber.subscribe("other", other);
+  const [a, b] = [subscriber.subscribe("a", ears()), subscriber.subscribe("b", ears())];
+  await connected();
+  latest().listener.disconnected(null);
+  a.close();
+  b.close();
+  subscriber.subscribe("never", ears()).close();
+  subscriber.subscribe("b", again);
+  latest().asked.length = 0;
+  await connected();
+  expect([asked(), again.told]).toEqual([["+other", "-a", "+b"], ["up"]]);
+  latest().listener.disconnected(null);
+  subscriber.subscribe("b", again).close();
+  subscriber.replace();
+  await connected();
+  expect(asked()).toEqual(["+other", "+b"]);
+});
+
 test("the last listener ends the connection; the next one opens another", async () => {
   const subscription = subscriber.subscribe("a", ears());
   await connected();
@@ -164,8 +202,9 @@ test("after a break all is asked for again, and a confirmation from before it co
   latest().asked.length = 0;
   latest().listener.connected();
   await settled();
+  // The client may have subscribed to what was left by itself.
   expect([asked(), a.told]).toEqual([
-    ["+a", "+c"],
+    ["+a", "-b", "+c"],
     ["up", "down null"],
   ]);
   await confirmAll();
@@ -236,24 +275,27 @@ test("a connection that showed a sign of life lately is trusted; a silent one is
   await connected();
   clock.advance(900);
   subscriber.doubt(1_000);
-  expect(latest().pings).toBe(0);
+  expect(latest().pings).toEqual([]);
   clock.advance(200);
   subscriber.doubt(1_000);
   subscriber.doubt(1_000);
   await settled();
-  expect(latest().pings).toBe(1);
+  expect(latest().pings).toEqual([{ kind: "channel", name: "a" }]);
   subscriber.doubt(1_000); // its answer was proof
   await settled();
-  expect([latest().pings, opened.length]).toEqual([1, 1]);
+  expect([latest().pings.length, opened.length]).toEqual([1, 1]);
 });
 
-test("a connection that does not answer is replaced, and each listener hears of it", async () => {
+test.each([
+  ["does not answer", () => subscriber.doubt(0)],
+  ["may have lost messages for good", () => latest().listener.outdated()],
+])("a connection that %s is replaced, and each listener hears of it", async (_, find) => {
   const [a, b] = [ears(), ears()];
   subscriber.subscribe("a", a);
   subscriber.psubscribe("b*", b);
   await connected();
   latest().answers = false;
-  subscriber.doubt(0);
+  find();
   await settled();
   expect([opened[0]?.closed, opened.length, a.told, b.told]).toEqual([
     true,
@@ -290,13 +332,29 @@ test("one that does not come up while the server answers others is replaced, whe
   expect(opened).toHaveLength(3);
 });
 
-test("a topic that is never confirmed on a connection that is up is noticed as well", async () => {
-  subscriber.subscribe("a", ears());
+test("a connection that never confirms one of its topics is replaced, and those who were up hear of it", async () => {
+  const up = ears();
+  subscriber.subscribe("up", up);
   await connected();
-  subscriber.subscribe("b", ears());
+  // Whoever hears of it may ask again at once.
+  subscriber.subscribe("never", { ...ears(), down: () => subscriber.revive() });
   clock.advance(4_000);
   subscriber.revive();
-  expect(opened).toHaveLength(2);
+  expect([opened.length, up.told]).toEqual([2, ["up", "down null"]]);
+  await connected();
+  expect([asked(), up.told.at(-1)]).toEqual([["+up", "+never"], "up"]);
+});
+
+test("a connection that confirms one topic after the other, however slowly, is not stuck", async () => {
+  for (const name of ["a", "b", "c"]) subscriber.subscribe(name, ears());
+  latest().listener.connected();
+  for (const one of latest().asked) {
+    clock.advance(2_500);
+    subscriber.revive();
+    one.confirm();
+    await settled();
+  }
+  expect(opened).toHaveLength(1);
 });
 
 test("an inbox reports a server that will not let this process listen; the next open asks again", async () => {

@@ -13,7 +13,8 @@ import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Incarnations } from "../../src/locks/backends/redlock/incarnations.js";
 import { Membership } from "../../src/locks/backends/redlock/membership.js";
-import { connect } from "../../src/redis/clients/connect.js";
+import { connectAll } from "../../src/redis/clients/connect.js";
+import type { Connection } from "../../src/redis/connection.js";
 import { type Clock, systemClock } from "../../src/time/clock.js";
 import { Schedule } from "../../src/time/schedule.js";
 import { LIBRARIES } from "./clients.js";
@@ -46,7 +47,7 @@ function watch(
   quarantineMs: number,
   { name = "1", clock = systemClock, callTimeoutMs = 30_000 }: Partial<Setup> = {},
 ): Watched {
-  const connection = connect(client, new Schedule(systemClock));
+  const [connection] = connectAll([client], new Schedule(systemClock)) as [Connection];
   onTestFinished(() => connection.close());
   const schedule = new Schedule(clock);
   const membership = new Membership({

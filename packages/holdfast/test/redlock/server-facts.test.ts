@@ -7,7 +7,8 @@ import {
   type ServerFacts,
   wasReplaced,
 } from "../../src/locks/backends/redlock/server-facts.js";
-import { connect } from "../../src/redis/clients/connect.js";
+import { connectAll } from "../../src/redis/clients/connect.js";
+import type { Connection } from "../../src/redis/connection.js";
 import { systemClock } from "../../src/time/clock.js";
 import { Schedule } from "../../src/time/schedule.js";
 
@@ -24,7 +25,8 @@ async function start(): Promise<Redis> {
 }
 
 function factsOf(client: Redis): Promise<ServerFacts> {
-  return readServerFacts(connect(client, new Schedule(systemClock)), 30_000);
+  const [connection] = connectAll([client], new Schedule(systemClock)) as [Connection];
+  return readServerFacts(connection, 30_000);
 }
 
 async function copy(client: Redis, other: Redis): Promise<void> {

@@ -1,4 +1,4 @@
-/** Connects to one server through the client, or the URL, that a caller gave. */
+/** Connects to servers through the clients, or the URLs, that a caller gave. */
 import type { Schedule } from "../../time/schedule.js";
 import { Connection } from "../connection.js";
 import { detectClient } from "./detect.js";
@@ -10,10 +10,21 @@ export type RedisClientLike =
   | { customCommand(...args: never[]): unknown; close(): void };
 
 /**
- * Closing the connection closes a client that was opened for a URL, and leaves another one open.
+ * Closing a connection closes a client that was opened for a URL, and leaves another one open. When one cannot be opened, all are closed.
  * @throws {UnsupportedClientError} @throws {ClientNotInstalledError} @throws {InvalidArgumentError}
  */
-export function connect(client: RedisClientLike | string, schedule: Schedule): Connection {
-  const isOpened = typeof client === "string";
-  return new Connection(isOpened ? openClient(client) : detectClient(client), isOpened, schedule);
+export function connectAll(clients: readonly (RedisClientLike | string)[], schedule: Schedule): Connection[] {
+  const connections: Connection[] = [];
+  try {
+    for (const client of [...clients]) {
+      const isOpened = typeof client === "string";
+      connections.push(
+        new Connection(isOpened ? openClient(client) : detectClient(client), isOpened, schedule),
+      );
+    }
+  } catch (error) {
+    for (const connection of connections) void connection.close();
+    throw error;
+  }
+  return connections;
 }

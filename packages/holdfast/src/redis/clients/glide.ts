@@ -39,8 +39,9 @@ interface GlideMessage {
 interface Subscriber extends GlideLike {
   subscribe(channels: readonly string[], timeoutMs: number): Promise<unknown>;
   psubscribe(patterns: readonly string[], timeoutMs: number): Promise<unknown>;
-  unsubscribe(channels: readonly string[], timeoutMs: number): Promise<unknown>;
-  punsubscribe(patterns: readonly string[], timeoutMs: number): Promise<unknown>;
+  /** Null: all. */
+  unsubscribe(channels: readonly string[] | null, timeoutMs: number): Promise<unknown>;
+  punsubscribe(patterns: readonly string[] | null, timeoutMs: number): Promise<unknown>;
   getSubscriptions(): Promise<{
     readonly actualSubscriptions: Readonly<Record<number, ReadonlySet<unknown> | undefined>>;
   }>;
@@ -159,53 +160,64 @@ function translated(error: unknown): unknown {
 }
 
 function openMessages(config: Config, maker: GlideMaker, listener: MessageListener): ClientMessages {
-  let connection: Subscriber | null = null;
-  let closed = false;
-  /** GLIDE subscribes to these again by itself after a break. */
-  const confirmed = new Set<string>();
-  /** Confirmations that are on their way. */
-  let underWay = 0;
+  const opened = openSubscriber(config, maker, listener);
+  const id = opened.then(idOf);
+  id.catch(() => {}); // the listener is told
+  /** The confirmation of our own request has not come. */
+  let isOwed = false;
   /** GLIDE sends all that it does not have yet in one SUBSCRIBE, which the server refuses as a whole: one at a time. */
   let turn: Promise<unknown> = Promise.resolve();
-  const opened = openSubscriber(config, maker, listener).then((made) => {
-    if (closed) endGlide(made);
-    else connection = made;
-    return made;
-  });
   opened.then(
     (made) => {
-      tellOfReconnects(made, () => {
-        if (underWay === 0) listener.connected();
+      onConfirmed(made, () => {
+        // After a break GLIDE subscribes again, and says so by nothing else.
+        if (!isOwed) listener.outdated();
+        isOwed = false;
       });
       listener.connected();
     },
     (error: Error) => listener.disconnected(error),
   );
-  return {
-    async subscribe(topic) {
-      const key = `${topic.kind} ${topic.name}`;
-      if (confirmed.has(key)) return;
-      underWay += 1;
-      const confirmation = turn.then(async () => confirm(await opened, topic));
-      turn = confirmation.catch(() => {});
+  const inTurn = async (change: (connection: Subscriber) => Promise<void>): Promise<void> => {
+    const done = turn.then(async () => {
+      const connection = await opened;
+      isOwed = true;
       try {
-        await confirmation;
-        confirmed.add(key);
-      } finally {
-        underWay -= 1;
+        await change(connection);
+      } catch (error) {
+        isOwed = false; // what failed was not confirmed
+        throw error;
       }
-    },
-    async unsubscribe(topic) {
-      confirmed.delete(`${topic.kind} ${topic.name}`);
-      await leave(await opened, topic);
-    },
-    ping: async () => (await opened).customCommand(["PING"]),
-    close() {
-      closed = true;
-      if (connection) void leaveAll(connection, confirmed).then(endGlide);
-      connection = null;
-    },
+    });
+    turn = done.catch(() => {});
+    await done;
   };
+  const isOutdated = async (): Promise<boolean> => (await idOf(await opened)) !== (await id);
+  return {
+    subscribe: (topic) => inTurn((connection) => confirm(connection, topic)),
+    async unsubscribe(topic) {
+      await inTurn((connection) => leave(connection, topic));
+      // Where it broke meanwhile, the confirmation of another topic may have passed for that of the end of this one.
+      void isOutdated().then(
+        (outdated) => outdated && listener.outdated(),
+        () => {},
+      );
+    },
+    async ping() {
+      if (await isOutdated()) throw new Error("GLIDE has made another connection");
+    },
+    close: () => void opened.then(leaveAll).then(endGlide, () => {}),
+  };
+}
+
+/** The number that the server gave to the connection. A server that refuses to tell gives every connection the same. */
+async function idOf(connection: Subscriber): Promise<unknown> {
+  try {
+    return await connection.customCommand(["CLIENT", "ID"]);
+  } catch (error) {
+    if (translated(error) instanceof ServerError) return null;
+    throw error;
+  }
 }
 
 function openSubscriber(config: Config, maker: GlideMaker, listener: MessageListener): Promise<Subscriber> {
@@ -256,19 +268,16 @@ async function leave(connection: Subscriber, { kind, name }: Topic): Promise<voi
 }
 
 /** GLIDE keeps the connection of a closed client for seconds. Without this, the server would count it as a listener until then. */
-async function leaveAll(connection: Subscriber, confirmed: ReadonlySet<string>): Promise<Subscriber> {
-  const named = (kind: Topic["kind"]): string[] =>
-    [...confirmed].filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length + 1));
-  const [channels, patterns] = [named("channel"), named("pattern")];
+async function leaveAll(connection: Subscriber): Promise<Subscriber> {
   await Promise.allSettled([
-    channels.length > 0 && connection.unsubscribe(channels, SUBSCRIBE_TIMEOUT_MS),
-    patterns.length > 0 && connection.punsubscribe(patterns, SUBSCRIBE_TIMEOUT_MS),
+    connection.unsubscribe(null, SUBSCRIBE_TIMEOUT_MS),
+    connection.punsubscribe(null, SUBSCRIBE_TIMEOUT_MS),
   ]);
   return connection;
 }
 
-/** After a reconnect GLIDE subscribes again, and reads the confirmation as a notification without a message. */
-function tellOfReconnects(connection: Subscriber, tell: () => void): void {
+/** GLIDE reads the confirmation of a subscription, and of its end, as a notification without a message. */
+function onConfirmed(connection: Subscriber, tell: () => void): void {
   const { notificationToPubSubMessageSafe: read } = connection;
   if (!read) return; // a message that was lost is found out by the next sign of life
   connection.notificationToPubSubMessageSafe = (...args) => {

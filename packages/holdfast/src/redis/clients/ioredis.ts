@@ -115,8 +115,6 @@ function sendPipeline(client: IoredisLike, commands: Commands): Promise<unknown>
 }
 
 function openMessages(connection: IoredisLike, listener: MessageListener): ClientMessages {
-  /** Topics that the server has confirmed. A ping subscribes to one of them again: ioredis sends no PING on this connection. */
-  const confirmed = new Set<Topic>();
   connection.on("error", () => {}); // ioredis reconnects, and reports the loss by "close"
   connection.on("close", () => listener.disconnected(null));
   connection.on("ready", () => listener.connected());
@@ -126,22 +124,14 @@ function openMessages(connection: IoredisLike, listener: MessageListener): Clien
   connection.on("pmessage", (pattern: string, channel: string, text: string) =>
     listener.message({ kind: "pattern", name: pattern }, text, channel),
   );
-  const send = ({ kind, name }: Topic): Promise<unknown> =>
+  const subscribe = ({ kind, name }: Topic): Promise<unknown> =>
     kind === "pattern" ? connection.psubscribe(name) : connection.subscribe(name);
   return {
-    async subscribe(topic) {
-      await send(topic);
-      confirmed.add(topic);
-    },
-    unsubscribe(topic) {
-      confirmed.delete(topic);
-      const { kind, name } = topic;
-      return kind === "pattern" ? connection.punsubscribe(name) : connection.unsubscribe(name);
-    },
-    async ping() {
-      for (const topic of confirmed) return send(topic);
-      return null;
-    },
+    subscribe,
+    unsubscribe: ({ kind, name }) =>
+      kind === "pattern" ? connection.punsubscribe(name) : connection.unsubscribe(name),
+    // ioredis sends no PING on this connection.
+    ping: async (topic) => topic && subscribe(topic),
     close: () => connection.disconnect(),
   };
 }

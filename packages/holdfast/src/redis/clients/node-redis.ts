@@ -177,11 +177,10 @@ function openMessages(connection: NodeRedisLike, listener: MessageListener): Cli
     (error: Error) => listener.disconnected(error),
   );
   /** The client tells listeners apart by identity, and calls one that it has twice only once. */
-  const hears = new Map<string, Hear>();
+  const hears = new WeakMap<Topic, Hear>();
   const hearOf = (topic: Topic): Hear => {
-    const key = `${topic.kind} ${topic.name}`;
-    const hear = hears.get(key) ?? ((text, channel) => listener.message(topic, text, channel));
-    hears.set(key, hear);
+    const hear = hears.get(topic) ?? ((text, channel) => listener.message(topic, text, channel));
+    hears.set(topic, hear);
     return hear;
   };
   return {
@@ -218,8 +217,8 @@ export function endOf(connection: NodeRedisLike): () => void {
       connecting = isConnecting;
     });
   };
-  // Version 4 trips over an end between "connect" and "ready".
-  when(connection.destroy ? "connect" : "ready", false);
+  // Not only at "ready": a server may take the connection and never answer.
+  when("connect", false);
   when("error", false);
   when("reconnecting", true); // at the next step, unless it ends now
   return () => {
