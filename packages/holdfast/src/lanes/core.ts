@@ -1,5 +1,5 @@
 /** LanesCore: the parts of the lanes of one name in one process. All objects for the name share them. */
-import type { Intake } from "../queues/intake.js";
+import type { Parts } from "../queues/names.js";
 import type { Producer } from "../queues/producer.js";
 import type { LaneControl } from "./lane-control.js";
 import type { LaneScripts } from "./lane-scripts.js";
@@ -10,13 +10,11 @@ import type { LanesSettings } from "./settings.js";
 import type { Ticket } from "./ticket.js";
 import type { Watches } from "./watches.js";
 
-export interface LanesCore {
-  readonly name: string;
+export interface LanesCore extends Parts {
   readonly settings: LanesSettings;
   readonly scripts: LaneScripts;
   readonly control: LaneControl;
   readonly producer: Producer<LaneItem, Ticket>;
-  readonly intake: Intake;
   readonly positions: Positions;
   readonly watches: Watches<LaneOutcome>;
 }

@@ -1,10 +1,11 @@
 /** LaneCores: the lanes of one Holdfast. All objects for one name share what this process knows and what is under way. */
-import { checkLockName } from "../arguments.js";
 import { ClosedError, InvalidArgumentError } from "../errors.js";
-import { Intakes } from "../queues/intakes.js";
+import { Intake } from "../queues/intake.js";
+import { type Named, Names } from "../queues/names.js";
 import { Producer } from "../queues/producer.js";
 import { LARGEST_MAX_BYTES } from "../queues/settings.js";
 import type { RedisContext } from "../redis/context.js";
+import { StateWaits } from "../redis/state-waits.js";
 import type { LanesCore } from "./core.js";
 import { LaneCalls } from "./lane-calls.js";
 import { LaneControl } from "./lane-control.js";
@@ -17,65 +18,59 @@ import { checkLanes, type LanesOptions, type LanesSettings } from "./settings.js
 import { formatTicket, type Ticket } from "./ticket.js";
 import { Watches } from "./watches.js";
 
-interface Known {
-  readonly core: LanesCore;
-  /** The first caller gave options. */
-  readonly hasOptions: boolean;
-}
-
 export class LaneCores {
   readonly #context: RedisContext;
-  readonly #intakes: Intakes;
-  readonly #known = new Map<string, Known>();
-  #closed = false;
+  readonly #names: Names<LanesSettings, LanesCore>;
+  readonly #waits: StateWaits;
 
   constructor(context: RedisContext) {
     this.#context = context;
-    this.#intakes = new Intakes(context, "lanes");
+    this.#names = new Names(context, { verb: "lanes", make: (named) => this.#make(named) });
+    this.#waits = new StateWaits(context.schedule, context.port, closedError);
   }
 
   /** @throws {InvalidArgumentError} @throws {ClosedError} */
   lanes<Body, Result>(name: string, options?: LanesOptions): Lanes<Body, Result> {
-    if (this.#closed) throw new ClosedError("lanes() was called after hf.close()");
-    const known = this.#known.get(checkLockName(name));
-    if (known && options) checkSame(name, known, options);
-    return new Lanes<Body, Result>(known?.core ?? this.#open(name, options));
+    const known = this.#names.find(name);
+    if (known && options) checkSame(known, options);
+    const settings = options === undefined ? ANY : checkLanes(options);
+    return new Lanes<Body, Result>(known ?? this.#names.add(name, settings, options !== undefined));
   }
 
   /** Ends all watches, waits and consumers, and waits for pushes under way. */
   async close(): Promise<void> {
-    this.#closed = true;
-    const cores = [...this.#known.values()].map(({ core }) => core);
-    for (const { watches } of cores) watches.close();
-    await Promise.all([this.#intakes.close(), ...cores.map(({ producer }) => producer.close())]);
+    this.#waits.close();
+    await this.#names.close();
   }
 
-  #open(name: string, options: LanesOptions | undefined): LanesCore {
+  #make(named: Named<LanesSettings, LanesCore>): LanesCore {
     const context = this.#context;
-    // Without options, those that other processes gave count, and the server says which.
-    const settings = checkLanes(options ?? { maxBytes: LARGEST_MAX_BYTES });
-    const calls = new LaneCalls(context, name, options === undefined ? null : settings);
+    const { name, settings, hasOptions, memory, lasting } = named;
+    const calls = new LaneCalls(context, name, hasOptions ? settings : null, memory);
     const scripts = new LaneScripts(calls, settings.deadlineMs);
     const places = (tickets: readonly Ticket[]) => scripts.places(tickets);
-    const core: LanesCore = {
-      name,
+    const lastAttempt = hasOptions ? lastAttemptOf(settings) : null;
+    return {
       settings,
       scripts,
       control: new LaneControl(calls),
-      producer: new Producer<LaneItem, Ticket>(new LanePushes(scripts), context),
-      intake: this.#intakes.open(scripts, {
-        lastAttempt: options === undefined ? null : lastAttemptOf(settings),
-      }),
+      producer: new Producer<LaneItem, Ticket>(new LanePushes(scripts), context, lasting),
+      intake: new Intake(context, scripts, { lastAttempt, lasting, present: () => named.core.intake }),
       positions: new Positions(places, context.schedule.clock),
-      watches: new Watches<LaneOutcome>(context, {
+      watches: new Watches<LaneOutcome>(context, this.#waits, {
         channelOf: (ticket) => scripts.resultKey(formatTicket(ticket)),
         places,
         outcomeOf,
       }),
     };
-    this.#known.set(name, { core, hasOptions: options !== undefined });
-    return core;
   }
+}
+
+/** Without options, those that other processes gave count, and the server says which. */
+const ANY = checkLanes({ maxBytes: LARGEST_MAX_BYTES });
+
+function closedError(): ClosedError {
+  return new ClosedError("hf.close() came before the ticket was over");
 }
 
 function lastAttemptOf({ whenFailed, maxAttempts }: LanesSettings): number {
@@ -90,7 +85,8 @@ const OPTION_OF: Readonly<Partial<Record<keyof LanesSettings, keyof LanesOptions
 };
 
 /** Two sets of options for one name would make it a matter of chance which of them counts. */
-function checkSame(name: string, { core, hasOptions }: Known, options: LanesOptions): void {
+function checkSame(known: Named<LanesSettings, LanesCore>, options: LanesOptions): void {
+  const { name, hasOptions } = known;
   const settings = checkLanes(options);
   if (!hasOptions)
     throw new InvalidArgumentError(
@@ -100,14 +96,14 @@ function checkSame(name: string, { core, hasOptions }: Known, options: LanesOpti
   const words = (of: LanesSettings, key: keyof LanesSettings): string =>
     typeof of[key] === "object" ? JSON.stringify(of[key]) : String(of[key]);
   const different = (Object.keys(settings) as (keyof LanesSettings)[])
-    .filter((key) => words(core.settings, key) !== words(settings, key))
+    .filter((key) => words(known.settings, key) !== words(settings, key))
     .map((key) => ({ key, option: OPTION_OF[key] ?? (key as keyof LanesOptions) }));
   // An option that the caller gave says more than one that has its default.
   const found = different.find(({ option }) => options[option] !== undefined) ?? different[0];
   if (!found) return;
   const { key, option } = found;
   const unit = key.endsWith("Ms") ? " ms" : "";
-  const [was, is] = [words(core.settings, key) + unit, words(settings, key) + unit];
+  const [was, is] = [words(known.settings, key) + unit, words(settings, key) + unit];
   throw new InvalidArgumentError(
     "options",
     `of the lanes '${name}' must be the same for each hf.lanes() of a program: ${option} was ${was}, ` +

@@ -22,7 +22,7 @@ export interface LaneScriptSettings {
   readonly rate: { readonly max: number; readonly perMs: number } | null;
 }
 
-export type LaneContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs" | "random"> & {
+export type LaneContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs"> & {
   readonly inbox: Pick<RedisContext["inbox"], "channel">;
 };
 
@@ -46,7 +46,6 @@ export type LaneKey = (typeof KEY_NAMES)[number];
 export class LaneCalls {
   readonly name: string;
   readonly process: string;
-  /** Under this id the server remembers the last requests. Each object has its own, because each counts its requests from 1. */
   readonly memory: string;
   /** As lanes/lua/_lanes.lua reads them; empty: those that the lanes have. */
   readonly settings: string;
@@ -55,9 +54,9 @@ export class LaneCalls {
   readonly #context: LaneContext;
   readonly #keys: Readonly<Record<LaneKey, string>>;
 
-  /** @param settings null: those that the lanes have */
-  constructor(context: LaneContext, name: string, settings: LaneScriptSettings | null) {
-    const { prefix, random } = context;
+  /** @param settings null: those that the lanes have @param memory under which the server remembers the last requests that have a number */
+  constructor(context: LaneContext, name: string, settings: LaneScriptSettings | null, memory = "") {
+    const { prefix } = context;
     const { process, firstLeaseMs, address } = whereaboutsOf(context, name);
     const keys = laneKeys(prefix, name);
     this.name = name;
@@ -70,7 +69,7 @@ export class LaneCalls {
     this.process = process;
     this.firstLeaseMs = firstLeaseMs;
     this.address = address;
-    this.memory = random.id();
+    this.memory = memory;
   }
 
   /** The channel and the key of an outcome. */

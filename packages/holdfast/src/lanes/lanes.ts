@@ -20,6 +20,7 @@ import {
   DEFAULT_LISTED,
   DEFAULT_PEEK,
 } from "../queues/lists.js";
+import type { Named } from "../queues/names.js";
 import type { Consumer, DeadLetter, InFlight } from "../queues/queue.js";
 import { checkCount, checkReceive, encodeBody, type ReceiveOptions } from "../queues/settings.js";
 import type { Duration } from "../time/duration.js";
@@ -28,7 +29,7 @@ import type { LanesCore } from "./core.js";
 import type { LanePage, LaneState, LanesState } from "./lane-control.js";
 import type { LaneOutcome } from "./outcome.js";
 import type { Place } from "./place.js";
-import { checkEvery, MOST_IN_FLIGHT } from "./settings.js";
+import { checkEvery, type LanesSettings, MOST_IN_FLIGHT } from "./settings.js";
 import { formatTicket, parseTicket } from "./ticket.js";
 
 /** A message that a process has of a lane. Its `id` is its ticket. */
@@ -72,12 +73,16 @@ const DEFAULT_EVERY = "1s";
 
 export class Lanes<Body = unknown, Result = unknown> {
   readonly name: string;
-  readonly #core: LanesCore;
+  readonly #named: Named<LanesSettings, LanesCore>;
 
   /** Made by `hf.lanes(name, options)`. */
-  constructor(core: LanesCore) {
-    this.name = core.name;
-    this.#core = core;
+  constructor(named: Named<LanesSettings, LanesCore>) {
+    this.name = named.name;
+    this.#named = named;
+  }
+
+  get #core(): LanesCore {
+    return this.#named.core;
   }
 
   /**

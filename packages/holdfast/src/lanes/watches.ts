@@ -3,9 +3,9 @@
  * by one script call for at most 250 of them, and those with the same period are due together. A message about an outcome causes a look
  * at once; the next look finds what no message told.
  */
-import { ClosedError, type HoldfastError, isLasting } from "../errors.js";
+import { type HoldfastError, isLasting } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
-import { StateWaits } from "../redis/state-waits.js";
+import type { StateWaits } from "../redis/state-waits.js";
 import type { Stream } from "../stream.js";
 import { BatchTimer } from "../time/batch-timer.js";
 import type { WaitSettings } from "../time/pending.js";
@@ -30,8 +30,7 @@ export interface WatchSettings {
 export type PlaceAndOutcome<Outcome> = Place & { readonly outcome?: Outcome };
 
 type WatchContext = Pick<RedisContext, "subscriber" | "schedule"> & {
-  readonly port: Pick<RedisContext["port"], "onClosed">;
-  readonly inbox: Pick<RedisContext["inbox"], "open" | "serve" | "rest">;
+  readonly inbox: Pick<RedisContext["inbox"], "open" | "rest">;
 };
 
 interface PlaceListener<Outcome> {
@@ -70,11 +69,11 @@ export class Watches<Outcome> {
   readonly #watching = new Set<Watching<Outcome>>();
   readonly #waits: StateWaits;
 
-  constructor(context: WatchContext, source: PlaceSource<Outcome>) {
+  /** @param waits those of all names */
+  constructor(context: WatchContext, waits: StateWaits, source: PlaceSource<Outcome>) {
     this.#context = context;
     this.#source = source;
-    this.#waits = new StateWaits(context.schedule, context.port, closedError);
-    context.inbox.serve({ waits: () => this.#watching.size > 0, turned() {} });
+    this.#waits = waits;
     this.#timer = new BatchTimer(context.schedule, {
       visit: (watching) => void this.#look(watching),
       earlyMs: () => 0,
@@ -127,9 +126,8 @@ export class Watches<Outcome> {
     this.#waits.assertOpen();
   }
 
-  /** Ends every stream and every wait. */
-  close(): void {
-    this.#waits.close();
+  get isIdle(): boolean {
+    return this.#watching.size === 0;
   }
 
   get #nowMs(): number {
@@ -220,8 +218,4 @@ export class Watches<Outcome> {
     if (watching.some(({ isUp }) => !isUp)) subscriber.revive();
     if (watching.some(({ isUp }) => isUp)) subscriber.doubt();
   }
-}
-
-function closedError(): ClosedError {
-  return new ClosedError("hf.close() came before the ticket was over");
 }

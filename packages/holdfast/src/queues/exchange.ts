@@ -18,6 +18,7 @@ import { Resends } from "../time/resends.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
 import type { DeliveryScripts, Given } from "./delivery-scripts.js";
+import type { Lasting } from "./lasting.js";
 import { Leaves } from "./leaves.js";
 import { returnOf, Settlements, settlementOf } from "./settlements.js";
 import { Standing, type StandingMark } from "./standing.js";
@@ -26,8 +27,7 @@ export interface ExchangeParts {
   readonly scripts: DeliveryScripts;
   readonly schedule: Schedule;
   readonly random: Random;
-  /** Rises with each call, in this process, for this name. */
-  readonly nextSeq: () => number;
+  readonly lasting: Lasting;
   readonly demand: () => Demand;
   /** The deliveries that this process has, also those that are being settled, and those whose bodies are under way. */
   readonly held: () => readonly { readonly handle: string }[];
@@ -91,7 +91,6 @@ export class Exchange {
   #doubts = 0;
   #pause: Alarm | null = null;
   #isPlanned = false;
-  #lastSeq = 0;
   /** Somebody waits for the answer to a `take`. */
   #isAsked = false;
   #isClosed = false;
@@ -111,6 +110,7 @@ export class Exchange {
     this.#leaves = new Leaves({
       send: (isKnown) => parts.scripts.leave(isKnown),
       held: parts.held,
+      lasting: parts.lasting,
       found: (given) => parts.arrived(given, { sentAt: parts.schedule.clock.now(), isCertain: false }),
       failed: (error) => {
         // It may not have been carried out.
@@ -122,12 +122,19 @@ export class Exchange {
 
   /** A request that is sent from now on has a higher number. */
   get lastSeq(): number {
-    return this.#lastSeq;
+    return this.#parts.lasting.request;
   }
 
   /** Free places of this process that Redis may know of. */
   get mayStand(): boolean {
     return this.#standing.atMost > 0 || this.#takes > 0;
+  }
+
+  /** Whether nothing is under way, and Redis knows of no free place. Gives up those of which it may know. */
+  mayRest(): boolean {
+    if (!this.#isSettled || this.#isPlanned || this.#pause || !this.#leaves.isIdle) return false;
+    if (this.mayStand) void this.leave();
+    return !this.mayStand && !this.#isPlanned;
   }
 
   /** Asks Redis, whatever it knows. */
@@ -222,12 +229,13 @@ export class Exchange {
   /** Whether the server will remember the answer to the oldest request under way, when one more has arrived. */
   #maySend(): boolean {
     const [oldest] = this.#underWay;
-    return oldest === undefined || this.#lastSeq + 1 - oldest < ANSWERS_KEPT;
+    return oldest === undefined || this.lastSeq + 1 - oldest < ANSWERS_KEPT;
   }
 
   #begin(): number {
-    const seq = this.#parts.nextSeq();
-    this.#lastSeq = seq;
+    const { lasting } = this.#parts;
+    lasting.request += 1;
+    const seq = lasting.request;
     this.#underWay.add(seq);
     return seq;
   }

@@ -1,7 +1,7 @@
 /**
- * Intake: everything that one process receives from one queue, or from the lanes of one name. Its consumers, its calls of `receive`
- * and its calls of `pop` are takers. Messages come as answers to `take`, or as gifts: messages of the inbox, which a script sends when
- * Redis knows of a free place. Both may cross, so that more come than are wanted: those wait in order of their numbers, for a second.
+ * Intake: everything that one process receives from one queue, or from the lanes of one name. Consumers, and calls of `receive` and `pop`,
+ * are takers. Messages come as answers to `take`, or as gifts: messages of the inbox, which a script sends when Redis knows of a free place.
+ * Both may cross: those that nobody wants yet wait for a moment, in order of their numbers.
  */
 import { ClosedError, type HoldfastError, InvalidArgumentError, type QueueOrder } from "../errors.js";
 import { awayOf } from "../redis/port.js";
@@ -15,6 +15,7 @@ import { type DeliveryScripts, type Given, parseHandle } from "./delivery-script
 import { type Demand, Exchange, type FirstLease } from "./exchange.js";
 import { Fetches } from "./fetches.js";
 import { Keeping } from "./keeping.js";
+import type { Lasting } from "./lasting.js";
 import { Looks } from "./looks.js";
 import { MessageWait, type MessageWaitSettings } from "./message-wait.js";
 import type { Taker, TakerContext, TakerHome } from "./taker.js";
@@ -22,6 +23,9 @@ import type { Taker, TakerContext, TakerHome } from "./taker.js";
 export interface IntakeSettings extends ConsumerTerms {
   /** Absent: the messages have no order beside each other, as those of lanes. */
   readonly order?: QueueOrder | null | undefined;
+  readonly lasting: Lasting;
+  /** The intake of the name now: a delivery can be settled long after its deadline. */
+  readonly present: () => Intake;
 }
 
 /** Messages that are fetched ahead of quick handlers, at most. */
@@ -50,7 +54,6 @@ export class Intake implements TakerHome {
   #isExcess = false;
   /** The last request has failed. */
   #isOut = false;
-  #seq = 0;
   #closing: Promise<void> | null = null;
   #isClosed = false;
 
@@ -82,10 +85,7 @@ export class Intake implements TakerHome {
       scripts,
       schedule,
       random,
-      nextSeq: () => {
-        this.#seq += 1;
-        return this.#seq;
-      },
+      lasting: settings.lasting,
       demand: () => this.#demand(),
       held: () => [...this.#keeping.toArray(), ...this.#fetches.handles],
       settled: (delivery) => this.#keeping.delete(delivery),
@@ -168,7 +168,6 @@ export class Intake implements TakerHome {
     });
   }
 
-  /** Resolves when what was given to this process until now has come, or nobody can tell. Somebody else's demand makes that needless. */
   async settleDemand(): Promise<void> {
     if (this.#demand().open <= 0 && this.#exchange.mayStand) await this.#exchange.leave();
     await this.#fetches.settled();
@@ -191,7 +190,7 @@ export class Intake implements TakerHome {
   }
 
   settle(delivery: HeldDelivery): void {
-    this.#exchange.settle(delivery);
+    this.#settings.present().#exchange.settle(delivery);
   }
 
   extend(delivery: HeldDelivery, leaseMs: number): Promise<void> {
@@ -262,16 +261,13 @@ export class Intake implements TakerHome {
   #demand(): Demand {
     let open = -this.#buffer.length - this.#fetches.size;
     let capacity = 0;
-    let isQuick = this.#waits.size === 0;
-    for (const wait of this.#waits) {
-      open += wait.demand;
-      capacity += wait.capacity;
-    }
-    for (const consumer of this.#consumers) {
-      open += consumer.demand;
-      capacity += consumer.capacity;
-      isQuick &&= consumer.isQuick;
-    }
+    let isQuick = true;
+    for (const takers of [this.#waits, this.#consumers])
+      for (const taker of takers) {
+        open += taker.demand;
+        capacity += taker.capacity;
+        isQuick &&= taker.isQuick;
+      }
     return { open, capacity, ahead: isQuick ? Math.min(capacity, MOST_AHEAD) : 0 };
   }
 
@@ -362,6 +358,12 @@ export class Intake implements TakerHome {
   /** Whether it waits for messages, or has deliveries. */
   get isNeeded(): boolean {
     return this.#waits.size > 0 || this.#consumers.size > 0 || this.#keeping.size > 0;
+  }
+
+  /** Whether it has nothing to do, and nothing will come for it. Otherwise sees to it that it will be so. */
+  mayRest(): boolean {
+    const isOver = !this.isNeeded && this.#leaving.size === 0 && this.#fetches.size === 0;
+    return isOver && !this.#closing && !this.#isExcess && this.#exchange.mayRest();
   }
 
   async #look(): Promise<void> {

@@ -6,11 +6,13 @@ import { BoundedMap } from "../bounded-map.js";
 import type { HoldfastError } from "../errors.js";
 import { UnderWay } from "../time/under-way.js";
 import type { Given } from "./delivery-scripts.js";
+import type { Lasting } from "./lasting.js";
 
 export interface LeavesParts {
   readonly send: (isKnown: (handle: string) => boolean) => Promise<readonly Given[]>;
   /** The deliveries that this process has, also those that are being settled, and those whose bodies are under way. */
   readonly held: () => readonly { readonly handle: string }[];
+  readonly lasting: Pick<Lasting, "spent">;
   /** Messages that were given to this process, and that it has never seen. */
   readonly found: (given: readonly Given[]) => void;
   readonly failed: (error: HoldfastError) => void;
@@ -22,8 +24,6 @@ export class Leaves {
   readonly #parts: LeavesParts;
   /** For each request under way the handles that came before its answer. */
   readonly #underWay = new Set<Set<string>>();
-  /** Handles that must not come to a program of this process again. */
-  readonly #spent = new BoundedMap<string, true>(REMEMBERED);
   readonly #sent = new UnderWay();
   #next: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 
@@ -58,18 +58,28 @@ export class Leaves {
   /** Whether a message with this handle, which has just come, is a first copy. */
   isNew(handle: string): boolean {
     for (const seen of this.#underWay) seen.add(handle);
-    return !this.#spent.get(handle);
+    return !this.#isSpent(handle);
   }
 
   spend(handle: string): void {
-    this.#spent.set(handle, true);
+    const { lasting } = this.#parts;
+    lasting.spent ??= new BoundedMap(REMEMBERED);
+    lasting.spent.set(handle, true);
+  }
+
+  get isIdle(): boolean {
+    return this.#next === null && this.#underWay.size === 0;
+  }
+
+  #isSpent(handle: string): boolean {
+    return this.#parts.lasting.spent?.get(handle) === true;
   }
 
   async #send(): Promise<void> {
     const seen = new Set(this.#parts.held().map(({ handle }) => handle));
     this.#underWay.add(seen);
     try {
-      const isKnown = (handle: string): boolean => seen.has(handle) || this.#spent.get(handle) === true;
+      const isKnown = (handle: string): boolean => seen.has(handle) || this.#isSpent(handle);
       const lost = (await this.#parts.send(isKnown)).filter(({ handle }) => !isKnown(handle));
       // Its gift may be late, and not lost.
       for (const { handle } of lost) this.spend(handle);

@@ -9,6 +9,7 @@ import { ClosedError, HoldfastError, IndeterminateError, isLasting, UnavailableE
 import { Pending } from "../time/pending.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
+import type { Lasting } from "./lasting.js";
 
 /** What a producer sends: a body, and what belongs to it. */
 export interface PushItem {
@@ -67,11 +68,11 @@ const SHORT = 1_000;
 export class Producer<Item extends PushItem, Pushed extends object> {
   readonly #pushes: Pushes<Item, Pushed>;
   readonly #context: ProducerContext;
+  readonly #lasting: Pick<Lasting, "push">;
   #waiting: Call<Item, Pushed>[] = [];
   /** The numbers of the scripts under way, in order. */
   readonly #underWay: number[] = [];
   readonly #pauses = new Set<Pending<void>>();
-  #seq = 0;
   /** How many of those that wait have waited since the first script without an answer, and when that was; 0: the server answers. */
   #stuck = 0;
   #stuckSinceMs = 0;
@@ -83,9 +84,14 @@ export class Producer<Item extends PushItem, Pushed extends object> {
     while (this.#waiting.length > 0 && this.#maySend()) this.#sendNext();
   };
 
-  constructor(pushes: Pushes<Item, Pushed>, context: ProducerContext) {
+  constructor(pushes: Pushes<Item, Pushed>, context: ProducerContext, lasting: Pick<Lasting, "push">) {
     this.#pushes = pushes;
     this.#context = context;
+    this.#lasting = lasting;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#underWay.length === 0;
   }
 
   /** @throws {QueueFullError} @throws {ServerError} @throws {IndeterminateError} @throws {ClosedError} */
@@ -126,15 +132,15 @@ export class Producer<Item extends PushItem, Pushed extends object> {
   #maySend(): boolean {
     const [oldest] = this.#underWay;
     if (oldest === undefined) return true;
-    return this.#underWay.length < MOST_UNDER_WAY && this.#seq + 1 - oldest < ANSWERS_KEPT;
+    return this.#underWay.length < MOST_UNDER_WAY && this.#lasting.push + 1 - oldest < ANSWERS_KEPT;
   }
 
   #sendNext(): void {
     const first = this.#waiting[0] as Call<Item, Pushed>;
     const calls = this.#waiting.splice(0, "items" in first ? 1 : countTogether(this.#waiting));
     this.#stuck = Math.max(this.#stuck - calls.length, 0);
-    this.#seq += 1;
-    const seq = this.#seq;
+    this.#lasting.push += 1;
+    const seq = this.#lasting.push;
     this.#underWay.push(seq);
     void this.#run(seq, calls);
   }

@@ -1,18 +1,16 @@
-/** QueueCore: what all objects for one queue in this process share. */
+/** QueueCore: the parts of a queue in one process. All objects for the queue share them. */
 import type { QueueInspection } from "./inspection.js";
-import type { Intake } from "./intake.js";
+import type { Parts } from "./names.js";
 import type { Producer } from "./producer.js";
 import type { Pushed, QueueItem } from "./pushes.js";
 import type { QueueScripts } from "./queue-scripts.js";
 import type { Results } from "./results.js";
 import type { QueueSettings } from "./settings.js";
 
-export interface QueueCore {
-  readonly name: string;
+export interface QueueCore extends Parts {
   readonly settings: QueueSettings;
   readonly scripts: QueueScripts;
   readonly producer: Producer<QueueItem, Pushed>;
-  readonly intake: Intake;
   readonly results: Results;
   readonly inspection: QueueInspection;
 }

@@ -46,10 +46,7 @@ import { fetchWith, leaveWith, type ParcelCall, type ParcelKey } from "./parcels
 import type { PushAnswer, Pushed, PushRequest } from "./pushes.js";
 import type { QueueSettings } from "./settings.js";
 
-export type QueueScriptsContext = Pick<
-  RedisContext,
-  "port" | "prefix" | "callTimeoutMs" | "random" | "inbox"
->;
+export type QueueScriptsContext = Pick<RedisContext, "port" | "prefix" | "callTimeoutMs" | "inbox">;
 
 /** Messages that one script moves or deletes, so that the server serves others in between. */
 const STEP = 100;
@@ -62,14 +59,13 @@ export class QueueScripts implements DeliveryScripts {
   readonly #context: QueueScriptsContext;
   readonly #keys: readonly string[];
   readonly #process: string;
-  /** Under this id the server remembers the last requests. Each object has its own, because each counts its requests from 1. */
   readonly #memory: string;
   readonly #address: Whereabouts["address"];
   /** How to end a message. */
   readonly #ends: readonly string[];
 
-  constructor(context: QueueScriptsContext, name: string, settings: QueueSettings) {
-    const { prefix, random } = context;
+  constructor(context: QueueScriptsContext, name: string, settings: QueueSettings, memory: string) {
+    const { prefix } = context;
     const { maxAttempts, keepDead, keepResultsMs, order } = settings;
     const { process, firstLeaseMs, address } = whereaboutsOf(context, name);
     this.name = name;
@@ -79,7 +75,7 @@ export class QueueScripts implements DeliveryScripts {
     this.#process = process;
     this.firstLeaseMs = firstLeaseMs;
     this.#address = address;
-    this.#memory = random.id();
+    this.#memory = memory;
     this.#ends = [
       order ?? "",
       ...[bound(maxAttempts), keepDead, keepResultsMs].map(String),

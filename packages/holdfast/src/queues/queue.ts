@@ -21,6 +21,7 @@ import {
   DEFAULT_LISTED,
   DEFAULT_PEEK,
 } from "./lists.js";
+import type { Named } from "./names.js";
 import type { Pushed } from "./pushes.js";
 import type { QueueCore } from "./queue-core.js";
 import type { Outcome } from "./results.js";
@@ -32,6 +33,7 @@ import {
   encodeBody,
   type PushManyOptions,
   type PushOptions,
+  type QueueSettings,
   type ReceiveOptions,
 } from "./settings.js";
 
@@ -80,12 +82,16 @@ export interface Delayed<Body = unknown> extends Message<Body> {
 
 export class Queue<Body = unknown, Result = unknown> {
   readonly name: string;
-  readonly #core: QueueCore;
+  readonly #named: Named<QueueSettings, QueueCore>;
 
   /** Made by `hf.queue(name, options)`. */
-  constructor(core: QueueCore) {
-    this.name = core.name;
-    this.#core = core;
+  constructor(named: Named<QueueSettings, QueueCore>) {
+    this.name = named.name;
+    this.#named = named;
+  }
+
+  get #core(): QueueCore {
+    return this.#named.core;
   }
 
   /**

@@ -1,10 +1,10 @@
 /** Queues: the queues of one Holdfast. All objects for one name share what they know and what is under way. */
-import { checkLockName } from "../arguments.js";
-import { ClosedError, InvalidArgumentError } from "../errors.js";
+import { InvalidArgumentError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { show } from "../time/duration.js";
 import { QueueInspection } from "./inspection.js";
-import { Intakes } from "./intakes.js";
+import { Intake } from "./intake.js";
+import { type Named, Names } from "./names.js";
 import { Producer } from "./producer.js";
 import { type Pushed, type QueueItem, QueuePushes } from "./pushes.js";
 import { Queue } from "./queue.js";
@@ -16,16 +16,14 @@ import { checkQueue, type QueueOptions, type QueueSettings } from "./settings.js
 export class Queues {
   readonly #context: RedisContext;
   readonly #results: Results;
-  readonly #intakes: Intakes;
   readonly #inspection: QueueInspection;
-  readonly #cores = new Map<string, QueueCore>();
-  #closed = false;
+  readonly #names: Names<QueueSettings, QueueCore>;
 
   constructor(context: RedisContext) {
     this.#context = context;
     this.#results = new Results(context);
-    this.#intakes = new Intakes(context, "queue");
     this.#inspection = new QueueInspection(context);
+    this.#names = new Names(context, { verb: "queue", make: (named) => this.#make(named) });
   }
 
   /**
@@ -33,37 +31,36 @@ export class Queues {
    * @throws {InvalidArgumentError} @throws {ClosedError}
    */
   queue<Body, Result>(name: string, options?: QueueOptions): Queue<Body, Result> {
-    if (this.#closed) throw new ClosedError("queue() was called after hf.close()");
-    const settings = checkQueue(options);
-    const known = this.#cores.get(checkLockName(name));
+    const known = this.#names.find(name);
+    const settings = options === undefined ? (known?.settings ?? DEFAULTS) : checkQueue(options);
     if (known && options) checkSame(name, known.settings, settings, options);
-    return new Queue<Body, Result>(known ?? this.#open(name, settings));
+    return new Queue<Body, Result>(known ?? this.#names.add(name, settings, options !== undefined));
   }
 
   /** Ends all waits and consumers, and waits for pushes under way. */
   async close(): Promise<void> {
-    this.#closed = true;
     this.#results.close();
-    const producers = [...this.#cores.values()].map(({ producer }) => producer.close());
-    await Promise.all([this.#intakes.close(), ...producers]);
+    await this.#names.close();
   }
 
-  #open(name: string, settings: QueueSettings): QueueCore {
+  #make(named: Named<QueueSettings, QueueCore>): QueueCore {
     const context = this.#context;
-    const scripts = new QueueScripts(context, name, settings);
-    const core: QueueCore = {
-      name,
+    const { name, settings, memory, lasting } = named;
+    const scripts = new QueueScripts(context, name, settings, memory);
+    const present = (): Intake => named.core.intake;
+    const terms = { ...settings, lastAttempt: settings.maxAttempts, lasting, present };
+    return {
       settings,
       scripts,
-      producer: new Producer<QueueItem, Pushed>(new QueuePushes(scripts), context),
-      intake: this.#intakes.open(scripts, { ...settings, lastAttempt: settings.maxAttempts }),
+      producer: new Producer<QueueItem, Pushed>(new QueuePushes(scripts), context, lasting),
+      intake: new Intake(context, scripts, terms),
       results: this.#results,
       inspection: this.#inspection,
     };
-    this.#cores.set(name, core);
-    return core;
   }
 }
+
+const DEFAULTS = checkQueue();
 
 /** The option of each setting. */
 const OPTIONS: readonly (readonly [keyof QueueSettings, keyof QueueOptions])[] = [

@@ -92,7 +92,7 @@ export class LaneProcess {
     const port = new EnginePort(lab.wire());
     const random = { fraction: () => 0.5, id: () => `memory-${id}-${count++}` };
     const context = { port, prefix: PREFIX, callTimeoutMs: 1_000, random, inbox: { channel, up: true } };
-    const calls = new LaneCalls(context, name, { ...PLAIN, ...settings });
+    const calls = new LaneCalls(context, name, { ...PLAIN, ...settings }, random.id());
     this.scripts = new LaneScripts(calls, PLAIN.deadlineMs);
     this.control = new LaneControl(calls);
   }

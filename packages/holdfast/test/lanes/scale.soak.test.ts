@@ -6,7 +6,6 @@ import { LaneCalls } from "../../src/lanes/lane-calls.js";
 import { LaneScripts } from "../../src/lanes/lane-scripts.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";
 import type { Script } from "../../src/redis/script.js";
-import { systemRandom } from "../../src/time/random.js";
 
 const program = programOf("redis-server");
 const MANY = 1_000_000;
@@ -33,7 +32,7 @@ beforeAll(async () => {
   } as unknown as RedisPort;
   const inbox = { channel: "t:inbox:one", up: true };
   scripts = new LaneScripts(
-    new LaneCalls({ port, prefix: "t", callTimeoutMs: 10_000, random: systemRandom, inbox }, "n", null),
+    new LaneCalls({ port, prefix: "t", callTimeoutMs: 10_000, inbox }, "n", null),
     30_000,
   );
 });

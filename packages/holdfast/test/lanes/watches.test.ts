@@ -6,6 +6,7 @@ import type { PlaceFacts } from "../../src/lanes/place.js";
 import { formatTicket, type Ticket } from "../../src/lanes/ticket.js";
 import { type PlaceAndOutcome, Watches } from "../../src/lanes/watches.js";
 import type { MessageListener, RedisPort } from "../../src/redis/port.js";
+import { StateWaits } from "../../src/redis/state-waits.js";
 import { Subscriber } from "../../src/redis/subscriber.js";
 import { Schedule } from "../../src/time/schedule.js";
 
@@ -21,6 +22,7 @@ let listener: MessageListener | null;
 let subscribed: Set<string>;
 /** What the server's confirmation of a subscription waits for. */
 let confirmed: Promise<void> | null;
+let waits: StateWaits;
 let watches: Watches<string>;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -58,13 +60,14 @@ beforeEach(() => {
     },
   };
   const schedule = new Schedule(clock);
+  waits = new StateWaits(schedule, {}, () => new ClosedError("closed"));
   watches = new Watches<string>(
     {
       subscriber: new Subscriber(port, clock, 1_000),
       schedule,
-      port: {},
-      inbox: { open() {}, serve() {}, rest() {} },
+      inbox: { open() {}, rest() {} },
     },
+    waits,
     {
       channelOf: formatTicket,
       places: (tickets) => new Promise((resolve, reject) => own.push({ tickets, resolve, reject })),
@@ -279,7 +282,7 @@ test("a signal ends the stream, a reader that leaves ends the looks and the subs
 test("close() ends every watch with ClosedError, and every later one", async () => {
   const reader = read(watches.stream(ticket(7), every()));
   await pass(0);
-  watches.close();
+  waits.close();
   await answer(facts(1));
   expect(reader.error).toBeInstanceOf(ClosedError);
   await expect(watches.stream(ticket(7), every()).next()).rejects.toBeInstanceOf(ClosedError);
@@ -334,7 +337,7 @@ test("a wait ends by its signal and by close()", async () => {
   const closed = watches.wait(ticket(8), wait(10_000));
   const told = Promise.allSettled([aborted, closed]);
   controller.abort(new Error("mine"));
-  watches.close();
+  waits.close();
   const late = watches.wait(ticket(9), wait(1));
   await expect(late).rejects.toBeInstanceOf(ClosedError);
   expect(await told).toEqual([

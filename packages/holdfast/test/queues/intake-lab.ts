@@ -5,10 +5,10 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { IndeterminateError } from "../../src/errors.js";
 import type { DeliveryScripts, TakeRequest } from "../../src/queues/delivery-scripts.js";
-import type { Intake } from "../../src/queues/intake.js";
-import { Intakes } from "../../src/queues/intakes.js";
+import { Intake } from "../../src/queues/intake.js";
+import { Names, type Parts } from "../../src/queues/names.js";
 import { QueueScripts } from "../../src/queues/queue-scripts.js";
-import { checkQueue, type QueueOptions } from "../../src/queues/settings.js";
+import { checkQueue, type QueueOptions, type QueueSettings } from "../../src/queues/settings.js";
 import { detectClient } from "../../src/redis/clients/detect.js";
 import { Connection } from "../../src/redis/connection.js";
 import { RedisContext } from "../../src/redis/context.js";
@@ -82,7 +82,7 @@ export function open({ callTimeoutMs = 60_000, ...options }: ProcessOptions = {}
     schedule,
     random,
   });
-  const scripts = new QueueScripts(context, name, settings);
+  const scripts = new QueueScripts(context, name, settings, random.id());
   const [doors, sent, takes]: [Doors, string[], TakeRequest[]] = [{}, [], []];
   const watched = new Proxy(scripts, {
     get(target, key) {
@@ -96,11 +96,22 @@ export function open({ callTimeoutMs = 60_000, ...options }: ProcessOptions = {}
       };
     },
   });
-  const intakes = new Intakes(context, "queue");
-  const intake = intakes.open(watched, { ...settings, lastAttempt: settings.maxAttempts });
+  const terms = { ...settings, lastAttempt: settings.maxAttempts };
+  const producer = { isIdle: true, close: async () => {} };
+  const names = new Names<QueueSettings, Parts>(context, {
+    verb: "queue",
+    make: (named) => {
+      const present = (): Intake => named.core.intake;
+      return {
+        intake: new Intake(context, watched, { ...terms, lasting: named.lasting, present }),
+        producer,
+      };
+    },
+  });
+  const { intake } = names.add(name, settings, true).core;
   const close = async (): Promise<void> => {
     for (const door of Object.keys(doors)) Reflect.deleteProperty(doors, door);
-    await intakes.close();
+    await names.close();
     await context.close();
     client.disconnect();
   };

@@ -108,7 +108,7 @@ export async function open(
     random: { id: () => `memory-${id}`, fraction: () => 0 },
     inbox,
   } as unknown as ConstructorParameters<typeof QueueScripts>[0];
-  const scripts = new QueueScripts(context, name, checkQueue(options));
+  const scripts = new QueueScripts(context, name, checkQueue(options), `memory-${id}`);
   return {
     id,
     scripts,
