@@ -113,8 +113,8 @@ export class Subscriber {
     if (this.#closed || !this.#connection) return;
     this.#end();
     this.#lost(null);
-    // A listener that hears of it may have opened another one.
-    if (!this.#connection) this.#open();
+    // A listener that hears of it may have opened another one, or may have been the last.
+    if (!this.#connection && this.#used > 0) this.#open();
   }
 
   close(): void {

@@ -41,9 +41,7 @@ function newInbox(): Inbox {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
-  clock = new ManualClock();
-  opened = [];
-  trouble = null;
+  [clock, opened, trouble] = [new ManualClock(), [], null];
   const port: Pick<RedisPort, "openMessages" | "trouble"> = {
     get trouble() {
       return trouble;
@@ -248,14 +246,17 @@ test("a connection on which all is refused is closed; so is one that fails other
   expect([opened.length, only.told.at(-1)]).toEqual([4, "up"]);
 });
 
-test("a listener may revive as soon as it hears that the connection is over", async () => {
-  const told: string[] = [];
-  const down = (): void => subscriber.revive();
-  subscriber.subscribe("a", { message() {}, up: () => void told.push("up"), down });
+test("a listener may revive as soon as it hears that the connection is over, or leave as the last", async () => {
+  const listener = ears();
+  let down = (): void => subscriber.revive();
+  const only = subscriber.subscribe("a", { ...listener, down: () => down() });
   latest().listener.disconnected(new IndeterminateError("no connection"));
   expect([opened.length, opened[1]?.closed]).toEqual([2, false]);
   await connected();
-  expect(told).toEqual(["up"]);
+  expect(listener.told).toEqual(["up"]);
+  down = () => only.close();
+  subscriber.replace();
+  expect([opened.length, latest().closed]).toEqual([2, true]);
 });
 
 test("after close nothing is opened and nobody is told", async () => {
@@ -359,8 +360,7 @@ test("a connection that confirms one topic after the other, however slowly, is n
 
 test("an inbox reports a server that will not let this process listen; the next open asks again", async () => {
   const inbox = newInbox();
-  const refusals: string[] = [];
-  const ups: number[] = [];
+  const [refusals, ups]: [string[], number[]] = [[], []];
   inbox.onRefused((error) => refusals.push(error.serverCode));
   inbox.serve({ waits: () => true, turned: () => void ups.push(opened.length) });
   inbox.open();
