@@ -20,7 +20,7 @@ export const operationCases: readonly NounCase[] = [
       await two.queue(name).pushMany([1, 2]);
       assert.equal(await two.queue(name).receive({ wait: 0 }), null);
       // A client need not keep the order in which its place is given up and the queue resumed.
-      await until("its place is given up", async () => (await two.queue(name).state()).idle === 1);
+      await idle(two.queue(name));
       const { isPaused, waiting: count } = await one.queue(name).state();
       assert.deepEqual([isPaused, count], [true, 2]);
       await two.queue(name).resume();

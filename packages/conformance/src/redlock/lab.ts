@@ -172,8 +172,8 @@ export class RedlockLab implements LockLab {
   }
 
   /**
-   * Resolves when every node votes, for this process: a node that was away is asked no more for a while. Whatever was on its way
-   * there has arrived, and what was given to claims that are over has been given back.
+   * Resolves when this process takes every node for one that votes, which it does not for a while after a node was away. By then the late
+   * requests of its claims have reached each node, and claims that are over have given back what they got there.
    */
   async recovered(locks: QuorumLocks): Promise<void> {
     await until("every node votes", async () => {

@@ -6,12 +6,10 @@ import type { LaneScripts } from "./lane-scripts.js";
 import type { LaneOutcome } from "./outcome.js";
 import type { Positions } from "./positions.js";
 import type { LaneItem } from "./pushes.js";
-import type { LanesSettings } from "./settings.js";
 import type { Ticket } from "./ticket.js";
 import type { Watches } from "./watches.js";
 
 export interface LanesCore extends Parts {
-  readonly settings: LanesSettings;
   readonly scripts: LaneScripts;
   readonly control: LaneControl;
   readonly producer: Producer<LaneItem, Ticket>;

@@ -34,7 +34,7 @@ export class LaneCores {
     const known = this.#names.find(name);
     if (known && options) checkSame(known, options);
     const settings = options === undefined ? ANY : checkLanes(options);
-    return new Lanes<Body, Result>(known ?? this.#names.add(name, settings, options !== undefined));
+    return new Lanes<Body, Result>(known ?? this.#names.add(name, settings));
   }
 
   /** Ends all watches, waits and consumers, and waits for pushes under way. */
@@ -45,13 +45,13 @@ export class LaneCores {
 
   #make(named: Named<LanesSettings, LanesCore>): LanesCore {
     const context = this.#context;
-    const { name, settings, hasOptions, memory, lasting } = named;
-    const calls = new LaneCalls(context, name, hasOptions ? settings : null, memory);
+    const { name, settings, memory, lasting } = named;
+    const isGiven = settings !== ANY;
+    const calls = new LaneCalls(context, name, isGiven ? settings : null, memory);
     const scripts = new LaneScripts(calls, settings.deadlineMs);
     const places = (tickets: readonly Ticket[]) => scripts.places(tickets);
-    const lastAttempt = hasOptions ? lastAttemptOf(settings) : null;
+    const lastAttempt = isGiven ? lastAttemptOf(settings) : null;
     return {
-      settings,
       scripts,
       control: new LaneControl(calls),
       producer: new Producer<LaneItem, Ticket>(new LanePushes(scripts), context, lasting),
@@ -86,9 +86,9 @@ const OPTION_OF: Readonly<Partial<Record<keyof LanesSettings, keyof LanesOptions
 
 /** Two sets of options for one name would make it a matter of chance which of them counts. */
 function checkSame(known: Named<LanesSettings, LanesCore>, options: LanesOptions): void {
-  const { name, hasOptions } = known;
+  const { name } = known;
   const settings = checkLanes(options);
-  if (!hasOptions)
+  if (known.settings === ANY)
     throw new InvalidArgumentError(
       "options",
       `of the lanes '${name}' came too late: give them with the first hf.lanes() of a program`,

@@ -94,9 +94,9 @@ export class Lanes<Body = unknown, Result = unknown> {
    * @throws {IndeterminateError} it may be pushed
    */
   async push(lane: string, body: Body): Promise<string> {
-    const { producer, settings } = this.#core;
-    const item = { lane: checkWord("lane", lane), body: encodeBody("body", body, settings.maxBytes) };
-    return formatTicket(await tellCaller(producer.push(item)));
+    const { maxBytes } = this.#named.settings;
+    const item = { lane: checkWord("lane", lane), body: encodeBody("body", body, maxBytes) };
+    return formatTicket(await tellCaller(this.#core.producer.push(item)));
   }
 
   /**
@@ -105,7 +105,7 @@ export class Lanes<Body = unknown, Result = unknown> {
    * Errors as for `push`; after IndeterminateError all of them may be pushed, or none.
    */
   async pushMany(messages: readonly LaneMessage<Body>[]): Promise<readonly string[]> {
-    const items = checkMessages(messages, this.#core.settings.maxBytes);
+    const items = checkMessages(messages, this.#named.settings.maxBytes);
     if (items.length === 0) return [];
     const tickets = await tellCaller(this.#core.producer.pushMany(items));
     return tickets.map(formatTicket);

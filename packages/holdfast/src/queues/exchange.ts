@@ -133,8 +133,9 @@ export class Exchange {
   /** Whether nothing is under way, and Redis knows of no free place. Gives up those of which it may know. */
   mayRest(): boolean {
     if (!this.#isSettled || this.#isPlanned || this.#pause || !this.#leaves.isIdle) return false;
-    if (this.mayStand) void this.leave();
-    return !this.mayStand && !this.#isPlanned;
+    if (!this.mayStand) return true;
+    void this.leave();
+    return false;
   }
 
   /** Asks Redis, whatever it knows. */

@@ -30,24 +30,16 @@ const MOST_IDLE = 100;
 export class Named<Settings, Core extends Parts> {
   readonly name: string;
   readonly settings: Settings;
-  /** Somebody gave options. */
-  readonly hasOptions: boolean;
   /** Under this id the server remembers the last requests. Each process has its own, because each counts its requests from 1. */
   readonly memory: string;
   readonly lasting: Lasting = { push: 0, request: 0, spent: null };
   readonly #names: Names<Settings, Core>;
   #core: Core | null = null;
 
-  constructor(
-    names: Names<Settings, Core>,
-    name: string,
-    settings: Settings,
-    { hasOptions, memory }: { readonly hasOptions: boolean; readonly memory: string },
-  ) {
+  constructor(names: Names<Settings, Core>, name: string, settings: Settings, memory: string) {
     this.#names = names;
     this.name = name;
     this.settings = settings;
-    this.hasOptions = hasOptions;
     this.memory = memory;
   }
 
@@ -104,8 +96,8 @@ export class Names<Settings, Core extends Parts> {
   }
 
   /** Names it. */
-  add(name: string, settings: Settings, hasOptions: boolean): Named<Settings, Core> {
-    const named = new Named(this, name, settings, { hasOptions, memory: this.#context.random.id() });
+  add(name: string, settings: Settings): Named<Settings, Core> {
+    const named = new Named(this, name, settings, this.#context.random.id());
     this.#byName.set(name, named);
     return named;
   }

@@ -5,10 +5,8 @@ import type { Producer } from "./producer.js";
 import type { Pushed, QueueItem } from "./pushes.js";
 import type { QueueScripts } from "./queue-scripts.js";
 import type { Results } from "./results.js";
-import type { QueueSettings } from "./settings.js";
 
 export interface QueueCore extends Parts {
-  readonly settings: QueueSettings;
   readonly scripts: QueueScripts;
   readonly producer: Producer<QueueItem, Pushed>;
   readonly results: Results;

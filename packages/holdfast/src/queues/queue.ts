@@ -104,12 +104,11 @@ export class Queue<Body = unknown, Result = unknown> {
    * @throws {IndeterminateError} it may be pushed: a push with `dedupe` can be repeated
    */
   async push(body: Body, options?: PushOptions): Promise<Pushed> {
-    const { producer, settings } = this.#core;
-    const text = encodeBody("body", body, settings.maxBytes);
+    const text = encodeBody("body", body, this.#named.settings.maxBytes);
     const extras = options === undefined ? null : checkPush(options);
     // Not by tellCaller(), which would cost another promise for each message.
     try {
-      return await producer.push({ body: text, extras });
+      return await this.#core.producer.push({ body: text, extras });
     } catch (error) {
       throw fromCaller(error, this.push);
     }
@@ -121,12 +120,11 @@ export class Queue<Body = unknown, Result = unknown> {
    * Errors as for `push`; after IndeterminateError all of them may be pushed, or none. With `dedupe` the call can be repeated.
    */
   async pushMany(bodies: readonly Body[], options: PushManyOptions = {}): Promise<readonly Pushed[]> {
-    const { producer, settings } = this.#core;
-    const texts = encodeBodies(bodies, settings.maxBytes);
+    const texts = encodeBodies(bodies, this.#named.settings.maxBytes);
     const extras = checkPushMany(options, texts.length);
     if (texts.length === 0) return [];
     return tellCaller(
-      producer.pushMany(texts.map((body, place) => ({ body, extras: extras?.[place] ?? null }))),
+      this.#core.producer.pushMany(texts.map((body, place) => ({ body, extras: extras?.[place] ?? null }))),
     );
   }
 

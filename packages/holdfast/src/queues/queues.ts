@@ -34,7 +34,7 @@ export class Queues {
     const known = this.#names.find(name);
     const settings = options === undefined ? (known?.settings ?? DEFAULTS) : checkQueue(options);
     if (known && options) checkSame(name, known.settings, settings, options);
-    return new Queue<Body, Result>(known ?? this.#names.add(name, settings, options !== undefined));
+    return new Queue<Body, Result>(known ?? this.#names.add(name, settings));
   }
 
   /** Ends all waits and consumers, and waits for pushes under way. */
@@ -50,7 +50,6 @@ export class Queues {
     const present = (): Intake => named.core.intake;
     const terms = { ...settings, lastAttempt: settings.maxAttempts, lasting, present };
     return {
-      settings,
       scripts,
       producer: new Producer<QueueItem, Pushed>(new QueuePushes(scripts), context, lasting),
       intake: new Intake(context, scripts, terms),

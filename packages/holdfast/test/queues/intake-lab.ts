@@ -108,7 +108,7 @@ export function open({ callTimeoutMs = 60_000, ...options }: ProcessOptions = {}
       };
     },
   });
-  const { intake } = names.add(name, settings, true).core;
+  const { intake } = names.add(name, settings).core;
   const close = async (): Promise<void> => {
     for (const door of Object.keys(doors)) Reflect.deleteProperty(doors, door);
     await names.close();

@@ -1,4 +1,4 @@
-/** What a process keeps of each name: parts for those that work, and of the others what must not begin anew. */
+/** Names: a name that works has a core, and any other name has only its options and the numbers of its requests. */
 import { until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
@@ -54,14 +54,14 @@ beforeEach(() => {
 });
 
 function use(name: string): Part {
-  return (names.find(name) ?? names.add(name, {}, false)).core;
+  return (names.find(name) ?? names.add(name, {})).core;
 }
 
 test("names without work are let go, the oldest first, and keep their numbers; those with work stay", async () => {
   const busy = use("busy");
   busy.isIdle = false;
   const first = use("first");
-  const { lasting, settings } = names.find("first") ?? names.add("first", {}, false);
+  const { lasting, settings } = names.find("first") ?? names.add("first", {});
   lasting.push = 7;
   for (let count = 0; count < MOST_IDLE; count++) use(`name-${count}`);
   expect(use("first")).toBe(first);
@@ -86,7 +86,7 @@ test("a message for a name without parts is nothing, and one for a name with par
 });
 
 test("close() ends the parts that there are, and those that are made later end at once", async () => {
-  const named = names.add("later", {}, false);
+  const named = names.add("later", {});
   const part = use("now");
   await names.close();
   expect(part.told).toEqual(["intake closed", "producer closed"]);

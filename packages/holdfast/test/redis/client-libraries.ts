@@ -1,4 +1,5 @@
 /** Every client library in every version that holdfast knows, as a user opens it. */
+import type { RedisClientLike } from "holdfast";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { Redis as Iovalkey } from "iovalkey";
@@ -8,16 +9,17 @@ import { createClient as createClient5 } from "redis5";
 
 /** A client that is connected. */
 export interface OpenedClient {
-  readonly client: object;
+  readonly client: RedisClientLike;
   close(): void;
 }
 
-/** @param url with a user and a password */
-export type ClientMaker = (url: string) => Promise<OpenedClient>;
+/** @param reconnectMs how long it pauses before it connects again. @default that of the library */
+export type ClientMaker = (url: string, reconnectMs?: number) => Promise<OpenedClient>;
 
 function ioredis(Client: typeof Redis | typeof Redis5 | typeof Iovalkey): ClientMaker {
-  return async (url) => {
-    const client = new (Client as typeof Redis)(url);
+  return async (url, reconnectMs) => {
+    const retry = reconnectMs === undefined ? {} : { retryStrategy: () => reconnectMs };
+    const client = new (Client as typeof Redis)(url, retry);
     client.on("error", () => {});
     await client.ping();
     return { client, close: () => client.disconnect() };
@@ -25,8 +27,9 @@ function ioredis(Client: typeof Redis | typeof Redis5 | typeof Iovalkey): Client
 }
 
 function nodeRedis(create: typeof createClient | typeof createClient4 | typeof createClient5): ClientMaker {
-  return async (url) => {
-    const client = (create as typeof createClient)({ url });
+  return async (url, reconnectMs) => {
+    const retry = reconnectMs === undefined ? {} : { socket: { reconnectStrategy: () => reconnectMs } };
+    const client = (create as typeof createClient)({ url, ...retry });
     client.on("error", () => {});
     await client.connect();
     return { client, close: () => void (client.destroy ? client.destroy() : client.disconnect()) };
@@ -39,7 +42,7 @@ const glide: ClientMaker = async (url) => {
   const { hostname, port, username, password } = new URL(url);
   const client = await GlideClient.createClient({
     addresses: [{ host: hostname, port: Number(port) }],
-    credentials: { username, password },
+    ...(password !== "" && { credentials: { username, password } }),
   });
   return { client, close: () => client.close() };
 };

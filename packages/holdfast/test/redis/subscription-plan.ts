@@ -1,7 +1,9 @@
 /**
- * Waits that come and go over one client, with breaks and lost confirmations in between, as a seed says. Whatever is published while a
- * listener is up, it hears, or it is told "up" again. At the end every listener hears, no listener that left does, and the server counts
- * nobody for a topic that nobody wants.
+ * A plan: a seed draws listeners that come and go over one client, and breaks and lost confirmations in between. The plan checks:
+ *
+ * - A listener that is up hears each message that is published then, or it is told "up" once more.
+ * - At the end every listener hears, and no listener hears that has left.
+ * - At the end the server has subscribers for the topics of the listeners, and for no other topic.
  */
 import { FaultProxy, until } from "@holdfast/conformance";
 import { Dice } from "@holdfast/lab";

@@ -162,7 +162,7 @@ function translated(error: unknown): unknown {
 function openMessages(config: Config, maker: GlideMaker, listener: MessageListener): ClientMessages {
   const opened = openSubscriber(config, maker, listener);
   const id = opened.then(idOf);
-  id.catch(() => {}); // the listener is told
+  id.catch(() => {}); // the listener hears of a client that could not be made
   /** The confirmation of our own request has not come. */
   let isOwed = false;
   /** GLIDE sends all that it does not have yet in one SUBSCRIBE, which the server refuses as a whole: one at a time. */
@@ -178,7 +178,7 @@ function openMessages(config: Config, maker: GlideMaker, listener: MessageListen
     },
     (error: Error) => listener.disconnected(error),
   );
-  const inTurn = async (change: (connection: Subscriber) => Promise<void>): Promise<void> => {
+  const inTurn = (change: (connection: Subscriber) => Promise<void>): Promise<void> => {
     const done = turn.then(async () => {
       const connection = await opened;
       isOwed = true;
@@ -190,7 +190,7 @@ function openMessages(config: Config, maker: GlideMaker, listener: MessageListen
       }
     });
     turn = done.catch(() => {});
-    await done;
+    return done;
   };
   const isOutdated = async (): Promise<boolean> => (await idOf(await opened)) !== (await id);
   return {
