@@ -65,7 +65,9 @@ export function declarations(dist: string, entries: readonly string[]): Output {
       .replaceAll("\\", "/")
       .replace(/\.d\.ts$/, "");
     const text = textOf(module, (name) => reached.has(idOf(file, name)), published);
-    for (const end of entries.includes(stem) ? ["cts", "mts"] : ["cts"]) files.set(`${stem}.d.${end}`, text);
+    const isClass = entries.includes(stem) && defaultsToClass(file, moduleOf);
+    files.set(`${stem}.d.cts`, isClass ? textAsClass(module) : text);
+    if (entries.includes(stem)) files.set(`${stem}.d.mts`, text);
   }
   return { files, inputs: [...modules.keys()].map((file) => relative(root, file)) };
 }
@@ -131,17 +133,30 @@ function idOf(file: string, name: string): string {
   return `${file}\n${name}`;
 }
 
-/** The names that a name leads to: where it is from, or what its declaration has in it. */
-function leadsTo(id: string, moduleOf: (file: string) => Module): string[] {
-  const [file = "", wanted = ""] = id.split("\n");
-  const module = moduleOf(file);
-  const origins = module.froms
+interface Origin {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** Where a module has a name from, unless it is from another package. */
+function originsOf(file: string, { froms }: Module, wanted: string): Origin[] {
+  return froms
     .filter(({ path }) => path.startsWith("."))
     .flatMap(({ path, specifiers }) =>
       specifiers
         .filter(({ name }) => name === wanted)
-        .map(({ original }) => idOf(resolve(dirname(file), path.replace(/\.js$/, ".d.ts")), original)),
+        .map(({ original: name }) => ({
+          file: resolve(dirname(file), path.replace(/\.js$/, ".d.ts")),
+          name,
+        })),
     );
+}
+
+/** The names that a name leads to: where it is from, or what its declaration has in it. */
+function leadsTo(id: string, moduleOf: (file: string) => Module): string[] {
+  const [file = "", wanted = ""] = id.split("\n");
+  const module = moduleOf(file);
+  const origins = originsOf(file, module, wanted).map((origin) => idOf(origin.file, origin.name));
   const words = wordsOf(module.parts.filter(({ name }) => name === wanted || name === undefined));
   return [
     ...origins,
@@ -179,7 +194,7 @@ function textOf(
   const taken = froms.flatMap(({ directive, keyword, path, specifiers }) => {
     const texts = specifiers.filter(({ name }) => isReached(name)).map(({ text }) => text);
     if (texts.length === 0) return [];
-    return `${directive}${keyword} { ${texts.join(", ")} } from "${path.replace(/^(\..*)\.js$/, "$1.cjs")}";\n`;
+    return `${directive}${keyword} { ${texts.join(", ")} } from "${commonJs(path)}";\n`;
   });
   const body = kept.map(({ text }) =>
     isPublic ? text : text.replace(new RegExp(String.raw`^\s*${COMMENT}`, "gm"), ""),
@@ -187,4 +202,39 @@ function textOf(
   return `${head}${taken.join("")}${body.join("")}`.replace(/^(?: {4})+/gm, (indent) =>
     "\t".repeat(indent.length / 4),
   );
+}
+
+/** Whether `require()` of an entry returns a class (library.ts). */
+function defaultsToClass(file: string, moduleOf: (file: string) => Module): boolean {
+  return originsOf(file, moduleOf(file), "default").some((origin) =>
+    moduleOf(origin.file).parts.some(
+      ({ name, text }) => name === origin.name && /^export declare class /m.test(text),
+    ),
+  );
+}
+
+/** The class that `require()` returns, with all names of the entry as its properties, and their types in its namespace. */
+function textAsClass({ head, froms }: Module): string {
+  const all = froms.flatMap(({ specifiers }) => specifiers);
+  const { original: name = "" } = all.find((each) => each.name === "default") ?? {};
+  const imports = froms.map(({ keyword, path, specifiers }) => {
+    const texts = specifiers
+      .filter((each) => each.name !== name)
+      .map((each) => (each.name === "default" ? `${name} as Made` : each.text));
+    return `${keyword.replace("export", "import")} { ${texts.join(", ")} } from "${commonJs(path)}";\n`;
+  });
+  const names = all.map((each) => each.name).filter((each) => each !== "default");
+  const text = `declare class ${name} extends Made {
+\tstatic readonly default: typeof ${name};
+}
+declare namespace ${name} {
+\texport { ${names.join(", ")} };
+}
+export = ${name};
+`;
+  return `${head}${imports.join("")}${text}`;
+}
+
+function commonJs(path: string): string {
+  return path.replace(/^(\..*)\.js$/, "$1.cjs");
 }

@@ -17,10 +17,16 @@ export interface SharedHoldfast {
   readonly clock: Clock;
 }
 
+/** What stands on several clients. */
+interface OverSeveral {
+  /** The clients that have not ended. */
+  readonly open: Set<RedisClientLike>;
+  close(): Promise<void>;
+}
+
 const DEFAULT_PREFIX = "holdfast";
 const shared = new WeakMap<object, Map<string, SharedHoldfast>>();
-/** What else is to be closed with a client. */
-const endings = new WeakMap<object, Set<() => Promise<void>>>();
+const overSeveral = new WeakMap<object, Set<OverSeveral>>();
 const watched = new WeakSet<object>();
 
 export function checkClient(client: unknown): void {
@@ -37,20 +43,26 @@ export function sharedHoldfast(client: RedisClientLike, options: HoldfastOptions
   const made = { holdfast: new Holdfast(client, options), clock: options.clock ?? systemClock };
   const byPrefix = shared.get(client) ?? new Map<string, SharedHoldfast>();
   shared.set(client, byPrefix.set(prefix, made));
-  if (!watched.has(client)) {
-    watched.add(client);
-    whenEnded(client, () => void closeShared(client));
-  }
+  watch(client);
   return made;
 }
 
 /**
  * A program of the originals ends its client, and knows of no Holdfast: its second connection would keep the process alive.
- * GLIDE does not say that it is closed.
+ * A client has one listener, however often what stands on it is closed and made again. GLIDE does not say that it is closed.
  */
-function whenEnded(client: RedisClientLike, listener: () => void): void {
+function watch(client: RedisClientLike): void {
+  if (watched.has(client)) return;
+  watched.add(client);
   const { on } = client as { readonly on?: (event: string, listener: () => void) => unknown };
-  on?.call(client, "end", listener);
+  on?.call(client, "end", () => {
+    for (const each of overSeveral.get(client) ?? []) each.open.delete(client);
+    // Calls under way are told first that the client has ended, instead of that somebody has closed the Holdfast.
+    systemClock.setTimer(() => {
+      void closeShared(client);
+      for (const each of overSeveral.get(client) ?? []) if (each.open.size === 0) void each.close();
+    }, 0);
+  });
 }
 
 async function closeShared(client: RedisClientLike): Promise<void> {
@@ -70,16 +82,16 @@ export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {
 
 /** Lets `closeHoldfasts` of any of these clients, and the end of all of them, call `close`, once. */
 export function closeWith(clients: readonly RedisClientLike[], close: () => Promise<void>): void {
-  const open = new Set(clients);
-  const ending = (): Promise<void> => {
-    for (const client of clients) endings.get(client)?.delete(ending);
-    return close();
+  const made: OverSeveral = {
+    open: new Set(clients),
+    close() {
+      for (const client of clients) overSeveral.get(client)?.delete(made);
+      return close();
+    },
   };
   for (const client of clients) {
-    endings.set(client, (endings.get(client) ?? new Set()).add(ending));
-    whenEnded(client, () => {
-      if (open.delete(client) && open.size === 0) void ending();
-    });
+    overSeveral.set(client, (overSeveral.get(client) ?? new Set()).add(made));
+    watch(client);
   }
 }
 
@@ -90,8 +102,8 @@ export function closeWith(clients: readonly RedisClientLike[], close: () => Prom
  */
 export async function closeHoldfasts(...clients: readonly RedisClientLike[]): Promise<void> {
   const closing = clients.flatMap((client) => {
-    const others = [...(endings.get(client) ?? [])];
-    return [closeShared(client), ...others.map((ending) => ending())];
+    const others = [...(overSeveral.get(client) ?? [])];
+    return [closeShared(client), ...others.map((each) => each.close())];
   });
   await Promise.all(closing);
 }

@@ -29,7 +29,7 @@ export class TimedLeases {
   #lengthMs: number;
   #cancelTimer: () => void = () => {};
   #released: Promise<ReleaseResult> | null = null;
-  #forget: () => void = () => {};
+  #tellOver: () => void = () => {};
 
   /** @param lengthMs time until the leases are released; Infinity is never */
   constructor(clock: Clock, leases: readonly Lease[], lengthMs: number) {
@@ -61,9 +61,13 @@ export class TimedLeases {
     return this.live ? Math.min(this.#leftMs, ...this.leases.map((lease) => lease.remainingMs)) : 0;
   }
 
-  /** Registers a listener that is called once, when the leases are released, lost or over. */
+  /**
+   * Registers a listener that is called when the leases are released, lost or over; at once, when they are already. It takes the
+   * place of the one before: a caller that extends for as long as it works would otherwise leave one behind each time.
+   */
   whenOver(listener: () => void): void {
-    this.#forget = listener;
+    this.#tellOver = listener;
+    if (this.#released || this.signal.aborted) listener();
   }
 
   /** Moves the end to `lengthMs` from now. Returns false, and moves nothing, when the end is past. */
@@ -80,7 +84,7 @@ export class TimedLeases {
     if (!this.#released) {
       this.#cancelTimer();
       this.#released = this.#giveBack(!this.live);
-      this.#forget();
+      this.#tellOver();
     }
     return this.#released;
   }
@@ -88,7 +92,7 @@ export class TimedLeases {
   #abort(reason: unknown): void {
     // A Holdfast that is closed has given its leases back: nothing is left to be released later.
     if (reason instanceof LeaseLostError && reason.reason === "closed") this.#cancelTimer();
-    this.#forget();
+    this.#tellOver();
     this.#controller.abort(reason);
   }
 

@@ -208,21 +208,26 @@ onEachServer((place) => {
     await handler.release();
   });
 
-  test("what is held elsewhere cannot be taken over, and the error says so", async () => {
+  test("what another process may hold under the identifier cannot be taken over, and the error says so", async () => {
     const elsewhere = new Mutex(place().client(), key, { ...TERMS, identifier: "shared" });
     await elsewhere.acquire();
     const handler = make({ ...TERMS, identifier: "shared", acquiredExternally: true });
     await expect(handler.acquire()).rejects.toThrow(NotPortedError);
-    await expect(handler.release()).rejects.toThrow(/another process holds it/);
+    await expect(handler.release()).rejects.toThrow(`another process holds mutex:${key}`);
     expect(elsewhere.isAcquired).toBe(true);
   });
 
-  test("what is over cannot be taken over", async () => {
+  test("what is over, or held here under another identifier, cannot be taken over: false, as in the original", async () => {
     const scheduler = make(UNREFRESHED);
     await scheduler.acquire();
-    const handler = make({ ...TERMS, identifier: scheduler.identifier, acquiredExternally: true });
+    const external = (identifier: string): Mutex => make({ ...TERMS, identifier, acquiredExternally: true });
+    expect(await external("of nobody").tryAcquire()).toBe(false);
+    await external("of nobody").release();
+    expect(scheduler.isAcquired).toBe(true);
     clock.advance(10_000);
-    await expect(handler.tryAcquire()).rejects.toThrow(NotPortedError);
+    expect(await external(scheduler.identifier).tryAcquire()).toBe(false);
+    await expect(external(scheduler.identifier).acquire()).rejects.toThrow(TimeoutError);
+    await external(scheduler.identifier).release();
   });
 
   test("a release without acquire ends what was acquired externally", async () => {

@@ -55,6 +55,34 @@ onEachServer((place) => {
     expect(() => multi(1, text)).toThrow('"permits" must be a number');
   });
 
+  test("whoever acquires twice holds one permit, which one release gives back", async () => {
+    const semaphore = make(2, ONCE);
+    await semaphore.acquire();
+    const { lease } = semaphore;
+    expect([await semaphore.tryAcquire(), semaphore.lease === lease, await out()]).toEqual([true, true, 1]);
+    const both = await Promise.all([semaphore.tryAcquire(), semaphore.tryAcquire()]);
+    expect([both.includes(true), await out()]).toEqual([true, 1]);
+    const last = make(2, ONCE);
+    await last.acquire();
+    expect([await semaphore.tryAcquire(), semaphore.isAcquired]).toEqual([false, true]); // no permit is free, as in the original
+    await semaphore.release();
+    await last.release();
+    expect([semaphore.isAcquired, await out()]).toEqual([false, 0]);
+  });
+
+  test("acquiring again starts the time of an unrefreshed permit again, and the refresh that was stopped", async () => {
+    const unrefreshed = multi(8, 1, { ...ONCE, refreshInterval: 0 });
+    const stopped = multi(8, 2, ONCE);
+    await Promise.all([unrefreshed.acquire(), stopped.acquire()]);
+    stopped.stopRefresh();
+    clock.advance(6_000);
+    await Promise.all([unrefreshed.acquire(), stopped.acquire()]);
+    clock.advance(6_000);
+    expect([unrefreshed.isAcquired, stopped.isAcquired]).toEqual([true, true]);
+    await Promise.all([unrefreshed.release(), stopped.release()]);
+    expect(await out()).toBe(0);
+  });
+
   test("it is acquired and released, again and again", async () => {
     const semaphore = make(1);
     for (let round = 0; round < 3; round += 1) {

@@ -138,13 +138,13 @@ async function errorsOf(calls: readonly Promise<unknown>[]): Promise<Unavailable
 
 describe.each(CLIENTS)("$title", ({ title, make }) => {
   test("where nothing listens, every call ends as not sent, and names the address and the cause", async () => {
+    // A client without a queue may answer before it knows that nothing listens.
+    const what = title.includes("without") ? "(Redis at|connection to)" : "Redis at";
     const opened = await make(port);
     const errors = errorsOf(callsOf(open(opened)));
     await opened.failed;
     for (const error of await inTime(errors, clock)) {
-      expect(error.message).toMatch(
-        new RegExp(`^no Redis at 127.0.0.1:${port} \\(.+\\): nothing was sent; `),
-      );
+      expect(error.message).toMatch(new RegExp(`^no ${what} 127.0.0.1:${port} \\(.+\\): nothing was sent; `));
       expect(error.passing).toBe(true);
       if (!/glide|without/.test(title)) expect(error.cause).toMatchObject({ code: "ECONNREFUSED" });
     }

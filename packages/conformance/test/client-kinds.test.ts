@@ -77,6 +77,14 @@ test.each([
   expect(constructing(client)).toThrow(/ioredis.*node-redis.*GlideClient.*URL/);
 });
 
+test("whoever uses node-redis 3, whose README redlock 4 follows, is told to take a later version", () => {
+  // The members of redis 3.1.2 that holdfast looks at; they have the names of those of later versions, or none.
+  const members = ["internal_send_command", "send_command", "evalsha", "duplicate", "on", "multi", "quit"];
+  const client = Object.fromEntries(members.map((name) => [name, () => {}]));
+  expect(constructing(client)).toThrow(expect.objectContaining({ code: "UNSUPPORTED_CLIENT" }));
+  expect(constructing(client)).toThrow(/^a client of node-redis 3 or older .*version 4 or later.*ioredis/);
+});
+
 test("whoever uses Sentinel is told how", () => {
   expect(constructing(createSentinel(sentinel))).toThrow("new Redis({ sentinels, name })");
 });

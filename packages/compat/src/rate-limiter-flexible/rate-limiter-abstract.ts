@@ -1,47 +1,44 @@
 /** RateLimiterAbstract: the settings that every limiter has, checked as the original checks them, and its calls. */
 import type { Clock } from "holdfast";
-import type { CallOptions, Key, LimiterCalls } from "./limiter-calls.js";
+import { type CallOptions, type Key, LimiterCalls } from "./limiter-calls.js";
 import { RateLimiterRes } from "./rate-limiter-res.js";
 
 export interface IRateLimiterOptions {
   /** Points that may be consumed in each duration. 0 or less admits nothing. */
-  readonly points: number;
+  points: number;
   /** Seconds from the first consumed point until the count starts again; fractions count. 0: it never does. */
-  readonly duration: number;
+  duration: number;
   /** Before every key, with a colon. The empty text leaves keys as they are. @default "rlflx" */
-  readonly keyPrefix?: string | undefined;
+  keyPrefix?: string | undefined;
   /** Seconds for which the call blocks a key that brings it over its points. @default 0, none */
-  readonly blockDuration?: number | undefined;
+  blockDuration?: number | undefined;
   /** Whether calls are delayed, so that they are spread over the duration. @default false */
-  readonly execEvenly?: boolean | undefined;
+  execEvenly?: boolean | undefined;
   /** Shortest delay of `execEvenly`, in ms. @default the duration, divided by the points */
-  readonly execEvenlyMinDelayMs?: number | undefined;
+  execEvenlyMinDelayMs?: number | undefined;
+  /** Of a limiter over Redis: it decides when Redis fails, and takes over `blockDuration` and `execEvenly`. */
+  insuranceLimiter?: LimiterCalls | undefined;
 }
 
 const DEFAULT_PREFIX = "rlflx";
 
-export abstract class RateLimiterAbstract implements LimiterCalls {
-  execEvenly: boolean;
+export class RateLimiterAbstract extends LimiterCalls {
   #points = 0;
   #duration = 0;
   #blockDuration = 0;
+  #execEvenly = false;
   #execEvenlyMinDelayMs: number | undefined;
   #keyPrefix = DEFAULT_PREFIX;
 
   /** @throws {Error} an option is missing or invalid */
   constructor(options: IRateLimiterOptions) {
-    const {
-      points,
-      duration,
-      blockDuration,
-      execEvenly,
-      execEvenlyMinDelayMs,
-      keyPrefix = DEFAULT_PREFIX,
-    } = options ?? ({} as IRateLimiterOptions);
+    super();
+    const { points, duration, blockDuration, execEvenly, execEvenlyMinDelayMs, keyPrefix } =
+      options ?? ({} as IRateLimiterOptions);
     this.points = points;
     this.duration = duration;
     this.blockDuration = blockDuration;
-    this.execEvenly = Boolean(execEvenly);
+    this.execEvenly = execEvenly;
     this.#execEvenlyMinDelayMs = execEvenlyMinDelayMs;
     this.keyPrefix = keyPrefix;
   }
@@ -81,6 +78,14 @@ export abstract class RateLimiterAbstract implements LimiterCalls {
     return this.blockDuration * 1_000;
   }
 
+  get execEvenly(): boolean {
+    return this.#execEvenly;
+  }
+
+  set execEvenly(value: boolean | undefined) {
+    this.#execEvenly = Boolean(value);
+  }
+
   get execEvenlyMinDelayMs(): number {
     const evenMs = this.points > 0 ? Math.ceil(this.msDuration / this.points) : 0;
     return this.#execEvenlyMinDelayMs ?? evenMs;
@@ -94,9 +99,10 @@ export abstract class RateLimiterAbstract implements LimiterCalls {
     return this.#keyPrefix;
   }
 
-  set keyPrefix(prefix: string) {
-    if (typeof prefix !== "string") throw new Error("keyPrefix must be string");
-    this.#keyPrefix = prefix;
+  set keyPrefix(prefix: string | undefined) {
+    const given = prefix ?? DEFAULT_PREFIX;
+    if (typeof given !== "string") throw new Error("keyPrefix must be string");
+    this.#keyPrefix = given;
   }
 
   /** The key as it is stored. */
@@ -109,17 +115,9 @@ export abstract class RateLimiterAbstract implements LimiterCalls {
     return this.keyPrefix === "" ? storedKey : storedKey.slice(this.keyPrefix.length + 1);
   }
 
-  abstract consume(key: Key, points?: number, options?: CallOptions): Promise<RateLimiterRes>;
-  abstract penalty(key: Key, points?: number, options?: CallOptions): Promise<RateLimiterRes>;
-  abstract reward(key: Key, points?: number, options?: CallOptions): Promise<RateLimiterRes>;
-  abstract get(key: Key, options?: CallOptions): Promise<RateLimiterRes | null>;
-  abstract set(key: Key, points: number, seconds?: number, options?: CallOptions): Promise<RateLimiterRes>;
-  abstract block(key: Key, seconds: number, options?: CallOptions): Promise<RateLimiterRes>;
-  abstract delete(key: Key, options?: CallOptions): Promise<boolean>;
-
   /** Milliseconds until a key expires that a call with these options makes; 0: it does not. */
-  protected lifeMs(options: CallOptions): number {
-    const { customDuration } = options;
+  protected lifeMs(options: CallOptions | null): number {
+    const { customDuration } = options ?? {};
     return inMs(customDuration !== undefined && customDuration >= 0 ? customDuration : this.duration);
   }
 

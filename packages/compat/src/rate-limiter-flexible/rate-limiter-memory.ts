@@ -16,22 +16,23 @@ export class RateLimiterMemory extends RateLimiterAbstract {
     this.#counts = new ExpiringMap(clock);
   }
 
-  override async consume(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
+  override async consume(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
     const result = this.#add(key, points, options);
     const { consumedPoints } = result;
     if (consumedPoints <= this.points) return this.admit(result, this.#clock);
     if (this.blockDuration > 0 && consumedPoints - Math.trunc(points) <= this.points) {
       result.msBeforeNext = inMs(this.blockDuration);
+      result.isFirstInDuration = true; // the block is a duration of its own, as in the original
       this.#counts.set(this.getKey(key), consumedPoints, result.msBeforeNext);
     }
     return Promise.reject(result);
   }
 
-  override async penalty(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
+  override async penalty(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
     return this.#add(key, points, options);
   }
 
-  override async reward(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
+  override async reward(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
     return this.#add(key, -points, options);
   }
 
@@ -54,7 +55,7 @@ export class RateLimiterMemory extends RateLimiterAbstract {
     return this.#counts.delete(this.getKey(key));
   }
 
-  #add(key: Key, points: number, options: CallOptions): RateLimiterRes {
+  #add(key: Key, points: number, options: CallOptions | null): RateLimiterRes {
     const storedKey = this.getKey(key);
     const change = Math.trunc(points);
     const found = this.#counts.get(storedKey);

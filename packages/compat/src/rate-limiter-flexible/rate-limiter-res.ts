@@ -1,10 +1,10 @@
 /** RateLimiterRes: what a call says of a key. A call that is over the limit rejects with one. */
 
 export interface IRateLimiterRes {
-  readonly remainingPoints: number;
-  readonly msBeforeNext: number;
-  readonly consumedPoints: number;
-  readonly isFirstInDuration: boolean;
+  remainingPoints?: number;
+  msBeforeNext?: number;
+  consumedPoints?: number;
+  isFirstInDuration?: boolean;
 }
 
 export class RateLimiterRes {
@@ -57,7 +57,7 @@ export class RateLimiterRes {
     this._isFirstInDuration = Boolean(value);
   }
 
-  toJSON(): IRateLimiterRes {
+  toJSON(): Required<IRateLimiterRes> {
     const { remainingPoints, msBeforeNext, consumedPoints, isFirstInDuration } = this;
     return { remainingPoints, msBeforeNext, consumedPoints, isFirstInDuration };
   }
@@ -66,7 +66,7 @@ export class RateLimiterRes {
     return JSON.stringify(this);
   }
 
-  [Symbol.for("nodejs.util.inspect.custom")](): IRateLimiterRes {
+  [Symbol.for("nodejs.util.inspect.custom")](): Required<IRateLimiterRes> {
     return this.toJSON();
   }
 }

@@ -2,32 +2,32 @@
 import type { RedisClientLike } from "holdfast";
 import { NotPortedError } from "../not-ported-error.js";
 import type { IRateLimiterOptions } from "./rate-limiter-abstract.js";
-import type { RateLimiterLike } from "./rate-limiter-compatible-abstract.js";
 
 export interface IRateLimiterStoreOptions extends IRateLimiterOptions {
   /** A client of any library that holdfast supports. */
-  readonly storeClient: RedisClientLike;
-  /** The limiter that decides when Redis fails. It takes over `blockDuration` and `execEvenly`. */
-  readonly insuranceLimiter?: RateLimiterLike | undefined;
+  storeClient: RedisClientLike;
   /** The count from which this process refuses a key without a call to Redis; at least `points`. @default 0, none */
-  readonly inMemoryBlockOnConsumed?: number | undefined;
+  inMemoryBlockOnConsumed?: number | undefined;
   /** For how many seconds. @default until the key expires */
-  readonly inMemoryBlockDuration?: number | undefined;
+  inMemoryBlockDuration?: number | undefined;
   /** The count from which `blockDuration` applies; at least `points`. @default more than `points` */
-  readonly blockOnConsumed?: number | undefined;
-  /** Has no effect: there is one kind of store. */
-  readonly storeType?: string | undefined;
+  blockOnConsumed?: number | undefined;
+  /** Has no effect, like the next three: there is one kind of store. */
+  storeType?: string | undefined;
+  dbName?: string | undefined;
+  tableName?: string | undefined;
+  tableCreated?: boolean | undefined;
 }
 
 export interface IRateLimiterRedisOptions extends IRateLimiterStoreOptions {
-  /** Has no effect: a call is always rejected at once while the client is not connected. */
-  readonly rejectIfRedisNotReady?: boolean | undefined;
+  /** Has no effect: a call waits for the first connection for at most `callTimeout`, and is rejected at once after a loss. */
+  rejectIfRedisNotReady?: boolean | undefined;
   /** Has no effect: the library of the client is recognised. */
-  readonly useRedisPackage?: boolean | undefined;
+  useRedisPackage?: boolean | undefined;
   /** Not ported: it throws. */
-  readonly useRedis3AndLowerPackage?: boolean | undefined;
+  useRedis3AndLowerPackage?: boolean | undefined;
   /** Not ported: it throws. */
-  readonly customIncrTtlLuaScript?: string | undefined;
+  customIncrTtlLuaScript?: string | undefined;
 }
 
 /** @throws {NotPortedError} */

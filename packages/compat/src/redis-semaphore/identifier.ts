@@ -3,13 +3,13 @@ import { InvalidArgumentError, type Random, systemRandom } from "holdfast";
 
 export interface IdentifierOptions {
   /** @deprecated use `identifier` and `acquiredExternally` */
-  readonly externallyAcquiredIdentifier?: string | undefined;
+  externallyAcquiredIdentifier?: string | undefined;
   /** @deprecated use `identifier` */
-  readonly identifierSuffix?: string | undefined;
+  identifierSuffix?: string | undefined;
   /** The name of this lock inside this process. Redis does not see it. @default a random UUID */
-  readonly identifier?: string | undefined;
+  identifier?: string | undefined;
   /** `acquire` shares the lock that a Mutex of this process holds under the same key and identifier. */
-  readonly acquiredExternally?: boolean | undefined;
+  acquiredExternally?: boolean | undefined;
 }
 
 /** @throws {InvalidArgumentError} with the messages of the original */

@@ -7,6 +7,7 @@
 import {
   AcquireTimeoutError,
   type Holdfast,
+  type Inspector,
   InvalidArgumentError,
   type Lease,
   LeaseLostError,
@@ -24,20 +25,20 @@ export type LockLostCallback = (this: Lock, error: LostLockError) => void;
 /** Times in milliseconds. */
 export interface TimeoutOptions {
   /** Time until the name is free after its holder has died. @default 10000 */
-  readonly lockTimeout?: number | undefined;
+  lockTimeout?: number | undefined;
   /** Longest wait. 0 is one attempt. @default 10000 */
-  readonly acquireTimeout?: number | undefined;
+  acquireTimeout?: number | undefined;
   /** 1 does not wait; more wait for as long as that many attempts would take. @default Infinity */
-  readonly acquireAttemptsLimit?: number | undefined;
+  acquireAttemptsLimit?: number | undefined;
   /** Nothing polls here. It counts only with acquireAttemptsLimit. @default 10 */
-  readonly retryInterval?: number | undefined;
+  retryInterval?: number | undefined;
   /** 0: the lock ends after lockTimeout. Any other: it is renewed, at a third of that. @default 0.8 of lockTimeout */
-  readonly refreshInterval?: number | undefined;
+  refreshInterval?: number | undefined;
 }
 
 export interface LockOptions extends TimeoutOptions, IdentifierOptions {
   /** Called when the lock was lost while it was being refreshed. @default a warning of the process */
-  readonly onLockLost?: LockLostCallback | undefined;
+  onLockLost?: LockLostCallback | undefined;
 }
 
 export const defaultTimeoutOptions = {
@@ -59,6 +60,8 @@ export interface LockKind {
   /** What its name at Holdfast begins with. */
   readonly stem: "mutex" | "semaphore";
   acquire(holdfast: Holdfast, name: string, terms: LockTerms): Promise<Lease>;
+  /** Who holds it now, in any process. */
+  holders(inspector: Inspector, name: string): Promise<readonly Pick<Lease, "fence">[]>;
 }
 
 interface LockTerms {
@@ -127,18 +130,23 @@ export class Lock {
   }
 
   /**
-   * Waits for at most acquireTimeout. False: somebody else held it for all that time.
-   * @throws {NotPortedError} acquiredExternally, and this process holds nothing under that identifier
+   * Waits for at most acquireTimeout. False: somebody else held it for all that time; with acquiredExternally, nobody holds it.
+   * An object that holds it already needs a free permit as every caller does, and holds as many as before afterwards.
+   * @throws {NotPortedError} acquiredExternally, and another process holds it
    * @throws {IndeterminateError} @throws {ServerError} Redis did not answer, or refused
    * @throws the signal's reason, when it aborted first
    */
   async tryAcquire(abortSignal?: AbortSignal): Promise<boolean> {
     const shared = sharedHoldfast(this.#client);
-    const timed = this.#adopts ? this.#adopt(shared) : await this.#take(shared, abortSignal);
+    const timed = this.#adopts ? await this.#adopt(shared) : await this.#take(shared, abortSignal);
     if (!timed) return false;
-    this.#timed = timed;
     this.#adopts = false;
     this.#refreshing = this.#terms.refreshInterval > 0;
+    if (this.#timed?.extend(this.#lengthMs)) {
+      await timed.release(); // never rejects
+      return true;
+    }
+    this.#timed = timed;
     this.#remember(shared.holdfast, timed);
     const lost = (): void => this.#lost(timed);
     if (timed.signal.aborted) lost();
@@ -153,9 +161,12 @@ export class Lock {
     if (leftMs > 0) this.#timed?.extend(leftMs);
   }
 
-  /** Never rejects, neither for a lock that is over nor for a lost reply: the lock ends by itself then. */
+  /**
+   * Does not reject for a lock that is over or a lost reply: the lock ends by itself then.
+   * @throws as `tryAcquire`, with acquiredExternally before the first acquire
+   */
   async release(): Promise<void> {
-    const timed = this.#adopts ? this.#externalLeases(sharedHoldfast(this.#client)) : this.#timed;
+    const timed = this.#adopts ? await this.#external(sharedHoldfast(this.#client)) : this.#timed;
     this.#timed = null;
     this.#adopts = false;
     this.#refreshing = false;
@@ -183,17 +194,23 @@ export class Lock {
   }
 
   /** Starts the lock's time again with the times of this object, as the original's refresh does. */
-  #adopt(shared: SharedHoldfast): TimedLeases | null {
-    const timed = this.#externalLeases(shared);
-    return timed.extend(this.#lengthMs) ? timed : null;
+  async #adopt(shared: SharedHoldfast): Promise<TimedLeases | null> {
+    const timed = await this.#external(shared);
+    return timed?.extend(this.#lengthMs) ? timed : null;
   }
 
-  #externalLeases({ holdfast }: SharedHoldfast): TimedLeases {
-    const timed = held.get(holdfast)?.get(this.#place);
+  /** What this process holds under the identifier. Null: nobody holds that. @throws {NotPortedError} another process may */
+  async #external({ holdfast }: SharedHoldfast): Promise<TimedLeases | null> {
+    const here = held.get(holdfast);
+    const timed = here?.get(this.#place);
     if (timed) return timed;
+    const leases = [...(here?.values() ?? [])].flatMap((each) => each.leases);
+    const own = new Set(leases.filter(({ name }) => name === this.#key).map(({ fence }) => fence));
+    const holders = await this.#kind.holders(await holdfast.inspector(), this.#key);
+    if (holders.every(({ fence }) => own.has(fence))) return null;
     throw new NotPortedError(
-      `nothing is held here under the identifier ${this.#identifier} of ${this.#key}: it is over, or another ` +
-        "process holds it: let the process that acquired it do the work, or use lease.handOver() and hf.adopt() of holdfast",
+      `another process holds ${this.#key}, perhaps under the identifier ${this.#identifier}, which Redis does not know: let ` +
+        "the process that acquired it do the work, or use lease.handOver() and hf.adopt() of holdfast",
     );
   }
 

@@ -6,6 +6,10 @@ const MUTEX: LockKind = {
   name: "mutex",
   stem: "mutex",
   acquire: (holdfast, name, { ttl, wait, signal }) => holdfast.mutex(name, { ttl }).acquire({ wait, signal }),
+  async holders(inspector, name) {
+    const { holder } = await inspector.lock(name);
+    return holder ? [holder] : [];
+  },
 };
 
 export class Mutex extends Lock {

@@ -8,6 +8,7 @@ function kindOf(name: "semaphore" | "multi-semaphore", limit: number, permits: n
     stem: "semaphore",
     acquire: (holdfast, key, { ttl, wait, signal }) =>
       holdfast.semaphore(key, { permits: limit, ttl }).acquire({ permits, wait, signal }),
+    holders: async (inspector, key) => (await inspector.semaphore(key)).holders,
   };
 }
 

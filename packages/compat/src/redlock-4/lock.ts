@@ -1,7 +1,6 @@
 /** Lock: the result of `lock` of npm redlock 4. `extend` keeps the object, so a heartbeat may hold on to it. */
 import type { Lease } from "holdfast";
-import { NotPortedError } from "../not-ported-error.js";
-import type { TimedLeases } from "../timed-leases.js";
+import { timedOf } from "../redlock/leases-of.js";
 import type { Callback } from "./callback.js";
 
 /** The Redlock that a lock came from. */
@@ -9,9 +8,6 @@ export interface LockMaker {
   unlock(lock: Lock, callback?: Callback<void>): Promise<void>;
   extend(lock: Lock, ttl: number, callback?: Callback<Lock>): Promise<Lock>;
 }
-
-/** The leases of every lock that this process took. */
-const held = new WeakMap<Lock, TimedLeases>();
 
 export class Lock {
   readonly redlock: LockMaker;
@@ -62,22 +58,4 @@ export class Lock {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.expiration > 0) await this.unlock();
   }
-}
-
-/** Says which leases a lock stands for, and ends the lock with them. */
-export function hold(lock: Lock, timed: TimedLeases): Lock {
-  held.set(lock, timed);
-  timed.signal.addEventListener("abort", () => {
-    lock.expiration = 0;
-  });
-  return lock;
-}
-
-/** @throws {NotPortedError} the lock was made by hand, or copied */
-export function timedOf(lock: Lock): TimedLeases {
-  const timed = held.get(lock);
-  if (timed) return timed;
-  throw new NotPortedError(
-    "this lock was not returned by lock() of this process: lease.handOver() of holdfast passes a lock on",
-  );
 }

@@ -7,6 +7,7 @@ import { EventEmitter } from "node:events";
 import { AcquireTimeoutError, elapsedMs, InvalidArgumentError, type RedisClientLike } from "holdfast";
 import { NotPortedError } from "../not-ported-error.js";
 import { ResourceLockedError } from "../redlock/errors.js";
+import { hold, lockValue, timedOf } from "../redlock/leases-of.js";
 import { checkDuration, checkNoScripts, namesOf } from "../redlock/request.js";
 import { type Servers, serversOf } from "../redlock/servers.js";
 import { driftMs, type Settings, settingsFrom, waitMsOf } from "../redlock/settings.js";
@@ -15,22 +16,22 @@ import { UnansweredError, type Votes } from "../redlock/votes.js";
 import { closeHoldfasts } from "../shared-holdfast.js";
 import { TimedLeases } from "../timed-leases.js";
 import { type Callback, withCallback } from "./callback.js";
-import { hold, Lock, type LockMaker, timedOf } from "./lock.js";
+import { Lock, type LockMaker } from "./lock.js";
 import { LockError } from "./lock-error.js";
 
 /** Options of one call. */
 export interface LockOptions {
   /** With retryDelay, how long to wait for a resource that is taken; -1 is for as long as it takes. @default 10 */
-  readonly retryCount?: number | undefined;
+  retryCount?: number | undefined;
   /** In ms. Nothing polls here: only retryCount times retryDelay counts. @default 200 */
-  readonly retryDelay?: number | undefined;
+  retryDelay?: number | undefined;
 }
 
 export interface Options extends LockOptions {
   /** Share of the ttl by which `expiration` is early, for clocks that differ. @default 0.01 */
-  readonly driftFactor?: number | undefined;
+  driftFactor?: number | undefined;
   /** In ms. Has no effect: nothing polls. @default 100 */
-  readonly retryJitter?: number | undefined;
+  retryJitter?: number | undefined;
 }
 
 /** How the supported clients are ended. */
@@ -146,9 +147,9 @@ export class Redlock extends EventEmitter implements LockMaker {
     const { leases, waitedMs } = await this.#take(servers, names, ttl, settings);
     this.#report(servers.held(leases));
     const attempts = attemptsIn(waitedMs, settings);
-    const value = leases.map(({ id, fence }) => `${id}.${fence}`).join(",");
     const expiration = this.#expiration(servers, ttl);
-    const lock = new Lock(this, names, value, expiration, attempts, settings.retryCount - attempts);
+    const left = settings.retryCount - attempts;
+    const lock = new Lock(this, names, lockValue(leases), expiration, attempts, left);
     return hold(lock, new TimedLeases(servers.clock, leases, ttl));
   }
 

@@ -1,6 +1,11 @@
 /** The errors of npm redlock, and the votes that they carry. */
 import type { RedisClientLike } from "holdfast";
 
+/** What one client said of an operation. */
+export type ClientExecutionResult =
+  | { client: RedisClientLike; vote: "for"; value: number }
+  | { client: RedisClientLike; vote: "against"; error: Error };
+
 export interface ExecutionStats {
   readonly membershipSize: number;
   readonly quorumSize: number;
@@ -10,7 +15,7 @@ export interface ExecutionStats {
 
 export interface ExecutionResult {
   /** One vote for each operation, however long it waited. */
-  readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
+  attempts: ReadonlyArray<Promise<ExecutionStats>>;
 }
 
 /** Another lock exists on one of the resources. */

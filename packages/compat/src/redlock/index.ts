@@ -4,7 +4,13 @@
  */
 export { NotPortedError } from "../not-ported-error.js";
 export { closeHoldfasts, holdfastOf } from "../shared-holdfast.js";
-export { ExecutionError, type ExecutionResult, type ExecutionStats, ResourceLockedError } from "./errors.js";
+export {
+  type ClientExecutionResult,
+  ExecutionError,
+  type ExecutionResult,
+  type ExecutionStats,
+  ResourceLockedError,
+} from "./errors.js";
 export { Lock } from "./lock.js";
 export { Redlock, Redlock as default, type RedlockAbortSignal } from "./redlock.js";
 export type { Settings } from "./settings.js";

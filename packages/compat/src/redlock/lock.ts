@@ -1,7 +1,7 @@
-/** Lock: the result of `acquire` of npm redlock, with the leases underneath. */
+/** Lock: the result of `acquire` of npm redlock. */
 import type { Lease } from "holdfast";
-import type { TimedLeases } from "../timed-leases.js";
 import type { ExecutionResult, ExecutionStats } from "./errors.js";
+import { timedOf } from "./leases-of.js";
 
 /** The Redlock that a lock came from. */
 export interface LockMaker {
@@ -17,39 +17,29 @@ export class Lock {
   readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
   /** The end of the lock unless it is extended, in ms since 1970; 0 when it is over. */
   expiration: number;
-  readonly #timed: TimedLeases;
 
   constructor(
     redlock: LockMaker,
     resources: string[],
-    timed: TimedLeases,
+    value: string,
     attempts: ReadonlyArray<Promise<ExecutionStats>>,
     expiration: number,
   ) {
     this.redlock = redlock;
     this.resources = resources;
-    this.value = timed.leases.map(({ id, fence }) => `${id}.${fence}`).join(",");
+    this.value = value;
     this.attempts = attempts;
     this.expiration = expiration;
-    this.#timed = timed;
-    timed.signal.addEventListener("abort", () => {
-      this.expiration = 0;
-    });
   }
 
   /** Aborts before anybody else can hold a resource: when it is lost, or its time is up. Not on release. */
   get signal(): AbortSignal {
-    return this.#timed.signal;
+    return timedOf(this).signal;
   }
 
   /** The lease of each resource, with its fence, in the order of the names. */
   get leases(): readonly Lease[] {
-    return this.#timed.leases;
-  }
-
-  /** The leases, for `redlock.release` and `redlock.extend`. */
-  get timed(): TimedLeases {
-    return this.#timed;
+    return timedOf(this).leases;
   }
 
   async release(): Promise<ExecutionResult> {

@@ -8,6 +8,7 @@ import { InvalidArgumentError, type Lease, type RedisClientLike } from "holdfast
 import { closeHoldfasts } from "../shared-holdfast.js";
 import { TimedLeases } from "../timed-leases.js";
 import { ExecutionError, type ExecutionResult, type ExecutionStats, lockedError } from "./errors.js";
+import { hold, lockValue, timedOf } from "./leases-of.js";
 import { Lock, type LockMaker } from "./lock.js";
 import { checkDuration, checkNoScripts, checkVersion, namesOf, ofVersion4 } from "./request.js";
 import { type Servers, serversOf } from "./servers.js";
@@ -78,28 +79,31 @@ export class Redlock extends EventEmitter implements LockMaker {
 
   /**
    * Releases the resources. Never rejects for a lock that was lost or is over: then the vote of the
-   * attempt is against it, and "error" is emitted.
+   * attempt is against it, and "error" is emitted. Again: the result of the first time.
+   * @throws {NotPortedError} a lock that was made by hand, or copied
    */
   async release(lock: Lock, settings: GivenSettings = {}): Promise<ExecutionResult> {
     checkVersion(settings);
+    const timed = timedOf(lock);
     lock.expiration = 0;
-    const { leases, signal } = lock.timed;
-    const votes = this.#votesFor(lock.timed);
-    const result = await lock.timed.release();
+    const votes = this.#votesFor(timed);
+    const result = await timed.release();
     if (result === "released") return { attempts: this.#report(votes) };
     const why =
-      result === "lapsed" ? lockedError(0, leases.length, signal.reason) : new Error(UNKNOWN_RELEASE);
+      result === "lapsed"
+        ? lockedError(0, timed.leases.length, timed.signal.reason)
+        : new Error(UNKNOWN_RELEASE);
     return { attempts: this.#report(Promise.resolve(unanimous([...this.clients], why))) };
   }
 
   /**
    * A new Lock on the same leases, which ends `duration` ms from now; the old one is over.
-   * @throws {ExecutionError} the lock was lost, released or over
+   * @throws {ExecutionError} the lock was lost, released or over @throws {NotPortedError} as `release`
    */
   async extend(existing: Lock, duration: number, settings: GivenSettings = {}): Promise<Lock> {
     checkVersion(settings);
     checkDuration(duration);
-    const { timed, resources } = existing;
+    const timed = timedOf(existing);
     const servers = this.#servers();
     const over = existing.expiration < servers.clock.now().wallMs;
     if (over || !timed.extend(duration)) {
@@ -108,7 +112,8 @@ export class Redlock extends EventEmitter implements LockMaker {
     existing.expiration = 0;
     const expiration = this.#expiration(duration, settingsFrom(settings, this.settings));
     const votes = servers.held(timed.leases);
-    return new Lock(this, resources, timed, [votes.then(statsOf)], expiration);
+    const { resources, value } = existing;
+    return hold(new Lock(this, resources, value, [votes.then(statsOf)], expiration), timed);
   }
 
   /**
@@ -157,7 +162,8 @@ export class Redlock extends EventEmitter implements LockMaker {
     const leases = await this.#take(servers, names, duration, waitMsOf(settings));
     const timed = new TimedLeases(servers.clock, leases, lengthMs);
     const expiration = this.#expiration(lengthMs, settings);
-    return new Lock(this, names, timed, this.#report(servers.held(leases)), expiration);
+    const attempts = this.#report(servers.held(leases));
+    return hold(new Lock(this, names, lockValue(leases), attempts, expiration), timed);
   }
 
   /** @throws {ExecutionError} @throws {InvalidArgumentError} */

@@ -37,9 +37,8 @@ const SCRIPTS_OF_VERSION_4 = ["lockScript", "unlockScript", "extendScript"];
  */
 export function checkVersion(settings: unknown): void {
   if (typeof settings === "function") throw ofVersion4("a callback");
-  const script = SCRIPTS_OF_VERSION_4.find(
-    (name) => (settings as Record<string, unknown>)[name] !== undefined,
-  );
+  const given = (settings ?? {}) as Record<string, unknown>;
+  const script = SCRIPTS_OF_VERSION_4.find((name) => given[name] !== undefined);
   if (script) throw ofVersion4(script);
 }
 

@@ -23,11 +23,11 @@ const DEFAULTS: Settings = Object.freeze({
   automaticExtensionThreshold: 500,
 });
 
-/** A setting that is no number is treated as missing, as in the original. */
-export function settingsFrom(given: GivenSettings, fallback: Settings = DEFAULTS): Settings {
+/** A setting that is no number is treated as missing, as in the original, and so are settings of null. */
+export function settingsFrom(given: GivenSettings | null, fallback: Settings = DEFAULTS): Settings {
   const settings: Record<string, number> = { ...fallback };
   for (const key of Object.keys(DEFAULTS) as (keyof Settings)[]) {
-    const value = given[key];
+    const value = given?.[key];
     if (typeof value === "number") settings[key] = value;
   }
   return settings as unknown as Settings;

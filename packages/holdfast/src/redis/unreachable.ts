@@ -40,6 +40,11 @@ function describe(client: Told, trouble: ClientTrouble, failure: unknown) {
     return { why: trouble.cause ? `${text} (${reasonOf(trouble.cause)})` : text, cause, remedy };
   }
   const place = client.address ?? "the address of the client";
+  // A client that keeps no commands meanwhile may only not be connected yet: of the server nothing is known.
+  if (!trouble.cause && cause !== undefined) {
+    const why = `no connection to ${place} (${reasonOf(cause)})`;
+    return { why, cause, remedy: trouble.remedy ?? "try again when the client is connected" };
+  }
   const why = `no Redis at ${place} (${cause === undefined ? text : reasonOf(cause)})`;
   return { why, cause, remedy: trouble.remedy ?? "start it there, or correct the address" };
 }
