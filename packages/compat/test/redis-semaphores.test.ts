@@ -83,6 +83,43 @@ onEachServer((place) => {
     expect(await out()).toBe(0);
   });
 
+  test("unrefreshed permits pass on as they lapse, and their objects are of use again", async () => {
+    const lapsing = { ...TERMS, acquireTimeout: 20_000, refreshInterval: 0 };
+    const all = Array.from({ length: 6 }, () => make(3, lapsing));
+    const acquired = all.map((each) => each.acquire());
+    await Promise.all(acquired.slice(0, 3));
+    await until("the others are in line", async () => (await look()).waiting === 3);
+    clock.advance(10_000);
+    await within(Promise.all(acquired), "the turn of the others");
+    expect(all.map(({ isAcquired }) => isAcquired)).toEqual([false, false, false, true, true, true]);
+    await Promise.all(all.map((each) => each.release()));
+    await Promise.all(all.slice(0, 3).map((each) => each.acquire()));
+    expect(await out()).toBe(3);
+    await Promise.all(all.map((each) => each.release()));
+  });
+
+  test("a signal of a time-out ends the wait for permits", async () => {
+    const holder = multi(3, 3);
+    await holder.acquire();
+    for (const waiter of [make(3), multi(3, 2)])
+      await expect(waiter.acquire(AbortSignal.timeout(10))).rejects.toThrow(/due to timeout/);
+    await holder.release();
+  });
+
+  test("permits are taken over by their identifier, also by its predecessor", async () => {
+    const holder = multi(3, 2, { ...TERMS, refreshInterval: 0 });
+    await holder.acquire();
+    const { identifier } = holder;
+    const next = multi(3, 2, { ...TERMS, identifier, acquiredExternally: true });
+    await next.acquire();
+    const last = multi(3, 2, { ...TERMS, externallyAcquiredIdentifier: identifier });
+    await last.acquire();
+    expect([await out(), last.isAcquired]).toEqual([2, true]);
+    await last.release();
+    expect([await out(), next.isAcquired]).toEqual([0, false]);
+    expect(await multi(3, 2, { ...TERMS, identifier, acquiredExternally: true }).tryAcquire()).toBe(false);
+  });
+
   test("it is acquired and released, again and again", async () => {
     const semaphore = make(1);
     for (let round = 0; round < 3; round += 1) {

@@ -7,6 +7,7 @@ import {
   RateLimiterQueue,
   RateLimiterQueueError,
   RateLimiterUnion,
+  RLWrapperBlackAndWhite,
 } from "../../src/rate-limiter-flexible/index.ts";
 import { refusal } from "./scene.ts";
 
@@ -71,6 +72,13 @@ describe("BurstyRateLimiter", () => {
     await bursty.consume("a");
     expect(await bursty.get("a")).toMatchObject({ consumedPoints: 2, msBeforeNext: 1_000 });
   });
+});
+
+test("a list that answers with a promise, which would list every key, is refused", async () => {
+  for (const name of ["isWhiteListed", "isBlackListed"]) {
+    const lists = new RLWrapperBlackAndWhite({ limiter: limiter(1, 1), [name]: async () => false });
+    await expect(lists.consume("a")).rejects.toMatchObject({ code: "INVALID_ARGUMENT", argument: name });
+  }
 });
 
 describe("RateLimiterQueue", () => {

@@ -5,10 +5,16 @@ import { describe, expect, test } from "vitest";
 import * as compat from "../../src/rate-limiter-flexible/index.ts";
 import { onEachServer } from "../place.ts";
 
-type Module = Pick<typeof compat, "RateLimiterUnion" | "BurstyRateLimiter" | "RateLimiterQueue"> & {
-  readonly RateLimiterRedis: typeof original.RateLimiterRedis;
-  readonly RateLimiterMemory: typeof original.RateLimiterMemory;
-};
+type Module = Pick<
+  typeof original,
+  | "RateLimiterMemory"
+  | "RateLimiterQueue"
+  | "RateLimiterRedis"
+  | "RateLimiterRes"
+  | "RateLimiterUnion"
+  | "RLWrapperBlackAndWhite"
+> &
+  Pick<typeof compat, "BurstyRateLimiter" | "RateLimiterCompatibleAbstract">;
 const modules = { original, compat } as unknown as Record<"original" | "compat", Module>;
 
 interface Terms {
@@ -44,6 +50,30 @@ async function outcomes(calls: readonly (() => unknown)[]): Promise<unknown[]> {
 }
 
 const HOUR = 3_600;
+
+/** Every call of a limiter, once. */
+function callsOf(
+  limiter: original.RateLimiterLike,
+  key: string | number,
+  options?: object,
+): (() => unknown)[] {
+  return [
+    () => limiter.consume(key, 2, options),
+    () => limiter.penalty(key, 3, options),
+    () => limiter.reward(key, 4, options),
+    () => limiter.get(key, options),
+    () => limiter.set(key, 5, HOUR, options),
+    () => limiter.block(key, 2 * HOUR, options),
+    () => limiter.delete(key, options),
+  ];
+}
+
+/** A client that has ended for good. */
+function gone(client: Redis): Redis {
+  const other = client.duplicate({ lazyConnect: true });
+  other.disconnect();
+  return other;
+}
 
 const scenarios: Record<string, (terms: Terms) => Promise<unknown>> = {
   async "consume, penalty, reward, get, set, block, delete"({ made, client, key }) {
@@ -167,6 +197,118 @@ const scenarios: Record<string, (terms: Terms) => Promise<unknown>> = {
       () => limit.get(key),
       () => limit.delete(key),
       () => limit.delete(key),
+    ]);
+  },
+  async "black and white lists"({ made, key }) {
+    const limiter = new made.RateLimiterMemory({ keyPrefix: key, points: 2, duration: HOUR });
+    const of = (terms: object) => new made.RLWrapperBlackAndWhite({ limiter, ...terms });
+    const lists = { blackList: ["black", "both", 7], whiteList: ["white", "both"] };
+    const byArray = of(lists);
+    const byFunction = of({
+      isBlackListed: (each: unknown) => each === "black",
+      isWhiteListed: (each: unknown) => each === "white",
+    });
+    const counting = of({ ...lists, runActionAnyway: true });
+    const keys = ["black", "white", "both", "neither", 7, "7"];
+    return outcomes([
+      ...keys.flatMap((each) => callsOf(byArray, each)),
+      ...["black", "white", "neither"].flatMap((each) => callsOf(byFunction, each)),
+      ...["black", "white", "neither"].flatMap((each) => callsOf(counting, each)),
+      () => counting.consume("white").then(() => counting.get("white")),
+      () => of({ limiter: undefined }),
+      () => of({ isBlackListed: 1 }),
+      () => of({ isWhiteListed: "x" }),
+      () => [of({ blackList: "x" }).blackList, of({}).runActionAnyway, byArray.keyPrefix === key],
+      () => {
+        byArray.blockDuration = 5;
+        byArray.execEvenly = true;
+        return [limiter.blockDuration, limiter.execEvenly, byArray.blockDuration, byArray.execEvenly];
+      },
+    ]);
+  },
+  async "an insurance of the program's own, for every call"({ made, client, key }) {
+    const told: unknown[] = [];
+    const answer =
+      (call: string) =>
+      async (...given: unknown[]): Promise<never> => {
+        told.push([call, ...given]);
+        return new made.RateLimiterRes(1, 2, 3, true) as never;
+      };
+    class Own extends made.RateLimiterCompatibleAbstract {
+      override get keyPrefix() {
+        return "own";
+      }
+      override get blockDuration() {
+        return 1;
+      }
+      override set blockDuration(seconds: number) {
+        told.push(["blockDuration", seconds]);
+      }
+      override get execEvenly() {
+        return false;
+      }
+      override set execEvenly(value: boolean) {
+        told.push(["execEvenly", value]);
+      }
+      override consume = answer("consume");
+      override penalty = answer("penalty");
+      override reward = answer("reward");
+      override get = answer("get");
+      override set = answer("set");
+      override block = answer("block");
+      override delete = answer("delete");
+    }
+    const terms = { points: 3, duration: HOUR, blockDuration: 7, execEvenly: true };
+    const limiter = new made.RateLimiterRedis({
+      storeClient: gone(client),
+      insuranceLimiter: new Own(),
+      ...terms,
+    });
+    const union = new made.RateLimiterUnion(
+      new Own(),
+      new made.RateLimiterMemory({ points: 1, duration: HOUR }),
+    );
+    const found = await outcomes([
+      ...callsOf(limiter, key, {}),
+      () => limiter.consume(key, 5, { customDuration: 3 }),
+      () => union.consume(key),
+    ]);
+    return [found, JSON.parse(JSON.stringify(told).replaceAll(key, "KEY"))];
+  },
+  async "what a limiter of the program's own leaves out"({ made, client, key }) {
+    class Nothing extends made.RateLimiterCompatibleAbstract {}
+    const nothing = new Nothing();
+    const terms = { storeClient: client, points: 1, duration: 1 };
+    return outcomes([
+      ...callsOf(nothing, key),
+      () => nothing.keyPrefix,
+      () => nothing.blockDuration,
+      () => nothing.execEvenly,
+      () => new made.RateLimiterRedis({ ...terms, insuranceLimiter: nothing }),
+      () => new made.RateLimiterRedis({ ...terms, insuranceLimiter: null as never }),
+      () => new made.RateLimiterUnion(nothing, null as never),
+    ]);
+  },
+  async "values that are missing or of another kind"({ made, client, key }) {
+    const limit = new made.RateLimiterRedis({ storeClient: client, points: 9, duration: HOUR });
+    const memory = new made.RateLimiterMemory({ points: 2, duration: 0, blockDuration: HOUR });
+    const queue = new made.RateLimiterQueue(memory, { maxQueueSize: undefined } as never);
+    return outcomes([
+      ...callsOf(limit, key, null as never),
+      () => limit.penalty(key, 1),
+      () => limit.consume(key, "2" as never),
+      () => memory.consume(key, 1, null as never),
+      () => memory.get(key),
+      () => memory.consume(key),
+      () => memory.consume(key),
+      () => memory.consume(key),
+      () => queue.getTokensRemaining("other"),
+      () => queue.removeTokens(1, "other"),
+      () => {
+        const { keyPrefix, execEvenly } = Object.assign(limit, { keyPrefix: undefined, execEvenly: 1 });
+        return [keyPrefix, execEvenly];
+      },
+      () => Object.assign(limit, { keyPrefix: 5 }),
     ]);
   },
   async options({ made, client }) {
