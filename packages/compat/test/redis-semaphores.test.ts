@@ -98,11 +98,18 @@ onEachServer((place) => {
     await Promise.all(all.map((each) => each.release()));
   });
 
-  test("a signal of a time-out ends the wait for permits", async () => {
+  test("a signal ends the wait for permits with its reason", async () => {
     const holder = multi(3, 3);
     await holder.acquire();
-    for (const waiter of [make(3), multi(3, 2)])
-      await expect(waiter.acquire(AbortSignal.timeout(10))).rejects.toThrow(/due to timeout/);
+    for (const waiter of [make(3), multi(3, 2)]) {
+      const controller = new AbortController();
+      const waited = waiter.acquire(controller.signal);
+      await until("it is in line", async () => (await look()).waiting === 1);
+      const reason = new Error("enough");
+      controller.abort(reason);
+      await expect(waited).rejects.toBe(reason);
+      await until("it has left", async () => (await look()).waiting === 0);
+    }
     await holder.release();
   });
 
