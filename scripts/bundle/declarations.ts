@@ -40,6 +40,8 @@ interface Module {
 }
 
 const COMMENT = String.raw`/\*\*(?:(?!\*/)[\s\S])*\*/\n`;
+/** Their users know the declarations of a class, which has everything else as its members (`export =`). */
+const CLASSES = ["redlock-4/index"];
 const DIRECTIVE = /\/\*\* @ts-.*\*\/\n$/;
 
 /**
@@ -65,8 +67,7 @@ export function declarations(dist: string, entries: readonly string[]): Output {
       .replaceAll("\\", "/")
       .replace(/\.d\.ts$/, "");
     const text = textOf(module, (name) => reached.has(idOf(file, name)), published);
-    const isClass = entries.includes(stem) && defaultsToClass(file, moduleOf);
-    files.set(`${stem}.d.cts`, isClass ? textAsClass(module) : text);
+    files.set(`${stem}.d.cts`, CLASSES.includes(stem) ? textAsClass(module) : text);
     if (entries.includes(stem)) files.set(`${stem}.d.mts`, text);
   }
   return { files, inputs: [...modules.keys()].map((file) => relative(root, file)) };
@@ -133,30 +134,17 @@ function idOf(file: string, name: string): string {
   return `${file}\n${name}`;
 }
 
-interface Origin {
-  readonly file: string;
-  readonly name: string;
-}
-
-/** Where a module has a name from, unless it is from another package. */
-function originsOf(file: string, { froms }: Module, wanted: string): Origin[] {
-  return froms
-    .filter(({ path }) => path.startsWith("."))
-    .flatMap(({ path, specifiers }) =>
-      specifiers
-        .filter(({ name }) => name === wanted)
-        .map(({ original: name }) => ({
-          file: resolve(dirname(file), path.replace(/\.js$/, ".d.ts")),
-          name,
-        })),
-    );
-}
-
 /** The names that a name leads to: where it is from, or what its declaration has in it. */
 function leadsTo(id: string, moduleOf: (file: string) => Module): string[] {
   const [file = "", wanted = ""] = id.split("\n");
   const module = moduleOf(file);
-  const origins = originsOf(file, module, wanted).map((origin) => idOf(origin.file, origin.name));
+  const origins = module.froms
+    .filter(({ path }) => path.startsWith("."))
+    .flatMap(({ path, specifiers }) =>
+      specifiers
+        .filter(({ name }) => name === wanted)
+        .map(({ original }) => idOf(resolve(dirname(file), path.replace(/\.js$/, ".d.ts")), original)),
+    );
   const words = wordsOf(module.parts.filter(({ name }) => name === wanted || name === undefined));
   return [
     ...origins,
@@ -204,15 +192,6 @@ function textOf(
   );
 }
 
-/** Whether `require()` of an entry returns a class (library.ts). */
-function defaultsToClass(file: string, moduleOf: (file: string) => Module): boolean {
-  return originsOf(file, moduleOf(file), "default").some((origin) =>
-    moduleOf(origin.file).parts.some(
-      ({ name, text }) => name === origin.name && /^export declare class /m.test(text),
-    ),
-  );
-}
-
 /** The class that `require()` returns, with all names of the entry as its properties, and their types in its namespace. */
 function textAsClass({ head, froms }: Module): string {
   const all = froms.flatMap(({ specifiers }) => specifiers);
@@ -220,13 +199,11 @@ function textAsClass({ head, froms }: Module): string {
   const imports = froms.map(({ keyword, path, specifiers }) => {
     const texts = specifiers
       .filter((each) => each.name !== name)
-      .map((each) => (each.name === "default" ? `${name} as Made` : each.text));
+      .map((each) => (each.name === "default" ? `${name} as ${name}Class` : each.text));
     return `${keyword.replace("export", "import")} { ${texts.join(", ")} } from "${commonJs(path)}";\n`;
   });
-  const names = all.map((each) => each.name).filter((each) => each !== "default");
-  const text = `declare class ${name} extends Made {
-\tstatic readonly default: typeof ${name};
-}
+  const names = all.map((each) => (each.name === "default" ? `${name} as default` : each.name));
+  const text = `declare class ${name} extends ${name}Class {}
 declare namespace ${name} {
 \texport { ${names.join(", ")} };
 }

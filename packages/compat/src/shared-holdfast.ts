@@ -17,16 +17,18 @@ export interface SharedHoldfast {
   readonly clock: Clock;
 }
 
-/** What stands on several clients. */
+/** A quorum over several clients. */
 interface OverSeveral {
-  /** The clients that have not ended. */
+  /** The clients that have not ended, or are back. */
   readonly open: Set<RedisClientLike>;
+  /** A later call makes another one. */
+  forget(): void;
   close(): Promise<void>;
 }
 
 const DEFAULT_PREFIX = "holdfast";
 const shared = new WeakMap<object, Map<string, SharedHoldfast>>();
-const overSeveral = new WeakMap<object, Set<OverSeveral>>();
+const quorums = new WeakMap<object, Set<OverSeveral>>();
 const watched = new WeakSet<object>();
 
 export function checkClient(client: unknown): void {
@@ -49,26 +51,33 @@ export function sharedHoldfast(client: RedisClientLike, options: HoldfastOptions
 
 /**
  * A program of the originals ends its client, and knows of no Holdfast: its second connection would keep the process alive.
- * A client has one listener, however often what stands on it is closed and made again. GLIDE does not say that it is closed.
+ * A client has two listeners, however often what stands on it is closed and made again. GLIDE does not say that it is closed.
  */
 function watch(client: RedisClientLike): void {
   if (watched.has(client)) return;
   watched.add(client);
   const { on } = client as { readonly on?: (event: string, listener: () => void) => unknown };
+  const above = (): OverSeveral[] => [...(quorums.get(client) ?? [])];
+  on?.call(client, "ready", () => {
+    for (const { open } of above()) open.add(client);
+  });
   on?.call(client, "end", () => {
-    for (const each of overSeveral.get(client) ?? []) each.open.delete(client);
+    for (const { open } of above()) open.delete(client);
+    const ended = above().filter(({ open }) => open.size === 0);
+    for (const each of ended) each.forget();
+    const holdfasts = forgetShared(client);
     // Calls under way are told first that the client has ended, instead of that somebody has closed the Holdfast.
     systemClock.setTimer(() => {
-      void closeShared(client);
-      for (const each of overSeveral.get(client) ?? []) if (each.open.size === 0) void each.close();
+      for (const each of [...ended, ...holdfasts]) void each.close();
     }, 0);
   });
 }
 
-async function closeShared(client: RedisClientLike): Promise<void> {
-  const holdfasts = [...(shared.get(client)?.values() ?? [])];
+/** A later call over the client, which may be open again by then, makes others. */
+function forgetShared(client: RedisClientLike): Holdfast[] {
+  const forgotten = [...(shared.get(client)?.values() ?? [])];
   shared.delete(client);
-  await Promise.all(holdfasts.map(({ holdfast }) => holdfast.close()));
+  return forgotten.map(({ holdfast }) => holdfast);
 }
 
 /**
@@ -80,17 +89,18 @@ export function holdfastOf(client: RedisClientLike, options: HoldfastOptions = {
   return sharedHoldfast(client, options).holdfast;
 }
 
-/** Lets `closeHoldfasts` of any of these clients, and the end of all of them, call `close`, once. */
-export function closeWith(clients: readonly RedisClientLike[], close: () => Promise<void>): void {
+/** Lets `closeHoldfasts` of any of these clients, and the end of all of them, close the quorum, once. */
+export function closeWith(clients: readonly RedisClientLike[], quorum: Omit<OverSeveral, "open">): void {
   const made: OverSeveral = {
     open: new Set(clients),
-    close() {
-      for (const client of clients) overSeveral.get(client)?.delete(made);
-      return close();
+    forget() {
+      for (const client of clients) quorums.get(client)?.delete(made);
+      quorum.forget();
     },
+    close: () => quorum.close(),
   };
   for (const client of clients) {
-    overSeveral.set(client, (overSeveral.get(client) ?? new Set()).add(made));
+    quorums.set(client, (quorums.get(client) ?? new Set()).add(made));
     watch(client);
   }
 }
@@ -102,8 +112,9 @@ export function closeWith(clients: readonly RedisClientLike[], close: () => Prom
  */
 export async function closeHoldfasts(...clients: readonly RedisClientLike[]): Promise<void> {
   const closing = clients.flatMap((client) => {
-    const others = [...(overSeveral.get(client) ?? [])];
-    return [closeShared(client), ...others.map((each) => each.close())];
+    const above = [...(quorums.get(client) ?? [])];
+    for (const each of above) each.forget();
+    return [...forgetShared(client), ...above];
   });
-  await Promise.all(closing);
+  await Promise.all(closing.map((each) => each.close()));
 }

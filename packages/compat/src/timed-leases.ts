@@ -4,6 +4,7 @@
  * Holdfast renews a lease for as long as it is held. The locks of the originals end by themselves unless
  * their holder extends them. Here the leases are renewed underneath, and released when the time is up.
  */
+import { setMaxListeners } from "node:events";
 import {
   type Clock,
   elapsedMs,
@@ -37,6 +38,7 @@ export class TimedLeases {
     this.leases = leases;
     this.#since = clock.now();
     this.#lengthMs = lengthMs;
+    setMaxListeners(0, this.signal); // each object that shares them listens
     for (const { signal } of leases) {
       const lose = (): void => this.#abort(signal.reason);
       if (signal.aborted) lose();
@@ -62,12 +64,17 @@ export class TimedLeases {
   }
 
   /**
-   * Registers a listener that is called when the leases are released, lost or over; at once, when they are already. It takes the
-   * place of the one before: a caller that extends for as long as it works would otherwise leave one behind each time.
+   * Called when the leases are released, lost or over; at once, when they are already. There is one: a caller that extends for as
+   * long as it works would otherwise leave one behind each time.
    */
-  whenOver(listener: () => void): void {
+  set onOver(listener: () => void) {
     this.#tellOver = listener;
     if (this.#released || this.signal.aborted) listener();
+  }
+
+  /** Moves the end to `lengthMs` from now, unless it is later already. Returns false when the end is past. */
+  prolong(lengthMs: number): boolean {
+    return this.extend(Math.max(lengthMs, this.#leftMs));
   }
 
   /** Moves the end to `lengthMs` from now. Returns false, and moves nothing, when the end is past. */

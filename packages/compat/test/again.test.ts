@@ -1,8 +1,10 @@
 /** What a call leaves behind when it is made again and again: no listener, no lock that nobody can release. */
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
+import { until } from "@holdfast/conformance";
 import type { Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { Redlock } from "../src/redlock/index.ts";
+import { type LockOptions, Mutex, Semaphore } from "../src/redis-semaphore/index.ts";
+import { Redlock, redlockOf } from "../src/redlock/index.ts";
 import { Redlock as Redlock4 } from "../src/redlock-4/index.ts";
 import { closeHoldfasts, holdfastOf } from "../src/shared-holdfast.ts";
 import { onEachServer } from "./place.ts";
@@ -32,9 +34,80 @@ onEachServer((place) => {
     expect([lock.signal.aborted, lock.expiration]).toEqual([true, 0]);
   });
 
-  test("a client has one listener, however often what stands on it is closed and made again", async () => {
+  test("objects that share a permit listen without a warning, and calls at once take it over once", async () => {
+    const { client } = place().clocked();
+    const name = place().name();
+    const warned: Error[] = [];
+    const warn = (warning: Error): void => void warned.push(warning);
+    process.on("warning", warn);
+    const holder = new Semaphore(client, name, 2);
+    await holder.acquire();
+    const external = () =>
+      new Semaphore(client, name, 2, { identifier: holder.identifier, acquiredExternally: true });
+    for (let round = 0; round < ROUNDS; round += 1) await external().acquire();
+    const last = external();
+    expect(await Promise.all([last.tryAcquire(), last.tryAcquire()])).toEqual([true, true]);
+    expect([holder.isAcquired, last.isAcquired]).toEqual([true, true]);
+    await last.release();
+    expect([holder.isAcquired, last.isAcquired]).toEqual([false, false]);
+    process.off("warning", warn);
+    expect(warned).toEqual([]);
+  });
+
+  test("an object that takes a lock over does not shorten it", async () => {
+    const { client, clock } = place().clocked();
+    const key = place().name();
+    const refreshed = new Mutex(client, key, { lockTimeout: DURATION });
+    await refreshed.acquire();
+    const { identifier } = refreshed;
+    const external: LockOptions = { identifier, acquiredExternally: true };
+    const second = new Mutex(client, key, { ...external, lockTimeout: DURATION, refreshInterval: 0 });
+    await second.acquire();
+    for (let round = 0; round < 4; round += 1) {
+      clock.advance(DURATION / 3 + 100);
+      await place().events.next("holdfast:lock:renewed");
+    }
+    expect([refreshed.isAcquired, second.isAcquired]).toEqual([true, true]);
+    await refreshed.release();
+  });
+
+  test("a client that has ended and is back has its locks at once, and the quorum of those that end in turn stays", async () => {
+    const clients = [place().client(), place().client()] as [Redis, Redis];
+    const [first] = clients;
+    const name = place().name();
+    redlockOf(clients, { quarantine: 0 });
+    const quorum = redlockOf(clients);
+    for (const client of clients) {
+      const ended = once(client, "end");
+      client.disconnect();
+      await ended;
+      const redlock = new Redlock([first], { retryCount: 0 });
+      const [ready] = [once(client, "ready"), client.connect()];
+      await (await redlock.acquire([name], DURATION)).release();
+      await ready;
+    }
+    expect(redlockOf(clients)).toBe(quorum);
+    for (const client of clients) {
+      const ended = once(client, "end");
+      client.disconnect();
+      await ended;
+    }
+    expect(redlockOf(clients)).not.toBe(quorum);
+    await until("the quorum of before is closed", () =>
+      quorum
+        .mutex(name)
+        .tryAcquire()
+        .then(
+          () => false,
+          (error: { code?: unknown }) => error.code === "CLOSED",
+        ),
+    );
+  });
+
+  test("a client has two listeners, however often what stands on it is closed and made again", async () => {
     const clients = [place().client(), place().client()];
-    const count = (): number => clients.reduce((sum, each) => sum + each.listenerCount("end"), 0);
+    const count = (): number =>
+      clients.reduce((sum, each) => sum + each.listenerCount("end") + each.listenerCount("ready"), 0);
     const again = async (): Promise<void> => {
       new Redlock(clients);
       holdfastOf(clients[0] as Redis);

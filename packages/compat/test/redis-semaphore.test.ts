@@ -193,8 +193,11 @@ onEachServer((place) => {
   });
 
   test.each([
-    ["identifier and acquiredExternally", (id: string) => ({ identifier: id, acquiredExternally: true })],
-    ["externallyAcquiredIdentifier", (id: string) => ({ externallyAcquiredIdentifier: id })],
+    [
+      "identifier and acquiredExternally",
+      (id: string): LockOptions => ({ identifier: id, acquiredExternally: true }),
+    ],
+    ["externallyAcquiredIdentifier", (id: string): LockOptions => ({ externallyAcquiredIdentifier: id })],
   ])("what another Mutex of this process acquired is taken over: %s", async (_, identity) => {
     const scheduler = make(UNREFRESHED);
     const handler = make({ ...TERMS, ...identity(scheduler.identifier) });

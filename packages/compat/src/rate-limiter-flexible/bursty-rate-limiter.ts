@@ -19,7 +19,7 @@ export class BurstyRateLimiter {
   }
 
   /** The result has the points of the first limiter, and the shorter of both times. Rejects as `consume` of either limiter does. */
-  async consume(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  async consume(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     try {
       return await this.#limiter.consume(key, points, options);
     } catch (refusal) {

@@ -9,15 +9,15 @@ export interface IRateLimiterOptions {
   /** Seconds from the first consumed point until the count starts again; fractions count. 0: it never does. */
   duration: number;
   /** Before every key, with a colon. The empty text leaves keys as they are. @default "rlflx" */
-  keyPrefix?: string | undefined;
+  keyPrefix?: string;
   /** Seconds for which the call blocks a key that brings it over its points. @default 0, none */
-  blockDuration?: number | undefined;
+  blockDuration?: number;
   /** Whether calls are delayed, so that they are spread over the duration. @default false */
-  execEvenly?: boolean | undefined;
+  execEvenly?: boolean;
   /** Shortest delay of `execEvenly`, in ms. @default the duration, divided by the points */
-  execEvenlyMinDelayMs?: number | undefined;
+  execEvenlyMinDelayMs?: number;
   /** Of a limiter over Redis: it decides when Redis fails, and takes over `blockDuration` and `execEvenly`. */
-  insuranceLimiter?: LimiterCalls | undefined;
+  insuranceLimiter?: LimiterCalls;
 }
 
 const DEFAULT_PREFIX = "rlflx";
@@ -66,11 +66,11 @@ export class RateLimiterAbstract extends LimiterCalls {
     return this.duration * 1_000;
   }
 
-  get blockDuration(): number {
+  override get blockDuration(): number {
     return this.#blockDuration;
   }
 
-  set blockDuration(seconds: number | undefined) {
+  override set blockDuration(seconds: number | undefined) {
     this.#blockDuration = seconds ?? 0;
   }
 
@@ -78,11 +78,11 @@ export class RateLimiterAbstract extends LimiterCalls {
     return this.blockDuration * 1_000;
   }
 
-  get execEvenly(): boolean {
+  override get execEvenly(): boolean {
     return this.#execEvenly;
   }
 
-  set execEvenly(value: boolean | undefined) {
+  override set execEvenly(value: boolean | undefined) {
     this.#execEvenly = Boolean(value);
   }
 
@@ -95,11 +95,11 @@ export class RateLimiterAbstract extends LimiterCalls {
     this.#execEvenlyMinDelayMs = ms;
   }
 
-  get keyPrefix(): string {
+  override get keyPrefix(): string {
     return this.#keyPrefix;
   }
 
-  set keyPrefix(prefix: string | undefined) {
+  override set keyPrefix(prefix: string | undefined) {
     const given = prefix ?? DEFAULT_PREFIX;
     if (typeof given !== "string") throw new Error("keyPrefix must be string");
     this.#keyPrefix = given;
@@ -116,8 +116,8 @@ export class RateLimiterAbstract extends LimiterCalls {
   }
 
   /** Milliseconds until a key expires that a call with these options makes; 0: it does not. */
-  protected lifeMs(options: CallOptions | null): number {
-    const { customDuration } = options ?? {};
+  protected lifeMs(options: CallOptions): number {
+    const { customDuration } = options ?? {}; // null from a program without types
     return inMs(customDuration !== undefined && customDuration >= 0 ? customDuration : this.duration);
   }
 

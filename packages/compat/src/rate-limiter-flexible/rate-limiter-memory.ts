@@ -16,7 +16,7 @@ export class RateLimiterMemory extends RateLimiterAbstract {
     this.#counts = new ExpiringMap(clock);
   }
 
-  override async consume(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async consume(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     const result = this.#add(key, points, options);
     const { consumedPoints } = result;
     if (consumedPoints <= this.points) return this.admit(result, this.#clock);
@@ -28,11 +28,11 @@ export class RateLimiterMemory extends RateLimiterAbstract {
     return Promise.reject(result);
   }
 
-  override async penalty(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async penalty(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     return this.#add(key, points, options);
   }
 
-  override async reward(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async reward(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     return this.#add(key, -points, options);
   }
 
@@ -55,7 +55,7 @@ export class RateLimiterMemory extends RateLimiterAbstract {
     return this.#counts.delete(this.getKey(key));
   }
 
-  #add(key: Key, points: number, options: CallOptions | null): RateLimiterRes {
+  #add(key: Key, points: number, options: CallOptions): RateLimiterRes {
     const storedKey = this.getKey(key);
     const change = Math.trunc(points);
     const found = this.#counts.get(storedKey);

@@ -1,7 +1,7 @@
 /** RateLimiterQueueError: a queue will not serve a call. */
 export class RateLimiterQueueError extends Error {
   /** The original's name for it. */
-  override readonly name = "CustomError";
+  override name = "CustomError";
   readonly extra: string | undefined;
 
   constructor(message?: string, extra?: string) {

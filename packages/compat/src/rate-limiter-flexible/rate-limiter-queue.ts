@@ -8,7 +8,7 @@ import type { RateLimiterRes } from "./rate-limiter-res.js";
 
 export interface IRateLimiterQueueOpts {
   /** The most calls that wait for one key. @default 4294967295 */
-  maxQueueSize?: number | undefined;
+  maxQueueSize?: number;
 }
 
 type QueuedLimiter = Pick<RateLimiterAbstract, "consume" | "get" | "points">;

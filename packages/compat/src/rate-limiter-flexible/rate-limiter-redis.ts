@@ -1,7 +1,7 @@
 /** RateLimiterRedis: points that all processes count together in Redis. */
 import { Counts } from "./counts.js";
 import { ExpiringMap } from "./expiring-map.js";
-import type { CallOptions, Key, LimiterCalls } from "./limiter-calls.js";
+import type { CallOptions, Key } from "./limiter-calls.js";
 import { wholePoints } from "./points.js";
 import { inMs, RateLimiterAbstract } from "./rate-limiter-abstract.js";
 import { isRateLimiter, type RateLimiterLike } from "./rate-limiter-compatible-abstract.js";
@@ -37,7 +37,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     return this.#insurance;
   }
 
-  set insuranceLimiter(limiter: LimiterCalls | undefined) {
+  set insuranceLimiter(limiter: RateLimiterLike | undefined) {
     if (limiter !== undefined && !isRateLimiter(limiter))
       throw new Error(
         "insuranceLimiter must be instance of RateLimiterAbstract or RateLimiterCompatibleAbstract",
@@ -78,7 +78,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     return this.inMemoryBlockDuration * 1_000;
   }
 
-  override async consume(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async consume(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     const cost = wholePoints(points);
     return this.#insured(
       () => this.#consume(this.getKey(key), cost, options),
@@ -86,7 +86,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     );
   }
 
-  override async penalty(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async penalty(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     const cost = wholePoints(points);
     return this.#insured(
       () => this.#add(this.getKey(key), cost, options, 0),
@@ -94,7 +94,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     );
   }
 
-  override async reward(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async reward(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     const cost = wholePoints(points);
     return this.#insured(
       () => this.#add(this.getKey(key), -cost, options, 0),
@@ -102,7 +102,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     );
   }
 
-  override async get(key: Key, options: CallOptions | null = {}): Promise<RateLimiterRes | null> {
+  override async get(key: Key, options: CallOptions = {}): Promise<RateLimiterRes | null> {
     return this.#insured(
       async () => {
         const count = await this.#counts.get(this.getKey(key));
@@ -116,7 +116,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     key: Key,
     points: number,
     seconds = this.duration,
-    options: CallOptions | null = {},
+    options: CallOptions = {},
   ): Promise<RateLimiterRes> {
     const used = wholePoints(points);
     const duration = seconds >= 0 ? seconds : this.duration;
@@ -126,14 +126,14 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     );
   }
 
-  override async block(key: Key, seconds: number, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async block(key: Key, seconds: number, options: CallOptions = {}): Promise<RateLimiterRes> {
     return this.#insured(
       () => this.#set(key, this.#limit, seconds),
       (insurance) => insurance.block(key, seconds, options),
     );
   }
 
-  override async delete(key: Key, options: CallOptions | null = {}): Promise<boolean> {
+  override async delete(key: Key, options: CallOptions = {}): Promise<boolean> {
     return this.#insured(
       async () => {
         const isRemoved = await this.#counts.delete(this.getKey(key));
@@ -154,7 +154,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     return this.#blockOnConsumed > this.points ? this.#blockOnConsumed : Math.floor(this.points) + 1;
   }
 
-  async #consume(key: string, cost: number, options: CallOptions | null): Promise<RateLimiterRes> {
+  async #consume(key: string, cost: number, options: CallOptions): Promise<RateLimiterRes> {
     const memoryFrom = this.inMemoryBlockOnConsumed;
     const blocked = memoryFrom > 0 ? this.#blocked.get(key) : null;
     if (blocked) return Promise.reject(new RateLimiterRes(0, blocked.leftMs));
@@ -169,12 +169,7 @@ export class RateLimiterRedis extends RateLimiterAbstract {
     return isOver ? Promise.reject(result) : this.admit(result, this.#counts.clock);
   }
 
-  async #add(
-    key: string,
-    points: number,
-    options: CallOptions | null,
-    blockMs: number,
-  ): Promise<RateLimiterRes> {
+  async #add(key: string, points: number, options: CallOptions, blockMs: number): Promise<RateLimiterRes> {
     const adding = { lifeMs: this.lifeMs(options), limit: this.#limit, blockMs };
     const count = await this.#counts.add(key, points, adding);
     return this.resultOf(count.points, count.ttlMs, count.points === points);

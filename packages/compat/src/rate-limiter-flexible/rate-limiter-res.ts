@@ -7,54 +7,61 @@ export interface IRateLimiterRes {
   isFirstInDuration?: boolean;
 }
 
-export class RateLimiterRes {
-  // Fields that a comparison sees, as those of the original: two results with different numbers are not equal.
-  private _remainingPoints: number;
-  private _msBeforeNext: number;
-  private _consumedPoints: number;
-  private _isFirstInDuration: boolean;
+/** Fields that a comparison sees, as those of the original: two results with different numbers are not equal. */
+interface Fields {
+  _remainingPoints: number;
+  _msBeforeNext: number;
+  _consumedPoints: number;
+  _isFirstInDuration: boolean;
+}
 
+/** They are not in the type, so that a program may write a result as a literal. */
+function fields(result: RateLimiterRes): Fields {
+  return result as unknown as Fields;
+}
+
+export class RateLimiterRes {
   constructor(remainingPoints = 0, msBeforeNext = 0, consumedPoints = 0, isFirstInDuration = false) {
-    this._remainingPoints = remainingPoints;
-    this._msBeforeNext = msBeforeNext;
-    this._consumedPoints = consumedPoints;
-    this._isFirstInDuration = Boolean(isFirstInDuration);
+    this.remainingPoints = remainingPoints;
+    this.msBeforeNext = msBeforeNext;
+    this.consumedPoints = consumedPoints;
+    this.isFirstInDuration = isFirstInDuration;
   }
 
   /** Points that are left in the current duration, at least 0. */
   get remainingPoints(): number {
-    return this._remainingPoints;
+    return fields(this)._remainingPoints;
   }
 
   set remainingPoints(points: number) {
-    this._remainingPoints = points;
+    fields(this)._remainingPoints = points;
   }
 
   /** Milliseconds until the count of the key starts again; -1: never. */
   get msBeforeNext(): number {
-    return this._msBeforeNext;
+    return fields(this)._msBeforeNext;
   }
 
   set msBeforeNext(ms: number) {
-    this._msBeforeNext = ms;
+    fields(this)._msBeforeNext = ms;
   }
 
   /** Points consumed in the current duration, those of refused calls included. Below 0 after rewards. */
   get consumedPoints(): number {
-    return this._consumedPoints;
+    return fields(this)._consumedPoints;
   }
 
   set consumedPoints(points: number) {
-    this._consumedPoints = points;
+    fields(this)._consumedPoints = points;
   }
 
   /** Whether this call was the first of the current duration. */
   get isFirstInDuration(): boolean {
-    return this._isFirstInDuration;
+    return fields(this)._isFirstInDuration;
   }
 
   set isFirstInDuration(value: boolean) {
-    this._isFirstInDuration = Boolean(value);
+    fields(this)._isFirstInDuration = Boolean(value);
   }
 
   toJSON(): Required<IRateLimiterRes> {

@@ -10,40 +10,79 @@ type IsListed = (key: any) => boolean;
 export interface IRLWrapperBlackAndWhiteOptions {
   limiter: RateLimiterLike;
   /** Keys that are refused, compared strictly: 1 is not "1". @default none */
-  blackList?: string[] | number[] | undefined;
+  blackList?: string[] | number[];
   /** Keys that are admitted, also where the black list has them. @default none */
-  whiteList?: string[] | number[] | undefined;
+  whiteList?: string[] | number[];
   /** Whether a key that is not in `blackList` is refused. @default never */
-  isBlackListed?: IsListed | undefined;
+  isBlackListed?: IsListed;
   /** Whether a key that is not in `whiteList` is admitted. @default never */
-  isWhiteListed?: IsListed | undefined;
+  isWhiteListed?: IsListed;
   /** Whether the limiter counts the calls of listed keys as well, without a say in their outcome. @default false */
-  runActionAnyway?: boolean | undefined;
+  runActionAnyway?: boolean;
 }
 
 const never: IsListed = () => false;
 
 export class RLWrapperBlackAndWhite extends RateLimiterCompatibleAbstract {
-  limiter: RateLimiterLike;
-  blackList: string[] | number[];
-  whiteList: string[] | number[];
-  isBlackListed: IsListed;
-  isWhiteListed: IsListed;
   runActionAnyway: boolean;
+  #limiter!: RateLimiterLike;
+  #blackList: string[] | number[] = [];
+  #whiteList: string[] | number[] = [];
+  #isBlackListed = never;
+  #isWhiteListed = never;
 
   /** @throws {Error} an option is missing or invalid */
   constructor(options: IRLWrapperBlackAndWhiteOptions) {
     super();
-    const { limiter, blackList, whiteList, isBlackListed = never, isWhiteListed = never } = options ?? {};
-    if (limiter === undefined) throw new Error("limiter is not set");
-    if (typeof isBlackListed !== "function") throw new Error("isBlackListed must be function");
-    if (typeof isWhiteListed !== "function") throw new Error("isWhiteListed must be function");
+    const { limiter, blackList, whiteList, isBlackListed, isWhiteListed, runActionAnyway } =
+      options ?? ({} as IRLWrapperBlackAndWhiteOptions);
     this.limiter = limiter;
-    this.blackList = Array.isArray(blackList) ? blackList : [];
-    this.whiteList = Array.isArray(whiteList) ? whiteList : [];
+    this.blackList = blackList;
+    this.whiteList = whiteList;
     this.isBlackListed = isBlackListed;
     this.isWhiteListed = isWhiteListed;
-    this.runActionAnyway = options.runActionAnyway ?? false;
+    this.runActionAnyway = runActionAnyway ?? false;
+  }
+
+  get limiter(): RateLimiterLike {
+    return this.#limiter;
+  }
+
+  set limiter(limiter: RateLimiterLike) {
+    if (limiter === undefined) throw new Error("limiter is not set");
+    this.#limiter = limiter;
+  }
+
+  get blackList(): string[] | number[] {
+    return this.#blackList;
+  }
+
+  set blackList(keys: string[] | number[] | undefined) {
+    this.#blackList = Array.isArray(keys) ? keys : [];
+  }
+
+  get whiteList(): string[] | number[] {
+    return this.#whiteList;
+  }
+
+  set whiteList(keys: string[] | number[] | undefined) {
+    this.#whiteList = Array.isArray(keys) ? keys : [];
+  }
+
+  get isBlackListed(): IsListed {
+    return this.#isBlackListed;
+  }
+
+  set isBlackListed(isListed: IsListed | undefined) {
+    this.#isBlackListed = functionOf("isBlackListed", isListed);
+  }
+
+  get isWhiteListed(): IsListed {
+    return this.#isWhiteListed;
+  }
+
+  set isWhiteListed(isListed: IsListed | undefined) {
+    this.#isWhiteListed = functionOf("isWhiteListed", isListed);
   }
 
   override get keyPrefix(): string {
@@ -66,22 +105,22 @@ export class RLWrapperBlackAndWhite extends RateLimiterCompatibleAbstract {
     this.limiter.execEvenly = value;
   }
 
-  override async consume(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async consume(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     const listed = this.#listed(key);
     const result = await this.#unless(listed, () => this.limiter.consume(key, points, options));
     return listed === "black" ? Promise.reject(result) : result;
   }
 
-  override async penalty(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async penalty(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     return this.#unless(this.#listed(key), () => this.limiter.penalty(key, points, options));
   }
 
-  override async reward(key: Key, points = 1, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async reward(key: Key, points = 1, options: CallOptions = {}): Promise<RateLimiterRes> {
     return this.#unless(this.#listed(key), () => this.limiter.reward(key, points, options));
   }
 
   /** With `runActionAnyway`, what the limiter has counted. */
-  override async get(key: Key, options: CallOptions | null = {}): Promise<RateLimiterRes | null> {
+  override async get(key: Key, options: CallOptions = {}): Promise<RateLimiterRes | null> {
     const listed = this.runActionAnyway ? null : this.#listed(key);
     return this.#unless(listed, () => this.limiter.get(key, options));
   }
@@ -90,16 +129,16 @@ export class RLWrapperBlackAndWhite extends RateLimiterCompatibleAbstract {
     key: Key,
     points: number,
     seconds: number,
-    options: CallOptions | null = {},
+    options: CallOptions = {},
   ): Promise<RateLimiterRes> {
     return this.#unless(this.#listed(key), () => this.limiter.set(key, points, seconds, options));
   }
 
-  override async block(key: Key, seconds: number, options: CallOptions | null = {}): Promise<RateLimiterRes> {
+  override async block(key: Key, seconds: number, options: CallOptions = {}): Promise<RateLimiterRes> {
     return this.#unless(this.#listed(key), () => this.limiter.block(key, seconds, options));
   }
 
-  override async delete(key: Key, options: CallOptions | null = {}): Promise<boolean> {
+  override async delete(key: Key, options: CallOptions = {}): Promise<boolean> {
     return this.limiter.delete(key, options);
   }
 
@@ -127,6 +166,11 @@ async function counted(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch {}
+}
+
+function functionOf(name: string, given: IsListed = never): IsListed {
+  if (typeof given !== "function") throw new Error(`${name} must be function`);
+  return given;
 }
 
 function isIn(list: readonly (string | number)[], key: Key): boolean {

@@ -2,10 +2,10 @@
 
 /** The lock was lost while it was held. `cause` is the LeaseLostError underneath. */
 export class LostLockError extends Error {
-  override readonly name = "LostLockError";
+  override name = "LostLockError";
 }
 
 /** The lock was not free within the acquire timeout. */
 export class TimeoutError extends Error {
-  override readonly name = "TimeoutError";
+  override name = "TimeoutError";
 }

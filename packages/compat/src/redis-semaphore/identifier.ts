@@ -3,13 +3,13 @@ import { InvalidArgumentError, type Random, systemRandom } from "holdfast";
 
 export interface IdentifierOptions {
   /** @deprecated use `identifier` and `acquiredExternally` */
-  externallyAcquiredIdentifier?: string | undefined;
+  externallyAcquiredIdentifier?: string;
   /** @deprecated use `identifier` */
-  identifierSuffix?: string | undefined;
+  identifierSuffix?: string;
   /** The name of this lock inside this process. Redis does not see it. @default a random UUID */
-  identifier?: string | undefined;
+  identifier?: string;
   /** `acquire` shares the lock that a Mutex of this process holds under the same key and identifier. */
-  acquiredExternally?: boolean | undefined;
+  acquiredExternally?: true;
 }
 
 /** @throws {InvalidArgumentError} with the messages of the original */

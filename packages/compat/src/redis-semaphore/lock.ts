@@ -25,20 +25,20 @@ export type LockLostCallback = (this: Lock, error: LostLockError) => void;
 /** Times in milliseconds. */
 export interface TimeoutOptions {
   /** Time until the name is free after its holder has died. @default 10000 */
-  lockTimeout?: number | undefined;
+  lockTimeout?: number;
   /** Longest wait. 0 is one attempt. @default 10000 */
-  acquireTimeout?: number | undefined;
+  acquireTimeout?: number;
   /** 1 does not wait; more wait for as long as that many attempts would take. @default Infinity */
-  acquireAttemptsLimit?: number | undefined;
+  acquireAttemptsLimit?: number;
   /** Nothing polls here. It counts only with acquireAttemptsLimit. @default 10 */
-  retryInterval?: number | undefined;
+  retryInterval?: number;
   /** 0: the lock ends after lockTimeout. Any other: it is renewed, at a third of that. @default 0.8 of lockTimeout */
-  refreshInterval?: number | undefined;
+  refreshInterval?: number;
 }
 
 export interface LockOptions extends TimeoutOptions, IdentifierOptions {
   /** Called when the lock was lost while it was being refreshed. @default a warning of the process */
-  onLockLost?: LockLostCallback | undefined;
+  onLockLost?: LockLostCallback;
 }
 
 export const defaultTimeoutOptions = {
@@ -142,7 +142,8 @@ export class Lock {
     if (!timed) return false;
     this.#adopts = false;
     this.#refreshing = this.#terms.refreshInterval > 0;
-    if (this.#timed?.extend(this.#lengthMs)) {
+    if (this.#timed === timed) return true; // taken over by two calls at once
+    if (this.#timed?.prolong(this.#lengthMs)) {
       await timed.release(); // never rejects
       return true;
     }
@@ -193,10 +194,10 @@ export class Lock {
     }
   }
 
-  /** Starts the lock's time again with the times of this object, as the original's refresh does. */
+  /** Starts the lock's time again with the times of this object, unless another one keeps it for longer. */
   async #adopt(shared: SharedHoldfast): Promise<TimedLeases | null> {
     const timed = await this.#external(shared);
-    return timed?.extend(this.#lengthMs) ? timed : null;
+    return timed?.prolong(this.#lengthMs) ? timed : null;
   }
 
   /** What this process holds under the identifier. Null: nobody holds that. @throws {NotPortedError} another process may */
@@ -217,9 +218,9 @@ export class Lock {
   #remember(holdfast: Holdfast, timed: TimedLeases): void {
     const terms = held.get(holdfast) ?? new Map<string, TimedLeases>();
     held.set(holdfast, terms.set(this.#place, timed));
-    timed.whenOver(() => {
+    timed.onOver = () => {
       if (terms.get(this.#place) === timed) terms.delete(this.#place);
-    });
+    };
   }
 
   #lost(timed: TimedLeases): void {

@@ -1,6 +1,7 @@
 /** Callbacks of npm redlock 4: every method that returns a promise takes one as its last argument, too. */
 
-export type Callback<Value> = (error: unknown, value?: Value) => void;
+// biome-ignore lint/suspicious/noExplicitAny: as in the types of the original, whose programs read its message
+export type Callback<Value> = (error: any, value?: Value) => void;
 
 /**
  * The same promise. The callback runs outside of it, so an error that the callback throws is an uncaught exception, as with

@@ -1,10 +1,16 @@
 /**
- * Redlock: the class of npm redlock 4, on holdfast's mutex, over one server or over a quorum of several.
+ * Redlock and its Lock: the classes of npm redlock 4, on holdfast's mutex, over one server or over a quorum of several.
  *
  * Several resources are a multiLock: all are taken or none, and two callers never wait for each other.
  */
 import { EventEmitter } from "node:events";
-import { AcquireTimeoutError, elapsedMs, InvalidArgumentError, type RedisClientLike } from "holdfast";
+import {
+  AcquireTimeoutError,
+  elapsedMs,
+  InvalidArgumentError,
+  type Lease,
+  type RedisClientLike,
+} from "holdfast";
 import { NotPortedError } from "../not-ported-error.js";
 import { ResourceLockedError } from "../redlock/errors.js";
 import { hold, lockValue, timedOf } from "../redlock/leases-of.js";
@@ -15,8 +21,7 @@ import { type Taken, take } from "../redlock/take.js";
 import { UnansweredError, type Votes } from "../redlock/votes.js";
 import { closeHoldfasts } from "../shared-holdfast.js";
 import { TimedLeases } from "../timed-leases.js";
-import { type Callback, withCallback } from "./callback.js";
-import { Lock, type LockMaker } from "./lock.js";
+import { type Callback, type Callback as CallbackOf, withCallback } from "./callback.js";
 import { LockError } from "./lock-error.js";
 
 /** Options of one call. */
@@ -40,16 +45,68 @@ interface Closable {
   close?(): Promise<unknown>;
 }
 
+/** The result of `lock`. `extend` keeps the object, so a heartbeat may hold on to it. */
+export class Lock {
+  readonly redlock: Redlock;
+  readonly resource: string[];
+  /** Different for every lock, kept by `extend`. The key in Redis has another value. */
+  readonly value: string;
+  /** The end of the lock unless it is extended, in ms since 1970; 0 when it is over. */
+  expiration: number;
+  /** The number of tries that the original would have made in the time of the wait. */
+  readonly attempts: number;
+  readonly attemptsRemaining: number;
+
+  constructor(
+    redlock: Redlock,
+    resource: string[],
+    value: string,
+    expiration: number,
+    attempts: number,
+    attemptsRemaining: number,
+  ) {
+    this.redlock = redlock;
+    this.resource = resource;
+    this.value = value;
+    this.expiration = expiration;
+    this.attempts = attempts;
+    this.attemptsRemaining = attemptsRemaining;
+  }
+
+  /** Aborts before anybody else can hold a resource: when it is lost, or its time is up. Not on unlock. */
+  get signal(): AbortSignal {
+    return timedOf(this).signal;
+  }
+
+  /** The lease of each resource, with its fence, in the order of the names. */
+  get leases(): readonly Lease[] {
+    return timedOf(this).leases;
+  }
+
+  unlock(callback?: Callback<void>): Promise<void> {
+    return this.redlock.unlock(this, callback);
+  }
+
+  /** Moves the end to `ttl` ms from now. Resolves to this same lock. */
+  extend(ttl: number, callback?: Callback<Lock>): Promise<Lock> {
+    return this.redlock.extend(this, ttl, callback);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.expiration > 0) await this.unlock();
+  }
+}
+
 // An event emitter because the original is one: its users listen with `redlock.on("clientError", …)`.
-export class Redlock extends EventEmitter implements LockMaker {
+export class Redlock extends EventEmitter {
   static readonly Lock = Lock;
   static readonly LockError = LockError;
   readonly servers: RedisClientLike[];
-  readonly driftFactor: number;
-  readonly retryCount: number;
-  readonly retryDelay: number;
-  readonly retryJitter: number;
-  readonly #settings: Settings;
+  /** As the original reads it for each call, so that a program may change it. */
+  driftFactor: number;
+  retryCount: number;
+  retryDelay: number;
+  retryJitter: number;
   readonly #unlocked = new WeakSet<TimedLeases>();
 
   /**
@@ -64,11 +121,11 @@ export class Redlock extends EventEmitter implements LockMaker {
     }
     const scripts = options as Readonly<Record<string, unknown>>;
     checkNoScripts([scripts.lockScript, scripts.unlockScript, scripts.extendScript]);
-    this.#settings = settingsFrom(options);
-    this.driftFactor = this.#settings.driftFactor;
-    this.retryCount = this.#settings.retryCount;
-    this.retryDelay = this.#settings.retryDelay;
-    this.retryJitter = this.#settings.retryJitter;
+    const { driftFactor, retryCount, retryDelay, retryJitter } = settingsFrom(options);
+    this.driftFactor = driftFactor;
+    this.retryCount = retryCount;
+    this.retryDelay = retryDelay;
+    this.retryJitter = retryJitter;
     this.#servers(); // a client of an unknown shape is refused here, and not by the first lock
   }
 
@@ -198,6 +255,10 @@ export class Redlock extends EventEmitter implements LockMaker {
     return Promise.all(clients.map((client) => client.quit?.() ?? client.close?.()));
   }
 
+  get #settings(): Settings {
+    return settingsFrom(this);
+  }
+
   get #clients(): Set<RedisClientLike> {
     return new Set(this.servers);
   }
@@ -221,6 +282,17 @@ export class Redlock extends EventEmitter implements LockMaker {
     });
   }
 }
+
+/** The names of `@types/redlock`, as it has them. */
+export declare namespace Redlock {
+  type Callback<Value> = CallbackOf<Value>;
+  type CompatibleRedisClient = RedisClientLike;
+  type Lock = InstanceType<(typeof Redlock)["Lock"]>;
+  type LockError = InstanceType<(typeof Redlock)["LockError"]>;
+  type Options = AllOptions;
+}
+
+type AllOptions = Options;
 
 /** The number of tries that the original would have made in that time. */
 function attemptsIn(waitedMs: number, { retryCount, retryDelay }: Settings): number {

@@ -1,16 +1,18 @@
 /** The errors of npm redlock, and the votes that they carry. */
-import type { RedisClientLike } from "holdfast";
+
+// biome-ignore lint/suspicious/noExplicitAny: it is of the library of the program, which may go on with it as such
+export type Client = any;
 
 /** What one client said of an operation. */
 export type ClientExecutionResult =
-  | { client: RedisClientLike; vote: "for"; value: number }
-  | { client: RedisClientLike; vote: "against"; error: Error };
+  | { client: Client; vote: "for"; value: number }
+  | { client: Client; vote: "against"; error: Error };
 
 export interface ExecutionStats {
   readonly membershipSize: number;
   readonly quorumSize: number;
-  readonly votesFor: Set<RedisClientLike>;
-  readonly votesAgainst: Map<RedisClientLike, Error>;
+  readonly votesFor: Set<Client>;
+  readonly votesAgainst: Map<Client, Error>;
 }
 
 export interface ExecutionResult {
@@ -20,12 +22,12 @@ export interface ExecutionResult {
 
 /** Another lock exists on one of the resources. */
 export class ResourceLockedError extends Error {
-  override readonly name = "ResourceLockedError";
+  override name = "ResourceLockedError";
 }
 
 /** The operation failed. `attempts` have the reasons, and `cause` is the error of holdfast. */
 export class ExecutionError extends Error {
-  override readonly name = "ExecutionError";
+  override name = "ExecutionError";
   readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
 
   constructor(

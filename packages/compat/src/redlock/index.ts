@@ -11,8 +11,7 @@ export {
   type ExecutionStats,
   ResourceLockedError,
 } from "./errors.js";
-export { Lock } from "./lock.js";
-export { Redlock, Redlock as default, type RedlockAbortSignal } from "./redlock.js";
+export { Lock, Redlock, Redlock as default, type RedlockAbortSignal } from "./redlock.js";
 export type { Settings } from "./settings.js";
 export { redlockOf } from "./shared-redlock.js";
 export { UnansweredError } from "./votes.js";

@@ -14,9 +14,9 @@ const held = new WeakMap<Ending, TimedLeases>();
 /** Says which leases a lock stands for, and ends it with them. A lock that it extends is over already. */
 export function hold<Held extends Ending>(lock: Held, timed: TimedLeases): Held {
   held.set(lock, timed);
-  timed.whenOver(() => {
+  timed.onOver = () => {
     lock.expiration = 0;
-  });
+  };
   return lock;
 }
 

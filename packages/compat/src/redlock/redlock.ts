@@ -1,5 +1,5 @@
 /**
- * Redlock: the class of npm redlock 5, on holdfast's mutex, over one server or over a quorum of several.
+ * Redlock and its Lock: the classes of npm redlock 5, on holdfast's mutex, over one server or over a quorum of several.
  *
  * Several resources are a multiLock: all are taken or none, and two callers never wait for each other.
  */
@@ -7,9 +7,14 @@ import { EventEmitter } from "node:events";
 import { InvalidArgumentError, type Lease, type RedisClientLike } from "holdfast";
 import { closeHoldfasts } from "../shared-holdfast.js";
 import { TimedLeases } from "../timed-leases.js";
-import { ExecutionError, type ExecutionResult, type ExecutionStats, lockedError } from "./errors.js";
+import {
+  type Client,
+  ExecutionError,
+  type ExecutionResult,
+  type ExecutionStats,
+  lockedError,
+} from "./errors.js";
 import { hold, lockValue, timedOf } from "./leases-of.js";
-import { Lock, type LockMaker } from "./lock.js";
 import { checkDuration, checkNoScripts, checkVersion, namesOf, ofVersion4 } from "./request.js";
 import { type Servers, serversOf } from "./servers.js";
 import { driftMs, type GivenSettings, type Settings, settingsFrom, waitMsOf } from "./settings.js";
@@ -35,8 +40,8 @@ const TOO_SHORT =
   "A lock `duration` must be at least 100ms greater than the `automaticExtensionThreshold` setting.";
 
 // An event emitter because the original is one: its users listen with `redlock.on("error", …)`.
-export class Redlock extends EventEmitter implements LockMaker {
-  readonly clients: Set<RedisClientLike>;
+export class Redlock extends EventEmitter {
+  readonly clients: Set<Client>;
   readonly settings: Settings;
   readonly #released = new WeakMap<TimedLeases, Promise<Votes>>();
 
@@ -66,7 +71,7 @@ export class Redlock extends EventEmitter implements LockMaker {
    * @throws {ExecutionError} a resource was taken for all that time, or too many servers failed; its cause says which
    * @throws {InvalidArgumentError} the duration or a name is invalid
    */
-  async acquire(resources: string[] | string, duration: number, settings: GivenSettings = {}): Promise<Lock> {
+  async acquire(resources: string[], duration: number, settings: GivenSettings = {}): Promise<Lock> {
     checkVersion(settings);
     checkDuration(duration);
     return this.#lock(namesOf(resources), duration, duration, settingsFrom(settings, this.settings));
@@ -122,14 +127,14 @@ export class Redlock extends EventEmitter implements LockMaker {
    * @throws as `acquire`
    */
   using<Value>(
-    resources: string[] | string,
+    resources: string[],
     duration: number,
     settings: GivenSettings | undefined,
     routine?: Routine<Value>,
   ): Promise<Value>;
-  using<Value>(resources: string[] | string, duration: number, routine: Routine<Value>): Promise<Value>;
+  using<Value>(resources: string[], duration: number, routine: Routine<Value>): Promise<Value>;
   async using<Value>(
-    resources: string[] | string,
+    resources: string[],
     duration: number,
     settingsOrRoutine: GivenSettings | Routine<Value> | undefined,
     lastRoutine?: Routine<Value>,
@@ -208,6 +213,54 @@ export class Redlock extends EventEmitter implements LockMaker {
       return statsOf(known);
     });
     return [stats];
+  }
+}
+
+/** The result of `acquire`. */
+export class Lock {
+  readonly redlock: Redlock;
+  readonly resources: string[];
+  /** Different for every acquire, kept by `extend`. The key in Redis has another value. */
+  readonly value: string;
+  readonly attempts: ReadonlyArray<Promise<ExecutionStats>>;
+  /** The end of the lock unless it is extended, in ms since 1970; 0 when it is over. */
+  expiration: number;
+
+  constructor(
+    redlock: Redlock,
+    resources: string[],
+    value: string,
+    attempts: ReadonlyArray<Promise<ExecutionStats>>,
+    expiration: number,
+  ) {
+    this.redlock = redlock;
+    this.resources = resources;
+    this.value = value;
+    this.attempts = attempts;
+    this.expiration = expiration;
+  }
+
+  /** Aborts before anybody else can hold a resource: when it is lost, or its time is up. Not on release. */
+  get signal(): AbortSignal {
+    return timedOf(this).signal;
+  }
+
+  /** The lease of each resource, with its fence, in the order of the names. */
+  get leases(): readonly Lease[] {
+    return timedOf(this).leases;
+  }
+
+  async release(): Promise<ExecutionResult> {
+    return this.redlock.release(this);
+  }
+
+  /** A new Lock on the same leases, which ends `duration` ms from now; this one is over. */
+  async extend(duration: number): Promise<Lock> {
+    return this.redlock.extend(this, duration);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
   }
 }
 

@@ -59,9 +59,11 @@ function remember(key: string, clients: readonly RedisClientLike[], options: Red
   const quorum = new Quorum(clients, options);
   const entry: Made = { quorum, clients, clock: options.clock ?? systemClock, options };
   for (const client of clients) made.set(client, (made.get(client) ?? new Map()).set(key, entry));
-  closeWith(clients, () => {
-    for (const client of clients) made.get(client)?.delete(key);
-    return quorum.close();
+  closeWith(clients, {
+    forget() {
+      for (const client of clients) made.get(client)?.delete(key);
+    },
+    close: () => quorum.close(),
   });
   return entry;
 }

@@ -90,6 +90,13 @@ export function listed(limiter: RateLimiterLike): RateLimiterCompatibleAbstract 
   return wrapper;
 }
 
+/** Whatever a framework injects. */
+export function injected(storeClient: unknown, options: IRateLimiterOptions): RateLimiterRedis {
+  const insurance: RateLimiterLike | undefined = options.insuranceLimiter;
+  console.log(insurance?.keyPrefix);
+  return new RateLimiterRedis({ ...options, storeClient });
+}
+
 const most: IRateLimiterQueueOpts = {};
 most.maxQueueSize = 5;
 console.log(new Compatible().get(), new Doubled(limiterOf("a"), { points: 1, duration: 1 }).points);

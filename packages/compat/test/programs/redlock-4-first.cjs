@@ -19,7 +19,7 @@ redlock.lock("locks:account:322456", 1_000).then((lock) =>
     .catch((error) => console.error(error)),
 );
 redlock.lock("locks:account:322456", 1_000, (error, lock) => {
-  if (error) console.error(error);
+  if (error) console.error(error.message);
   else lock?.unlock((failed) => console.error(failed));
 });
 // @ts-expect-error a ttl is a number

@@ -56,6 +56,17 @@ export function text(result: ClientExecutionResult): string {
   return result.vote === "for" ? String(result.value) : result.error.message;
 }
 
+/** An error of the program's own. */
+export class LateError extends ExecutionError {
+  override name = "LateError";
+}
+
+export function resourcesOf(lock: Lock): Parameters<Redlock["acquire"]>[0] {
+  const maker: Redlock = lock.redlock;
+  for (const client of maker.clients) console.log(client.status);
+  return lock.resources.map((resource) => `${resource}-copy`);
+}
+
 export async function tried(): Promise<number> {
   try {
     // @ts-expect-error a duration is a number

@@ -136,7 +136,7 @@ describe("options", () => {
   });
 
   test("parseKey removes what getKey adds", () => {
-    for (const keyPrefix of [undefined, "custom", ""])
+    for (const keyPrefix of [undefined as never, "custom", ""])
       for (const key of ["test-key", "user:123:action"]) {
         const one = limiter({ keyPrefix });
         expect(one.parseKey(one.getKey(key))).toBe(key);

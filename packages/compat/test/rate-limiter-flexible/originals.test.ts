@@ -220,11 +220,46 @@ const scenarios: Record<string, (terms: Terms) => Promise<unknown>> = {
       () => of({ isWhiteListed: "x" }),
       () => [of({ blackList: "x" }).blackList, of({}).runActionAnyway, byArray.keyPrefix === key],
       () => {
+        const lists = of({ blackList: ["b"], isBlackListed: () => true });
+        Object.assign(lists, { blackList: "abc", whiteList: undefined, isBlackListed: undefined });
+        return lists.consume("b");
+      },
+      () => Object.assign(of({}), { isBlackListed: 5 }),
+      () => Object.assign(of({}), { isWhiteListed: 5 }),
+      () => Object.assign(of({}), { limiter: undefined }),
+      () => {
         byArray.blockDuration = 5;
         byArray.execEvenly = true;
         return [limiter.blockDuration, limiter.execEvenly, byArray.blockDuration, byArray.execEvenly];
       },
     ]);
+  },
+  async "what a wrapped limiter is told, and that it fails"({ made, key }) {
+    const told: unknown[] = [];
+    const fails =
+      (call: string) =>
+      async (...given: unknown[]): Promise<never> => {
+        told.push([call, ...given]);
+        throw new Error(`no ${call}`);
+      };
+    class Failing extends made.RateLimiterCompatibleAbstract {
+      override consume = fails("consume");
+      override penalty = fails("penalty");
+      override reward = fails("reward");
+      override get = fails("get");
+      override set = fails("set");
+      override block = fails("block");
+      override delete = fails("delete");
+    }
+    const terms = { limiter: new Failing(), whiteList: ["white"] };
+    const wrapper = new made.RLWrapperBlackAndWhite(terms);
+    const counting = new made.RLWrapperBlackAndWhite({ ...terms, runActionAnyway: true });
+    const found = await outcomes([
+      ...callsOf(wrapper, key, { customDuration: 3 }),
+      ...callsOf(counting, "white"),
+      () => wrapper.consume(key),
+    ]);
+    return [found, JSON.parse(JSON.stringify(told).replaceAll(key, "KEY"))];
   },
   async "an insurance of the program's own, for every call"({ made, client, key }) {
     const told: unknown[] = [];

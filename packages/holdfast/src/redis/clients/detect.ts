@@ -55,7 +55,7 @@ function adapterOf(client: object): RedisClient {
     return glideClient(client as GlideLike);
   }
   if (has("internal_send_command")) {
-    throw refusal("a client of node-redis 3 or older", "version 4 or later of the package redis is");
+    throw refusal("a client of node-redis 3 or older", "version 4 or later has what it needs");
   }
   throw new UnsupportedClientError(`this object has the shape of no known Redis client: ${USE_ONE}`);
 }
