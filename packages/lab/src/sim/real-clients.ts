@@ -8,7 +8,7 @@ export interface OpenClient {
 }
 
 /** Opens a client to the node of that name, in the turn of a process. */
-export type OpenReal = (node: string, options: Required<SimClientOptions>) => OpenClient;
+export type OpenReal = (node: string, options: SimClientOptions) => OpenClient;
 
 /** Loads them, which takes files: call it before the world runs. */
 export async function loadRealClients(): Promise<ReadonlyMap<string, OpenReal>> {
@@ -23,10 +23,11 @@ export async function loadRealClients(): Promise<ReadonlyMap<string, OpenReal>> 
     ["ioredis 5", (node, options) => ofIoredis(new Redis5(ioredisOptions(node, options)))],
     [
       "node-redis 6",
-      (node, { offlineQueue }) => {
+      (node, { offlineQueue = true, database = 0 }) => {
         // What it would ask of a managed service, it asks a name server about.
         const client = createClient({
           socket: { host: node },
+          database,
           maintNotifications: "disabled",
           disableOfflineQueue: !offlineQueue,
         });
@@ -39,9 +40,13 @@ export async function loadRealClients(): Promise<ReadonlyMap<string, OpenReal>> 
 }
 
 /** Without client info, for which ioredis reads a file of its own. */
-function ioredisOptions(host: string, { unanswered, offlineQueue }: Required<SimClientOptions>) {
+function ioredisOptions(
+  host: string,
+  { unanswered = "resend", offlineQueue = true, database = 0 }: SimClientOptions,
+) {
   return {
     host,
+    db: database,
     disableClientInfo: true,
     enableOfflineQueue: offlineQueue,
     autoResendUnfulfilledCommands: unanswered === "resend",

@@ -17,6 +17,8 @@ export interface SimClientOptions {
   readonly unanswered?: "resend" | "reject" | "forget";
   /** Whether commands wait for a connection; otherwise they are rejected. @default true */
   readonly offlineQueue?: boolean;
+  /** Which of the databases of its server it uses. @default 0 */
+  readonly database?: number;
 }
 
 interface Command {
@@ -79,7 +81,8 @@ export class SimClient extends EventEmitter {
 
   /** For a subscription, so it asks again by itself. */
   duplicate(): SimClient {
-    return new SimClient(this.#link, { unanswered: "forget" }, this.#called);
+    const { database = 0 } = this.#options;
+    return new SimClient(this.#link, { unanswered: "forget", database }, this.#called);
   }
 
   subscribe(channel: string): Promise<Reply> {
@@ -120,6 +123,8 @@ export class SimClient extends EventEmitter {
     this.#sent = [];
     this.#queue = [];
     this.emit("ready");
+    const { database = 0 } = this.#options;
+    if (database > 0) this.#send({ words: ["SELECT", String(database)], resolve() {}, reject() {} });
     for (const command of waiting) this.#send(command);
   }
 

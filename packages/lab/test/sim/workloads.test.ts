@@ -7,7 +7,12 @@ const isSoak = process.env.HOLDFAST_TEST_SOAK === "1";
 const SEEDS = isSoak ? 30 : 1;
 const TWICE = isSoak ? 5 : 1;
 /** Rules of the frame, which hold for every workload. */
-const ofEvery = { P1: "every call ends", P2: "nothing is left", P3: "no call takes too long" };
+const ofEvery = {
+  P1: "every call ends",
+  P2: "nothing is left",
+  P3: "no call takes too long",
+  P5: "nobody is given what is the neighbour's",
+};
 const LONG_MS = 240_000;
 
 describe.each([...workloads])("$name", (workload) => {

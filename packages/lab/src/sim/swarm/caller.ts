@@ -179,6 +179,7 @@ export class Caller {
     try {
       const value = await call();
       if (waitMs !== undefined && value === null) timed.timedOut(waitMs);
+      this.scene.mustBeOurs(value, `${f} of "${key}" by ${this.name}`);
       return { type: "ok", value, operation: pending.ok(found?.(value)) };
     } catch (error) {
       const why: unknown = reason ?? signal?.reason;

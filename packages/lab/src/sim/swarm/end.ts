@@ -1,5 +1,6 @@
 /** End: what must hold at the end of every run, whatever its workload: P1, P2, and that something happened. */
 import type { Node } from "../node.js";
+import { neighbourPrefix } from "./neighbour.js";
 import type { Scene } from "./scene.js";
 import type { Work } from "./workload.js";
 
@@ -25,7 +26,8 @@ export function judgeEnd(scene: Scene, work: Work): void {
 function judgeNode(scene: Scene, work: Work, node: Node): void {
   const found = node.peek("KEYS", "*");
   for (const key of Array.isArray(found) ? found.map(String) : []) {
-    if (node.peek("PTTL", key) === -1 && !work.mayStay?.(key))
+    const isOurs = !key.startsWith(`${neighbourPrefix}:`);
+    if (isOurs && node.peek("PTTL", key) === -1 && !work.mayStay?.(key))
       scene.fail("P2", `the key ${key} never expires`);
   }
   const [broken] = node.brokenScripts;

@@ -52,7 +52,14 @@ function begin(
 ): Holdfast | Redlock {
   const dice = scene.world.dice(`options of ${label}`);
   const listens = scene.isWide && dice.chance(0.3) ? { listenAfter: dice.pick([0, 1_000]) } : {};
-  const options = { clock, random, prefix, label, callTimeout: plan.callTimeoutMs, ...listens };
+  const options = {
+    clock,
+    random,
+    prefix: scene.plan.prefix ?? prefix,
+    label,
+    callTimeout: plan.callTimeoutMs,
+    ...listens,
+  };
   const [first, ...others] = clients.map(({ client }) => client);
   if (first && others.length === 0) return new holdfast(first, options);
   return new redlock(
@@ -70,7 +77,8 @@ export function beginLife(surroundings: Surroundings, plan: ProcessPlan): void {
   process.run(async () => {
     const clients = open(surroundings, process, plan);
     const library = begin(surroundings, process, { plan, clients });
-    if (scene.isWide && scene.world.nowMs === 0) scene.loading.push(library.inspector());
+    if (scene.isWide && scene.nodes.length === 1 && scene.world.nowMs === 0)
+      scene.loading.push(library.inspector());
     const parts = { scene, process, plan, library };
     const callers = Array.from(
       { length: plan.callers },

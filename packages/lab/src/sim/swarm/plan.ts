@@ -27,11 +27,17 @@ export interface ProcessPlan {
   /** Its lease stays taken for this time after it expired. */
   readonly lockDelayMs: number;
   readonly callTimeoutMs: number;
-  readonly client: Required<SimClientOptions>;
+  readonly client: SimClientOptions;
   /** Callers that work side by side. */
   readonly callers: number;
   /** When its first life ends by `hf.close()`, whatever its callers do just then; null: with the run. */
   readonly closesAtMs: number | null;
+}
+
+/** Apart by one of the two. */
+export interface Neighbour {
+  readonly database: number;
+  readonly prefix: string;
 }
 
 export interface Plan {
@@ -51,6 +57,10 @@ export interface Plan {
   readonly faults: readonly Fault[];
   /** How many servers there are, independent of each other. @default 1 */
   readonly nodes?: number;
+  /** Others who do the same on the same servers, apart from these, and are not judged. @default nobody */
+  readonly neighbour?: Neighbour;
+  /** Of all keys of its processes. @default "holdfast" */
+  readonly prefix?: string;
   /** The worlds that it was widened by; absent: it was not, and its workload draws what it always did. */
   readonly worlds?: readonly string[];
   /** The operations of each caller, by its name. @default each draws one after the other */

@@ -12,6 +12,7 @@ import { judgeEnd } from "./end.js";
 import { faultKinds, kindOf } from "./faults/kinds.js";
 import { setCopy } from "./faults/restart.js";
 import { beginLife } from "./life.js";
+import { neighbourOf } from "./neighbour.js";
 import { drawLightPlan, type Fault, hasCaller, type Plan } from "./plan.js";
 import { type EvictedKeys, type Failure, prefix, Scene } from "./scene.js";
 import type { Work } from "./workload.js";
@@ -99,15 +100,20 @@ async function run<Drawn extends Plan>(
   const work = workloadOf(plan.workload).begin(scene);
   const coverage = new Coverage(work);
   scene.struck = (fault) => coverage.note(fault);
-  scene.spawn = (life) => beginLife({ scene, work, holdfast, redlock, libraries }, life);
   scene.evictable = (node) => work.evictable?.(node) ?? keysAt(scene, node);
-  for (const life of plan.processes) scene.spawn(life);
+  const neighbour = neighbourOf(scene);
+  const theirs = neighbour && { scene: neighbour, work: workloadOf(plan.workload).begin(neighbour) };
+  const all = [{ scene, work }, ...(theirs ? [theirs] : [])];
+  for (const one of all) {
+    one.scene.spawn = (life) => beginLife({ ...one, holdfast, redlock, libraries }, life);
+    for (const life of one.scene.plan.processes) one.scene.spawn(life);
+  }
   if (work.look) lookAgain(scene, work.look);
   const ends = new Set<() => void>();
   const nemesis = scene.history.recorder("nemesis", () => world.nowMs);
   for (const fault of plan.faults) setFault(scene, fault, { ends, coverage, nemesis });
   await world.run(0);
-  await Promise.all(scene.loading);
+  await Promise.all(all.flatMap((one) => one.scene.loading));
   await world.run(plan.chaosMs);
   world.at(world.nowMs, () => heal(scene, ends));
   if (plan.calmMs > 0 && plan.faults.length > 0) {
@@ -115,10 +121,11 @@ async function run<Drawn extends Plan>(
     await world.run(scene.calmFromMs + plan.calmMs);
   }
   world.at(world.nowMs, () => {
-    scene.isEnding = true;
+    for (const one of all) one.scene.isEnding = true;
   });
   const endMs = await finish(scene, work);
-  work.judge?.(endMs);
+  // The neighbour's failures are its own. Its watches end here, too.
+  for (const one of all) one.work.judge?.(endMs);
   judgeEnd(scene, work);
   return {
     plan,

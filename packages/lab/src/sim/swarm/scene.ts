@@ -1,4 +1,5 @@
 /** Scene: a run under way. Its world, what is known to be excused, and what was seen to be wrong. */
+import { inspect } from "node:util";
 import type { NodeCopy } from "@holdfast/embedded";
 import type { ServerError } from "holdfast";
 import { History } from "../../history/history.js";
@@ -77,7 +78,8 @@ export class Scene<Drawn extends Plan = Plan> {
     this.canary = canary;
     // A server that has just started does not vote over several: these have been up for long.
     const names = nodeNames(plan);
-    this.nodes = names.map((name) => world.node(name, names.length === 1 ? {} : { upForMs: longUpMs }));
+    const upForMs = names.length === 1 ? 0 : longUpMs;
+    this.nodes = names.map((name) => world.nodes.get(name) ?? world.node(name, { upForMs }));
     this.node = this.nodes[0] as Node;
     if (plan.faults.length === 0) this.calmFromMs = 0;
   }
@@ -178,6 +180,12 @@ export class Scene<Drawn extends Plan = Plan> {
     operations: readonly Operation[] = [],
   ): void {
     this.failures.push({ property, message, atMs, operations });
+  }
+
+  /** P5: what a program is given is not from the neighbour, whose processes leave their names in all that they write. */
+  mustBeOurs(value: unknown, what: string): void {
+    if (!this.plan.neighbour || !inspect(value, { depth: 8 }).includes(neighbourly)) return;
+    this.fail("P5", `${what} has something of the neighbour: ${inspect(value, { depth: 8 })}`);
   }
 
   /**
@@ -285,6 +293,9 @@ interface ExcuseOptions {
 }
 
 export const prefix = "holdfast";
+
+/** In the names of the neighbour's processes. */
+export const neighbourly = "neighbour of";
 
 /** The process of the plan whose caller, or whose later life, this is: "p1" of "p1#2.1". */
 export function planned(name: string): string {

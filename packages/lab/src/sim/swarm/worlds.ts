@@ -2,6 +2,7 @@
 import { type Dice, diceFor } from "../../chance/dice.js";
 import { slowNetwork } from "./faults/network.js";
 import { forbidden } from "./faults/rights.js";
+import { drawnNeighbour } from "./neighbour.js";
 import { type Draw, type Fault, nodeName, nodeNames, type Plan } from "./plan.js";
 
 interface World {
@@ -51,6 +52,25 @@ const worlds: readonly World[] = [
         return { kind: "cut", target, value: 0, forMs: 0, atMs: dice.whole(firstMs, plan.chaosMs) };
       });
       return { ...plan, faults: inOrder([...some, ...cuts]) };
+    },
+  },
+  {
+    name: "a neighbour",
+    share: 0.05,
+    widen: (plan, dice) => ({ ...plan, neighbour: drawnNeighbour(dice.chance(0.5)) }),
+  },
+  {
+    name: "a wall clock that is taken back",
+    share: 0.04,
+    widen(plan, dice) {
+      const there = { kind: "wall clock of a process", target: dice.pick(plan.processes).name, forMs: 0 };
+      const steps = Array.from({ length: dice.whole(1, 3) }, () => {
+        const atMs = dice.whole(firstMs, plan.chaosMs);
+        const value = dice.pick([-3_600_000, -2_000, 2_000, 3_600_000]);
+        const back = { ...there, atMs: atMs + dice.whole(5, 3_000), value: -value };
+        return [{ ...there, atMs, value }, back];
+      });
+      return { ...plan, faults: inOrder([...plan.faults, ...steps.flat()]) };
     },
   },
   {

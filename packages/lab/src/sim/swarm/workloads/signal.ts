@@ -125,6 +125,7 @@ class SignalWork implements Work {
 
   #hear(caller: string, heard: Heard<string> | null): void {
     if (!heard?.data) return;
+    this.#scene.mustBeOurs(heard, `what ${caller} hears`);
     this.#progress += 1;
     this.#heard.set(heard.data, [...(this.#heard.get(heard.data) ?? []), caller]);
   }

@@ -29,8 +29,10 @@ export class Watchers {
     this.#all.add(watching);
     for (;;) {
       try {
-        for await (const change of record.watch({ signal: caller.endOfStream() }))
+        for await (const change of record.watch({ signal: caller.endOfStream() })) {
+          this.#scene.mustBeOurs(change, `what ${name} watches`);
           watching.seen = versionOf(change);
+        }
       } catch (error) {
         if (error instanceof ClosedError) break;
       }
