@@ -12,8 +12,14 @@ import { onEachServer } from "./place.ts";
 const DURATION = 10_000;
 const ROUNDS = 12; // Node warns of the eleventh listener
 
+async function end(client: Redis): Promise<void> {
+  const ended = once(client, "end");
+  client.disconnect();
+  await ended;
+}
+
 onEachServer((place) => {
-  test("a lock of redlock 5 that is extended leaves no listener, and its last Lock is told of the end", async () => {
+  test("extending a lock of redlock 5 adds no listener, and the newest Lock shows the end", async () => {
     const { client, clock } = place().clocked();
     let lock = await new Redlock([client]).acquire([place().name()], DURATION);
     const { signal } = lock;
@@ -24,7 +30,7 @@ onEachServer((place) => {
     expect([lock.signal === signal, signal.aborted, lock.expiration]).toEqual([true, true, 0]);
   });
 
-  test("a lock of redlock 4 that is extended leaves no listener, and is told of the end", async () => {
+  test("extending a lock of redlock 4 adds no listener, and the Lock shows the end", async () => {
     const { client, clock } = place().clocked();
     const lock = await new Redlock4([client]).lock(place().name(), DURATION);
     const before = getEventListeners(lock.signal, "abort").length;
@@ -34,7 +40,7 @@ onEachServer((place) => {
     expect([lock.signal.aborted, lock.expiration]).toEqual([true, 0]);
   });
 
-  test("objects that share a permit listen without a warning, and calls at once take it over once", async () => {
+  test("thirteen objects share a permit without a warning of Node, and two calls of one object take it over once", async () => {
     const { client } = place().clocked();
     const name = place().name();
     const warned: Error[] = [];
@@ -71,27 +77,21 @@ onEachServer((place) => {
     await refreshed.release();
   });
 
-  test("a client that has ended and is back has its locks at once, and the quorum of those that end in turn stays", async () => {
+  test("a client that reconnects gets locks at once, and a quorum outlives clients that reconnect in turn", async () => {
     const clients = [place().client(), place().client()] as [Redis, Redis];
     const [first] = clients;
     const name = place().name();
     redlockOf(clients, { quarantine: 0 });
     const quorum = redlockOf(clients);
     for (const client of clients) {
-      const ended = once(client, "end");
-      client.disconnect();
-      await ended;
+      await end(client);
       const redlock = new Redlock([first], { retryCount: 0 });
       const [ready] = [once(client, "ready"), client.connect()];
       await (await redlock.acquire([name], DURATION)).release();
       await ready;
     }
     expect(redlockOf(clients)).toBe(quorum);
-    for (const client of clients) {
-      const ended = once(client, "end");
-      client.disconnect();
-      await ended;
-    }
+    for (const client of clients) await end(client);
     expect(redlockOf(clients)).not.toBe(quorum);
     await until("the quorum of before is closed", () =>
       quorum

@@ -60,7 +60,7 @@ onEachServer((place) => {
     expect(() => multi(1, text)).toThrow('"permits" must be a number');
   });
 
-  test("whoever acquires twice holds one permit, which one release gives back", async () => {
+  test("an object that acquires twice holds one permit, and one release gives it back", async () => {
     const semaphore = make(2, ONCE);
     await semaphore.acquire();
     const { lease } = semaphore;

@@ -44,7 +44,7 @@ onEachServer((place) => {
 });
 
 test.each([{ maxRetriesPerRequest: 0 }, {}])(
-  "a client that has ended is named to whoever waits: %j",
+  "the error of a waiter says that its client is closed: %j",
   async (options) => {
     const client = new Redis(1, "127.0.0.1", { ...options, retryStrategy: () => null });
     client.on("error", () => {});

@@ -77,7 +77,7 @@ test.each([
   expect(constructing(client)).toThrow(/ioredis.*node-redis.*GlideClient.*URL/);
 });
 
-test("whoever uses node-redis 3, whose README redlock 4 follows, is told to take a later version", () => {
+test("the error for a client of node-redis 3, as in the README of redlock 4, asks for a later version", () => {
   // The members of redis 3.1.2 that holdfast looks at; they have the names of those of later versions, or none.
   const members = ["internal_send_command", "send_command", "evalsha", "duplicate", "on", "multi", "quit"];
   const client = Object.fromEntries(members.map((name) => [name, () => {}]));

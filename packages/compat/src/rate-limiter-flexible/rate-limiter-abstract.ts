@@ -100,7 +100,7 @@ export class RateLimiterAbstract extends LimiterCalls {
   }
 
   override set keyPrefix(prefix: string | undefined) {
-    const given = prefix ?? DEFAULT_PREFIX;
+    const given = prefix === undefined ? DEFAULT_PREFIX : prefix;
     if (typeof given !== "string") throw new Error("keyPrefix must be string");
     this.#keyPrefix = given;
   }

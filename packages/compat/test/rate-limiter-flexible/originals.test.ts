@@ -68,6 +68,29 @@ function callsOf(
   ];
 }
 
+/** A limiter of the program's own: its calls write down what they are given, and then do what `end` does. */
+function recording(
+  { RateLimiterCompatibleAbstract }: Module,
+  told: unknown[],
+  end: (call: string) => unknown,
+) {
+  const recorded =
+    (call: string) =>
+    async (...given: unknown[]): Promise<never> => {
+      told.push([call, ...given]);
+      return end(call) as never;
+    };
+  return class extends RateLimiterCompatibleAbstract {
+    override consume = recorded("consume");
+    override penalty = recorded("penalty");
+    override reward = recorded("reward");
+    override get = recorded("get");
+    override set = recorded("set");
+    override block = recorded("block");
+    override delete = recorded("delete");
+  };
+}
+
 /** A client that has ended for good. */
 function gone(client: Redis): Redis {
   const other = client.duplicate({ lazyConnect: true });
@@ -234,23 +257,11 @@ const scenarios: Record<string, (terms: Terms) => Promise<unknown>> = {
       },
     ]);
   },
-  async "what a wrapped limiter is told, and that it fails"({ made, key }) {
+  async "the arguments that a wrapped limiter gets, and its errors"({ made, key }) {
     const told: unknown[] = [];
-    const fails =
-      (call: string) =>
-      async (...given: unknown[]): Promise<never> => {
-        told.push([call, ...given]);
-        throw new Error(`no ${call}`);
-      };
-    class Failing extends made.RateLimiterCompatibleAbstract {
-      override consume = fails("consume");
-      override penalty = fails("penalty");
-      override reward = fails("reward");
-      override get = fails("get");
-      override set = fails("set");
-      override block = fails("block");
-      override delete = fails("delete");
-    }
+    const Failing = recording(made, told, (call) => {
+      throw new Error(`no ${call}`);
+    });
     const terms = { limiter: new Failing(), whiteList: ["white"] };
     const wrapper = new made.RLWrapperBlackAndWhite(terms);
     const counting = new made.RLWrapperBlackAndWhite({ ...terms, runActionAnyway: true });
@@ -263,13 +274,7 @@ const scenarios: Record<string, (terms: Terms) => Promise<unknown>> = {
   },
   async "an insurance of the program's own, for every call"({ made, client, key }) {
     const told: unknown[] = [];
-    const answer =
-      (call: string) =>
-      async (...given: unknown[]): Promise<never> => {
-        told.push([call, ...given]);
-        return new made.RateLimiterRes(1, 2, 3, true) as never;
-      };
-    class Own extends made.RateLimiterCompatibleAbstract {
+    class Own extends recording(made, told, () => new made.RateLimiterRes(1, 2, 3, true)) {
       override get keyPrefix() {
         return "own";
       }
@@ -285,13 +290,6 @@ const scenarios: Record<string, (terms: Terms) => Promise<unknown>> = {
       override set execEvenly(value: boolean) {
         told.push(["execEvenly", value]);
       }
-      override consume = answer("consume");
-      override penalty = answer("penalty");
-      override reward = answer("reward");
-      override get = answer("get");
-      override set = answer("set");
-      override block = answer("block");
-      override delete = answer("delete");
     }
     const terms = { points: 3, duration: HOUR, blockDuration: 7, execEvenly: true };
     const limiter = new made.RateLimiterRedis({
@@ -344,6 +342,7 @@ const scenarios: Record<string, (terms: Terms) => Promise<unknown>> = {
         return [keyPrefix, execEvenly];
       },
       () => Object.assign(limit, { keyPrefix: 5 }),
+      () => Object.assign(limit, { keyPrefix: null }),
     ]);
   },
   async options({ made, client }) {

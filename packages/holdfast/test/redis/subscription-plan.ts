@@ -1,7 +1,7 @@
 /**
  * A plan: a seed draws listeners that come and go over one client, and breaks and lost confirmations in between. The plan checks:
  *
- * - A listener that is up hears each message that is published then, or it is told "up" once more.
+ * - Each listener that is up hears every message that is published, or its subscription reports "up" again.
  * - At the end every listener hears, and no listener hears that has left.
  * - At the end the server has subscribers for the topics of the listeners, and for no other topic.
  */

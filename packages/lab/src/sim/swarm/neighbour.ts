@@ -2,7 +2,7 @@
  * Neighbour: the same workload once more on the same servers, in another database or under another prefix. Channels know no
  * databases, so what it says must be nobody's business; what it does is not judged.
  */
-import type { Plan } from "./plan.js";
+import type { Neighbour, Plan } from "./plan.js";
 import { neighbourly, prefix, Scene } from "./scene.js";
 
 export const neighbourPrefix = "neighbour";
@@ -21,7 +21,8 @@ export function neighbourOf({ world, plan }: Scene): Scene | null {
   return new Scene(world, theirs);
 }
 
-/** Apart by the database in half of the plans, and by the prefix in the others. */
-export function drawnNeighbour(isInDatabase: boolean): NonNullable<Plan["neighbour"]> {
-  return isInDatabase ? { database: 1, prefix } : { database: 0, prefix: neighbourPrefix };
-}
+/** Apart by the database, or by the prefix. */
+export const neighbours: readonly Neighbour[] = [
+  { database: 1, prefix },
+  { database: 0, prefix: neighbourPrefix },
+];

@@ -2,7 +2,7 @@
 import { type Dice, diceFor } from "../../chance/dice.js";
 import { slowNetwork } from "./faults/network.js";
 import { forbidden } from "./faults/rights.js";
-import { drawnNeighbour } from "./neighbour.js";
+import { neighbours } from "./neighbour.js";
 import { type Draw, type Fault, nodeName, nodeNames, type Plan } from "./plan.js";
 
 interface World {
@@ -57,7 +57,7 @@ const worlds: readonly World[] = [
   {
     name: "a neighbour",
     share: 0.05,
-    widen: (plan, dice) => ({ ...plan, neighbour: drawnNeighbour(dice.chance(0.5)) }),
+    widen: (plan, dice) => ({ ...plan, neighbour: dice.pick(neighbours) }),
   },
   {
     name: "a wall clock that is taken back",
