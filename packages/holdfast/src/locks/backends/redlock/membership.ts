@@ -62,6 +62,8 @@ export interface MembershipParts {
 
 interface Check {
   readonly disruptions: number;
+  /** Whether requests may leave behind it. A client that reports no breaks says nothing of these. */
+  isPassed: boolean;
   readonly done: Promise<KnownServer | null>;
 }
 
@@ -203,21 +205,26 @@ export class Membership {
   #ask(): Promise<KnownServer | null> {
     const { port } = this.#parts;
     const { disruptions } = port;
-    if (this.#check?.disruptions === disruptions && port.reportsBreaks) return this.#check.done;
-    const check = { disruptions, done: this.#look(disruptions) };
+    const current = this.#check;
+    if (current?.disruptions === disruptions && !current.isPassed) return current.done;
+    // The question has to leave behind the requests that it is about: one for all of a turn of the event loop.
+    const sent = port.reportsBreaks ? null : batchesSent();
+    const check: Check = { disruptions, isPassed: false, done: this.#look(disruptions, sent) };
     this.#check = check;
+    void sent?.then(() => {
+      check.isPassed = true;
+    });
     void check.done.then(() => {
       if (this.#check === check) this.#check = null;
     });
     return check.done;
   }
 
-  async #look(disruptions: number): Promise<KnownServer | null> {
+  async #look(disruptions: number, sent: Promise<void> | null): Promise<KnownServer | null> {
     const { port, schedule, callTimeoutMs } = this.#parts;
     this.#asked += 1;
     const number = this.#asked;
-    // The question has to leave behind the request that it is about.
-    if (!port.reportsBreaks) await batchesSent();
+    if (sent) await sent;
     const sentAt = schedule.clock.now();
     try {
       const facts = await readServerFacts(port, Math.max(callTimeoutMs, SHORTEST_TIMEOUT_MS));
