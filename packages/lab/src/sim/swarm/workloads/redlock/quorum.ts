@@ -7,6 +7,7 @@ import { judgeDeadline } from "../mutex/deadline.js";
 import { type Holder, holderAt } from "../mutex/node-state.js";
 import { type LockScene, passesOn } from "../mutex/plan.js";
 import type { Servers } from "../mutex/servers.js";
+import type { Soundness } from "./soundness.js";
 
 /** Whether this id of a holder at a node is one of the claim: each time it stands in line again it has another. */
 export function isSeatOf(id: string, claim: string): boolean {
@@ -15,12 +16,14 @@ export function isSeatOf(id: string, claim: string): boolean {
 
 export class Quorum implements Servers {
   readonly #scene: LockScene;
+  readonly #soundness: Soundness;
   /** When each node last lost data. */
   readonly #lostMs = new Map<Node, number>();
   readonly #judged = new WeakSet<Belief>();
 
-  constructor(scene: LockScene) {
+  constructor(scene: LockScene, soundness: Soundness) {
     this.#scene = scene;
+    this.#soundness = soundness;
     scene.onLoss.add((node) => void this.#lostMs.set(node, scene.world.nowMs));
   }
 
@@ -56,7 +59,10 @@ export class Quorum implements Servers {
     this.#scene.fail("L1", message);
   }
 
-  /** A release that has succeeded leaves the lock at a minority at most, and there not for long. */
+  /**
+   * A release that has succeeded leaves the lock at a minority at most, and there not for long. A node that refused or lost what gave an
+   * earlier seat of the claim up may hold that one until it is told again.
+   */
   watchRelease({ caller, process, lease, lock, isLost }: Belief): (result: ReleaseResult) => void {
     const scene = this.#scene;
     const plan = scene.lives.get(planned(process.name))?.plan;
@@ -67,7 +73,8 @@ export class Quorum implements Servers {
       if (isLost) scene.fail("L8", `${caller} had lost "${lock}", and was told that it released it`);
       if (isPassedOn || !process.isAwake || scene.mayAnyOverlap()) return;
       const kept = scene.nodes.filter((node) => {
-        const id = this.#isDoubtful(node) ? undefined : holderAt(node, lock)?.id;
+        if (this.#isDoubtful(node) || !this.#soundness.wasHeard(process, node)) return false;
+        const id = holderAt(node, lock)?.id;
         return id !== undefined && isSeatOf(id, lease.id);
       });
       if (kept.length > scene.nodes.length - scene.quorum)
