@@ -162,12 +162,16 @@ describe("a hold is lost", () => {
     expect(held.remainingMs).toBe(VALID_MS - 400);
   });
 
-  test("expired on time while a renewal hangs, and a late success does not revive it", async () => {
+  test("expired on time while a renewal hangs, and a late answer neither revives it nor tells of it again", async () => {
+    const log = new EventLog();
+    onTestFinished(() => log.close());
     const held = hold("a");
     clock.advance(VALID_MS);
     expect(losses).toEqual({ a: "expired" });
     await renewals[0]?.answer();
+    await renewals[1]?.answer("forgotten");
     expect([held.over, held.remainingMs]).toEqual([true, 0]);
+    expect(log.all("holdfast:lock:renewed")).toEqual([]);
   });
 
   test("a success that arrives after the deadline but before the timer is not believed", async () => {

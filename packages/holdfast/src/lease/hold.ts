@@ -40,8 +40,7 @@ export class Hold implements Linked<Hold> {
   #sentAt: Instant;
   #nextToken: bigint;
   #turnsLeft: number;
-  #over = false;
-  #givenUp = false;
+  #ended: LossReason | "given up" | null = null;
 
   constructor(
     clock: Clock,
@@ -60,12 +59,12 @@ export class Hold implements Linked<Hold> {
   }
 
   get over(): boolean {
-    return this.#over;
+    return this.#ended !== null;
   }
 
-  /** Whether its holder has ended it. */
-  get givenUp(): boolean {
-    return this.#givenUp;
+  /** Why it is over; null: it is not. */
+  get ended(): LossReason | "given up" | null {
+    return this.#ended;
   }
 
   /** Milliseconds that are left of the lease. At 0 or less it is over, even if no timer has fired yet. */
@@ -75,7 +74,7 @@ export class Hold implements Linked<Hold> {
 
   /** The same, at an instant that was read before. */
   leftMs(now: Instant): number {
-    return this.#over ? 0 : leaseLeftMs(now, this.#sentAt, this.ttlMs);
+    return this.#ended ? 0 : leaseLeftMs(now, this.#sentAt, this.ttlMs);
   }
 
   /** The instant before the process sent the request that the last grant or renewal answers. */
@@ -106,14 +105,12 @@ export class Hold implements Linked<Hold> {
 
   /** Ends the hold on behalf of its holder, without a loss. */
   giveUp(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#givenUp = true;
+    this.#ended ??= "given up";
   }
 
   lose(reason: LossReason): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#ended) return;
+    this.#ended = reason;
     this.onLost(reason);
   }
 }

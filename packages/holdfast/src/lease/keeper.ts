@@ -166,7 +166,8 @@ export class Keeper {
     const now = this.#schedule.clock.now();
     let [leases, lost] = [0, 0];
     for (const [place, hold] of live.entries()) {
-      if (hold.givenUp) continue;
+      // It ended while the call was under way, and not by the word of the store.
+      if (hold.ended === "given up" || hold.ended === "expired") continue;
       const outcome = outcomes[place] ?? "lost";
       leases += 1;
       if (isLoss(outcome)) lost += 1;
