@@ -3,11 +3,13 @@ import { compileValkey } from "@holdfast/embedded";
 import { describe, expect, it } from "vitest";
 import { redlockOn } from "../../src/sim/redlock-on.js";
 import { kindOf } from "../../src/sim/swarm/faults/kinds.js";
+import type { Fault } from "../../src/sim/swarm/plan.js";
 import { Scene } from "../../src/sim/swarm/scene.js";
 import type { Belief } from "../../src/sim/swarm/workloads/mutex/belief.js";
 import { keysOf } from "../../src/sim/swarm/workloads/mutex/node-state.js";
 import { drawQuorumPlan } from "../../src/sim/swarm/workloads/redlock/plan.js";
 import { Quorum } from "../../src/sim/swarm/workloads/redlock/quorum.js";
+import { Soundness } from "../../src/sim/swarm/workloads/redlock/soundness.js";
 import { QuorumTokens } from "../../src/sim/swarm/workloads/redlock/tokens.js";
 import { World } from "../../src/sim/world.js";
 
@@ -15,19 +17,19 @@ const LOCK = "account:13";
 const TTL_MS = 2_000;
 
 /** One process that has held the lock over three nodes for a moment, and the rules that look at it. */
-async function held() {
+async function held(faults: readonly Fault[] = []) {
   const drawn = drawQuorumPlan(1, []);
   const [first] = drawn.processes;
   if (!first) throw new Error("a plan has processes");
   const plan = {
     ...drawn,
     nodes: 3,
-    faults: [],
+    faults,
     processes: [{ ...first, name: "p1", ttlMs: TTL_MS, lockDelayMs: 0 }],
   };
   const world = new World({ seed: 1, module: await compileValkey() });
   const scene = new Scene(world, plan);
-  const [tokens, quorum] = [new QuorumTokens(scene), new Quorum(scene)];
+  const [tokens, quorum] = [new QuorumTokens(scene), new Quorum(scene, new Soundness(scene))];
   const process = world.process("p1");
   for (const planned of plan.processes) scene.lives.set("p1", { plan: planned, process });
   let belief: Belief | null = null;
@@ -105,5 +107,18 @@ describe("a lease over three nodes", () => {
     await world.run(100 + TTL_MS + 100);
     quorum.compare(belief);
     expect(scene.failures.map(({ property }) => property)).toEqual(["L5"]);
+  });
+
+  it("is free at a majority of them when it was released", async () => {
+    const { scene, quorum, belief } = await held();
+    quorum.watchRelease(belief)("released");
+    expect(scene.failures.map(({ property }) => property)).toEqual(["L9"]);
+  });
+
+  it("may keep an earlier seat where a node has just refused what gave it up", async () => {
+    const refused = { kind: "MISCONF answers", atMs: 0, forMs: 50, value: 0.3 };
+    const { scene, quorum, belief } = await held(["n1", "n2"].map((target) => ({ ...refused, target })));
+    quorum.watchRelease(belief)("released");
+    expect(scene.failures).toEqual([]);
   });
 });
