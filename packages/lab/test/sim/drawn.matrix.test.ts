@@ -4,7 +4,7 @@ import { planOf, runPlan, workloads } from "@holdfast/lab/sim";
 import { expect, it } from "vitest";
 import { Uses } from "./uses.js";
 
-const SEEDS = 30;
+const MOST_SEEDS = 30;
 const LONG_MS = 300_000;
 
 /** Nothing of a run would show whether they work: conformance and the tests of their own do. */
@@ -26,8 +26,13 @@ const elsewhere: readonly RegExp[] = [
 it("draws every method and option of every noun", { timeout: LONG_MS }, async () => {
   const uses = new Uses();
   const { holdfast, redlock } = await uses.library();
-  for (const { name } of workloads)
-    for (let seed = 1; seed <= SEEDS; seed++)
+  const never = (): readonly string[] =>
+    uses.never().filter((one) => !elsewhere.some((pattern) => pattern.test(one)));
+  let seed = 0;
+  do {
+    seed += 1;
+    for (const { name } of workloads)
       await runPlan(planOf(seed, name, { isWide: true }), { holdfast, redlock });
-  expect(uses.never().filter((one) => !elsewhere.some((pattern) => pattern.test(one)))).toEqual([]);
+  } while (seed < MOST_SEEDS && never().length > 0);
+  expect(never()).toEqual([]);
 });
