@@ -67,10 +67,10 @@ export const redlock: Workload<QuorumPlan> = {
 function begin(scene: QuorumScene): Work {
   const { locks } = scene.plan;
   skewClocks(scene);
-  const soundness = new Soundness(scene);
-  const servers = new Quorum(scene, soundness);
+  const servers = new Quorum(scene);
   const beliefs = new Beliefs(scene, servers);
   const tokens = new QuorumTokens(scene);
+  const soundness = new Soundness(scene);
   const watch = new QuorumWatch(scene, beliefs, soundness);
   const progress = new Progress(scene, beliefs, soundness);
   const queue = new QueueWatch(scene.world);

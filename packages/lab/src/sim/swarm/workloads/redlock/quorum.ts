@@ -7,7 +7,6 @@ import { judgeDeadline } from "../mutex/deadline.js";
 import { type Holder, holderAt } from "../mutex/node-state.js";
 import { type LockScene, passesOn } from "../mutex/plan.js";
 import type { Servers } from "../mutex/servers.js";
-import type { Soundness } from "./soundness.js";
 
 /** Whether this id of a holder at a node is one of the claim: each time it stands in line again it has another. */
 export function isSeatOf(id: string, claim: string): boolean {
@@ -16,14 +15,12 @@ export function isSeatOf(id: string, claim: string): boolean {
 
 export class Quorum implements Servers {
   readonly #scene: LockScene;
-  readonly #soundness: Soundness;
   /** When each node last lost data. */
   readonly #lostMs = new Map<Node, number>();
   readonly #judged = new WeakSet<Belief>();
 
-  constructor(scene: LockScene, soundness: Soundness) {
+  constructor(scene: LockScene) {
     this.#scene = scene;
-    this.#soundness = soundness;
     scene.onLoss.add((node) => void this.#lostMs.set(node, scene.world.nowMs));
   }
 
@@ -60,23 +57,25 @@ export class Quorum implements Servers {
   }
 
   /**
-   * A release that has succeeded leaves the lock at a minority at most, and there not for long. A node that refused or lost what gave an
-   * earlier seat of the claim up may hold that one until it is told again.
+   * A release that has succeeded leaves a minority at most of the seats that nodes held before it. A node may have handed the lock to an
+   * older place of the same claim, which gives it back.
    */
   watchRelease({ caller, process, lease, lock, isLost }: Belief): (result: ReleaseResult) => void {
     const scene = this.#scene;
     const plan = scene.lives.get(planned(process.name))?.plan;
     // The same grant may serve another caller of this process, or linger there for one.
     const isPassedOn = plan !== undefined && passesOn(plan);
+    const ids = (): readonly (string | undefined)[] =>
+      scene.nodes.map((node) => (this.#isDoubtful(node) ? undefined : holderAt(node, lock)?.id));
+    const before = ids();
     return (result) => {
       if (result !== "released") return;
       if (isLost) scene.fail("L8", `${caller} had lost "${lock}", and was told that it released it`);
       if (isPassedOn || !process.isAwake || scene.mayAnyOverlap()) return;
-      const kept = scene.nodes.filter((node) => {
-        if (this.#isDoubtful(node) || !this.#soundness.wasHeard(process, node)) return false;
-        const id = holderAt(node, lock)?.id;
-        return id !== undefined && isSeatOf(id, lease.id);
-      });
+      const after = ids();
+      const kept = before.filter(
+        (id, place) => id !== undefined && isSeatOf(id, lease.id) && id === after[place],
+      );
       if (kept.length > scene.nodes.length - scene.quorum)
         scene.fail("L9", `${caller} released "${lock}", and ${kept.length} nodes keep it`);
     };

@@ -51,12 +51,6 @@ export class Soundness {
     );
   }
 
-  /** Nothing has touched the node, nor the network between the two, for so long that what was given up there has come through. */
-  wasHeard(process: Process, node: Node): boolean {
-    const times = this.#now(soundMs);
-    return this.wasNode(node, times) && this.wasLink(planned(process.name), node, times);
-  }
-
   /** How many nodes answered this process, and voted, over some time that has passed. */
   wereVotes(process: string, { fromMs, toMs }: Times): number {
     return this.#scene.nodes.filter(
