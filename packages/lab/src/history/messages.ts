@@ -104,10 +104,11 @@ export class Messages {
     return this.#byId.get(id) ?? [];
   }
 
-  /** Whether all messages may have been deleted that were pushed until then. */
-  wereCleared(push: Operation): boolean {
+  /** Whether all may have been deleted, and forgotten, after this operation began. */
+  wereCleared({ invMs }: Operation, untilMs = Number.POSITIVE_INFINITY): boolean {
     return this.each("clear").some(
-      (clear) => clear.type !== "fail" && (clear.type !== "ok" || push.invMs < endOf(clear)),
+      (clear) =>
+        clear.type !== "fail" && clear.invMs < untilMs && (clear.type !== "ok" || invMs < endOf(clear)),
     );
   }
 
@@ -187,7 +188,7 @@ export function checkLost(property: string, messages: Messages, facts: MessageFa
   const left = messages.each("left").at(-1);
   for (const message of messages.known.values()) {
     if (left && endOf(message.push) > left.invMs) continue;
-    const ends = messages.of(message.id).filter((one) => isEnd(one) || isForgotten(one, facts));
+    const ends = messages.of(message.id).filter((one) => isEnd(one) || isForgotten(one, messages, facts));
     if (ends.some((one) => one.f !== "left" || one === left)) continue;
     if (facts.wasLost(message.push.invMs, facts.endMs) || messages.wereCleared(message.push)) continue;
     // Only the newest dead letters are kept, and what nobody has seen may be dead.
@@ -202,9 +203,14 @@ export function checkLost(property: string, messages: Messages, facts: MessageFa
   });
 }
 
-/** A copy of an ack that counted is late where the server has forgotten the first one, because its clock was set forward. */
-function isForgotten({ f, type, invMs, retMs }: Operation, { wasClockSet }: MessageFacts): boolean {
-  return f === "ack" && type === "fail" && wasClockSet(invMs, retMs ?? invMs);
+/** A copy of an ack that counted is late where the server has forgotten the first one: its clock was set forward, or all was deleted meanwhile. */
+export function isForgotten(ack: Operation, messages: Messages, { wasClockSet }: MessageFacts): boolean {
+  const { f, type, invMs } = ack;
+  return (
+    f === "ack" &&
+    type === "fail" &&
+    (wasClockSet(invMs, endOf(ack)) || messages.wereCleared(ack, endOf(ack)))
+  );
 }
 
 function isEnd({ f, type, value }: Operation): boolean {
@@ -331,9 +337,10 @@ export function checkOneEach(property: string, messages: Messages, facts: Messag
     const known = ids.get(body) ?? id;
     ids.set(body, known);
     if (push && known === id) continue;
-    // A push that is sent again after data was lost makes its message once more, and the first may have been delivered by then.
+    // A push that is sent again after data was lost or deleted makes its message once more, and the first may have been delivered by then.
     const untilMs = Math.max(handed.invMs, push?.type === "ok" ? endOf(push) : 0);
     if (push && (facts.wasLost(push.invMs, untilMs) || facts.wasClockSet(push.invMs, untilMs))) continue;
+    if (push && messages.wereCleared(push, endOf(push))) continue;
     const message = push
       ? `${body} was delivered as message ${id}, and its push made ${known === "none" ? "no message" : known}`
       : `${body} was delivered as message ${id}, and nobody pushed it`;

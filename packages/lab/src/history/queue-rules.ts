@@ -10,6 +10,7 @@ import {
   checkTokens,
   endOf,
   handedOf,
+  isForgotten,
   type MessageFacts,
   Messages,
   pushedOf,
@@ -196,7 +197,9 @@ function problemOf(found: Operation, messages: Messages, facts: QueueFacts): str
   const { id, status, result, token } = found.value as Outcome;
   const fromMs = messages.known.get(id)?.push.invMs ?? 0;
   if (facts.wasLost(fromMs, endOf(found))) return null;
-  const acks = messages.of(id).filter(({ f, type }) => f === "ack" && type !== "fail");
+  const acks = messages
+    .of(id)
+    .filter((one) => one.f === "ack" && (one.type !== "fail" || isForgotten(one, messages, facts)));
   const counted = acks.find(({ type }) => type === "ok");
   if (status === "done") {
     const own = acks.find((ack) => String(ack.token) === token);

@@ -1,9 +1,7 @@
 /**
  * Held: the deliveries that programs have, and believe to have for themselves. One that came late as a message may be over before it
- * is there, and its program hears of that a second later: it is not judged. Nor is one of a process that cannot be reached: for the
- * server it has died, and others get what it had.
+ * is there, and its program hears of that a second later: it is not judged.
  */
-import { nodeName } from "../plan.js";
 import { planned } from "../scene.js";
 import type { Caller } from "../workload.js";
 
@@ -19,8 +17,6 @@ interface Holding {
 
 /** Longer than a message takes in sound networks. */
 const lateMs = 50;
-/** By then after a fault of the node every process can be reached again. */
-const backMs = 8_000;
 
 export class Held {
   readonly #holdings = new Map<string, Set<Holding>>();
@@ -47,12 +43,5 @@ export class Held {
 }
 
 function mayOverlap({ scene, process }: Caller): boolean {
-  const { plan, world } = scene;
-  const name = planned(process.name);
-  const wasDisturbed = plan.faults.some(
-    ({ target, atMs, forMs }) =>
-      atMs <= world.nowMs &&
-      (target === name || (target === nodeName && world.nowMs <= atMs + forMs + backMs)),
-  );
-  return wasDisturbed || scene.mayOverlap(name);
+  return scene.mayOverlap(planned(process.name));
 }

@@ -80,10 +80,13 @@ function factsOf({ scene, terms }: Shared, endMs: number): LaneFacts {
   };
 }
 
-function mayStay({ scene, view }: Shared, key: string): boolean {
+function mayStay({ scene, terms, view }: Shared, key: string): boolean {
   const lasting = ["", ":dead", ":letters"].map((part) => `${view.main}${part}`);
   // The free place of a process that died, or could not say that it leaves, goes with the next message.
   if (scene.plan.faults.length > 0) lasting.push(`${view.main}:idle`);
+  // The rate of a lane is remembered until somebody looks again, and the last one there may close as it delivers.
+  if (terms.rate && scene.plan.processes.some(({ closesAtMs }) => closesAtMs !== null))
+    lasting.push(`${view.main}:rec`, `${view.main}:later`);
   return lasting.includes(key) || (key.startsWith(view.main) && view.tickets().length > 0);
 }
 
