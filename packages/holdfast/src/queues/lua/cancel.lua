@@ -56,10 +56,15 @@ end
 -- Nobody takes while no consumer is there, and so nobody puts back what a dead one had.
 local function drop_overdue()
   if not q.away_ms or q.away_ms > q.ms then return 0 end
-  local now = string.format('%.0f', q.ms)
-  for _, handle in ipairs(redis.call('ZRANGE', q.away, '-inf', now, 'BYSCORE', 'LIMIT', 0, MOST_OVERDUE)) do
-    local _, delivered = string.match(handle, HANDLE)
-    if delivered == number then return drop(q.away, handle) end
+  local now = string.format('%.1f', q.ms)
+  local rows = redis.call('ZRANGE', q.away, '-inf', now, 'BYSCORE', 'LIMIT', 0, MOST_OVERDUE, 'WITHSCORES')
+  for place = 1, #rows, 2 do
+    local _, delivered, _, process = string.match(rows[place], HANDLE)
+    if delivered == number then
+      -- As return_unanswered() of _due.lua: no other message is for a process that slept through a first lease.
+      if tonumber(rows[place + 1]) % 1 > 0 then redis.call('ZREM', q.idle, process) end
+      return drop(q.away, rows[place])
+    end
   end
   return 0
 end

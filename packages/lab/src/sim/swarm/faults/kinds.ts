@@ -2,7 +2,7 @@
 import type { Kind } from "./kind.js";
 import { networkKinds, slowNetwork } from "./network.js";
 import { nodeKinds } from "./node.js";
-import { processKinds } from "./process.js";
+import { poison, processKinds } from "./process.js";
 import { restartKinds } from "./restart.js";
 import { forbidden } from "./rights.js";
 
@@ -19,7 +19,7 @@ export const quorumKinds: readonly Kind[] = [
 ];
 
 const byName = new Map(
-  [...faultKinds, ...quorumKinds, forbidden, slowNetwork].map((kind) => [kind.kind, kind]),
+  [...faultKinds, ...quorumKinds, forbidden, slowNetwork, poison].map((kind) => [kind.kind, kind]),
 );
 
 /** @throws {RangeError} a plan of another version */

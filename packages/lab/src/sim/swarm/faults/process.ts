@@ -1,6 +1,6 @@
 /** What happens to programs and their machines. */
 import type { Fault } from "../plan.js";
-import type { Scene } from "../scene.js";
+import type { Life, Scene } from "../scene.js";
 import { type Kind, lasting, lifeOf, momentary, noValue } from "./kind.js";
 
 function pause(kind: string, how: "stop" | "suspend"): Kind {
@@ -27,16 +27,19 @@ function death(kind: string, how: "crash" | "vanish"): Kind {
     value: noValue,
     begin(scene, fault) {
       const life = lifeOf(scene, fault);
-      if (!life) return undefined;
-      const { process, plan } = life;
-      process.kill(how);
-      scene.deathsMs.set(process.name, scene.world.nowMs);
-      return () => {
-        // At the latest the network tells the node now.
-        for (const wire of [...process.wires]) wire.close();
-        scene.spawn(plan);
-      };
+      return life && die(scene, life, how);
     },
+  };
+}
+
+/** Returns how the next life of it begins. */
+export function die(scene: Scene, { process, plan }: Life, how: "crash" | "vanish"): () => void {
+  process.kill(how);
+  scene.deathsMs.set(process.name, scene.world.nowMs);
+  return () => {
+    // At the latest the network tells the node now.
+    for (const wire of [...process.wires]) wire.close();
+    scene.spawn(plan);
   };
 }
 
@@ -99,6 +102,17 @@ const rate: Kind = {
       life.process.rate = 1;
     };
   },
+};
+
+/** One message ends each process that deals with it: the first one that any deals with in this time. The workload does that. */
+export const poison: Kind = {
+  kind: "poison",
+  on: "process",
+  most: 1,
+  strikesLater: true,
+  forMs: momentary,
+  value: noValue,
+  begin: () => undefined,
 };
 
 export const processKinds: readonly Kind[] = [

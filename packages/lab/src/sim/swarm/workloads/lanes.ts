@@ -6,6 +6,7 @@ import { drawDeliveryPlan, slownessOf } from "./delivery-plan.js";
 import { LaneCaller } from "./lanes/caller.js";
 import { laneCanaries } from "./lanes/canaries.js";
 import { drawRun, mostInFlight, name, type Shared } from "./lanes/run.js";
+import { endsRule } from "./poison.js";
 
 /** How late a look may be that puts back what is due. */
 const lookedMs = 2_600;
@@ -19,6 +20,7 @@ export const lanes: Workload = {
     ...laneRules,
     N7: "an empty lane leaves nothing behind",
     N8: "a process that waits for no message has no free place",
+    N11: endsRule,
   },
   canaries: laneCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("lanes", seed, kinds),
@@ -59,6 +61,7 @@ function judge(shared: Shared, endMs: number): void {
   const recorder = scene.history.recorder("server", () => scene.world.nowMs);
   recorder.begin("left", name, { value: { ids: view.tickets() } }).ok();
   const operations = scene.history.operations.filter(({ key }) => key === name);
+  shared.poison.judge("N11", operations);
   for (const { property, message, atMs, operations: shown } of checkLanes(operations, factsOf(shared, endMs)))
     scene.fail(property, message, atMs, shown);
   const empty = view.tickets().length === 0 ? view.lanes() : [];

@@ -4,9 +4,9 @@ import { lifeOf } from "../scene.js";
 import type { Scene, Work, Workload } from "../workload.js";
 import { wasClockWrong } from "./clock-faults.js";
 import { drawDeliveryPlan, slownessOf } from "./delivery-plan.js";
+import { endsRule } from "./poison.js";
 import { QueueCaller } from "./queue/caller.js";
 import { queueCanaries } from "./queue/canaries.js";
-
 import { drawRun, name, noteGiven, type Shared } from "./queue/run.js";
 
 /** How late a look may be that puts back what is due. */
@@ -28,6 +28,7 @@ export const queue: Workload = {
     Q12: "the end of a process is charged to one message: no process has two suspects",
     Q14: "a push that makes no message deletes none, and one of a queue that drops the oldest is refused only where that is not enough",
     Q15: "on a slow network work is done as well",
+    Q16: endsRule,
   },
   canaries: queueCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("queue", seed, kinds),
@@ -95,12 +96,10 @@ function judge(shared: Shared, endMs: number): void {
   judgeSlow(shared);
   const recorder = scene.history.recorder("server", () => scene.world.nowMs);
   recorder.begin("left", name, { value: { ids: view.ids() } }).ok();
-  for (const { property, message, atMs, operations } of checkQueue(
-    scene.history.operations.filter(({ key }) => key === name),
-    factsOf(shared, endMs),
-  )) {
-    scene.fail(property, message, atMs, operations);
-  }
+  const operations = scene.history.operations.filter(({ key }) => key === name);
+  shared.poison.judge("Q16", operations);
+  for (const { property, message, atMs, operations: shown } of checkQueue(operations, factsOf(shared, endMs)))
+    scene.fail(property, message, atMs, shown);
 }
 
 function factsOf({ scene, terms, given, drops }: Shared, endMs: number): QueueFacts {

@@ -3,6 +3,7 @@ import type { Consumer, LaneDelivery, Lanes } from "holdfast";
 import { laneOf, type PlaceSeen } from "../../../../history/lane-rules.js";
 import type { Cancelled, Handed, Pushed, Settled } from "../../../../history/messages.js";
 import { type Caller, type Rounds, round } from "../../workload.js";
+import { ended } from "../poison.js";
 import { callsOfOne, Receiver, type Source } from "../receiver.js";
 import { isRefusal } from "../refusals.js";
 import { otherKinds } from "./others.js";
@@ -220,6 +221,7 @@ export class LaneCaller implements Rounds {
     const workMs =
       dice.chance(longShare) && !isSteady ? longestLeaseMs + longMs : dice.pick([0, 20, 120, 400]);
     if (workMs > 0) await process.sleep(dice.between(0, workMs));
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const how = dice.fraction();
     if (how < 0.08 && !isSteady) return; // it comes back by its deadline
     if (how < 0.25 && !scene.isEnding) {
@@ -286,6 +288,7 @@ export class LaneCaller implements Rounds {
     const isSteady = this.#shared.terms.isSteady || scene.isEnding;
     await process.sleep(dice.between(0, isSteady ? 60 : dice.pick([5, 50, 200, 1_200])));
     const { id, token } = delivery;
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const value: Settled = { id };
     if (!scene.isEnding && this.#shared.terms.timeoutMs !== undefined && dice.chance(0.05)) {
       recorder.begin("nack", name, { token, value }).info("by hanging");

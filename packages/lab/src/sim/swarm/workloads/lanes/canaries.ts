@@ -129,4 +129,14 @@ export const laneCanaries: readonly Canary[] = [
       to: 'delayMs: 0, isAttempt: true, reason: "unseen" }',
     },
   },
+  {
+    rule: "N11",
+    what: "no end of a process is the last one",
+    seed: 1,
+    change: {
+      file: "queues/lua/_suspects.lua",
+      from: "if one.crashes < MOST_CRASHES then",
+      to: "if true then",
+    },
+  },
 ];

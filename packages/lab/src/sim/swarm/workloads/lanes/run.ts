@@ -7,6 +7,7 @@ import { patience } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
 import { asUsual, drawOperating, type OperatingTerms } from "../operating.js";
+import { Poison } from "../poison.js";
 import { LanesView } from "./view.js";
 
 export const name = "orders";
@@ -38,6 +39,7 @@ export interface Shared {
   /** By lane. */
   readonly held: Held;
   readonly demand: Demand;
+  readonly poison: Poison;
   /** Tickets that pushes have given, the newest last. */
   readonly tickets: string[];
   done: number;
@@ -72,6 +74,7 @@ export function drawRun(scene: Scene): Shared {
     names: isSteady ? many : few,
     held: new Held(),
     demand: new Demand(scene, { rule: "N8", idle: () => view.idle }),
+    poison: new Poison(scene),
     tickets: [],
     done: 0,
     bodies: 0,

@@ -3,6 +3,7 @@ import { type Consumer, type Delivery, type Pushed, type Queue, QueueFullError }
 import type { Cancelled, Handed, Pushed as Messages, Settled } from "../../../../history/messages.js";
 import type { Outcome } from "../../../../history/queue-rules.js";
 import { type Caller, type Rounds, round } from "../../workload.js";
+import { ended } from "../poison.js";
 import { callsOfOne, Receiver, type Source } from "../receiver.js";
 import { isRefusal } from "../refusals.js";
 import { otherKinds } from "./others.js";
@@ -159,13 +160,15 @@ export class QueueCaller implements Rounds {
       })),
       ...more,
     });
+    const droppable = this.#shared.view.deliverable;
     const done = await this.#caller.attempt("push", name, push, {
       details: { value: sentAs(null) },
       found: (all) => ({ value: sentAs(all), ...this.#mark() }),
     });
     if (done.type === "ok") for (const { id, isNew } of done.value) if (isNew) pushed.push(id);
     if (done.type === "info") this.#shared.drops.lose(count);
-    if (done.type === "fail" && done.error instanceof QueueFullError) this.#shared.drops.refused(count);
+    if (done.type === "fail" && done.error instanceof QueueFullError)
+      this.#shared.drops.refused(count, droppable);
   }
 
   /** The newest number of the server: whatever it gives out from now on is larger. */
@@ -208,6 +211,7 @@ export class QueueCaller implements Rounds {
     const workMs =
       dice.chance(longShare) && !isSteady ? this.#leaseMs + longMs : dice.pick([0, 20, 120, 400]);
     if (workMs > 0) await process.sleep(dice.between(0, workMs));
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const how = dice.fraction();
     if (how < 0.08 && !isSteady) return; // it comes back by its deadline
     if (how < 0.2 && !isSteady) {
@@ -299,6 +303,7 @@ export class QueueCaller implements Rounds {
     this.#delivered(delivery);
     await process.sleep(dice.between(0, dice.pick([5, 50, 200, scene.isEnding ? 50 : 1_200])));
     const { id, token } = delivery;
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const { timeoutMs } = this.#shared.terms;
     if (!scene.isEnding && timeoutMs !== undefined && dice.chance(0.05)) {
       recorder.begin("nack", name, { token, value: { id } satisfies Settled }).info("by hanging");

@@ -197,4 +197,14 @@ export const queueCanaries: readonly Canary[] = [
       to: "if (!run.isOver && !isLive &&",
     },
   },
+  {
+    rule: "Q16",
+    what: "no end of a process is the last one",
+    seed: 2,
+    change: {
+      file: "queues/lua/_suspects.lua",
+      from: "if one.crashes < MOST_CRASHES then",
+      to: "if true then",
+    },
+  },
 ];

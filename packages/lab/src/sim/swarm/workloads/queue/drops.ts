@@ -41,13 +41,15 @@ export class Drops {
     if (this.#terms.dropsOldest) this.#count += count;
   }
 
-  /** A push of so many messages was refused. Q14: where the oldest go, that is so only where what goes is not enough. */
-  refused(count: number): void {
+  /**
+   * A push of so many messages was refused. Q14: where the oldest go, that is so only where what goes is not enough.
+   * @param before how many could be dropped as the push began: what waits now need not have waited when the server refused
+   */
+  refused(count: number, before: number): void {
     const { dropsOldest, maxLength } = this.#terms;
-    // What waits now need not have waited when the server refused.
-    if (slownessOf(this.#scene.plan)) return;
-    if (dropsOldest && count <= maxLength && this.#view.deliverable >= count)
-      this.#scene.fail("Q14", `a push was refused, and ${this.#view.deliverable} messages could be dropped`);
+    const droppable = Math.min(before, this.#view.deliverable);
+    if (dropsOldest && count <= maxLength && droppable >= count && !slownessOf(this.#scene.plan))
+      this.#scene.fail("Q14", `a push was refused, and ${droppable} messages could be dropped`);
   }
 
   /** Q14: a push that made no message deletes none. */

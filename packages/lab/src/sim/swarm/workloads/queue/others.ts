@@ -65,12 +65,13 @@ async function burst(
     const sentAs = (id: string | null, isNew: boolean | null): Messages => ({
       messages: [{ body, id, isNew }],
     });
+    const droppable = shared.view.deliverable;
     const done = await caller.attempt("push", name, () => queue.push(body), {
       details: { value: sentAs(null, null) },
       found: ({ id, isNew }) => ({ value: sentAs(id, isNew) }),
     });
     if (done.type === "ok" && done.value.isNew) shared.pushed.push(done.value.id);
-    if (done.type === "fail" && done.error instanceof QueueFullError) shared.drops.refused(1);
+    if (done.type === "fail" && done.error instanceof QueueFullError) shared.drops.refused(1, droppable);
   };
   await Promise.all(Array.from({ length: count }, one));
 }

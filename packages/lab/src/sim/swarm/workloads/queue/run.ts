@@ -5,6 +5,7 @@ import { patience, sleeps } from "../delivery-plan.js";
 import { Demand } from "../demand.js";
 import { Held } from "../held.js";
 import { asUsual, drawOperating, type OperatingTerms } from "../operating.js";
+import { Poison } from "../poison.js";
 import { Drops } from "./drops.js";
 import { FirstLeases } from "./first-leases.js";
 import { QueueView } from "./view.js";
@@ -37,6 +38,7 @@ export interface Shared {
   /** By message. */
   readonly held: Held;
   readonly demand: Demand;
+  readonly poison: Poison;
   readonly firstLeases: FirstLeases;
   readonly drops: Drops;
   /** Of each message, the tokens with which the server was seen to give it to a process. In steady runs. */
@@ -72,6 +74,7 @@ export function drawRun(scene: Scene): Shared {
     view,
     held: new Held(),
     demand: new Demand(scene, { rule: "Q9", idle: () => view.idle }),
+    poison: new Poison(scene),
     firstLeases: new FirstLeases(scene, view),
     drops: new Drops(scene, view, {
       maxLength: terms.maxLength,

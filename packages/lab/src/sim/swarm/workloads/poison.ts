@@ -1,0 +1,64 @@
+/** Poison: a message that ends the process of whoever deals with it. It is dead after some ends, and takes no other message with it. */
+import type { Delivery } from "holdfast";
+import type { Dead } from "../../../history/messages.js";
+import type { Operation } from "../../../history/operation.js";
+import { die, poison } from "../faults/process.js";
+import { planned, type Scene } from "../scene.js";
+import type { Caller } from "../workload.js";
+
+export const endsRule = "a message that ends its process does so three times, and takes no other with it";
+
+/** What a program does whose process has ended. */
+export function ended(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/** As the guide says. */
+const mostEnds = 3;
+const backMs = 200;
+
+type Dealt = Pick<Delivery, "id" | "attempt" | "isLive">;
+
+export class Poison {
+  readonly #scene: Scene;
+  /** Of the message; null: none is yet. */
+  #id: string | null = null;
+  #ends = 0;
+  /** How many of these ends were failed attempts to the server: a deadline passed before anybody looked for the process. */
+  #failed = 0;
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** Whether a program's process has ended as it dealt with this message: then that goes on as `ended`. */
+  strikes({ id, attempt, isLive }: Dealt, { process }: Caller): boolean {
+    const { world, plan, lives } = this.#scene;
+    const fault = plan.faults.find(({ kind }) => kind === poison.kind);
+    // Of one that is over, because it was given back for instance, nobody knows that it ended the process.
+    if (!fault || !isLive || world.nowMs < fault.atMs || world.nowMs > fault.atMs + fault.forMs) return false;
+    const life = lives.get(planned(process.name));
+    this.#id ??= id;
+    if (this.#id !== id || life?.process !== process) return false;
+    this.#ends += 1;
+    this.#failed = attempt - 1;
+    this.#scene.struck(fault);
+    world.at(world.nowMs + backMs, die(this.#scene, life, "crash"));
+    return true;
+  }
+
+  /** @param operations those of a history of messages.ts */
+  judge(rule: string, operations: readonly Operation[]): void {
+    if (this.#ends === 0) return;
+    // Whoever brings it back begins to count anew.
+    if (this.#ends > mostEnds + this.#failed && !operations.some(({ f }) => f === "redrive"))
+      this.#scene.fail(rule, `message ${this.#id} has ended ${this.#ends} processes`);
+    for (const { id, reason } of lettersIn(operations))
+      if (id !== this.#id && reason.startsWith("its process ended"))
+        this.#scene.fail(rule, `message ${id} is dead, and only ${this.#id} has ended processes: ${reason}`);
+  }
+}
+
+function lettersIn(operations: readonly Operation[]): Dead["letters"] {
+  return operations.flatMap(({ f, value }) => (f === "dead" ? (value as Dead).letters : []));
+}
