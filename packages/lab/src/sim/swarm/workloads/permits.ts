@@ -130,7 +130,7 @@ function begin(scene: Scene): Work {
     mostPermits,
     localTurns: dice.pick([1, 3, 16]),
     maxHoldMs: scene.isWide && scene.world.dice("longest hold").chance(0.15) ? 400 : null,
-    revokes: scene.isWide && scene.world.dice("revoke").chance(0.3),
+    revokes: scene.isWide && scene.world.dice("revoke").chance(0.6),
   };
   const line = new LineWatch(scene, run.localTurns);
   return {
