@@ -217,11 +217,11 @@ export class LaneCaller implements Rounds {
   async #settle(delivery: LaneHanded): Promise<void> {
     const { dice, process, scene } = this.#caller;
     this.#delivered(delivery);
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const isSteady = this.#shared.terms.isSteady || scene.isEnding;
     const workMs =
       dice.chance(longShare) && !isSteady ? longestLeaseMs + longMs : dice.pick([0, 20, 120, 400]);
     if (workMs > 0) await process.sleep(dice.between(0, workMs));
-    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const how = dice.fraction();
     if (how < 0.08 && !isSteady) return; // it comes back by its deadline
     if (how < 0.25 && !scene.isEnding) {
@@ -285,10 +285,10 @@ export class LaneCaller implements Rounds {
   async #handle(delivery: LaneHanded): Promise<undefined> {
     const { dice, process, recorder, scene } = this.#caller;
     this.#delivered(delivery);
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const isSteady = this.#shared.terms.isSteady || scene.isEnding;
     await process.sleep(dice.between(0, isSteady ? 60 : dice.pick([5, 50, 200, 1_200])));
     const { id, token } = delivery;
-    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const value: Settled = { id };
     if (!scene.isEnding && this.#shared.terms.timeoutMs !== undefined && dice.chance(0.05)) {
       recorder.begin("nack", name, { token, value }).info("by hanging");

@@ -207,11 +207,11 @@ export class QueueCaller implements Rounds {
   async #settle(delivery: Delivery<string, string>): Promise<void> {
     const { dice, process, scene } = this.#caller;
     this.#delivered(delivery);
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const isSteady = this.#shared.terms.isSteady || scene.isEnding;
     const workMs =
       dice.chance(longShare) && !isSteady ? this.#leaseMs + longMs : dice.pick([0, 20, 120, 400]);
     if (workMs > 0) await process.sleep(dice.between(0, workMs));
-    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const how = dice.fraction();
     if (how < 0.08 && !isSteady) return; // it comes back by its deadline
     if (how < 0.2 && !isSteady) {
@@ -301,9 +301,9 @@ export class QueueCaller implements Rounds {
     const { handled } = this.#shared;
     handled.firstMs = Math.min(handled.firstMs, scene.world.nowMs);
     this.#delivered(delivery);
+    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     await process.sleep(dice.between(0, dice.pick([5, 50, 200, scene.isEnding ? 50 : 1_200])));
     const { id, token } = delivery;
-    if (this.#shared.poison.strikes(delivery, this.#caller)) return ended();
     const { timeoutMs } = this.#shared.terms;
     if (!scene.isEnding && timeoutMs !== undefined && dice.chance(0.05)) {
       recorder.begin("nack", name, { token, value: { id } satisfies Settled }).info("by hanging");
