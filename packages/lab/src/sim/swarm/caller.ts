@@ -135,9 +135,11 @@ export class Caller {
     }
     for (let number = 1; ; number += 1) {
       const [pauseMs, kind, ...given] = this.#next(rounds, number);
+      // Its process may end while it pauses.
+      this.#done.push([pauseMs, rest]);
       await this.process.sleep(pauseMs);
-      this.#done.push(this.isOver ? [pauseMs, rest] : [pauseMs, kind, ...given]);
       if (this.isOver) break;
+      this.#done[number - 1] = [pauseMs, kind, ...given];
       this.dice = world.dice(`round ${number} of ${this.name}`);
       await rounds.kinds[kind]?.run(given);
     }
