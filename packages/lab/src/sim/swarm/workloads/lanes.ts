@@ -5,6 +5,7 @@ import { wasClockWrong } from "./clock-faults.js";
 import { drawDeliveryPlan, slownessOf } from "./delivery-plan.js";
 import { LaneCaller } from "./lanes/caller.js";
 import { laneCanaries } from "./lanes/canaries.js";
+import { misplaced } from "./lanes/places.js";
 import { drawRun, mostInFlight, name, type Shared } from "./lanes/run.js";
 import { endsRule } from "./poison.js";
 
@@ -21,6 +22,7 @@ export const lanes: Workload = {
     N7: "an empty lane leaves nothing behind",
     N8: "a process that waits for no message has no free place",
     N11: endsRule,
+    N12: "between two scripts each message is in one place, with its body, and the records of lanes count what is there",
   },
   canaries: laneCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("lanes", seed, kinds),
@@ -31,7 +33,10 @@ function begin(scene: Scene): Work {
   const shared = drawRun(scene);
   return {
     join: (caller) => new LaneCaller(caller, shared),
-    look: () => judgeNow(shared),
+    look() {
+      judgeNow(shared);
+      judgePlaces(shared);
+    },
     judge: (endMs) => judge(shared, endMs),
     progress: () => shared.done,
     lastMs: 60_000,
@@ -54,6 +59,12 @@ function judgeNow({ scene, view, terms, demand }: Shared): void {
   const { dueMs } = view;
   const lateMs = dueMs === null ? 0 : view.nowMs - dueMs;
   if (lateMs > lookedMs) scene.fail("N5", `a message or a lane was due ${lateMs.toFixed(0)} ms ago`);
+}
+
+/** N12, where no part of the lanes is lost. */
+function judgePlaces({ scene, view }: Shared): void {
+  const wrong = scene.hasForgotten ? null : misplaced(scene.node, view.main, view.lists());
+  if (wrong !== null) scene.fail("N12", wrong);
 }
 
 function judge(shared: Shared, endMs: number): void {

@@ -7,6 +7,7 @@ import { drawDeliveryPlan, slownessOf } from "./delivery-plan.js";
 import { endsRule } from "./poison.js";
 import { QueueCaller } from "./queue/caller.js";
 import { queueCanaries } from "./queue/canaries.js";
+import { misplaced } from "./queue/places.js";
 import { drawRun, name, noteGiven, type Shared } from "./queue/run.js";
 
 /** How late a look may be that puts back what is due. */
@@ -29,6 +30,7 @@ export const queue: Workload = {
     Q14: "a push that makes no message deletes none, and one of a queue that drops the oldest is refused only where that is not enough",
     Q15: "on a slow network work is done as well",
     Q16: endsRule,
+    Q17: "between two scripts each message is in one place, with its body, and each letter is whole",
   },
   canaries: queueCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("queue", seed, kinds),
@@ -42,6 +44,7 @@ function begin(scene: Scene): Work {
     look() {
       judgeWaiting(shared);
       judgeSuspects(shared);
+      judgePlaces(shared);
       noteGiven(shared);
       shared.firstLeases.judge();
     },
@@ -74,6 +77,12 @@ function judgeSuspects({ scene, view }: Shared): void {
   const holders = view.suspects().map((handle) => handle.split(":")[3]);
   const twice = holders.find((process, place) => holders.indexOf(process) < place);
   if (twice) scene.fail("Q12", `the process ${twice} has several suspects`);
+}
+
+/** Q17, where no part of the queue is lost. */
+function judgePlaces({ scene, view }: Shared): void {
+  const wrong = scene.hasForgotten ? null : misplaced(scene.node, view.main);
+  if (wrong !== null) scene.fail("Q17", wrong);
 }
 
 /** Q15, of runs in which consumers are there for what was pushed early. */

@@ -139,4 +139,14 @@ export const laneCanaries: readonly Canary[] = [
       to: "if true then",
     },
   },
+  {
+    rule: "N12",
+    what: "the body of a cancelled message stays",
+    seed: 14,
+    change: {
+      file: "lanes/lua/cancel.lua",
+      from: "      redis.call('HDEL', q.off, field)\n",
+      to: "",
+    },
+  },
 ];

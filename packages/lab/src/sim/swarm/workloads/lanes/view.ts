@@ -61,10 +61,14 @@ export class LanesView {
 
   /** Names of lanes that have a record or a list. */
   lanes(): string[] {
+    return [...new Set([...this.#texts("HKEYS", `${this.main}:rec`), ...this.lists()])];
+  }
+
+  /** Names of lanes that have a list. */
+  lists(): string[] {
     const stem = `${this.main}:lane:`;
-    const lists = this.#texts("KEYS", `${prefix}:*`).filter((key) => key.startsWith(stem));
-    const records = this.#texts("HKEYS", `${this.main}:rec`);
-    return [...new Set([...records, ...lists.map((key) => key.slice(stem.length))])];
+    const keys = this.#texts("KEYS", `${prefix}:*`).filter((key) => key.startsWith(stem));
+    return keys.map((key) => key.slice(stem.length));
   }
 
   /** The tickets of all messages that wait or are in flight. */

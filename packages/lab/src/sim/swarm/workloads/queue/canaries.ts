@@ -207,4 +207,14 @@ export const queueCanaries: readonly Canary[] = [
       to: "if true then",
     },
   },
+  {
+    rule: "Q17",
+    what: "the body of a cancelled message stays",
+    seed: 15,
+    change: {
+      file: "queues/lua/cancel.lua",
+      from: "  redis.call('HDEL', q.off, member)\n  return redis.call('ZREM', key, member)",
+      to: "  return redis.call('ZREM', key, member)",
+    },
+  },
 ];
