@@ -7,6 +7,7 @@ import { LaneCaller } from "./lanes/caller.js";
 import { laneCanaries } from "./lanes/canaries.js";
 import { misplaced } from "./lanes/places.js";
 import { drawRun, mostInFlight, name, type Shared } from "./lanes/run.js";
+import { judgePlaces } from "./places.js";
 import { endsRule } from "./poison.js";
 
 /** How late a look may be that puts back what is due. */
@@ -35,7 +36,7 @@ function begin(scene: Scene): Work {
     join: (caller) => new LaneCaller(caller, shared),
     look() {
       judgeNow(shared);
-      judgePlaces(shared);
+      judgePlaces(scene, "N12", () => misplaced(scene.node, shared.view.main, shared.view.lists()));
     },
     judge: (endMs) => judge(shared, endMs),
     progress: () => shared.done,
@@ -59,12 +60,6 @@ function judgeNow({ scene, view, terms, demand }: Shared): void {
   const { dueMs } = view;
   const lateMs = dueMs === null ? 0 : view.nowMs - dueMs;
   if (lateMs > lookedMs) scene.fail("N5", `a message or a lane was due ${lateMs.toFixed(0)} ms ago`);
-}
-
-/** N12, where no part of the lanes is lost. */
-function judgePlaces({ scene, view }: Shared): void {
-  const wrong = scene.hasForgotten ? null : misplaced(scene.node, view.main, view.lists());
-  if (wrong !== null) scene.fail("N12", wrong);
 }
 
 function judge(shared: Shared, endMs: number): void {

@@ -1,5 +1,12 @@
 /** Places: where a server keeps each message, read between two scripts. Each is in one place, and its body beside it. */
 import type { Node } from "../../node.js";
+import type { Scene } from "../workload.js";
+
+/** @param misplaced what contradicts the places, where no part of them is lost; null: nothing */
+export function judgePlaces(scene: Scene, rule: string, misplaced: () => string | null): void {
+  const wrong = scene.hasForgotten ? null : misplaced();
+  if (wrong !== null) scene.fail(rule, wrong);
+}
 
 /** The answers to these commands as texts; null: the node is down. */
 export function readAll(

@@ -1,8 +1,9 @@
-/** Poison: a message that ends the process of whoever deals with it. It is dead after some ends, and takes no other message with it. */
+/** Poison: a message that ends every process which deals with it. After three ends it is a dead letter, and no other message is one by them. */
 import type { Delivery } from "holdfast";
 import type { Dead } from "../../../history/messages.js";
 import type { Operation } from "../../../history/operation.js";
 import { die, poison } from "../faults/process.js";
+import type { Fault } from "../plan.js";
 import { planned, type Scene } from "../scene.js";
 import type { Caller } from "../workload.js";
 
@@ -21,6 +22,8 @@ type Dealt = Pick<Delivery, "id" | "attempt" | "isLive">;
 
 export class Poison {
   readonly #scene: Scene;
+  /** In whose time a message becomes poison; undefined: the plan has none. */
+  readonly #fault: Fault | undefined;
   /** Of the message; null: none is yet. */
   #id: string | null = null;
   #ends = 0;
@@ -29,12 +32,13 @@ export class Poison {
 
   constructor(scene: Scene) {
     this.#scene = scene;
+    this.#fault = scene.plan.faults.find(({ kind }) => kind === poison.kind);
   }
 
   /** Whether a program's process has ended as it dealt with this message: then that goes on as `ended`. */
   strikes({ id, attempt, isLive }: Dealt, { process }: Caller): boolean {
-    const { world, plan, lives } = this.#scene;
-    const fault = plan.faults.find(({ kind }) => kind === poison.kind);
+    const { world, lives } = this.#scene;
+    const fault = this.#fault;
     // Of one that is over, because it was given back for instance, nobody knows that it ended the process.
     if (!fault || !isLive || world.nowMs < fault.atMs || world.nowMs > fault.atMs + fault.forMs) return false;
     const life = lives.get(planned(process.name));
@@ -50,7 +54,7 @@ export class Poison {
   /** @param operations those of a history of messages.ts */
   judge(rule: string, operations: readonly Operation[]): void {
     if (this.#ends === 0) return;
-    // Whoever brings it back begins to count anew.
+    // A message that a redrive brings back may end three processes more.
     if (this.#ends > mostEnds + this.#failed && !operations.some(({ f }) => f === "redrive"))
       this.#scene.fail(rule, `message ${this.#id} has ended ${this.#ends} processes`);
     for (const { id, reason } of lettersIn(operations))

@@ -4,6 +4,7 @@ import { lifeOf } from "../scene.js";
 import type { Scene, Work, Workload } from "../workload.js";
 import { wasClockWrong } from "./clock-faults.js";
 import { drawDeliveryPlan, slownessOf } from "./delivery-plan.js";
+import { judgePlaces } from "./places.js";
 import { endsRule } from "./poison.js";
 import { QueueCaller } from "./queue/caller.js";
 import { queueCanaries } from "./queue/canaries.js";
@@ -44,7 +45,7 @@ function begin(scene: Scene): Work {
     look() {
       judgeWaiting(shared);
       judgeSuspects(shared);
-      judgePlaces(shared);
+      judgePlaces(scene, "Q17", () => misplaced(scene.node, shared.view.main));
       noteGiven(shared);
       shared.firstLeases.judge();
     },
@@ -77,12 +78,6 @@ function judgeSuspects({ scene, view }: Shared): void {
   const holders = view.suspects().map((handle) => handle.split(":")[3]);
   const twice = holders.find((process, place) => holders.indexOf(process) < place);
   if (twice) scene.fail("Q12", `the process ${twice} has several suspects`);
-}
-
-/** Q17, where no part of the queue is lost. */
-function judgePlaces({ scene, view }: Shared): void {
-  const wrong = scene.hasForgotten ? null : misplaced(scene.node, view.main);
-  if (wrong !== null) scene.fail("Q17", wrong);
 }
 
 /** Q15, of runs in which consumers are there for what was pushed early. */
