@@ -13,7 +13,6 @@
  *   --workload NAME  "all": one after the other, with --seeds, --verify, --canaries or --hunt   [mutex]
  *   --canary WHAT  with --seed: the library, or the workload, broken in this way; with --canaries or --hunt: this one alone
  *   --clients real each process on ioredis 6, ioredis 5 or node-redis 6   [a client of our own]
- *   --wide         with the worlds and options in which rules are still broken
  *   --workers N    threads                  [one for each core]
  *   --coverage     a kind of fault that never met a state of the protocol is a failure
  *   --out FOLDER   for what failed: a picture, and a line for packages/lab/corpus.ndjson   [reports/lab]
@@ -54,7 +53,6 @@ interface Settings {
   readonly json: boolean;
   readonly out: string;
   readonly clients: "lab" | "real";
-  readonly wide: boolean;
 }
 
 const options = {
@@ -71,7 +69,6 @@ const options = {
   out: { type: "string", default: "reports/lab" },
   json: { type: "boolean", default: false },
   clients: { type: "string", default: "lab" },
-  wide: { type: "boolean", default: false },
   rules: { type: "boolean", default: false },
 } as const;
 
@@ -187,8 +184,8 @@ function canaryNamed(what: string, { canaries }: Workload): Canary {
 }
 
 async function single(seed: number, settings: Settings): Promise<number> {
-  const { workload, wide: isWide } = settings;
-  const outcome = await runPlan(planOf(seed, workload.name, { isWide }), await optionsOf(settings));
+  const { workload } = settings;
+  const outcome = await runPlan(planOf(seed, workload.name), await optionsOf(settings));
   if (settings.json)
     console.log(JSON.stringify({ seed, hash: outcome.hash, failures: outcome.failures }, bigints));
   else {
@@ -233,20 +230,12 @@ async function twice(settings: Settings): Promise<number> {
   return isSame ? 0 : 1;
 }
 
-function commandOf(seed: number, { workload, clients, wide }: Settings): string {
+function commandOf(seed: number, { workload, clients }: Settings): string {
   const named = workload.name === "mutex" ? "" : ` --workload ${workload.name}`;
-  return `npm run lab --${named} --seed ${seed}${clients === "real" ? " --clients real" : ""}${wide ? " --wide" : ""}`;
+  return `npm run lab --${named} --seed ${seed}${clients === "real" ? " --clients real" : ""}`;
 }
 
-async function fleet({
-  workload,
-  from,
-  seeds,
-  workers,
-  json,
-  clients,
-  wide,
-}: Settings): Promise<FleetReport> {
+async function fleet({ workload, from, seeds, workers, json, clients }: Settings): Promise<FleetReport> {
   const shows = !json && process.stderr.isTTY;
   let toldTenths = 0;
   const report = await runFleet({
@@ -254,7 +243,6 @@ async function fleet({
     from,
     seeds,
     clients,
-    isWide: wide,
     ...(workers === undefined ? {} : { workers }),
     onFailed(seed, { property, message }) {
       // A long run tells at once; what came of it all stands at its end.

@@ -41,7 +41,6 @@ const isTaken = (nth: number): boolean => Number.isInteger(Math.log2(nth));
 export async function reachedBy(
   workload: string,
   seed: number,
-  { isWide = false } = {},
 ): Promise<{
   readonly calls: readonly Call[];
   /** All commands of clients, in capitals. */
@@ -72,7 +71,7 @@ export async function reachedBy(
         ms,
         contents: contentsOf(contents).filter(({ endMs }) => endMs < 0 || endMs > ms),
         channels: channels.map(String),
-        from: `${workload} ${seed}${isWide ? ", wide" : ""}`,
+        from: `${workload} ${seed}`,
       });
     }
   };
@@ -84,7 +83,7 @@ export async function reachedBy(
     if (name !== undefined && !scripts.has(sha1)) scripts.set(sha1, { name, source: text });
     return scripts.get(sha1);
   };
-  const { failures } = await runPlan(planOf(seed, workload, { isWide }), { heard });
+  const { failures } = await runPlan(planOf(seed, workload), { heard });
   return { calls, commands, failures };
 }
 

@@ -31,8 +31,7 @@ it("draws every method and option of every noun", { timeout: LONG_MS }, async ()
   let seed = 0;
   do {
     seed += 1;
-    for (const { name } of workloads)
-      await runPlan(planOf(seed, name, { isWide: true }), { holdfast, redlock });
+    for (const { name } of workloads) await runPlan(planOf(seed, name), { holdfast, redlock });
   } while (seed < MOST_SEEDS && never().length > 0);
   expect(never()).toEqual([]);
 });

@@ -116,11 +116,10 @@ export class Caller {
     return stop.signal;
   }
 
-  /** For a stream: in wide plans some end before their process does. */
+  /** For a stream: some end before their process does. */
   endOfStream(): AbortSignal {
-    const { world, isWide } = this.scene;
-    const dice = world.dice(`stream of ${this.name} at ${this.process.nowMs}`);
-    return this.givesUpAfter(isWide && dice.chance(0.2) ? dice.between(0, 1_000) : null);
+    const dice = this.scene.world.dice(`stream of ${this.name} at ${this.process.nowMs}`);
+    return this.givesUpAfter(dice.chance(0.2) ? dice.between(0, 1_000) : null);
   }
 
   /** Works until the faults are over, and then does its last round. */

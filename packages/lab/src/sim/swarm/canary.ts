@@ -34,7 +34,7 @@ export async function hunt(
   while (run < seeds && !(isFirstEnough && caught.length > 0)) {
     const seed = from + run;
     run += 1;
-    const { failures } = await runPlan(planOf(seed, workload.name, canary), options);
+    const { failures } = await runPlan(planOf(seed, workload.name), options);
     const failure = failures.find(({ property }) => property === canary.rule);
     if (failure) caught.push({ seed, failure });
   }
@@ -43,7 +43,7 @@ export async function hunt(
 
 /** Whether its rule finds the canary on the seed that it names. */
 export async function isFound(workload: Workload, canary: Canary): Promise<boolean> {
-  const plan = planOf(canary.seed, workload.name, canary);
+  const plan = planOf(canary.seed, workload.name);
   const { failures } = await runPlan(plan, await canaryOptions(canary));
   return failures.some(({ property }) => property === canary.rule);
 }

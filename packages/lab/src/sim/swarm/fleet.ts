@@ -20,8 +20,6 @@ export interface FleetOptions {
   readonly onFailed?: (seed: number, failure: Failure) => void;
   /** As of a run. @default "lab" */
   readonly clients?: "lab" | "real";
-  /** With the worlds and options that still break rules. @default false */
-  readonly isWide?: boolean;
   /** Ends it early. */
   readonly signal?: AbortSignal;
 }
@@ -85,8 +83,8 @@ class Batches {
     const { from, seeds, signal } = this.#options;
     const left = from + seeds - this.#next;
     if (left <= 0 || signal?.aborted) return null;
-    const { clients = "lab", workload = "mutex", isWide = false } = this.#options;
-    const batch = { workload, from: this.#next, seeds: Math.min(batchSeeds, left), clients, isWide };
+    const { clients = "lab", workload = "mutex" } = this.#options;
+    const batch = { workload, from: this.#next, seeds: Math.min(batchSeeds, left), clients };
     this.#next += batch.seeds;
     return batch;
   }

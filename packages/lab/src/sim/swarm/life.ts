@@ -51,7 +51,7 @@ function begin(
   { plan, clients }: Opened,
 ): Holdfast | Redlock {
   const dice = scene.world.dice(`options of ${label}`);
-  const listens = scene.isWide && dice.chance(0.3) ? { listenAfter: dice.pick([0, 1_000]) } : {};
+  const listens = dice.chance(0.3) ? { listenAfter: dice.pick([0, 1_000]) } : {};
   const options = {
     clock,
     random,
@@ -64,7 +64,7 @@ function begin(
   if (first && others.length === 0) return new holdfast(first, options);
   return new redlock(
     clients.map(({ client }) => client),
-    { ...options, maxTtl: scene.maxTtlMs, ...(scene.isWide && { quarantine: scene.maxTtlMs }) },
+    { ...options, maxTtl: scene.maxTtlMs, quarantine: scene.maxTtlMs },
   );
 }
 
@@ -77,8 +77,7 @@ export function beginLife(surroundings: Surroundings, plan: ProcessPlan): void {
   process.run(async () => {
     const clients = open(surroundings, process, plan);
     const library = begin(surroundings, process, { plan, clients });
-    if (scene.isWide && scene.nodes.length === 1 && scene.world.nowMs === 0)
-      scene.loading.push(library.inspector());
+    if (scene.nodes.length === 1 && scene.world.nowMs === 0) scene.loading.push(library.inspector());
     const parts = { scene, process, plan, library };
     const callers = Array.from(
       { length: plan.callers },

@@ -61,7 +61,7 @@ export interface Plan {
   readonly neighbour?: Neighbour;
   /** Of all keys of its processes. @default "holdfast" */
   readonly prefix?: string;
-  /** The worlds that it was widened by; absent: it was not, and its workload draws what it always did. */
+  /** What it has beside its own faults. @default nothing */
   readonly worlds?: readonly string[];
   /** The operations of each caller, by its name. @default each draws one after the other */
   readonly rounds?: Readonly<Record<string, readonly Round[]>>;

@@ -55,12 +55,12 @@ export interface Outcome<Drawn extends Plan = Plan> {
 
 /** What the seed decides, of the mutex or of another workload. @throws {RangeError} there is no such workload */
 export function planOf(seed: number): LockPlan;
-export function planOf(seed: number, workload: string, options?: { readonly isWide?: boolean }): Plan;
-export function planOf(seed: number, name = "mutex", { isWide = false } = {}): Plan {
+export function planOf(seed: number, workload: string): Plan;
+export function planOf(seed: number, name = "mutex"): Plan {
   const workload = workloadOf(name);
   const { kinds = faultKinds } = workload;
   const plan = workload.draw?.(seed, kinds) ?? drawLightPlan(name, seed, kinds);
-  return isWide ? widen(plan) : plan;
+  return widen(plan);
 }
 
 const stepMs = 100;
@@ -108,7 +108,7 @@ async function run<Drawn extends Plan>(
     one.scene.spawn = (life) => beginLife({ ...one, holdfast, redlock, libraries }, life);
     for (const life of one.scene.plan.processes) one.scene.spawn(life);
   }
-  if (work.look) lookAgain(scene, work.look);
+  lookAgain(scene, () => work.look?.());
   const ends = new Set<() => void>();
   const nemesis = scene.history.recorder("nemesis", () => world.nowMs);
   for (const fault of plan.faults) setFault(scene, fault, { ends, coverage, nemesis });

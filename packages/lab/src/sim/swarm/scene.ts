@@ -64,6 +64,8 @@ export class Scene<Drawn extends Plan = Plan> {
   spawn: (plan: ProcessPlan) => void = () => {};
   /** Keys of which the eviction fault deletes one group. Set by the run; a group of data counts as a loss of data. */
   evictable: (node: Node) => readonly EvictedKeys[] = () => [];
+  /** Nodes that evicted a key by itself, so that what is left may contradict itself, and have not lost all since. */
+  readonly torn = new Set<Node>();
   /** Called just before data of a node is lost. */
   readonly onLoss = new Set<(node: Node) => void>();
   /** Called when the clock of a node was set. */
@@ -82,11 +84,6 @@ export class Scene<Drawn extends Plan = Plan> {
     this.nodes = names.map((name) => world.nodes.get(name) ?? world.node(name, { upForMs }));
     this.node = this.nodes[0] as Node;
     if (plan.faults.length === 0) this.calmFromMs = 0;
-  }
-
-  /** Whether all is drawn that a workload has. */
-  get isWide(): boolean {
-    return this.plan.worlds !== undefined;
   }
 
   /** A node may have lost data. */

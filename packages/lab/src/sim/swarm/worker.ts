@@ -8,7 +8,6 @@ export interface Batch {
   readonly from: number;
   readonly seeds: number;
   readonly clients: "lab" | "real";
-  readonly isWide: boolean;
 }
 
 /** A seed on which rules were broken. */
@@ -30,13 +29,13 @@ export interface BatchReport {
   readonly coverage: readonly (readonly [cell: string, times: number])[];
 }
 
-async function run({ workload, from, seeds, clients, isWide }: Batch): Promise<BatchReport> {
+async function run({ workload, from, seeds, clients }: Batch): Promise<BatchReport> {
   const hashes: string[] = [];
   const failed: Failed[] = [];
   const coverage = new Map<string, number>();
   let [progress, deliveries, virtualMs] = [0, 0, 0];
   for (let seed = from; seed < from + seeds; seed++) {
-    const plan = planOf(seed, workload, { isWide });
+    const plan = planOf(seed, workload);
     const outcome = await runPlan(plan, { clients });
     hashes.push(outcome.hash);
     progress += outcome.progress;

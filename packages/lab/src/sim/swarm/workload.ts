@@ -69,8 +69,6 @@ export interface Canary {
   readonly what: string;
   /** A seed on which the rule finds it. Where a change of the library has moved the orders, `npm run lab -- --hunt 1000` names another. */
   readonly seed: number;
-  /** Its seed is one of a wide plan. */
-  readonly isWide?: true;
   /** The library with one text of a source replaced. */
   readonly change?: SourceChange;
   /** A class in the place of Holdfast. */

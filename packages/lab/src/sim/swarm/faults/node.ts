@@ -150,6 +150,7 @@ export const nodeKinds: readonly Kind[] = [
       if (!group) return undefined;
       const evict = (): void => {
         for (const key of group.keys) node.peek("DEL", key);
+        scene.torn.add(node);
       };
       if (group.isData) lose(struck, evict);
       else evict();
@@ -158,6 +159,7 @@ export const nodeKinds: readonly Kind[] = [
   ),
   onNode("flushall", 1, momentary, noValue, (struck) => {
     lose(struck, () => struck.node.peek("FLUSHALL"));
+    struck.scene.torn.delete(struck.node);
     return undefined;
   }),
   onNode("script flush", 2, momentary, noValue, ({ node }) => {

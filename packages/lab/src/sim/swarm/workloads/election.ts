@@ -80,7 +80,6 @@ export const election: Workload = {
       rule: "E7",
       what: "a signal that never aborts",
       seed: 3,
-      isWide: true,
       change: {
         file: "election/leadership.ts",
         from: "return this.#controller.signal;",
@@ -158,7 +157,7 @@ class Politician implements Rounds {
     this.#election = hf.election<string>(name, { term: plan.ttlMs, value: caller.name });
     this.#stand =
       scene.canary === counter ? termCounter(caller) : (options) => this.#election.campaign(options);
-    if (scene.isWide) this.kinds = { ...this.kinds, ...this.#otherKinds() };
+    this.kinds = { ...this.kinds, ...this.#otherKinds() };
     if (scene.world.dice(`observes ${caller.name}`).chance(0.6))
       process.run(() => run.observers.follow(caller, this.#election));
   }
@@ -193,7 +192,7 @@ class Politician implements Rounds {
     await this.#lead(reign, dice.between(0, isLong ? plan.ttlMs * 2 : 60));
     if (value !== null && reign.look()) await this.#write(leadership, value + 1);
     reign.look();
-    if (this.#run.scene.isWide && !leadership.valid) await this.#caller.process.sleep(toldMs);
+    if (!leadership.valid) await this.#caller.process.sleep(toldMs);
     // Some lose what they have, and ask again at once.
     if (dice.chance(0.3)) await this.#transfer(reign);
     await this.#resign(reign);

@@ -88,7 +88,6 @@ export const family: Workload = {
       rule: "C8",
       what: "an attempt for a name that the store was not asked for gets nothing",
       seed: 2,
-      isWide: true,
       change: {
         file: "locks/local-line.ts",
         from: "this.#busy === NOT_ASKED ? await",

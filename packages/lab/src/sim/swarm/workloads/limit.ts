@@ -32,8 +32,8 @@ function begin(scene: Scene): Work {
         scene.fail(property, message, atMs, operations);
     },
     progress: () => shared.admitted,
-    // A limit may admit nothing.
-    leastProgress: scene.isWide ? 0 : 1,
+    // A limit may admit nothing, and in some worlds no call is answered in its time.
+    leastProgress: shared.terms.some(({ options }) => options.max > 0) && !scene.plan.worlds?.length ? 1 : 0,
     // What never begins again has no end.
     mayStay: (key) => key.includes(":limit:lifetime:"),
   };

@@ -153,7 +153,7 @@ class Worker implements Rounds {
   constructor(caller: Caller, shared: Shared) {
     this.#caller = caller;
     this.#shared = shared;
-    if (caller.scene.isWide) this.kinds = { ...this.kinds, ...this.#otherKinds() };
+    this.kinds = { ...this.kinds, ...this.#otherKinds() };
   }
 
   readonly kinds: Rounds["kinds"] = {

@@ -3,8 +3,11 @@ import type { Operation } from "../../../history/operation.js";
 import type { Scene, Work, Workload } from "../workload.js";
 import { allPermits, Beliefs, keyOf } from "./permits/beliefs.js";
 import { PermitCaller, type Run, settleMs } from "./permits/caller.js";
+import { misplaced } from "./permits/places.js";
+import { judgePlaces } from "./places.js";
 
 const names = { semaphore: "pool", rwlock: "book" } as const;
+const nouns = Object.entries(names) as ["semaphore" | "rwlock", string][];
 const parts = ["", ":line", ":waiters", ":banned"] as const;
 /** A claim may be as much older than the caller that it serves first, whose place an earlier caller had. */
 const spareMs = 50;
@@ -21,6 +24,7 @@ export const permits: Workload = {
     M5: "what nobody wants any more is free",
     M6: "while a process believes that it holds permits, the node holds them for it",
     M7: "a forced release ends the lease that has the token, and no other",
+    M8: "the permits that are out are those of the leases, and whoever stands in line has a record",
   },
   canaries: [
     {
@@ -105,11 +109,30 @@ export const permits: Workload = {
       rule: "M7",
       what: "a holder is known by its first token alone",
       seed: 154,
-      isWide: true,
       change: {
         file: `${scripts}/revoke.lua`,
         from: "(tonumber(owner.tokens) or 1) - 1",
         to: "0",
+      },
+    },
+    {
+      rule: "M8",
+      what: "a lease that gives back a part still counts for all",
+      seed: 2,
+      change: {
+        file: `${scripts}/change.lua`,
+        from: "p.used = p.used - (lease.weight - keep)",
+        to: "p.used = keep == 0 and p.used - lease.weight or p.used",
+      },
+    },
+    {
+      rule: "M8",
+      what: "whoever is served keeps its record in line",
+      seed: 1,
+      change: {
+        file: "locks/backends/redis/lua/_waiters.lua",
+        from: "redis.call('HDEL', keys.waiters, id)",
+        to: "",
       },
     },
   ],
@@ -129,13 +152,17 @@ function begin(scene: Scene): Work {
     permits: size,
     mostPermits,
     localTurns: dice.pick([1, 3, 16]),
-    maxHoldMs: scene.isWide && scene.world.dice("longest hold").chance(0.15) ? 400 : null,
-    revokes: scene.isWide && scene.world.dice("revoke").chance(0.6),
+    maxHoldMs: scene.world.dice("longest hold").chance(0.15) ? 400 : null,
+    revokes: scene.world.dice("revoke").chance(0.6),
   };
   const line = new LineWatch(scene, run.localTurns);
   return {
     join: (caller) => new PermitCaller(caller, run),
-    look: () => line.look(),
+    look() {
+      line.look();
+      for (const [noun, name] of nouns)
+        judgePlaces(scene, "M8", () => misplaced(scene.node, keyOf(noun, name)));
+    },
     left: () => judgeLeft(scene),
     judge() {
       for (const name of Object.values(names)) {
@@ -160,7 +187,7 @@ function begin(scene: Scene): Work {
 
 /** M5: no lease is live. */
 function judgeLeft(scene: Scene): void {
-  for (const [noun, name] of Object.entries(names) as ["semaphore" | "rwlock", string][]) {
+  for (const [noun, name] of nouns) {
     const [fields, time] = scene.node.peekAll(["HGETALL", keyOf(noun, name)], ["TIME"]);
     const nowMs = Array.isArray(time) ? Number(time[0]) * 1_000 : 0;
     const words = Array.isArray(fields) ? fields.map(String) : [];
@@ -208,7 +235,7 @@ class LineWatch {
 
   look(): void {
     const { node, world } = this.#scene;
-    for (const [noun, name] of Object.entries(names) as ["semaphore" | "rwlock", string][]) {
+    for (const [noun, name] of nouns) {
       const ids = node.peek("ZRANGE", `${keyOf(noun, name)}:line`, "0", "-1");
       for (const id of Array.isArray(ids) ? ids : [])
         if (!this.#sinceMs.has(String(id))) this.#sinceMs.set(String(id), world.nowMs);

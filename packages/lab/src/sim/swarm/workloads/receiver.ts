@@ -75,8 +75,7 @@ export class Receiver<Delivered> {
   /** Begins a consumer unless there is one. */
   consume(): void {
     if (this.#consumer) return;
-    const signal = this.#caller.scene.isWide ? this.#stop.signal : undefined;
-    const consumer = this.#source.consume(signal);
+    const consumer = this.#source.consume(this.#stop.signal);
     void this.#source.demand.during(this.#caller, () =>
       consumer.done.catch((error: unknown) => this.#ended(consumer, error)),
     );
@@ -90,7 +89,7 @@ export class Receiver<Delivered> {
     if (consumer) {
       const grace = dice.pick([0, 100, 2_000]);
       const withinMs = grace + callsOfOne * this.#caller.plan.callTimeoutMs + this.#source.settlingMs;
-      const isAborted = this.#caller.scene.isWide && dice.chance(0.3);
+      const isAborted = dice.chance(0.3);
       const stop = (): Promise<void> => (isAborted ? this.#abort(consumer) : consumer.stop({ grace }));
       // A signal that aborts leaves the handlers that run the usual time.
       const more = isAborted ? { withinMs: withinMs + abortedMs } : { withinMs };

@@ -122,7 +122,7 @@ class Writer implements Rounds {
     this.#chain = hf.record<Linked>(chain, terms.chain);
     this.#fleeting = hf.record<string>(fleeting);
     this.#fenced = hf.record<string>(fenced, terms.fenced);
-    if (caller.scene.isWide) this.kinds = { ...this.kinds, ...otherKinds(caller, this.#chain) };
+    this.kinds = { ...this.kinds, ...otherKinds(caller, this.#chain) };
     if (run.scene.world.dice(`watches ${caller.name}`).chance(0.6))
       process.run(() => run.watchers.follow(caller, this.#chain));
   }
@@ -216,7 +216,7 @@ class Writer implements Rounds {
     if (this.#run.terms.waitsLong(dice)) await process.sleep(dice.between(0, 1_500));
     const version = entered.type === "ok" && dice.chance(0.5) ? (entered.value?.version ?? 0n) : null;
     const condition = version === null ? { fence } : { fence, version };
-    const isUpdate = this.#caller.scene.isWide && dice.chance(0.2);
+    const isUpdate = dice.chance(0.2);
     const put = (): Promise<{ readonly version: bigint }> =>
       isUpdate ? this.#fenced.update(() => name, { fence }) : this.#fenced.put(name, condition);
     const withinMs = isUpdate ? { withinMs: this.#caller.plan.callTimeoutMs * 10 + settleMs } : {};

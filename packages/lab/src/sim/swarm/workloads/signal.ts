@@ -1,7 +1,10 @@
 /** Signals: everybody hears `emit`, exactly one hears `emitOne`, and the emitter knows. */
 import type { Heard } from "holdfast";
 import type { Dice } from "../../../chance/dice.js";
+import type { Node } from "../../node.js";
+import { prefix } from "../scene.js";
 import { type Caller, type Rounds, round, type Scene, type Work, type Workload } from "../workload.js";
+import { judgePlaces, onlyInOne, readAll, twiceIn } from "./places.js";
 import { otherKinds } from "./signal/others.js";
 
 const names = ["a", "b"] as const;
@@ -16,6 +19,7 @@ export const signal: Workload = {
     S2: "a signal of emitOne is heard by one caller at most",
     S3: "emitOne is true when a caller heard it, and false when none did",
     S4: "no caller hears a signal twice",
+    S5: "a signal that was handed over is at one seat, and in the mail",
   },
   canaries: [
     {
@@ -60,9 +64,30 @@ export const signal: Workload = {
       seed: 129,
       change: { file: "signals/ears.ts", from: "if (this.#recent.get(once)) return;", to: "" },
     },
+    {
+      rule: "S5",
+      what: "a signal that is passed on stays at the seat before",
+      seed: 1,
+      change: { file: "signals/lua/pass-on.lua", from: "if other ~= id then left", to: "if true then left" },
+    },
   ],
   begin: (scene) => new SignalWork(scene),
 };
+
+/** What contradicts the places of signals: the seats and the mail of signals/lua/_seats.lua; null: nothing. */
+function misplaced(node: Node, name: string): string | null {
+  const all = readAll(node, [
+    ["HVALS", `${prefix}:{${name}}:signal`],
+    ["HKEYS", `${prefix}:{${name}}:mail`],
+  ]);
+  if (!all) return null;
+  const [seats = [], mail = []] = all;
+  const handed = seats.flatMap((seat) => seat.split(" ")[6]?.split(",").filter(Boolean) ?? []);
+  const twice = twiceIn(handed);
+  if (twice !== undefined) return `the signal ${twice} is at two seats`;
+  const loose = onlyInOne(handed, mail);
+  return loose === undefined ? null : `the signal ${loose} is at a seat or in the mail alone`;
+}
 
 /** One call of emitOne. */
 interface Emission {
@@ -86,16 +111,18 @@ class SignalWork implements Work {
   join(caller: Caller) {
     if (caller.dice.chance(0.5)) void this.#read(caller);
     return {
-      kinds: caller.scene.isWide
-        ? {
-            ...this.#kinds(caller),
-            ...otherKinds(caller, { names, fresh }, (who, heard) => this.#hear(who, heard)),
-          }
-        : this.#kinds(caller),
+      kinds: {
+        ...this.#kinds(caller),
+        ...otherKinds(caller, { names, fresh }, (who, heard) => this.#hear(who, heard)),
+      },
       last: async () => {
         await caller.insist("last signal", fresh, () => this.#listenOnce(caller));
       },
     };
+  }
+
+  look(): void {
+    for (const name of names) judgePlaces(this.#scene, "S5", () => misplaced(this.#scene.node, name));
   }
 
   judge(): void {

@@ -8,8 +8,9 @@ import {
   type SynchronizerFacts,
   synchronizerRules,
 } from "../../../history/synchronizers.js";
+import type { Node } from "../../node.js";
 import { drawLightPlan, nodeName } from "../plan.js";
-import { lifeOf, planned } from "../scene.js";
+import { lifeOf, planned, prefix } from "../scene.js";
 import {
   type Caller,
   type Canary,
@@ -19,6 +20,7 @@ import {
   type Work,
   type Workload,
 } from "../workload.js";
+import { judgePlaces, onlyInOne, readAll } from "./places.js";
 import { type Laps, otherKinds, size } from "./synchronizers/others.js";
 
 const event = "door";
@@ -110,7 +112,6 @@ const canaries: readonly Canary[] = [
     rule: "Y9",
     what: "a reset keeps the generation",
     seed: 1,
-    isWide: true,
     change: {
       file: "synchronizers/latch.ts",
       from: "return { generation: parseVersion(generation) };",
@@ -121,11 +122,20 @@ const canaries: readonly Canary[] = [
     rule: "Y10",
     what: "the data of a generation comes in any order",
     seed: 3,
-    isWide: true,
     change: {
       file: "synchronizers/barrier.ts",
       from: "data: trip.data.map(",
       to: "data: trip.data.toReversed().map(",
+    },
+  },
+  {
+    rule: "Y11",
+    what: "the record of a party that has left stays",
+    seed: 1,
+    change: {
+      file: "synchronizers/lua/_barrier.lua",
+      from: "redis.call('HDEL', keys.arrivals, arrival)",
+      to: "",
     },
   },
 ];
@@ -138,6 +148,7 @@ export const synchronizers: Workload = {
     Y8: "a party whose process has closed does not count",
     Y9: "the generations of a latch rise",
     Y10: "who meets at a barrier has the data of all parties, its own at its place",
+    Y11: "whoever waits at a barrier has a lease and a record, and data is of those who wait or have met",
   },
   canaries,
   draw(seed, kinds) {
@@ -149,6 +160,24 @@ export const synchronizers: Workload = {
   },
   begin,
 };
+
+/** What contradicts the places at the barrier: the keys of synchronizers/lua/_barrier.lua; null: nothing. */
+function misplaced(node: Node): string | null {
+  const main = `${prefix}:{${barrier}}:barrier`;
+  const all = readAll(node, [
+    ["ZRANGE", `${main}:leases`, "0", "-1"],
+    ["HKEYS", `${main}:arrivals`],
+    ["ZRANGE", `${main}:tripped`, "0", "-1"],
+    ["HKEYS", `${main}:data`],
+  ]);
+  if (!all) return null;
+  const [leases = [], arrivals = [], tripped = [], data = []] = all;
+  const loose = onlyInOne(leases, arrivals);
+  if (loose !== undefined) return `the party ${loose} has a lease or a record alone`;
+  const known = new Set([...arrivals, ...tripped.flatMap((entry) => entry.split(" ").slice(2))]);
+  const left = data.find((arrival) => !known.has(arrival));
+  return left === undefined ? null : `the data of ${left} is nobody's`;
+}
 
 /** What the callers of a run know of each other. */
 interface Shared extends Laps {
@@ -164,6 +193,7 @@ function begin(scene: Scene): Work {
     leastProgress: 3,
     lastMs: longMs + settleMs * 2,
     join: (caller) => new SynchronizerCaller(caller, shared),
+    look: () => judgePlaces(scene, "Y11", () => misplaced(scene.node)),
     closed: (process) => judgeClosed(scene, process),
     judge: () => judge(scene),
     progress: () =>
@@ -184,7 +214,7 @@ class SynchronizerCaller implements Rounds {
     this.#event = caller.hf.event(event);
     const { ttlMs } = caller.plan;
     this.#barrier = caller.hf.barrier(barrier, size, { ttl: ttlMs, keep: Number.POSITIVE_INFINITY });
-    if (caller.scene.isWide) this.kinds = { ...this.kinds, ...otherKinds(caller, shared) };
+    this.kinds = { ...this.kinds, ...otherKinds(caller, shared) };
   }
 
   readonly kinds: Rounds["kinds"] = {

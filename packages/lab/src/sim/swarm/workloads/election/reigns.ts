@@ -46,7 +46,7 @@ export class Reign {
   /** E7: who leads no more, and has not ended that himself, has a signal that says so. */
   #judgeSignal(): void {
     const { scene, process, name } = this.caller;
-    if (!scene.isWide || this.isHandingOver || this.isGiven) return;
+    if (this.isHandingOver || this.isGiven) return;
     const { term, signal } = this.leadership;
     process.after(toldMs, () => {
       if (this.#isEnded || this.isGiven || this.caller.isClosing || signal.aborted) return;

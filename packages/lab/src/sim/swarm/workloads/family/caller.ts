@@ -103,7 +103,6 @@ export class FamilyCaller implements Rounds {
       (parts) => caller.hf.multiLock(parts.map((part) => this.#partOf(part))),
       (actor, error) => this.#judgeError(actor, error),
     );
-    if (!caller.scene.isWide) return;
     const runMany = round(
       (count: number, waitMs: number) => this.#several.run(this.#actor(), this.#parts(count), waitMs),
       1,
@@ -244,7 +243,7 @@ export class FamilyCaller implements Rounds {
         `${this.#caller.name} holds "${part.name}" with ${lease.fence}, and entered it with ${again.fence}`,
       );
     const wasValid = again.valid;
-    if (scene.isWide) judgeInner(this.#caller, again, lease);
+    judgeInner(this.#caller, again, lease);
     await again.release();
     if (again.valid || (wasValid && !lease.valid && scene.plan.faults.length === 0))
       scene.fail(
@@ -291,7 +290,7 @@ export class FamilyCaller implements Rounds {
       () =>
         isNaive
           ? this.#lock(part).acquire({ ...this.#permits(part), ...owner, wait: 1_000 })
-          : hf.adopt(handle, { ttl: plan.ttlMs, ...owner, ...(scene.isWide && limitOf(this.#dice)) }),
+          : hf.adopt(handle, { ttl: plan.ttlMs, ...owner, ...limitOf(this.#dice) }),
       { withinMs: 1_000 + 3 * plan.callTimeoutMs, found: ({ fence, id }) => ({ token: fence, nonce: id }) },
     );
     if (attempt.type !== "ok") return;

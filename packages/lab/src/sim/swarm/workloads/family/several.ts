@@ -36,7 +36,7 @@ export class Several {
     const multi = this.#lockOf(parts);
     const options = actor.owner ? { owner: actor.owner } : {};
     const wait = ledger.wait(actor, parts);
-    const more = scene.isWide ? this.#moreOf(waitMs) : {};
+    const more = this.#moreOf(waitMs);
     const attempt = await this.#caller.attempt<MultiLease | null>(
       "acquire all",
       parts.map(({ name }) => name).join("+"),
@@ -56,7 +56,7 @@ export class Several {
       );
     const holdings = parts.map((part, place) => ledger.begin(actor, part, leases[place] as Lease));
     await this.#pause();
-    if (scene.isWide) this.#judgeAll(all);
+    this.#judgeAll(all);
     for (const holding of holdings) ledger.end(holding);
     await this.#release(multi.names.join("+"), all);
   }

@@ -52,8 +52,7 @@ export class LaneCaller implements Rounds {
       push: () => this.#push(1),
     };
     this.#receiver = new Receiver(caller, source, caller.dice.chance(0.5));
-    const others =
-      caller.scene.isWide && !shared.terms.isSteady ? otherKinds(caller, shared, this.#lanes) : {};
+    const others = shared.terms.isSteady ? {} : otherKinds(caller, shared, this.#lanes);
     this.kinds = { ...this.#kinds(), ...others };
   }
 

@@ -122,7 +122,6 @@ export const laneCanaries: readonly Canary[] = [
     rule: "N10",
     what: "what nobody has seen has failed",
     seed: 20,
-    isWide: true,
     change: {
       file: "queues/delivery.ts",
       from: "delayMs: 0, isAttempt: false, reason: undefined }",

@@ -81,11 +81,8 @@ export function drawRun(scene: Scene): Shared {
   };
 }
 
-function drawMore(
-  { world, isWide }: Scene,
-  isSteady: boolean,
-): OperatingTerms<More> & Pick<LaneTerms, "limits"> {
-  if (!isWide || isSteady) return { ...asUsual, limits: [] };
+function drawMore({ world }: Scene, isSteady: boolean): OperatingTerms<More> & Pick<LaneTerms, "limits"> {
+  if (isSteady) return { ...asUsual, limits: [] };
   const dice = world.dice("options of lanes");
   const length = dice.chance(0.2) ? { maxLength: dice.pick([1, 6, 20]) } : {};
   return { ...drawOperating<More>(dice, length), limits: dice.chance(0.2) ? [1, 2, 3] : [] };

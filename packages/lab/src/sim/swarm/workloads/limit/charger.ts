@@ -28,8 +28,7 @@ export class Charger implements Rounds {
     this.#caller = caller;
     this.#shared = shared;
     this.#limits = shared.terms.map(({ name, options }) => caller.hf.limit(name, options));
-    const take = round(() => this.#take(this.#limits[0] as Limit, 1));
-    this.kinds = caller.scene.isWide ? this.#allKinds() : { take };
+    this.kinds = this.#kinds();
   }
 
   async last(): Promise<void> {
@@ -37,7 +36,7 @@ export class Charger implements Rounds {
     await this.#caller.insist("last take", limit.name, async () => (await limit.take(target)).ok);
   }
 
-  #allKinds(): Rounds["kinds"] {
+  #kinds(): Rounds["kinds"] {
     const groups = this.#caller.dice.chance(0.3) ? 4 : 1;
     return {
       take: round(
@@ -97,8 +96,8 @@ export class Charger implements Rounds {
 
   /** Of one call, which a limit may give a longer time-out of its own. */
   get #once(): { withinMs: number } {
-    const { plan, scene } = this.#caller;
-    return { withinMs: 2 * Math.max(plan.callTimeoutMs, scene.isWide ? longestTimeoutMs : 0) };
+    const { plan } = this.#caller;
+    return { withinMs: 2 * Math.max(plan.callTimeoutMs, longestTimeoutMs) };
   }
 
   get #timing(): { withinMs: number } {

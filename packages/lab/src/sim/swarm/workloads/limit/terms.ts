@@ -21,7 +21,6 @@ export function drawTerms(scene: Scene): readonly Terms[] {
     options: { type: "sliding", max, per: periodMs, outage: "error" },
     bound: { most: max, perMs: periodMs },
   };
-  if (!scene.isWide) return [sms];
   const dice = scene.world.dice("kinds of limits");
   return [dice.chance(0.4) ? sms : anyOf("sms", dice), anyOf("day", dice)];
 }

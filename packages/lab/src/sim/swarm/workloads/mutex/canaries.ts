@@ -131,6 +131,12 @@ export const mutexCanaries: readonly Canary[] = [
   },
   noLastTurn,
   {
+    rule: "F3",
+    what: "whoever leaves the line leaves its record",
+    seed: 1,
+    change: { file: `${lua}/_waiters.lua`, from: "redis.call('HDEL', keys.waiters, id)", to: "" },
+  },
+  {
     rule: "F2",
     what: "a hold lingers for as long as it likes",
     seed: 18,

@@ -2,10 +2,11 @@
  * NodeWatch: looks at the node every now and then, past every fault, and at what it says of who holds and who waits. What
  * is asked of a process holds only while nothing has touched it, its network or the node for a while.
  */
-import { parseProcess, parseWaiter } from "holdfast/locks/redis";
+import { parseLock, parseProcess, parseWaiter } from "holdfast/locks/redis";
 import type { Process } from "../../../process.js";
 import type { Reply } from "../../../resp.js";
 import { planned } from "../../scene.js";
+import { judgePlaces, misplacedInLine } from "../places.js";
 import type { Beliefs } from "./beliefs.js";
 import { keysOf, toHolder } from "./node-state.js";
 import type { LockScene } from "./plan.js";
@@ -91,6 +92,10 @@ export class NodeWatch {
       ["PTTL", keys.lock],
       ["ZRANGE", keys.line, "0", "0"],
     );
+    judgePlaces(this.#scene, "F3", () => {
+      const isFlagged = typeof state === "string" && parseLock(state)?.crowded === true;
+      return misplacedInLine(node, keys, isFlagged);
+    });
     const first = this.#firstInLine(lock, Array.isArray(ids) ? ids[0] : null, before);
     const named = toHolder(state, expiryMs);
     const leftMs = named?.leftMs ?? 0;
@@ -147,11 +152,8 @@ export class NodeWatch {
     const knowsMs = first.ttlMs * beatShare + soonMs;
     const isFree = look.idleSinceMs !== null && atMs - Math.max(look.idleSinceMs, first.sinceMs) > soonMs;
     // Whoever leaves the head of a line that is free wakes the next.
-    if (this.#scene.isWide && isFree)
-      this.#scene.fail("W1", `${first.process} is first in line for "${lock}", which is free`);
+    if (isFree) this.#scene.fail("W1", `${first.process} is first in line for "${lock}", which is free`);
     if (atMs - first.sinceMs < knowsMs) return;
-    if (look.idleSinceMs !== null && atMs - look.idleSinceMs > soonMs)
-      this.#scene.fail("W1", `${first.process} is first in line for "${lock}", which is free`);
     const tooLongMs = leftMs - look.ttlMs;
     if (tooLongMs > everyMs && atMs - look.sinceMs > knowsMs)
       this.#scene.fail(

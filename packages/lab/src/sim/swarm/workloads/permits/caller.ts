@@ -119,10 +119,9 @@ export class PermitCaller implements Rounds {
   #ask({ noun, permits, waitMs, signal }: Wish): Promise<Lease | null> {
     const { hf, plan } = this.#caller;
     const { dice, scene } = this.#caller;
-    const more =
-      scene.isWide && !scene.isEnding && dice.chance(0.2) ? { unless: () => dice.chance(0.3) } : {};
+    const more = !scene.isEnding && dice.chance(0.2) ? { unless: () => dice.chance(0.3) } : {};
     const wait = { wait: waitMs, ...(signal ? { signal } : {}), ...more };
-    const floor = scene.isWide && dice.chance(0.1) ? { floor: this.#newest, owner: {} } : {};
+    const floor = dice.chance(0.1) ? { floor: this.#newest, owner: {} } : {};
     const limit = this.#run.maxHoldMs === null ? {} : { maxHold: this.#run.maxHoldMs };
     if (noun === "semaphore") {
       const { permits: most, localTurns } = this.#run;

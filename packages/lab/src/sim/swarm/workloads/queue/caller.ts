@@ -44,7 +44,7 @@ export class QueueCaller implements Rounds {
     };
     this.#receiver = new Receiver(caller, source, caller.dice.chance(0.6));
     const settle = (delivery: Delivery<string, string>) => this.#settle(delivery);
-    const others = caller.scene.isWide ? otherKinds(caller, shared, this.#queue, settle) : {};
+    const others = otherKinds(caller, shared, this.#queue, settle);
     this.kinds = shared.terms.isSteady ? this.#steadyKinds() : { ...this.#anyKinds(), ...others };
   }
 

@@ -168,7 +168,6 @@ export const queueCanaries: readonly Canary[] = [
     rule: "Q13",
     what: "what nobody has seen has failed",
     seed: 58,
-    isWide: true,
     change: {
       file: "queues/delivery.ts",
       from: "delayMs: 0, isAttempt: false, reason: undefined }",
@@ -179,7 +178,6 @@ export const queueCanaries: readonly Canary[] = [
     rule: "Q14",
     what: "a full queue drops nothing",
     seed: 3,
-    isWide: true,
     change: {
       file: "queues/lua/push.lua",
       from: "if not drops or missing > 0",
@@ -190,7 +188,6 @@ export const queueCanaries: readonly Canary[] = [
     rule: "Q15",
     what: "no handler begins whose delivery was extended before",
     seed: 53,
-    isWide: true,
     change: {
       file: "queues/consumer.ts",
       from: "if (!run.isOver && isLive &&",

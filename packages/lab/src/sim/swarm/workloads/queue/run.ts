@@ -88,8 +88,8 @@ export function drawRun(scene: Scene): Shared {
   };
 }
 
-function drawMore({ world, isWide }: Scene, isSteady: boolean): OperatingTerms<More> & Partial<QueueTerms> {
-  if (!isWide || isSteady) return asUsual;
+function drawMore({ world }: Scene, isSteady: boolean): OperatingTerms<More> & Partial<QueueTerms> {
+  if (isSteady) return asUsual;
   const dice = world.dice("options of queues");
   const isFull = dice.chance(0.25);
   const length = isFull ? { maxLength: dice.pick([1, 2, 6]) } : {};

@@ -58,7 +58,6 @@ export const recordCanaries: readonly Canary[] = [
     rule: "L3",
     what: "a holder does not prolong the life of the fence",
     seed: 46,
-    isWide: true,
     change: {
       file: "records/lua/_record.lua",
       from: "return math.max(left_of(key, record, record.guards_ms), asked_ms)",
@@ -69,7 +68,6 @@ export const recordCanaries: readonly Canary[] = [
     rule: "V6",
     what: "an update reads once",
     seed: 1,
-    isWide: true,
     change: {
       file: "records/updates.ts",
       from: "this.#store.read(target)",
@@ -80,7 +78,6 @@ export const recordCanaries: readonly Canary[] = [
     rule: "V7",
     what: "records of one tag are written each by itself",
     seed: 1,
-    isWide: true,
     change: {
       file: "records/records.ts",
       from: "this.#store.write(group, { together })",
@@ -91,7 +88,6 @@ export const recordCanaries: readonly Canary[] = [
     rule: "P5",
     what: "a watcher believes what is said in another database",
     seed: 37,
-    isWide: true,
     change: {
       file: "redis/watched-state.ts",
       from: "this.#place.isHere(read.place)",

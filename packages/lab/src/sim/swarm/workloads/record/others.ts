@@ -48,7 +48,7 @@ async function writePair(caller: Caller): Promise<void> {
 
 /** V7, between two scripts. */
 export function judgePair(scene: Scene): void {
-  if (!scene.isWide || scene.hasForgotten) return;
+  if (scene.hasForgotten) return;
   const { node } = scene;
   const [left, right] = node.peekAll(
     ...pair.map((name) => ["HGET", `holdfast:{${tag}}:record:${name}`, "value"]),

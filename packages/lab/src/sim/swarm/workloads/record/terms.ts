@@ -17,19 +17,8 @@ export interface RecordTerms {
 }
 
 const shortMs = 1_000;
-const never = (): boolean => false;
 
-export function drawTerms({ world, isWide }: Scene): RecordTerms {
-  if (!isWide)
-    return {
-      chain: {},
-      fenced: {},
-      fenceMs: Number.POSITIVE_INFINITY,
-      update: {},
-      keep: {},
-      turnsBack: never,
-      waitsLong: never,
-    };
+export function drawTerms({ world }: Scene): RecordTerms {
   const dice = world.dice("options of records");
   const isShort = dice.chance(0.4);
   return {

@@ -145,7 +145,7 @@ function roundsOf(scene: QuorumScene, caller: Caller, { joined, tokens }: Joined
     };
     return [name, { ...kind, run }];
   });
-  const others = scene.isWide ? otherKinds(scene, caller) : {};
+  const others = otherKinds(scene, caller);
   return {
     kinds: { ...Object.fromEntries(kinds), ...others },
     async last() {
