@@ -66,6 +66,9 @@ interface Seat {
   next: Deferred | null;
 }
 
+/** Of a signal that was handed to this process; stuck: nobody here took it, and passing it on has failed. */
+type Fate = "given" | "passed on" | "stuck";
+
 interface Deferred {
   readonly promise: Promise<HoldfastError | null>;
   readonly resolve: (error: HoldfastError | null) => void;
@@ -87,7 +90,7 @@ export class Seats {
   readonly #batch: Batcher<Seat>;
   readonly #timer: BatchTimer<Seat>;
   /** The signals that were handed to this process, by id and hop: a second copy is no second signal. */
-  readonly #handed = new BoundedMap<string, true>(REMEMBERED);
+  readonly #handed = new BoundedMap<string, Fate>(REMEMBERED);
   /** What is being passed on. */
   readonly #passing = new UnderWay();
   /** Numbers the statements of all seats: that of a seat which comes back is above those from before. */
@@ -303,8 +306,7 @@ export class Seats {
     for (const { hearer, isSeated } of sittings) if (!isSeated) hearer.troubled(error);
     const isOver = seat.knownUntilMs <= this.#nowMs || isLasting(error);
     if (seat.sittings.size === 0 && isOver && !seat.next) this.#forget(seat);
-    else if (this.#seats.get(seat.name) === seat)
-      this.#timer.set(seat, jittered(this.#context.random, RETRY_MS, 0.5));
+    else if (this.#seats.get(seat.name) === seat) this.#retrySoon(seat);
   }
 
   /** @param words name, hop, id, and the data, which may have blanks */
@@ -315,14 +317,16 @@ export class Seats {
   #hand(name: string, handed: Handed): void {
     const seat = this.#seats.get(name) ?? this.#newSeat(name);
     const { id, hop, data } = handed;
-    if (!this.#handed.get(`${id} ${hop}`)) {
-      this.#handed.set(`${id} ${hop}`, true);
-      const copies = copiesOf(name, data);
-      if (copies && !this.#give(seat, copies)) {
-        this.#passOn(name, handed);
-        return;
-      }
-      this.#handed.set(id, true);
+    const once = `${id} ${hop}`;
+    const copies = this.#handed.get(once) ? null : copiesOf(name, data);
+    if (this.#handed.get(once) === "stuck" || (copies && !this.#give(seat, copies))) {
+      this.#handed.set(once, "passed on");
+      this.#passOn(seat, handed);
+      return;
+    }
+    if (!this.#handed.get(once)) {
+      this.#handed.set(once, "given");
+      this.#handed.set(id, "given");
     }
     // Its emitter waits for the confirmation. That of an earlier copy may have been lost.
     if (!this.#handed.get(id)) return;
@@ -330,14 +334,24 @@ export class Seats {
     void this.#state(seat);
   }
 
-  #passOn(name: string, handed: Handed): void {
-    const passing = this.#scripts.passOn(name, handed).then(
+  #passOn(seat: Seat, handed: Handed): void {
+    const signal = seat.name;
+    const passing = this.#scripts.passOn(signal, handed).then(
       (isPassedOn) => {
-        if (isPassedOn) publish("holdfast:signal:passed-on", () => ({ signal: name }));
+        if (isPassedOn) publish("holdfast:signal:passed-on", () => ({ signal }));
       },
-      () => publish("holdfast:signal:dropped", () => ({ signal: name, reason: "unanswered" })),
+      (error: unknown) => {
+        // Redis names it again in its reply to the next statement.
+        this.#handed.set(`${handed.id} ${handed.hop}`, "stuck");
+        if (isLasting(error)) publish("holdfast:signal:dropped", () => ({ signal, reason: "unanswered" }));
+        else if (this.#seats.get(signal) === seat) this.#retrySoon(seat);
+      },
     );
     this.#passing.add(passing);
+  }
+
+  #retrySoon(seat: Seat): void {
+    this.#timer.set(seat, jittered(this.#context.random, RETRY_MS, 0.5));
   }
 
   /** Gives it to any one of the callers here, and to one that is about to leave where there is no other. */

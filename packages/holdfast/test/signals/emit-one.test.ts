@@ -124,6 +124,24 @@ describe("emitOne", () => {
     expect(await handed(name)).toEqual([]);
   });
 
+  test("a signal that could not be passed on is passed on later, and keeps no waiter from the next", async () => {
+    const hf = open();
+    const controller = new AbortController();
+    const { wait } = await started([name], () => hf.signal(name).wait({ signal: controller.signal }));
+    await handBehindTheBack(name, "stuck", "j1");
+    await redis.hset(`holdfast:{${name}}:emitted:stuck`, "of", "another program");
+    const dropped = told<{ signal: string }>("holdfast:signal:dropped", ({ signal }) => signal === name);
+    controller.abort();
+    await expect(wait).rejects.toThrow("aborted");
+    await dropped;
+    await redis.del(`holdfast:{${name}}:emitted:stuck`);
+    const { wait: next } = await started([name], () => hf.signal(name).wait());
+    await until(async () => (await handed(name)).length === 0);
+    expect(await redis.get(`holdfast:{${name}}:emitted:stuck`)).toBe("0");
+    expect(await open().signal(name).emitOne(2)).toBe(true);
+    expect(await next).toEqual({ name, data: 2 });
+  });
+
   test("a waiter that emit has just woken is no waiter any more", async () => {
     const [hf, emitter] = [open(), open({ callTimeout: "10s" }).signal(name)];
     await emitter.emit(); // from now on it knows where it is, and its calls keep their order

@@ -59,17 +59,20 @@ local function sit(seats, mail, stated, confirmed)
     seat.hearers, seat.waits, seat.room = stated.hearers, stated.waits, stated.room
   end
   if is_new then tidy_some(seats, mail) end
-  write_seat(seats, seat)
-  keep(seats, #seat.ids > 0 and SEAT_MS + MAIL_MS or SEAT_MS)
-  local handed = {}
+  local handed, ids = {}, {}
   for _, id in ipairs(seat.ids) do
     local hop, _, data = string.match(redis.call('HGET', mail, id) or '', MAIL)
     if hop then
+      ids[#ids + 1] = id
       handed[#handed + 1] = id
       handed[#handed + 1] = hop
       handed[#handed + 1] = data
     end
   end
+  -- One without mail has been lost, and must not keep a waiter from the next.
+  seat.ids = ids
+  write_seat(seats, seat)
+  keep(seats, #seat.ids > 0 and SEAT_MS + MAIL_MS or SEAT_MS)
   return handed
 end
 
