@@ -6,7 +6,7 @@ import { ServerError } from "../errors.js";
 import { refundKey } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
-import { goesApart, groupBySlot } from "../redis/slots.js";
+import { groupBySlot, partsOf } from "../redis/slots.js";
 import { Batcher } from "../time/batcher.js";
 import type { Random } from "../time/random.js";
 import { script } from "./lua/charge.lua.js";
@@ -79,8 +79,11 @@ export class ChargeSender {
   }
 
   #send(calls: readonly Call[]): void {
-    for (const group of groupBySlot(calls, ({ charges }) => this.#port.slotOf(charges[0]?.key ?? "")))
-      this.#sendGroup(group);
+    for (const group of this.#slotted(calls)) this.#sendGroup(group);
+  }
+
+  #slotted(calls: readonly Call[]): (readonly Call[])[] {
+    return groupBySlot(calls, ({ charges }) => this.#port.slotOf(charges[0]?.key ?? ""));
   }
 
   #sendGroup(calls: readonly Call[]): void {
@@ -102,11 +105,10 @@ export class ChargeSender {
         }
       },
       (error: unknown) => {
-        if (goesApart(error, calls.length)) {
-          this.#send(calls);
-          return;
-        }
-        for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyError(error));
+        const parts = partsOf(error, calls, (some) => this.#slotted(some));
+        for (const part of parts ?? []) this.#sendGroup(part);
+        if (!parts)
+          for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyError(error));
       },
     );
   }

@@ -3,7 +3,7 @@ import { checkOptions, refuseSurplus } from "../arguments.js";
 import { HoldfastError, InvalidArgumentError } from "../errors.js";
 import type { Fenced } from "../fencing/fenced.js";
 import { notAnAnswer } from "../redis/reply.js";
-import { goesApart, groupBySlot } from "../redis/slots.js";
+import { groupBySlot, partsOf } from "../redis/slots.js";
 import type { Duration } from "../time/duration.js";
 import { encodeValue } from "../values.js";
 import { VersionedRecord } from "./record.js";
@@ -119,9 +119,13 @@ export class Records {
     this.#store.close();
   }
 
+  #slotted(writes: readonly RecordWrite[]): (readonly RecordWrite[])[] {
+    return groupBySlot(writes, ({ target }) => this.#store.slotOf(target));
+  }
+
   /** All in a chunk are in one slot. */
   #chunksOf(writes: readonly RecordWrite[]): (readonly RecordWrite[])[] {
-    return groupBySlot(writes, ({ target }) => this.#store.slotOf(target)).flatMap((group) =>
+    return this.#slotted(writes).flatMap((group) =>
       Array.from({ length: Math.ceil(group.length / CHUNK) }, (_, at) =>
         group.slice(at * CHUNK, (at + 1) * CHUNK),
       ),
@@ -141,7 +145,11 @@ export class Records {
       const outcomes = resultsOf(group, await this.#store.write(group, { together }));
       for (const [place, write] of group.entries()) results.set(write, outcomes[place] as PutResult);
     } catch (error) {
-      if (!together && goesApart(error, group.length)) return this.#putEach(group, results);
+      const parts = together ? null : partsOf(error, group, (some) => this.#slotted(some));
+      if (parts) {
+        await Promise.all(parts.map((part) => this.#put(part, false, results)));
+        return;
+      }
       const failed: PutResult = { ok: false, reason: "error", error: asHoldfastError(error) };
       for (const write of group) results.set(write, failed);
     }

@@ -51,33 +51,46 @@ export function isCrossSlot(error: unknown): boolean {
   return error instanceof ServerError && error.serverCode === "CROSSSLOT";
 }
 
-/** Whether the items of a call that failed go again, in calls of one slot each. */
-export function goesApart(error: unknown, count: number): boolean {
-  return count > 1 && isCrossSlot(error);
+/**
+ * How the items of a call go again of which the server has carried out nothing: those of each slot together, or each by itself where the
+ * user may not use the keys of all. Null: they do not.
+ */
+export function partsOf<Item>(
+  error: unknown,
+  items: readonly Item[],
+  slotted: (items: readonly Item[]) => readonly (readonly Item[])[],
+): readonly (readonly Item[])[] | null {
+  if (items.length < 2) return null;
+  if (isCrossSlot(error)) return slotted(items);
+  const isForbidden = error instanceof ServerError && error.serverCode === "NOPERM";
+  return isForbidden ? items.map((item) => [item]) : null;
 }
 
-/** The answers for all items, in their order: of one call, or of one for each slot where the server wants it so. */
+/**
+ * The answers for all items, in their order: of one call, or of one for each part where the server wants it so.
+ * @param failed the answer of those whose call failed; without it the first error is that of all
+ */
 export async function bySlot<Item, Answer>(
   port: Pick<RedisPort, "slotOf">,
   items: readonly Item[],
   keyOf: (item: Item) => string,
   send: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  failed?: (error: unknown) => Answer,
 ): Promise<readonly Answer[]> {
-  const slotted = (): (readonly Item[])[] => groupBySlot(items, (item) => port.slotOf(keyOf(item)));
-  let groups = slotted();
-  if (groups.length <= 1) {
-    try {
-      return await send(items);
-    } catch (error) {
-      if (!goesApart(error, items.length)) throw error;
-      groups = slotted();
-    }
-  }
+  const slotted = (some: readonly Item[]): (readonly Item[])[] =>
+    groupBySlot(some, (item) => port.slotOf(keyOf(item)));
   const answers = new Map<Item, Answer>();
-  const sendGroup = async (group: readonly Item[]): Promise<void> => {
-    for (const [place, answer] of (await send(group)).entries()) answers.set(group[place] as Item, answer);
+  const sendPart = async (part: readonly Item[]): Promise<void> => {
+    try {
+      for (const [place, answer] of (await send(part)).entries()) answers.set(part[place] as Item, answer);
+    } catch (error) {
+      const parts = partsOf(error, part, slotted);
+      if (parts) await Promise.all(parts.map(sendPart));
+      else if (!failed) throw error;
+      else for (const item of part) answers.set(item, failed(error));
+    }
   };
-  await Promise.all(groups.map(sendGroup));
+  await Promise.all(slotted(items).map(sendPart));
   return items.map((item) => answers.get(item) as Answer);
 }
 

@@ -5,7 +5,7 @@ import { emittedKey, signalChannel, signalKeys } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import type { Script } from "../redis/script.js";
-import { bySlot, goesApart } from "../redis/slots.js";
+import { bySlot } from "../redis/slots.js";
 import { script as emitScript } from "./lua/emit.lua.js";
 import { script as emitOneScript } from "./lua/emit-one.lua.js";
 import { script as passOnScript } from "./lua/pass-on.lua.js";
@@ -102,14 +102,8 @@ export class SeatScripts {
    */
   sit(statements: readonly Statement[], isSure: boolean): Promise<readonly Stated[]> {
     const keyOf = ({ name }: Statement): string => this.#keys(name)[0];
-    return bySlot(this.#context.port, statements, keyOf, async (group) => {
-      try {
-        return await this.#sit(group, isSure);
-      } catch (error) {
-        if (goesApart(error, group.length)) throw error;
-        return group.map(() => error as HoldfastError);
-      }
-    });
+    const send = (group: readonly Statement[]): Promise<Stated[]> => this.#sit(group, isSure);
+    return bySlot(this.#context.port, statements, keyOf, send, (error) => error as HoldfastError);
   }
 
   async #sit(statements: readonly Statement[], isSure: boolean): Promise<Stated[]> {

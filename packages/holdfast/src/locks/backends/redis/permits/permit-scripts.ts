@@ -7,7 +7,7 @@ import type { RenewOutcome } from "../../../../lease/keeper.js";
 import { inboxChannel, permitKeys } from "../../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../../redis/port.js";
 import { replyRow } from "../../../../redis/reply.js";
-import { goesApart } from "../../../../redis/slots.js";
+import { partsOf } from "../../../../redis/slots.js";
 import { Batcher } from "../../../../time/batcher.js";
 import type { Claim, HandedOver, Holder } from "../../../backend.js";
 import type { ClaimScripts } from "../claim-scripts.js";
@@ -162,9 +162,9 @@ export class PermitScripts implements ClaimScripts {
     try {
       verdicts = await this.#ask(questions, settings.inbox, timeoutMs);
     } catch (error) {
-      if (goesApart(error, asks.length))
-        for (const group of this.groupBySlot(asks)) void this.#askMany(group);
-      else for (const ask of asks) ask.reject(error);
+      const parts = partsOf(error, asks, (some) => this.groupBySlot(some));
+      for (const part of parts ?? []) void this.#askMany(part);
+      if (!parts) for (const ask of asks) ask.reject(error);
       return;
     }
     for (const [place, ask] of asks.entries()) {
