@@ -28,6 +28,8 @@ export interface LanePushed {
   /** The length of a lane that is full; null: it is not full. */
   readonly length: number | null;
   readonly isTooLarge: boolean;
+  /** Another program owns the list of the lane. */
+  readonly isForeign: boolean;
 }
 
 export interface LanePushAnswer {
@@ -72,7 +74,7 @@ export class LaneScripts implements DeliveryScripts {
     const args = [...address, settings, `${memory}+`, String(seq), isWhole ? "1" : "0"];
     for (const { lane, body } of pushes) args.push(encodeURIComponent(lane), body);
     const reply = String(await this.#calls.run(pushScript, 9, args, timeoutMs));
-    const [, maxLength, maxBytes, texts = ""] = /^(\d+)\/(\d+)\/([\d,bf-]+)$/.exec(reply) ?? [];
+    const [, maxLength, maxBytes, texts = ""] = /^(\d+)\/(\d+)\/([\d,bfw-]+)$/.exec(reply) ?? [];
     const pushed = parsePushed(texts.split(","));
     if (maxLength === undefined || pushed.length !== pushes.length) throw notAnAnswer(reply);
     return { pushed, maxLength: Number(maxLength), maxBytes: Number(maxBytes) };
@@ -165,11 +167,11 @@ function digits(number: number): string {
 function parsePushed(texts: readonly string[]): LanePushed[] {
   let last = 0;
   return texts.map((text) => {
-    const isTooLarge = text === "b";
-    if (isTooLarge || text === "f") return { number: null, length: null, isTooLarge };
-    if (text.startsWith("f")) return { number: null, length: Number(text.slice(1)), isTooLarge };
+    const sign = /^[bfw]/.exec(text)?.[0];
+    const refusal = { number: null, isTooLarge: sign === "b", isForeign: sign === "w" };
+    if (sign) return { ...refusal, length: text.length > 1 ? Number(text.slice(1)) : null };
     last += Number(text);
-    return { number: last, length: null, isTooLarge };
+    return { ...refusal, number: last, length: null };
   });
 }
 

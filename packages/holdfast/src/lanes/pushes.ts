@@ -1,5 +1,5 @@
 /** LanePushes: what a producer sends to lanes, and how it takes the answers. */
-import { type HoldfastError, IndeterminateError, QueueFullError } from "../errors.js";
+import { type HoldfastError, IndeterminateError, QueueFullError, ServerError } from "../errors.js";
 import type { PushBatch, Pushes, PushItem } from "../queues/producer.js";
 import { tooLarge } from "../queues/settings.js";
 import type { LaneScripts } from "./lane-scripts.js";
@@ -25,6 +25,10 @@ export class LanePushes implements Pushes<LaneItem, Ticket> {
     return items.map(({ lane }, place) => {
       const number = pushed[place]?.number ?? null;
       if (number !== null) return { lane, number };
+      if (pushed[place]?.isForeign)
+        return new ServerError(
+          `WRONGTYPE the list of lane '${lane}' of '${this.#scripts.name}' holds something else`,
+        );
       // One that is refused because of another one names that one.
       const isItself = (pushed[place]?.length ?? null) !== null || pushed[place]?.isTooLarge;
       const at = isItself ? place : refused;

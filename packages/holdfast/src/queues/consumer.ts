@@ -173,8 +173,7 @@ export class Consumer implements Taker {
 
   /** A handler that takes long may block this process for long: its delivery has its whole deadline before. */
   #beginSecured(run: Run): void {
-    const { isLive, isSecured, isUnsure } = run.delivery;
-    if (!run.isOver && isLive && this.#stage === "takes" && (isSecured || !isUnsure)) {
+    if (!run.isOver && run.delivery.mayBegin && this.#stage === "takes") {
       run.sinceMs = this.#intake.clock.now().monoMs;
       this.#begin(run);
     } else {

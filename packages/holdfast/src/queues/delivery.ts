@@ -82,6 +82,8 @@ export interface DeliveryHome {
   extend(delivery: HeldDelivery, leaseMs: number): Promise<void>;
 }
 
+/** The sign of lua/_handle.lua, in its place: what follows may be the name of a lane. */
+const UNSURE = /^\d+:\d+:\d+!/;
 const LONGEST_MS = 10 * 365 * 86_400_000;
 const LONGEST_DEADLINE_MS = 86_400_000;
 
@@ -93,6 +95,8 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
   #body: { readonly value: unknown } | null = null;
   #sentAt: Instant;
   #leaseMs: number;
+  /** When the program last moved its deadline. */
+  #movedAt: Instant | null = null;
   #stage: "held" | "settling" | "over" = "held";
   #told: Told | null = null;
   #acked: Promise<void> | null = null;
@@ -136,7 +140,12 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
    * an extension. The consumer looks at each delivery, so the handle is not parsed for it.
    */
   get isUnsure(): boolean {
-    return this.handle.includes("!");
+    return UNSURE.test(this.handle);
+  }
+
+  /** Whether a program may be given it, as far as this process knows. */
+  get mayBegin(): boolean {
+    return this.isLive && (this.isSecured || !this.isUnsure);
   }
 
   /** Of the body as it is stored. */
@@ -320,12 +329,17 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
     this.#leaseMs = leaseMs;
   }
 
-  /** An extension to `leaseMs` is on its way. The shorter of the two leases counts until there is an answer. Returns a function that undoes this. */
-  shorten(sentAt: Instant, leaseMs: number): () => void {
-    const [before, beforeMs] = [this.#sentAt, this.#leaseMs];
-    if (leaseLeftMs(sentAt, sentAt, leaseMs) >= this.leftMs(sentAt)) return () => {};
-    this.extended(sentAt, leaseMs);
+  /**
+   * An extension to `leaseMs` is on its way, and later ones are as long. The shorter of the two leases counts until there is an answer.
+   * Returns a function that undoes this, unless another has followed.
+   */
+  move(sentAt: Instant, leaseMs: number): () => void {
+    const [before, beforeMs, keepMs] = [this.#sentAt, this.#leaseMs, this.keepMs];
+    this.keepMs = leaseMs;
+    this.#movedAt = sentAt;
+    if (leaseLeftMs(sentAt, sentAt, leaseMs) < this.leftMs(sentAt)) this.extended(sentAt, leaseMs);
     return () => {
+      if (this.#movedAt === sentAt) this.keepMs = keepMs;
       if (this.#sentAt === sentAt) this.extended(before, beforeMs);
     };
   }

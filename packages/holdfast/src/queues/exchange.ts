@@ -165,10 +165,12 @@ export class Exchange {
 
   /** Redis knows of this number of free places only. */
   stands(free: number): void {
-    if (this.#takes > 0 || free >= this.#standing.atLeast) return;
-    this.#standing.found(free);
-    // A gift may be under way, and what the next take returns must not overtake it.
-    if (this.#parts.held().length === 0) void this.leave();
+    if (this.#takes > 0) return;
+    if (free < this.#standing.atLeast) {
+      this.#standing.found(free);
+      // A gift may be under way, and what the next take returns must not overtake it.
+      if (this.#parts.held().length === 0) void this.leave();
+    }
     this.plan();
   }
 

@@ -9,6 +9,8 @@ export interface FetchesParts {
   readonly arrived: (given: readonly Given[], lease: FirstLease) => void;
   /** They come again when their first leases are over. */
   readonly failed: (error: HoldfastError) => void;
+  /** Places are free again: of what was over by then, and of what comes again. */
+  readonly over: () => void;
 }
 
 export class Fetches {
@@ -55,5 +57,6 @@ export class Fetches {
       if (lease) this.#parts.arrived([one], lease);
     }
     for (const handle of handles) this.#wanted.delete(handle);
+    this.#parts.over();
   }
 }

@@ -76,10 +76,8 @@ export class Intake implements TakerHome {
     this.#fetches = new Fetches({
       fetch: (handles) => scripts.fetch(handles),
       arrived: (given, lease) => this.#arrived(given, lease),
-      failed: (error) => {
-        this.#troubled(error);
-        this.#exchange.plan();
-      },
+      failed: (error) => this.#troubled(error),
+      over: () => this.#exchange.plan(),
     });
     this.#exchange = new Exchange({
       scripts,

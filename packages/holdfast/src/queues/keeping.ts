@@ -64,7 +64,7 @@ export class Keeping {
     if (!this.#alarm || this.#alarm.dueMs > delivery.beatMs) this.#ringAt(delivery.beatMs);
   }
 
-  /** The program has begun with a delivery that waited. */
+  /** The program has begun with a delivery that waited, or moves its deadline. */
   begin(delivery: HeldDelivery, now: Instant): void {
     // It came a short while ago. One that is uncertain is confirmed at once.
     if (delivery.beatMs > now.monoMs)
@@ -198,9 +198,9 @@ export class Keeping {
   /** The program moves the deadline. @throws {HoldfastError} the shorter of both counts where there was no answer */
   async extendNow(delivery: HeldDelivery, leaseMs: number): Promise<void> {
     const sentAt = this.#clock.now();
-    // At once: another extension may follow before the answer, and must not undo this one.
-    delivery.keepMs = leaseMs;
-    const undo = delivery.shorten(sentAt, leaseMs);
+    const undo = delivery.move(sentAt, leaseMs);
+    // There may be no answer.
+    if (delivery.isKept) this.begin(delivery, sentAt);
     this.#arm(sentAt);
     try {
       const over = await this.#parts.extend([delivery.handle], leaseMs);

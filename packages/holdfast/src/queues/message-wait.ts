@@ -86,7 +86,7 @@ export class MessageWait implements Taker {
 
   #take(delivery: HeldDelivery): void {
     this.#isTaking = false;
-    if (delivery.isLive && !this.#end) {
+    if (delivery.mayBegin && !this.#end) {
       delivery.isGiven = true;
       this.#pending.resolve(delivery);
       return;

@@ -200,6 +200,39 @@ test("a list of another program stops the push, and what was pushed before it is
   expect(lab.keys()).toEqual([`${KEY}:lane:y`]);
 });
 
+test("a list of another program costs its lane alone", async () => {
+  await a.push(["x", "j1"], ["y", "j2"], ["x", "j3"]);
+  lab.command("SET", `${KEY}:lane:x`, "mine");
+  expect(bodies(await a.take(3))).toEqual(["j2"]);
+  const both = ["x", "y"].map((lane) => ({ lane, body: "j4" }));
+  const { pushed } = await a.scripts.push(90, both, false);
+  expect(pushed).toMatchObject([{ number: null, isForeign: true }, { isForeign: false }]);
+  expect(await a.control.state()).toMatchObject({ inFlight: 1 });
+});
+
+test("what cannot be read beside the messages is as if it had never been there", async () => {
+  for (const field of ["waiting", "looked", "scan", "gone", "stuck", "slow", "skew"])
+    lab.command("HSET", KEY, field, "not holdfast's");
+  lab.command("SET", `${KEY}:heard`, "not holdfast's");
+  await a.push(["x", "j1"], ["y", "j2"]);
+  const { handle } = await one(a);
+  expect(await a.scripts.extend([handle], 10_000)).toEqual([]);
+  expect(await a.scripts.look(0)).toMatchObject({ returned: 0 });
+  expect(bodies(await a.take(1, [handle]))).toEqual(["j2"]);
+});
+
+test("a delivery of which nobody could be told does not count for the rate", async () => {
+  const b = lab.open("b", "n", { rate: { max: 1, perMs: 10_000 } });
+  expect(await b.take(1)).toEqual([]);
+  lab.command("ACL", "SETUSER", "default", "resetchannels");
+  try {
+    await b.push(["x", "j1"]);
+  } finally {
+    lab.command("ACL", "SETUSER", "default", "allchannels");
+  }
+  expect(bodies(await b.take(1))).toEqual(["j1"]);
+});
+
 test("a server without memory refuses pushes and nothing else, and no count is wrong", async () => {
   await a.push(["x", "j1"], ["x", "j2"], ["y", "j3"]);
   const { handle } = await one(a);

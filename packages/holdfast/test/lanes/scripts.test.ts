@@ -309,9 +309,9 @@ test("refuse: a full lane says so, and others take theirs; all or none where it 
   ];
   const whole = await b.scripts.push(50, both);
   expect(whole.pushed).toEqual([
-    { number: null, length: 1, isTooLarge: false },
-    { number: null, length: null, isTooLarge: false },
-    { number: null, length: 1, isTooLarge: false },
+    { number: null, length: 1, isTooLarge: false, isForeign: false },
+    { number: null, length: null, isTooLarge: false, isForeign: false },
+    { number: null, length: 1, isTooLarge: false, isForeign: false },
   ]);
   expect((await b.control.state()).waiting).toBe(0);
   const each = await b.scripts.push(51, both, false);

@@ -81,6 +81,20 @@ describe("takes", () => {
     expect(delivery).toMatchObject({ body: "b", attempt: 1 });
   });
 
+  test("a large body that is over when it is fetched leaves its place free", async () => {
+    const [here, there] = [open(), open()];
+    await ready(here);
+    const { begun } = hold(here, 1);
+    await untilIdle(1);
+    here.doors.fetch = async () => [];
+    await there.push("large ".repeat(4_000));
+    await until(() => here.sent.includes("fetch"));
+    await untilIdle(1);
+    await there.push("b");
+    await until(() => begun.length === 1);
+    expect(begun[0]?.body).toBe("b");
+  });
+
   test("what waits here begins in the order of the queue, whichever way it came", async () => {
     const here = open();
     await here.push(...numbers(3));

@@ -1,7 +1,7 @@
 /** Keeping deliveries, on a clock that the test moves and a server whose answers the test gives. */
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
-import { DeliveryLostError, IndeterminateError } from "../../src/errors.js";
+import { DeliveryLostError, IndeterminateError, ServerError } from "../../src/errors.js";
 import { HeldDelivery } from "../../src/queues/delivery.js";
 import { Keeping } from "../../src/queues/keeping.js";
 import type { Instant } from "../../src/time/clock.js";
@@ -12,6 +12,7 @@ interface Extension {
   readonly leaseMs: number;
   answer(...over: string[]): Promise<void>;
   fail(): Promise<void>;
+  refuse(): Promise<void>;
 }
 
 /** The first lease less 1 % and 2 ms. */
@@ -40,6 +41,10 @@ beforeEach(() => {
           },
           fail: () => {
             reject(new IndeterminateError("no answer"));
+            return settled();
+          },
+          refuse: () => {
+            reject(new ServerError("NOPERM"));
             return settled();
           },
         });
@@ -104,6 +109,28 @@ test("a delivery of receive() is extended once; each deadline has a request of i
   for (const one of extensions) await one.answer();
   clock.advance(10_000);
   expect(extensions.slice(2).map(({ numbers }) => numbers)).toEqual([["2"]]);
+});
+
+test("a shorter deadline is kept from then on, whether or not the server answers", async () => {
+  const delivery = keep("1");
+  clock.advance(1_000);
+  await extensions[0]?.answer();
+  const extended = keeping.extendNow(delivery, 3_000);
+  void extensions[1]?.fail();
+  await expect(extended).rejects.toThrow(IndeterminateError);
+  clock.advance(1_000);
+  expect(extensions.slice(2)).toMatchObject([{ leaseMs: 3_000 }]);
+});
+
+test("a deadline that the server refuses to move stays", async () => {
+  const delivery = keep("1");
+  clock.advance(1_000);
+  await extensions[0]?.answer();
+  const extended = keeping.extendNow(delivery, 86_400_000);
+  void extensions[1]?.refuse();
+  await expect(extended).rejects.toThrow(ServerError);
+  clock.advance(10_000);
+  expect(extensions[2]?.leaseMs).toBe(30_000);
 });
 
 test("the signal aborts on time, without an answer; tries follow until then", async () => {

@@ -149,7 +149,7 @@ local function skip_cancelled(q, rec)
       found = redis.call('ZRANGEBYLEX', q.cancelled, from, upto, 'LIMIT', 0, 500)
       local run, first = 1, tonumber(rec.next)
       while found[run + 1] == rec.name .. ' ' .. digits(first + run) do run = run + 1 end
-      redis.call('LTRIM', list_key(q, rec.name), run, -1)
+      on_list(q, rec.name, 'LTRIM', run, -1)
       redis.call('ZREM', q.cancelled, unpack(found, 1, run))
       advance(q, rec, run)
       rec.cancelled, q.skipped = math.max(0, rec.cancelled - run), q.skipped + run
@@ -203,7 +203,7 @@ local function serve(q, rec)
       q.is_weary = true
       return nil
     end
-    local body = redis.call('LPOP', list_key(q, rec.name))
+    local body = on_list(q, rec.name, 'LPOP')
     if not body then
       rec.length = 0
       return nil
@@ -211,6 +211,7 @@ local function serve(q, rec)
     item = { number = rec.next, attempts = 0, body = body, lane = rec.name }
     advance(q, rec, 1)
   end
+  item.is_served = true
   note_delivery(q, rec, item.number)
   return item
 end
@@ -262,6 +263,12 @@ local function drop_out(rec, number)
   rec.out_count = rec.out_count - 1
 end
 
+-- A delivery is over. One that serve() began in this script, and that nobody has heard of, does not count for the rate.
+local function end_delivery(q, rec, item)
+  drop_out(rec, item.number)
+  if item.is_served and q.rate > 0 then rec.tat = math.ceil(rec.tat - q.rate_us / q.rate) end
+end
+
 -- Keeps a message that came back, whose delivery is over.
 local function put_back(q, rec, item, delay_ms)
   local field, kind = 'back:' .. item.number .. ':' .. rec.name, 'r'
@@ -284,7 +291,7 @@ end
 -- What recall() returned. reason: nil where it was no attempt. is_failure: a handler failed; else the deadline passed or the process is gone.
 local function give_back(q, item, delay_ms, reason, is_failure)
   local rec = change(q, item.lane)
-  drop_out(rec, item.number)
+  end_delivery(q, rec, item)
   if reason and (item.is_dead or is_last(q, item.attempts) or is_failure and q.when_failed == 'd') then
     bury(q, item, reason)
   else
@@ -296,7 +303,7 @@ end
 
 local function hold_back(q, item)
   local rec = change(q, item.lane)
-  drop_out(rec, item.number)
+  end_delivery(q, rec, item)
   put_back(q, rec, item, 0)
   -- No handler failed, so that the lane keeps its order, whatever it does after a failure.
   rec.till = math.max(rec.till, math.ceil(q.ms + HELD_BACK_MS))
@@ -306,7 +313,7 @@ end
 
 local function unpark(q, name)
   -- The record may have been lost, and not the list.
-  if not rec_of(q, name) and redis.call('LLEN', list_key(q, name)) == 0 then return end
+  if not rec_of(q, name) and (on_list(q, name, 'LLEN') or 0) == 0 then return end
   local rec = change(q, name)
   rec.till = 0
   arrange(q, rec)
@@ -350,11 +357,12 @@ end
 local function close_lanes(q, seq, answer)
   push_ready(q)
   write_recs(q)
-  q.fields = {}
-  if q.waiting ~= q.waited then q.fields = { 'waiting', string.format('%.0f', math.max(0, q.waiting)) } end
+  local fields = {}
+  if q.waiting ~= q.waited then fields = { 'waiting', string.format('%.0f', math.max(0, q.waiting)) } end
   if q.settings then
-    q.fields[#q.fields + 1] = 'settings'
-    q.fields[#q.fields + 1] = q.settings
+    fields[#fields + 1] = 'settings'
+    fields[#fields + 1] = q.settings
   end
+  q.fields = fields[1] and fields
   close(q, seq, answer)
 end

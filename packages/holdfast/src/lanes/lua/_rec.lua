@@ -88,7 +88,7 @@ end
 local function open_lanes(q, memory, settings)
   open(q, memory, { 'looked', 'gone', 'scan', 'settings', 'waiting' })
   read_settings(q, settings, q.more[4])
-  q.waiting = tonumber(q.more[5] or '0')
+  q.waiting = tonumber(q.more[5] or '0') or 0
   q.waited = q.waiting
   q.recs, q.texts, q.changed, q.ready_names, q.skipped, q.counts = {}, {}, {}, {}, 0, {}
   for name, command in pairs(COUNT) do
@@ -130,10 +130,16 @@ local function list_key(q, name)
   return q.about .. ':lane:' .. name
 end
 
+-- Where another program has put something else there, it counts as a list that was lost: an error would stop all lanes.
+local function on_list(q, name, command, ...)
+  local found = redis.pcall(command, list_key(q, name), ...)
+  return (type(found) ~= 'table' or not found.err) and found or nil
+end
+
 local function length_of(q, rec)
   local length = rec.length
   if not length then
-    length = redis.call('LLEN', list_key(q, rec.name))
+    length = on_list(q, rec.name, 'LLEN') or 0
     rec.length = length
   end
   return length

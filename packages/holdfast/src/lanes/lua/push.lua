@@ -14,7 +14,7 @@ ARGV[8..2n]  messages  lane and body of each
 
 Returns  "max_length/max_bytes/numbers"   numbers: of each message the difference of its number to the one before, which is 0 for the first; or
                              "f<length>": its lane has that many messages, and is full; or "b": its body is too large; or "f": it is refused
-                             with another one; with commas
+                             with another one; or "w": another program owns the list of its lane; with commas
          "forgotten"         a copy of a request whose answer is no longer known; nothing was changed
 Raises   WRONGTYPE where another program owns a key; then nothing was changed
 
@@ -68,10 +68,12 @@ local function undo()
   for place = #pushed, 1, -1 do redis.call('RPOP', pushed[place]) end
 end
 
+-- Nil: something else is there.
 local function append(name, body)
   local key = list_key(q, name)
   local length = redis.pcall('RPUSH', key, body)
   if type(length) == 'table' then
+    if not is_whole and string.find(length.err, 'WRONGTYPE', 1, true) then return nil end
     undo()
     checked(key, length)
   end
@@ -97,13 +99,19 @@ local function add(name, body)
   if is_too_large(body) then return nil, 'b' end
   -- Most pushes meet a lane that has its turn anyway.
   local next_number = q.max_length == 0 and not q.recs[name] and string.match(q.texts[name] or '', '^(%d+) %S+ R')
-  if next_number then return tonumber(next_number) + append(name, body) - 1 end
+  if next_number then
+    local length = append(name, body)
+    if not length then return nil, 'w' end
+    return tonumber(next_number) + length - 1
+  end
   local rec = rec_of(q, name) or change(q, name)
   if q.max_length > 0 then
     local size = size_of(rec)
     if size >= q.max_length then return nil, 'f' .. string.format('%.0f', size) end
   end
-  rec.length = append(name, body)
+  local length = append(name, body)
+  if not length then return nil, 'w' end
+  rec.length = length
   if rec.state ~= 'R' and arrange(q, rec) then change(q, name) end
   return tonumber(rec.next) + rec.length - 1
 end

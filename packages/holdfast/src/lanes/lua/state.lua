@@ -25,7 +25,7 @@ local q = {
   cancelled = KEYS[9], held = KEYS[10], dead = KEYS[11],
 }
 view_lanes(q)
-local stored = tonumber(q.more[1] or '0')
+local stored = tonumber(q.more[1] or '0') or 0
 local delayed = redis.call('ZLEXCOUNT', q.again, '[w ', '(w!')
 local waiting = stored - redis.call('ZCARD', q.cancelled) + redis.call('ZCARD', q.again) - delayed
 local _, stuck = stuck_in(redis.call('HGET', q.about, 'stuck'), q.ms, '')

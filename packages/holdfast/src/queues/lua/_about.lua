@@ -32,7 +32,7 @@ local function open(q, memory, more)
   q.did = 'did:' .. memory
   local about = checked(q.about,
     redis.pcall('HMGET', q.about, 'last', 'skew', 'order', 'paused', q.did, 'suspects', 'slow', unpack(more or {})))
-  q.last, q.skew = read_last(q.about, about[1]), tonumber(about[2] or '0')
+  q.last, q.skew = read_last(q.about, about[1]), tonumber(about[2] or '0') or 0
   q.had, q.order, q.paused, q.memory = q.last, about[3], about[4], about[5]
   q.suspected, q.slow = about[6], about[7]
   if more then q.more = { unpack(about, 8) } end

@@ -47,9 +47,9 @@ end
 local function note_answering(q, idle)
   local names = {}
   for place, one in ipairs(idle) do names[place] = one.process end
-  local heard_us = redis.call('ZMSCORE', heard_key(q), unpack(names))
+  local heard_us = heard_of(q, names)
   for place, one in ipairs(idle) do
-    one.answers = tonumber(heard_us[place] or '0') + LATELY_US >= q.us and not is_slow(q, one.process)
+    one.answers = heard_us[place] + LATELY_US >= q.us and not is_slow(q, one.process)
   end
 end
 

@@ -22,7 +22,7 @@ end
 
 -- By process, when it was heard of: those for which nobody listens, but for the caller.
 local function unheard(q, process)
-  local rows, channels, found = redis.call('ZRANGE', heard_key(q), 0, MOST - 1, 'WITHSCORES'), {}, {}
+  local rows, channels, found = redis.pcall('ZRANGE', heard_key(q), 0, MOST - 1, 'WITHSCORES'), {}, {}
   for place = 1, #rows, 2 do channels[#channels + 1] = q.inboxes .. rows[place] end
   local counts = #channels > 0 and redis.call('PUBSUB', 'NUMSUB', unpack(channels)) or {}
   for place = 1, #rows, 2 do
@@ -37,9 +37,9 @@ local function read_scan(q, words)
   for process, us, with in string.gmatch(words, '([^:%s]+):(%d+):(%S+)') do
     ones[#ones + 1], names[#names + 1] = { process = process, us = tonumber(us), with = with ~= '-' and with or nil, text = process .. ':' .. us .. ':' .. with }, process
   end
-  local heard_us, left = #names > 0 and redis.call('ZMSCORE', heard_key(q), unpack(names)) or {}, {}
+  local heard_us, left = #names > 0 and heard_of(q, names) or {}, {}
   for place, one in ipairs(ones) do
-    if tonumber(heard_us[place] or '0') <= one.us then
+    if heard_us[place] <= one.us then
       left[#left + 1] = one
       left[one.process] = one
     end
@@ -69,7 +69,7 @@ local function put_back_gone(q, scan)
   end
   if next_cursor == '0' then
     for _, one in ipairs(gone) do
-      redis.call('ZREM', heard_key(q), one.process)
+      redis.pcall('ZREM', heard_key(q), one.process)
       redis.call('ZREM', q.idle, one.process)
     end
     redis.call('HDEL', q.about, 'scan')
@@ -107,8 +107,9 @@ end
 -- Puts back the deliveries of the gone. Returns their number.
 local function look_for_gone(q, process)
   local before, is_due = read_gone(q)
-  local scan = q.more[3]
-  if not scan and (is_due or math.abs(q.ms - tonumber(q.more[1] or '0')) >= LOOK_MS) then
+  -- What cannot be read is as if it had never been there.
+  local looked_ms, scan = tonumber(q.more[1] or '0') or 0, string.match(q.more[3] or '', '^%d+ .+$')
+  if not scan and (is_due or math.abs(q.ms - looked_ms) >= LOOK_MS) then
     -- A queue that nobody but waiters has used leaves nothing behind.
     if q.last == 0 and not q.away_ms then return 0 end
     scan = note_gone(q, process, before)

@@ -13,9 +13,16 @@ local function heard_key(q)
   return q.about .. ':heard'
 end
 
+-- By place, when these were heard of. What another program keeps there says nothing.
+local function heard_of(q, processes)
+  local found, times = redis.pcall('ZMSCORE', heard_key(q), unpack(processes)), {}
+  for place = 1, #processes do times[place] = tonumber(found[place] or '0') end
+  return times
+end
+
 local function hear(q, process)
-  if redis.call('ZADD', heard_key(q), string.format('%.0f', q.us), process) == 1 then
-    redis.call('PEXPIRE', heard_key(q), HEARD_MS)
+  if redis.pcall('ZADD', heard_key(q), string.format('%.0f', q.us), process) == 1 then
+    redis.pcall('PEXPIRE', heard_key(q), HEARD_MS)
   end
 end
 

@@ -31,7 +31,8 @@ for place = 1, #found[2], 2 do
 end
 --- @include "../../redis/lua/_rights.lua"
 --- @rights q.about
-redis.call('ZREM', q.idle, process)
+-- At the first step alone: behind it a take may have stated places again.
+if cursor == '0' then redis.call('ZREM', q.idle, process) end
 -- It has nothing, and waits for nothing: nobody need look for it.
-if cursor == '0' and not reply[2] and found[1] == '0' then redis.call('ZREM', heard_key(q), process) end
+if cursor == '0' and not reply[2] and found[1] == '0' then redis.pcall('ZREM', heard_key(q), process) end
 return reply

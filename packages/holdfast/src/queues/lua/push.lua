@@ -65,9 +65,9 @@ if is_plain and (not idle[1] or q.paused) then
   close(q, seq, answer)
   return answer
 end
-local heard_us = is_plain and #ARGV == first_message and not q.slow and redis.call('ZSCORE', heard_key(q), idle[1])
+local heard_us = is_plain and #ARGV == first_message and not q.slow and heard_of(q, { idle[1] })[1]
 local inbox = idle[1] and q.inboxes .. idle[1]
-if heard_us and tonumber(heard_us) + LATELY_US >= q.us and (not q.is_sure or listens(inbox)) then
+if heard_us and heard_us + LATELY_US >= q.us and (not q.is_sure or listens(inbox)) then
   --- @rights q.about
   local number, token, body = digits(next_number(q)), digits(next_number(q)), ARGV[first_message]
   local process = idle[1]
