@@ -150,6 +150,28 @@ test("limits of every type work under it, are looked at and reset", async () => 
   await admin.call("ACL", "SETUSER", "app", "-scan");
 });
 
+test("a name that it may not use refuses none of the others of the same turn", async () => {
+  const own = ["~holdfast:{ok*", "~holdfast:ok*", "~holdfast:place"];
+  await admin.call("ACL", "SETUSER", "some", "on", ">secret", "+@all", "&*", "resetkeys", ...own);
+  const client = new Redis(server.url, { username: "some", password: "secret" });
+  const hf = new Holdfast(client, UNHURRIED);
+  const names = ["ok1", "no", "ok2"];
+  const calls: ((name: string) => Promise<unknown>)[] = [
+    (name) => hf.mutex(name).acquire(),
+    (name) => hf.semaphore(name, { permits: 2 }).acquire(),
+    (name) => hf.limit("l", { max: 5, per: "1m" }).take(name),
+    (name) => hf.signal(name).listen(),
+  ];
+  for (const call of calls) {
+    const outcomes = await Promise.allSettled(names.map(call));
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  }
+  const put = await hf.records.putMany(names.map((name) => ({ name, value: 1 })));
+  expect(put.map(({ ok }) => ok)).toEqual([true, false, true]);
+  await hf.close();
+  client.disconnect();
+});
+
 test("outside its prefix it is refused, with the remedy", async () => {
   const hf = new Holdfast(user, { ...UNHURRIED, prefix: "other" });
   await expect(hf.mutex("acl").tryAcquire()).rejects.toMatchObject({ code: "SERVER_ERROR" });
