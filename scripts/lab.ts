@@ -7,7 +7,7 @@
  *   npm run lab -- --verify 100             every seed twice; the hash is the same on every version of Node
  *   npm run lab -- --workload limit --seeds 200      another workload than the mutex
  *   npm run lab -- --workload limit --canaries 100   in how many of 100 seeds each rule finds its canary
- *   npm run lab -- --workload all --rules            what is judged, with the canaries
+ *   npm run lab -- --workload all --rules            what is judged, with invariants of the data and canaries
  *   npm run lab -- --workload all --hunt 1000        each canary, until its rule finds it, in 1,000 seeds at most
  *
  *   --workload NAME  "all": one after the other, with --seeds, --verify, --canaries or --hunt   [mutex]
@@ -135,15 +135,17 @@ function workloadNamed(name: string): Workload {
   throw new Misuse(`--workload is one of all, ${workloads.map((workload) => workload.name).join(", ")}`);
 }
 
-function tellRules({ name, about, rules, canaries }: Workload, isJson: boolean): void {
+function tellRules({ name, about, rules, invariants, canaries }: Workload, isJson: boolean): void {
   if (!isJson) console.log(`\n${name}: ${about}`);
   for (const [rule, meaning] of Object.entries(rules)) {
     const found = canaries.filter((canary) => canary.rule === rule).map(({ what }) => what);
-    if (isJson) console.log(JSON.stringify({ workload: name, rule, meaning, canaries: found }));
-    else
-      console.log(
-        `  ${rule.padEnd(4)} ${meaning}\n${found.map((what) => `       finds: ${what}\n`).join("")}`.trimEnd(),
-      );
+    const watched = Object.keys(invariants).filter((one) => invariants[one] === rule);
+    if (isJson)
+      console.log(JSON.stringify({ workload: name, rule, meaning, invariants: watched, canaries: found }));
+    else {
+      const more = [...watched.map((one) => `watches: ${one}`), ...found.map((what) => `finds: ${what}`)];
+      console.log([`  ${rule.padEnd(4)} ${meaning}`, ...more.map((one) => `       ${one}`)].join("\n"));
+    }
   }
 }
 

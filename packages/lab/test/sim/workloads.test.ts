@@ -32,6 +32,12 @@ describe.each([...workloads])("$name", (workload) => {
     expect(hashes.size).toBe(SEEDS);
   });
 
+  it("has invariants, each watched by one of its rules", () => {
+    const watchers = Object.values(workload.invariants);
+    expect(watchers.length).toBeGreaterThan(0);
+    expect(watchers.filter((rule) => !(rule in workload.rules))).toEqual([]);
+  });
+
   it("has a canary for each of its rules", () => {
     const rules = new Set(workload.canaries.map(({ rule }) => rule));
     expect(Object.keys(workload.rules).filter((rule) => !rules.has(rule))).toEqual([]);

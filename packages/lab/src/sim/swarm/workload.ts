@@ -21,6 +21,8 @@ export interface Workload<Drawn extends Plan = Plan> {
   readonly about: string;
   /** The rules of its own, by id, each in a few words. */
   readonly rules: Readonly<Record<string, string>>;
+  /** What holds of the data of the noun between any two scripts, for whoever reads or changes them, each with the rule that watches it. */
+  readonly invariants: Readonly<Record<string, string>>;
   /** One at least for each rule. */
   readonly canaries: readonly Canary[];
   /** The states of the noun that a fault may meet. @default "met" alone */

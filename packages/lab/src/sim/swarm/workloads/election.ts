@@ -42,10 +42,14 @@ export const election: Workload = {
     E6: "a transfer reaches the candidate that it names, or changes nothing",
     E7: "the signal of a leadership aborts when it is over, unless its holder has ended it",
   },
+  invariants: {
+    "terms rise": "E2",
+    "the value that is told is that of the term that is told": "E4",
+  },
   canaries: [
-    { rule: "E1", what: counter, seed: 1, isNaive: true },
+    { rule: "E1", what: counter, seed: 2, isNaive: true },
     { rule: "E2", what: "terms are counted by each process", seed: 1, holdfast: withOwnTerms },
-    { rule: "E3", what: unfenced, seed: 136, isNaive: true },
+    { rule: "E3", what: unfenced, seed: 150, isNaive: true },
     {
       rule: "E4",
       what: "observers read once",

@@ -22,12 +22,16 @@ export const family: Workload = {
     C7: "never more hold than there is room",
     C8: "of two attempts of one turn for a free name, one gets it",
   },
+  invariants: {
+    "of several locks a call has all or none": "C3",
+    "a lease that was handed over is in one hand, with a larger fence": "C4",
+  },
   canaries: [
     { rule: "C4", what: "a release, and an acquire by the other", seed: 1, isNaive: true },
     {
       rule: "C1",
       what: "a circle that was found ends nothing",
-      seed: 101,
+      seed: 19,
       change: {
         file: "locks/deadlocks/deadlocks.ts",
         from: "if (error) ender.abort(error);",
@@ -57,7 +61,7 @@ export const family: Workload = {
     {
       rule: "C5",
       what: "a re-entry releases the lease",
-      seed: 8,
+      seed: 21,
       change: {
         file: "locks/inner-lease.ts",
         from: 'this.#outer.valid ? "released" : "lapsed"',

@@ -12,6 +12,10 @@ export const guard: Workload = {
   name: "guard",
   about: "callers hit a guard for a few subjects, look, and pardon",
   rules: guardRules,
+  invariants: {
+    "the count of a subject is no larger than the hits of its period": "A1",
+    "a penalty is remembered until it is over": "U1",
+  },
   canaries: [
     {
       rule: "A1",

@@ -25,6 +25,13 @@ export const lanes: Workload = {
     N11: endsRule,
     N12: "between two scripts each message is in one place, with its body, and the records of lanes count what is there",
   },
+  invariants: {
+    "a message is in one place, with its body": "N12",
+    "the record of a lane counts what is in its lists, and `waiting` the bodies of all lanes": "N12",
+    "a lane is in `ready` once where its record says so, and else not at all": "N12",
+    "the numbers of a lane follow each other, and rise where it comes back": "N1",
+    "no lane is ready beside a free place": "N5",
+  },
   canaries: laneCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("lanes", seed, kinds),
   begin,

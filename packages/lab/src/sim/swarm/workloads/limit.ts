@@ -8,11 +8,14 @@ export const limit: Workload = {
   name: "limit",
   about: "callers take from limits of every type, alone and in groups, give back, reserve, set and reset",
   rules: { A1: "no period of the limit admits more than its maximum" },
+  invariants: {
+    "what a limit remembers of a period is no more than it admits": "A1",
+  },
   canaries: [
     {
       rule: "A1",
       what: "the log forgets after half a period",
-      seed: 3,
+      seed: 10,
       change: { file: "limits/lua/_sliding.lua", from: "at > now - per then", to: "at > now - per / 2 then" },
     },
   ],

@@ -36,11 +36,15 @@ export const once: Workload = {
     O4: "when the process that ran has died, another one runs soon",
     O5: "the fences of the runs of a key rise",
   },
+  invariants: {
+    "a key has one result": "O1",
+    "the fence of a key is that of its newest run": "O5",
+  },
   canaries: [
     {
       rule: "O1",
       what: "the result is stored without its fence",
-      seed: 2,
+      seed: 31,
       change: { file: "once/result-store.ts", from: "fence: lease, keepMs", to: "fence: null, keepMs" },
     },
     {

@@ -26,11 +26,17 @@ export const permits: Workload = {
     M7: "a forced release ends the lease that has the token, and no other",
     M8: "the permits that are out are those of the leases, and whoever stands in line has a record",
   },
+  invariants: {
+    "`used` is the sum of the leases, and never above the limit unless that was lowered": "M8",
+    "the line and the records of its waiters name the same requests, and the flag is up while there are any":
+      "M8",
+    "tokens rise between those who cannot hold at the same time": "M3",
+  },
   canaries: [
     {
       rule: "M1",
       what: "permits are not counted",
-      seed: 1,
+      seed: 2,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "p.used + weight <= p.limit",
@@ -60,7 +66,7 @@ export const permits: Workload = {
     {
       rule: "M4",
       what: "whoever can be served is served",
-      seed: 2,
+      seed: 60,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "elseif not fits(p, waiter.turns) then\n      return served, true",
@@ -76,13 +82,13 @@ export const permits: Workload = {
     {
       rule: "M2",
       what: "a lease that was downgraded is passed on to a writer",
-      seed: 19,
+      seed: 62,
       change: { file: "locks/permits.ts", from: "group?.stopPassingOn(id);", to: "" },
     },
     {
       rule: "M3",
       what: "a claim in line reserves one token",
-      seed: 43,
+      seed: 62,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "request.tokens or 1, request.owner",

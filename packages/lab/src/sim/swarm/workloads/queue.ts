@@ -33,6 +33,13 @@ export const queue: Workload = {
     Q16: endsRule,
     Q17: "between two scripts each message is in one place, with its body, and each letter is whole",
   },
+  invariants: {
+    "a message is in one place, with its body, and a letter is whole": "Q17",
+    "numbers and tokens rise": "Q3",
+    "no process has two suspects": "Q12",
+    "a process that wants nothing has no free place": "Q9",
+    "nothing deliverable waits beside a free place": "Q5",
+  },
   canaries: queueCanaries,
   draw: (seed, kinds) => drawDeliveryPlan("queue", seed, kinds),
   begin,

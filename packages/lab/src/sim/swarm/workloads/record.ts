@@ -41,6 +41,12 @@ export const record: Workload = {
     V7: "records of one tag are written together",
     L3: "an overtaken holder writes nothing",
   },
+  invariants: {
+    "the version is above that of every earlier value, also of one that was deleted": "V1",
+    "the fence is that of the newest holder that was served, and lives as long as what it guards": "L3",
+    "records of one tag were written together": "V7",
+    "the last write of each process is known, so that its copy changes nothing": "V4",
+  },
   canaries: recordCanaries,
   begin,
 };

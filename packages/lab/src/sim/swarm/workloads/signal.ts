@@ -21,6 +21,10 @@ export const signal: Workload = {
     S4: "no caller hears a signal twice",
     S5: "a signal that was handed over is at one seat, and in the mail",
   },
+  invariants: {
+    "a signal that was handed over is at one seat, and in the mail": "S5",
+    "what was confirmed once is not handed over again": "S4",
+  },
   canaries: [
     {
       rule: "S1",
@@ -34,14 +38,14 @@ export const signal: Workload = {
       seed: 1,
       change: {
         file: "signals/seats.ts",
-        from: "if (!this.#handed.get(`${id} ${hop}`)) {",
-        to: "if (id !== '') {",
+        from: "const copies = this.#handed.get(once) ? null : copiesOf(name, data);",
+        to: "const copies = copiesOf(name, data);",
       },
     },
     {
       rule: "S3",
       what: "emitOne is true once a process was chosen",
-      seed: 25,
+      seed: 1,
       change: {
         file: "signals/emissions.ts",
         from: 'if (outcome !== "handed") pending.resolve(outcome === "taken");',
@@ -54,14 +58,14 @@ export const signal: Workload = {
       seed: 1,
       change: {
         file: "signals/seats.ts",
-        from: "if (copies && !this.#give(seat, copies)) {",
-        to: "if (copies && !this.#give(seat, copies) && id === '') {",
+        from: "(copies && !this.#give(seat, copies))",
+        to: "(copies && !this.#give(seat, copies) && id === '')",
       },
     },
     {
       rule: "S4",
       what: "a message that came before is heard again",
-      seed: 129,
+      seed: 13,
       change: { file: "signals/ears.ts", from: "if (this.#recent.get(once)) return;", to: "" },
     },
     {

@@ -101,7 +101,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y8",
     what: "close() does not withdraw",
-    seed: 14,
+    seed: 33,
     change: {
       file: "synchronizers/gathering.ts",
       from: "this.#leave(arrival, { error: error() });",
@@ -149,6 +149,11 @@ export const synchronizers: Workload = {
     Y9: "the generations of a latch rise",
     Y10: "who meets at a barrier has the data of all parties, its own at its place",
     Y11: "whoever waits at a barrier has a lease and a record, and data is of those who wait or have met",
+  },
+  invariants: {
+    "the versions of an event and the generations of a latch rise": "Y1",
+    "leases and records of a barrier name the same parties, and data is of those who wait or have met": "Y11",
+    "a party has counted a latch down once in a generation": "Y4",
   },
   canaries,
   draw(seed, kinds) {

@@ -5,7 +5,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N1",
     what: "what came back is served last",
-    seed: 1,
+    seed: 7,
     change: {
       file: "lanes/lua/_lanes.lua",
       from: "  local item = pop_returned(q, rec)\n",
@@ -25,7 +25,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N3",
     what: "what is in flight is not ahead",
-    seed: 23,
+    seed: 35,
     change: {
       file: "lanes/lua/places.lua",
       from: "before + rec.out_count + rec.later",
@@ -45,7 +45,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N5",
     what: "a lane stays at the head",
-    seed: 7,
+    seed: 12,
     change: {
       file: "lanes/lua/_lanes.lua",
       from: "redis.call('RPUSH', q.ready,",
@@ -141,7 +141,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N12",
     what: "the body of a cancelled message stays",
-    seed: 14,
+    seed: 3,
     change: {
       file: "lanes/lua/cancel.lua",
       from: "      redis.call('HDEL', q.off, field)\n",

@@ -119,7 +119,7 @@ export const mutexCanaries: readonly Canary[] = [
   {
     rule: "W1",
     what: "a hold that lingers goes back late",
-    seed: 63,
+    seed: 86,
     change: { file: possession, from: "Math.min(lingerMs, this.#passableMs(now))", to: "lingerMs * 5 + 500" },
   },
   hastyWaits,

@@ -38,6 +38,15 @@ export const mutex: Workload<LockPlan> = {
     F3: "whoever stands in line has a record, and the lock says that there is a line",
     P4: "a lease is kept by few calls",
   },
+  invariants: {
+    "no token is given twice, and tokens rise, also where the lock was free for long or its clock was set back":
+      "L2",
+    "whoever holds the lock is not in its line by the same request": "F1",
+    "the line and the records of its waiters name the same requests, and the flag is up while there are any":
+      "F3",
+    "a grant that was published stands: its process holds it, or gives it back": "L9",
+    "the line of a free lock has no head that was told nothing": "W1",
+  },
   canaries: mutexCanaries,
   states: lockStates,
   draw: drawPlan,

@@ -25,7 +25,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q3",
     what: "no ack is late",
-    seed: 2,
+    seed: 7,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "        if not ms then\n",
@@ -71,7 +71,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q5",
     what: "what a dead process had stays with it",
-    seed: 2,
+    seed: 3,
     change: {
       file: "queues/lua/_due.lua",
       from: "local function return_overdue(q)\n",
@@ -81,7 +81,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q6",
     what: "a copy of a push is another push",
-    seed: 49,
+    seed: 27,
     change: {
       file: "queues/lua/push.lua",
       from: "if answer then return answer end",
@@ -137,7 +137,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q11",
     what: "nothing tells the first lease of what is dealt",
-    seed: 142,
+    seed: 15,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "local deadline = first_deadline(q)",
@@ -157,7 +157,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q12",
     what: "a process gets all suspects",
-    seed: 94,
+    seed: 9,
     change: {
       file: "queues/lua/_suspects.lua",
       from: "  return not (suspect_of(q, id) and suspects_out(q)[process])\n",

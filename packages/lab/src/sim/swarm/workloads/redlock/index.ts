@@ -58,6 +58,11 @@ export const redlock: Workload<QuorumPlan> = {
     K3: "a lease outlives the restart of a node, and is held there again",
     P4: "a lease is kept by few calls",
   },
+  invariants: {
+    "a majority of the nodes holds each lease that is live": "L5",
+    "a node that lost data does not vote until every lease that it may have forgotten is over": "L4",
+    "tokens rise over all nodes": "L2",
+  },
   canaries: redlockCanaries,
   kinds: quorumKinds,
   draw: drawQuorumPlan,
