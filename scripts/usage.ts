@@ -12,6 +12,11 @@ export async function runScript(
   main: () => number | undefined | Promise<number | undefined>,
 ): Promise<void> {
   const file = fileURLToPath(url);
+  // Whoever reads may have seen enough, as `head` has.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
   if (process.argv.slice(2).some((word) => word === "--help" || word === "-h")) {
     console.log(helpIn(readFileSync(file, "utf8")));
     return;

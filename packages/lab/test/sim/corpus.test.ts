@@ -36,7 +36,7 @@ it.each<[string, string, Round]>([
   ["p1.1", '"no such operation", which is unknown', [10, "no such operation"]],
   ["p1.1", '"toString", which is unknown', [10, "toString"]],
   ["p1.1", "a pause of -1", [-1, "rest"]],
-  ["p1.1", '"take" with 2 of 0 arguments', [10, "take", 1, 2]],
+  ["p1.1", '"take" with 2 of 3 arguments', [10, "take", 1, 2]],
   ["p99.1", "p99.1 is no caller of this plan", [10, "rest"]],
   ["p1.99", "p1.99 is no caller of this plan", [10, "rest"]],
   ["p1.01", "p1.01 is no caller of this plan", [10, "rest"]],
