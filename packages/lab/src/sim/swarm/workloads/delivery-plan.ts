@@ -14,7 +14,7 @@ const firstMs = 150;
 const sleeperShare = 0.03;
 const sleepMs = 8_000;
 const mortalShare = 0.05;
-const poisonShare = 0.04;
+const poisonShare = 0.08;
 /** One process after the other ends at these times: what the first one had is taken by the time of the next. */
 const endsMs = [700, 5_700, 10_700];
 /** Longer than it takes to see that a process is gone, so that its deliveries do not come back by their deadline. */

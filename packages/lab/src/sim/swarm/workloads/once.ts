@@ -50,7 +50,7 @@ export const once: Workload = {
     {
       rule: "O1",
       what: "the second look does not raise the fence",
-      seed: 343,
+      seed: 513,
       change: {
         file: "once/once-runs.ts",
         from: "records.enter({ ...target, keepMs: guardMs }, lease)",

@@ -15,7 +15,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N2",
     what: "one more in flight than allowed",
-    seed: 1,
+    seed: 2,
     change: {
       file: "lanes/lua/_rec.lua",
       from: "q.in_flight, q.when_failed, q.max_attempts = tonumber(in_flight)",
@@ -55,7 +55,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N5",
     what: "a return deals nothing",
-    seed: 2,
+    seed: 1,
     change: { file: "lanes/lua/back.lua", from: "\ndeal(q)\n", to: "\n" },
   },
   {
@@ -71,7 +71,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N6",
     what: "no ack is late",
-    seed: 9,
+    seed: 6,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "        if not ms then\n",
@@ -91,7 +91,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N9",
     what: "a delivery does not count for the rate",
-    seed: 10,
+    seed: 6,
     change: {
       file: "lanes/lua/_lanes.lua",
       from: "if q.rate > 0 then rec.tat, rec.is_long",
@@ -101,7 +101,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N8",
     what: "every gift counts for the newest places",
-    seed: 117,
+    seed: 296,
     change: {
       file: "queues/standing.ts",
       from: "if (token > this.#newestToken) this.#atMost",
@@ -111,7 +111,7 @@ export const laneCanaries: readonly Canary[] = [
   {
     rule: "N8",
     what: "the end of a wait gives up no place",
-    seed: 21,
+    seed: 104,
     change: {
       file: "queues/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",

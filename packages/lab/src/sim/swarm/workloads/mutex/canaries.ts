@@ -113,7 +113,7 @@ export const mutexCanaries: readonly Canary[] = [
   {
     rule: "W1",
     what: "nobody asks again when the messages come again",
-    seed: 13,
+    seed: 231,
     change: { file: waits, from: "const waits = [...this.#byId.values()];", to: "const waits: Wait[] = [];" },
   },
   {

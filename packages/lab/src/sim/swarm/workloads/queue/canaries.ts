@@ -35,7 +35,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q1",
     what: "a resent ack is late",
-    seed: 11,
+    seed: 181,
     change: {
       file: "queues/lua/take.lua",
       from: "if answer then return { answer, due_in(q), newest(q) } end",
@@ -147,7 +147,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q9",
     what: "the end of a wait gives up no place",
-    seed: 38,
+    seed: 52,
     change: {
       file: "queues/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",
@@ -190,14 +190,14 @@ export const queueCanaries: readonly Canary[] = [
     seed: 53,
     change: {
       file: "queues/consumer.ts",
-      from: "if (!run.isOver && isLive &&",
-      to: "if (!run.isOver && !isLive &&",
+      from: "if (!run.isOver && run.delivery.mayBegin &&",
+      to: "if (!run.isOver && !run.delivery.mayBegin &&",
     },
   },
   {
     rule: "Q16",
     what: "no end of a process is the last one",
-    seed: 2,
+    seed: 200,
     change: {
       file: "queues/lua/_suspects.lua",
       from: "if one.crashes < MOST_CRASHES then",
@@ -207,7 +207,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q17",
     what: "the body of a cancelled message stays",
-    seed: 15,
+    seed: 2,
     change: {
       file: "queues/lua/cancel.lua",
       from: "  redis.call('HDEL', q.off, member)\n  return redis.call('ZREM', key, member)",

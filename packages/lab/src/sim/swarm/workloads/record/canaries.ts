@@ -5,7 +5,7 @@ export const recordCanaries: readonly Canary[] = [
   {
     rule: "V1",
     what: "a version is the clock alone",
-    seed: 37,
+    seed: 145,
     change: {
       file: "redis/lua/_version.lua",
       from: "if version <= last then version = last + 1 end",

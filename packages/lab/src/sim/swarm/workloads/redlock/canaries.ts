@@ -27,7 +27,7 @@ export const redlockCanaries: readonly Canary[] = [
       to: "grant !== null",
     },
   },
-  { rule: "L3", what: unfenced, seed: 9, isNaive: true },
+  { rule: "L3", what: unfenced, seed: 34, isNaive: true },
   {
     rule: "L4",
     what: "half of the nodes is a majority",
@@ -63,7 +63,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L5",
     what: "a lease counts from the last of its seats",
-    seed: 2,
+    seed: 8,
     change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
   },
   { ...lateExpiry, seed: 17 },
@@ -81,7 +81,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "W1",
     what: "nobody yields when asked",
-    seed: 78,
+    seed: 18,
     change: {
       file: `${room}/collecting.ts`,
       from: "else if (seat.wanted && comesBefore(seat.wanted, own)) seat.yield(ticket);",
