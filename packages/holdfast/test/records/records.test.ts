@@ -116,6 +116,21 @@ test("entries of one tag are written all or none", async () => {
   expect((await a.get())?.value).toBe(1);
 });
 
+test("a record whose versions are used up refuses its own write, and all of its tag", async () => {
+  for (const tag of [undefined, "t"]) {
+    const names = ["a", "b", "c"].map((name) => (tag === undefined ? { name } : { name, tag }));
+    await hf.records.putMany(names.map((one) => ({ ...one, value: "old" })));
+    await redis.hset(hf.record("b", { tag }).key, "version", "9100000000000000");
+    const results = await hf.records.putMany(names.map((one) => ({ ...one, value: "new" })));
+    const usedUp = { ok: false, reason: "error", error: { serverCode: "ERR" } };
+    expect(results).toMatchObject(tag === undefined ? [ok, usedUp, ok] : [usedUp, usedUp, usedUp]);
+    const states = await hf.records.getMany(names);
+    expect(states.map((one) => one.ok && one.state?.value)).toEqual(
+      tag === undefined ? ["new", "old", "new"] : ["old", "old", "old"],
+    );
+  }
+});
+
 test("calls that can never work are refused, and nothing is sent", async () => {
   proxy.forget();
   const wrong: [() => Promise<unknown>, string][] = [

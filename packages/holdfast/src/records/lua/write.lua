@@ -24,9 +24,10 @@ Returns  a row for each key; together: when one is neither 1 nor 3, nothing was 
          {-1, version, value, turn, now}   another version is there: '0' and nil for none. Or another update() has its turn, which
                                            ends within `turn` us
          {2}                               not written, because another record of this call was refused
-         {-3, error}                       another program owns this key; not together
+         {-3, error}                       another program owns this key, or its versions are used up; not together
          {-2}                              unknown: a copy of an earlier call, which a later call of this process has followed
 Raises   WRONGTYPE                         together: another program owns a key; nothing was written
+         ERR                               together: the versions of a key are used up; nothing was written
 
 Retry    safe within a minute: a copy changes nothing, and is answered as the first was
 Clock    the server's, read once; versions never go back with it
@@ -99,17 +100,25 @@ local function judge(key, first, record, now)
   return { -1, version, value_of(key, record) or false, left, now }
 end
 
+-- The row of a write that is refused, or nil. Makes the version of the others: a record without a next version raises here.
+local function prepare(key, first, record, now)
+  local row = judge(key, first, record, now)
+  if row then return row end
+  if ARGV[first] ~= '' or value_of(key, record) then record.next = next_version(record.version, now) end
+  return nil
+end
+
 local function write(key, first, record, now)
   local value, token, holder, kept = ARGV[first], ARGV[first + 2], ARGV[first + 3], ARGV[first + 4]
   local fence_ms = guarded_ms(key, record, token, ARGV[first + 5])
-  if value == '' and not value_of(key, record) then
+  local version = record.next
+  if not version then
     if token ~= '' then
       redis.call('HSET', key, 'fence', token, 'holder', holder)
       keep(key, record, 0, fence_ms)
     end
     return { 3 }
   end
-  local version = next_version(record.version, now)
   local fields = { 'version', version, 'writes', with_write(record.writes, version, now) }
   if token ~= '' then
     fields[5], fields[6], fields[7], fields[8] = 'fence', token, 'holder', holder
@@ -133,19 +142,28 @@ local function rest_with(row)
   return rows
 end
 
+-- What the step returns. Where each is written by itself, an error is the row of its record alone, which comes second.
+local function alone(step, ...)
+  if together then return step(...) end
+  local is_done, result = pcall(step, ...)
+  if is_done then return result end
+  -- The error that pcall catches is the server's table, or its text.
+  return nil, { -3, type(result) == 'table' and result.err or result }
+end
+
 for place, key in ipairs(KEYS) do
-  -- Where pcall catches an error, the server makes its text of it.
-  local is_read, record = true, nil
-  if together then record = read_record(key, now) else is_read, record = pcall(read_record, key, now) end
-  if is_read then records[place], rows[place] = record, earlier(record)
-  else rows[place] = { -3, type(record) == 'table' and record.err or record } end
+  local record, failure = alone(read_record, key, now)
+  records[place], rows[place] = record, failure or earlier(record)
   is_copy = is_copy or rows[place] ~= nil
 end
 if together and is_copy then return rest_with({ -2 }) end
 --- @include "../../redis/lua/_rights.lua"
 --- @rights KEYS[1]
 for place, key in ipairs(KEYS) do
-  if not rows[place] then rows[place] = judge(key, first_of(place), records[place], now) end
+  if not rows[place] then
+    local row, failure = alone(prepare, key, first_of(place), records[place], now)
+    rows[place] = row or failure
+  end
   is_refused = is_refused or rows[place] ~= nil
 end
 if together and is_refused then return rest_with({ 2 }) end
