@@ -86,7 +86,7 @@ export class RecordStore {
     return ++this.#number;
   }
 
-  /** One command, and one more for a value that ends before its fence. */
+  /** One command, and one more for a value that ends before its fence or its version. */
   async read({ key }: RecordTarget): Promise<RecordReading> {
     this.#assertOpen();
     const { port, callTimeoutMs } = this.#context;

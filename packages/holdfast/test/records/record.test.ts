@@ -90,6 +90,20 @@ describe.each(SERVERS)("on %s", (_, needs, start) => {
       expect((await record.put(4)).version).toBe(ahead + 3n);
     });
 
+    test("has no version that repeats when `keep` ends before the clock has passed it", async () => {
+      const record = hf.record("it", { keep: 100 });
+      await record.put("from before the clock was set back");
+      const ahead = (await nowUs()) + 3_600_000_000n;
+      await redis.hset(KEY, "version", String(ahead));
+      const writes = [() => record.put(1), () => record.put(2, { fence: holder(5n) }), () => record.put(3)];
+      for (const [place, write] of writes.entries()) {
+        expect((await write()).version).toBe(ahead + BigInt(place) + 1n);
+        await record.get({ fence: holder(5n) });
+        await until("the value is over", async () => (await record.get()) === null);
+        expect(await redis.pttl(KEY)).toBeGreaterThan(3_500_000);
+      }
+    });
+
     test("refuses overtaken holders, before it looks at the version, and a conflict does not raise the fence", async () => {
       const record = hf.record("it");
       expect(await record.get({ fence: holder(5n) })).toBeNull();

@@ -7,8 +7,8 @@ The state of a record is a hash of
   holder   the id that came with it
   writes   the last write of each process that wrote within the last minute, the oldest first: ";WRITER NUMBER VERSION" each
   turn     "WRITER SINCE UNTIL": the process whose update has failed for the longest time, and until when others let it pass
-  ends     ms since 1970 at which the value is over, where the fence outlives it; else it ends with the key
-  guards   the same of the fence, where the value outlives it
+  ends     ms since 1970 at which the value is over, where the fence or the version outlives it; else it ends with the key
+  guards   the same of the fence, where the value or the version outlives it
 
 Tokens are compared as decimal text, so that those of stores which count beyond 2^53 stay exact. An equal token passes only for the
 holder that brought it: two masters that both served a split brain may have handed out the same number.
@@ -28,7 +28,8 @@ local function read_record(key, now)
   if not version and not fence and redis.call('EXISTS', key) == 1 then foreign(key) end
   return {
     version = version, fence = fence, holder = fields[3], writes = fields[4] or '', turn = fields[5],
-    now_ms = math.floor(tonumber(now) / 1000), ends_ms = tonumber(fields[6] or nil), guards_ms = tonumber(fields[7] or nil),
+    now_us = tonumber(now), now_ms = math.floor(tonumber(now) / 1000),
+    ends_ms = tonumber(fields[6] or nil), guards_ms = tonumber(fields[7] or nil),
   }
 end
 
@@ -76,17 +77,23 @@ local function set_end(key, field, has, part_ms, life_ms, now_ms)
   end
 end
 
--- Sets how long a record is kept: a value does not end its fence, nor a fence its value. Removes a value that is over.
+-- ms until the clock has passed the version. A record that is gone before that would get a lower version next.
+local function ahead_of(record)
+  local version = tonumber(record.version or '0')
+  if version <= record.now_us then return 0 end
+  return math.floor(version / 1000) + 1 - record.now_ms
+end
+
+-- Sets how long a record is kept: a value does not end its fence, nor a fence its value, and neither ends a version that is ahead of the
+-- clock. Removes a value that is over.
 -- value_ms, fence_ms  of each, from now on; 0: there is none
 local function keep(key, record, value_ms, fence_ms)
-  local life_ms = math.max(value_ms, fence_ms)
+  local life_ms, ahead_ms = math.max(value_ms, fence_ms), ahead_of(record)
   if value_ms == 0 then
-    life_ms = math.max(life_ms, day_ms)
-    if record.version then
-      redis.call('HDEL', key, 'value')
-      -- A version that is ahead of the clock is kept until the clock has passed it as well.
-      life_ms = life_ms + math.max(0, math.floor(tonumber(record.version) / 1000) - record.now_ms)
-    end
+    life_ms = math.max(life_ms, day_ms) + ahead_ms
+    if record.version then redis.call('HDEL', key, 'value') end
+  else
+    life_ms = math.max(life_ms, ahead_ms)
   end
   if life_ms == math.huge then redis.call('PERSIST', key)
   else redis.call('PEXPIRE', key, string.format('%.0f', math.ceil(life_ms))) end
