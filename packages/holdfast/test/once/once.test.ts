@@ -238,6 +238,17 @@ test("a key is done until its keep is over, by the server's clock, counted from 
   expect(await at.redis.pttl("holdfast:{once:k2}:record:once:k2")).toBe(-1);
 });
 
+test("forget() works on a full server", async () => {
+  const hf = at.open();
+  await hf.once("k", () => 1, DAY);
+  await at.redis.config("SET", "maxmemory", "1");
+  try {
+    expect(await hf.once.forget("k")).toBe(true);
+  } finally {
+    await at.redis.config("SET", "maxmemory", "0");
+  }
+});
+
 test("a wait ends by its time, its signal and close(), and the work does not begin", async () => {
   const [one, other] = [at.open(), at.open()];
   const { work, began, end } = slow(() => undefined);

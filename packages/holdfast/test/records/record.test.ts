@@ -264,15 +264,17 @@ describe.each(SERVERS)("on %s", (_, needs, start) => {
       expect((await record.get())?.value).toBe(1);
     });
 
-    test("is not written when the server has no memory left, and its delete is refused whole", async () => {
+    test("is not written when the server has no memory left, and is deleted all the same", async () => {
       const record = hf.record("it");
       const { version } = await record.put("there");
       await redis.config("SET", "maxmemory", "1");
       try {
         const oom = { code: "SERVER_ERROR", serverCode: "OOM" };
         await expect(record.put("more")).rejects.toMatchObject(oom);
-        await expect(record.delete()).rejects.toMatchObject(oom);
         expect(await record.get()).toMatchObject({ value: "there", version });
+        expect(await record.delete({ fence: holder(5n) })).toBe(true);
+        expect([await record.get(), await record.delete()]).toEqual([null, false]);
+        await expect(record.put("more", { fence: holder(4n) })).rejects.toBeInstanceOf(StaleTokenError);
       } finally {
         await redis.config("SET", "maxmemory", "0");
       }

@@ -34,6 +34,20 @@ test("each set has a new version, and so has a clear that changes something", as
   expect(await event.get()).toEqual({ isSet: false, version: third.version, data: undefined });
 });
 
+test("a full server lets an event be cleared and deleted", async () => {
+  const event = newProcess().event("door");
+  const { version } = await event.set("x");
+  await redis.config("SET", "maxmemory", "1");
+  try {
+    await expect(event.set("y")).rejects.toMatchObject({ serverCode: "OOM" });
+    expect((await event.clear()).version).toBeGreaterThan(version);
+    expect(await event.get()).toMatchObject({ isSet: false });
+    expect(await event.delete()).toBe(true);
+  } finally {
+    await redis.config("SET", "maxmemory", "0");
+  }
+});
+
 test("a wait after a version ends with a set above it, also one that was cleared since", async () => {
   const event = newProcess().event("door");
   const { version } = await event.set(1);

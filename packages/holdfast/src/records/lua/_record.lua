@@ -85,13 +85,12 @@ local function ahead_of(record)
 end
 
 -- Sets how long a record is kept: a value does not end its fence, nor a fence its value, and neither ends a version that is ahead of the
--- clock. Removes a value that is over.
+-- clock.
 -- value_ms, fence_ms  of each, from now on; 0: there is none
 local function keep(key, record, value_ms, fence_ms)
   local life_ms, ahead_ms = math.max(value_ms, fence_ms), ahead_of(record)
   if value_ms == 0 then
     life_ms = math.max(life_ms, day_ms) + ahead_ms
-    if record.version then redis.call('HDEL', key, 'value') end
   else
     life_ms = math.max(life_ms, ahead_ms)
   end

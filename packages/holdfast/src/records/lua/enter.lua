@@ -28,5 +28,6 @@ local fence_ms = guarded_ms(key, record, token, guard)
 --- @include "../../redis/lua/_rights.lua"
 --- @rights key
 redis.call('HSET', key, 'fence', token, 'holder', holder)
+if not value and record.version then redis.call('HDEL', key, 'value') end
 keep(key, record, value_ms, fence_ms)
 return { 1, record.version, value }

@@ -112,6 +112,8 @@ local function write(key, first, record, now)
   local value, token, holder, kept = ARGV[first], ARGV[first + 2], ARGV[first + 3], ARGV[first + 4]
   local fence_ms = guarded_ms(key, record, token, ARGV[first + 5])
   local version = record.next
+  -- The first write of a delete takes no memory: a server that is full refuses no command of a script after that.
+  if value == '' then redis.call('HDEL', key, 'value') end
   if not version then
     if token ~= '' then
       redis.call('HSET', key, 'fence', token, 'holder', holder)

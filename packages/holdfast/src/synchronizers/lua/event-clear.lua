@@ -11,7 +11,7 @@ Raises   WRONGTYPE another program owns a key; nothing was written
 
 Retry    safe for a minute: a copy returns the same version and changes nothing
 Clock    the server's, read once
-Cost     O(1) and the listeners of the channel; 6 commands
+Cost     O(1) and the listeners of the channel; 7 commands
 ]]
 local event, request = KEYS[1], KEYS[2]
 local channel, place = ARGV[1], ARGV[2]
@@ -29,6 +29,8 @@ if state[3] ~= '1' then return state[1] end
 --- @rights event
 
 state[1], state[3] = next_version(state[1], now), '0'
+-- The first write takes no memory: a server that is full refuses no command of a script after that.
+redis.call('HDEL', event, '')
 redis.call('HSET', event, 'version', state[1], 'is_set', '0')
 redis.call('SET', request, state[1], 'PX', REQUEST_MS)
 publish_event(channel, place, state)
