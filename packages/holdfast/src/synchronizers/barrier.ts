@@ -57,7 +57,8 @@ export class Barrier<Data = unknown> {
    * @throws {ArrivalLapsedError} the process was paused, or could not reach Redis, for longer than the ttl, and the others went on
    * @throws {ClosedError} `hf.close()` was called @throws the signal's reason. In both cases the party has withdrawn
    * @throws {ServerError}
-   * @throws {IndeterminateError} `wait` passed, and whether the generation tripped with this party is unknown
+   * @throws {IndeterminateError} the party could not withdraw, and whether the generation tripped with it is unknown: `cause` is the signal's
+   * reason, the `ClosedError` or the failure that ended the wait
    */
   async wait(options: BarrierWaitOptions<Data> = {}): Promise<BarrierPass<Data> | null> {
     checkOptions("options", options, ["wait", "signal", "data"]);

@@ -57,6 +57,8 @@ interface Arrival {
   waits: boolean;
   /** The server may count it: it waits, or a statement about it has no answer. */
   mayCount: boolean;
+  /** A statement about it is under way. */
+  isStated: boolean;
   /** It gives up: only a trip still counts. */
   isLeaving: boolean;
   /** It gives up as soon as the server has answered once. */
@@ -90,7 +92,7 @@ export class Gathering {
   /**
    * Arrives, and waits for the trip. Null: `waitMs` passed before.
    * @throws {ArrivalLapsedError} @throws {CountMismatchError} @throws {ClosedError} @throws the signal's reason
-   * @throws {IndeterminateError} it is unknown whether the generation tripped with this arrival
+   * @throws {IndeterminateError} it is unknown whether the generation tripped with this arrival; `cause` is why it gave up
    */
   async enter(data: string, waitMs: number, signal: AbortSignal | undefined): Promise<Trip | null> {
     const { context, known, begin, settings } = this.#parts;
@@ -110,6 +112,7 @@ export class Gathering {
       generation: knownGeneration(known),
       waits: false,
       mayCount: false,
+      isStated: false,
       isLeaving: false,
       once,
       pending,
@@ -194,6 +197,7 @@ export class Gathering {
     const timeoutMs = Math.min(context.callTimeoutMs, ttlMs);
     const sentMs = context.schedule.clock.now().monoMs;
     this.#attendIn(context.inbox.up ? Math.min(ttlMs * RENEW_SHARE, LOOK_MS) : retryMs);
+    for (const arrival of arrivals) arrival.isStated = true;
     try {
       const reply = await scripts.attend(arrivals, {
         ...settings,
@@ -214,6 +218,8 @@ export class Gathering {
         if (arrival.once || (isRefused && !error.passing)) this.#leave(arrival, { error });
       }
       this.#attendIn(retryMs);
+    } finally {
+      for (const arrival of arrivals) arrival.isStated = false;
     }
   }
 
@@ -237,12 +243,13 @@ export class Gathering {
       this.#pass(arrival, verdict);
       return;
     }
+    // A party that is to ask again may have an earlier statement on its way.
+    if (verdict.kind !== "ask-again") arrival.mayCount = verdict.kind === "waits";
     if (arrival.isLeaving || arrival.pending.isOver) return;
     switch (verdict.kind) {
       case "waits":
         arrival.generation = generation;
         arrival.waits = true;
-        arrival.mayCount = true;
         if (arrival.once) this.#leave(arrival, { value: null });
         break;
       case "ask-again":
@@ -275,7 +282,7 @@ export class Gathering {
       },
       (error: unknown) => {
         const reason = "error" in otherwise ? otherwise.error : error;
-        arrival.pending.reject(arrival.mayCount ? doubtful(reason) : reason);
+        arrival.pending.reject(arrival.mayCount || arrival.isStated ? doubtful(error, reason) : reason);
       },
     );
     this.#leaving.add(left);
@@ -300,10 +307,14 @@ export class Gathering {
   }
 }
 
-/** The withdrawal of a party that waits was refused, or could not be sent: until its lease expires, a generation may count it. */
-function doubtful(error: unknown): unknown {
-  if (!isRefusal(error)) return error;
-  return new IndeterminateError(`the party could not withdraw (${error.message})`, { cause: error });
+/**
+ * The withdrawal of a party that waits was refused, had no answer, or could not be sent: until its lease expires, a generation may count it.
+ * @param reason for which the party gives up
+ */
+function doubtful(error: unknown, reason: unknown): IndeterminateError {
+  if (reason instanceof IndeterminateError) return reason;
+  const why = error instanceof Error ? error.message : String(error);
+  return new IndeterminateError(`the party could not withdraw (${why})`, { cause: reason });
 }
 
 /** 0: the server's clock is unknown, and a statement is about those that wait alone. */

@@ -116,6 +116,28 @@ test("the signal and close() withdraw", async () => {
   await expect(hf.barrier("step", 3).wait()).rejects.toThrow(ClosedError);
 });
 
+test("a party that may not withdraw says that it may count, whatever ended its wait", async () => {
+  await redis.call("ACL", "SETUSER", "party", "on", ">pw", "+@all", "~*", "&*");
+  const [a, b] = [newProcess({}, { username: "party", password: "pw" }), newProcess()];
+  const aborter = new AbortController();
+  const reason = new Error("enough");
+  const end = (name: string, options: object) =>
+    a
+      .barrier(name, 3)
+      .wait(options)
+      .catch((error: unknown) => error);
+  const closed = end("other", NEVER);
+  const [aborted, late] = [end("step", { signal: aborter.signal }), end("step", { wait: 300 })];
+  await untilArrived(2);
+  await redis.call("ACL", "SETUSER", "party", "-zrem");
+  aborter.abort(reason);
+  expect(await aborted).toMatchObject({ code: "INDETERMINATE", cause: reason });
+  expect(await late).toMatchObject({ code: "INDETERMINATE", cause: { serverCode: "NOPERM" } });
+  expect((await b.barrier("step", 3).wait(NEVER))?.index).toBe(2); // with both of them
+  await a.close();
+  expect(await closed).toMatchObject({ code: "INDETERMINATE", cause: expect.any(ClosedError) });
+});
+
 test("a party that died is not counted: after two looks that found nobody who listens for it", async () => {
   const clock = new ManualClock();
   const [a, b] = [newProcess({ clock }), newProcess()];

@@ -2,7 +2,7 @@
 import { UNHURRIED, until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Holdfast, type HoldfastOptions } from "holdfast";
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 
 export let redis: Redis;
@@ -34,9 +34,12 @@ export function onEngine(): void {
   });
 }
 
-/** Holdfast as another process would have it. */
-export function newProcess(options: HoldfastOptions = {}): Holdfast {
-  const client = new Redis(server.url);
+/** Holdfast as another process would have it. @param user of its client */
+export function newProcess(
+  options: HoldfastOptions = {},
+  user: Pick<RedisOptions, "username" | "password"> = {},
+): Holdfast {
+  const client = new Redis(server.port, user);
   clients.push(client);
   const hf = new Holdfast(client, { ...UNHURRIED, ...options });
   opened.push(hf);
