@@ -5,7 +5,7 @@
  */
 import { type HoldfastError, isLasting } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
-import type { StateWaits } from "../redis/state-waits.js";
+import type { StateWaits, WaitReading } from "../redis/state-waits.js";
 import type { Stream } from "../stream.js";
 import { BatchTimer } from "../time/batch-timer.js";
 import type { WaitSettings } from "../time/pending.js";
@@ -102,13 +102,13 @@ export class Watches<Outcome> {
         troubled: (error) => {
           if (isLasting(error)) stream.fail(error);
         },
-      });
+      }).stop;
     });
   }
 
   /**
    * Waits for the outcome. Null: the message waits or runs at the end of the wait.
-   * @throws {HoldfastError} no look succeeded in that time, or the server refuses in a way that will not pass
+   * @throws {HoldfastError} the place is unknown at the end of that time, or the server refuses in a way that will not pass
    * @throws {ClosedError} @throws the signal's reason
    */
   wait(ticket: Ticket, settings: WaitSettings): Promise<Outcome | null> {
@@ -134,8 +134,7 @@ export class Watches<Outcome> {
     return this.#context.schedule.clock.now().monoMs;
   }
 
-  /** Returns a function that ends it. */
-  #listen(ticket: Ticket, everyMs: number, listener: PlaceListener<Outcome>): () => void {
+  #listen(ticket: Ticket, everyMs: number, listener: PlaceListener<Outcome>): WaitReading {
     const one: Watching<Outcome> = {
       ticket,
       everyMs,
@@ -159,11 +158,14 @@ export class Watches<Outcome> {
         one.isUp = false;
       },
     });
-    return () => {
-      this.#watching.delete(one);
-      this.#timer.delete(one);
-      subscription.close();
-      if (this.#watching.size === 0) this.#context.inbox.rest();
+    return {
+      look: () => this.#lookAt(one, this.#nowMs),
+      stop: () => {
+        this.#watching.delete(one);
+        this.#timer.delete(one);
+        subscription.close();
+        if (this.#watching.size === 0) this.#context.inbox.rest();
+      },
     };
   }
 

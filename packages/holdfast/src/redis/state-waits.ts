@@ -18,6 +18,16 @@ export interface StateWait<Value> {
 /** Ends the reading on behalf of a wait or a stream. */
 type Stop = () => void;
 
+/** The reading on behalf of a wait. */
+export interface WaitReading {
+  /** Reads the state now, unless a reading is under way. What comes of it is told to the wait. */
+  look(): void;
+  stop(): void;
+}
+
+/** A state that was known so short a time ago is the state at the end of a wait. A message takes less, unless it was lost. */
+const RECENT_MS = 100;
+
 export class StateWaits {
   readonly #schedule: Schedule;
   readonly #closedError: () => ClosedError;
@@ -32,18 +42,20 @@ export class StateWaits {
   }
 
   /**
-   * Waits for a value. Null: at the end of the wait the state was known, and had none.
+   * Waits for a value. Null: at the end of the wait the state was known, and had none. A wait whose last look is older than a moment looks
+   * once more, because a message may have been lost: so it may take a call time-out longer.
    * @param begin begins to read
-   * @throws {HoldfastError} no reading succeeded in that time, or the server refuses in a way that will not pass
+   * @throws {HoldfastError} the state is unknown at the end of that time, or the server refuses in a way that will not pass
    * @throws {ClosedError} @throws the signal's reason
    */
   one<Value>(
     { waitMs, signal }: WaitSettings,
-    begin: (wait: StateWait<Value>) => Stop,
+    begin: (wait: StateWait<Value>) => WaitReading,
   ): Promise<Value | null> {
     if (this.#closed) return Promise.reject(this.#closedError());
-    let stop: Stop = () => {};
-    let isKnown = false;
+    const { clock } = this.#schedule;
+    let reading: WaitReading | null = null;
+    let knownMs: number | null = null;
     let isLate = waitMs === 0;
     let trouble: HoldfastError | null = null;
     const close = (error: HoldfastError): void => pending.reject(error);
@@ -52,23 +64,25 @@ export class StateWaits {
       signal,
       onTimeout: () => {
         isLate = true;
-        if (isKnown) pending.resolve(null);
-        else if (trouble) pending.reject(trouble);
-        // Else the first reading is under way, and settles it within its own time-out.
+        if (knownMs === null) {
+          if (trouble) pending.reject(trouble);
+          // Else the first reading is under way, and settles it within its own time-out.
+        } else if (clock.now().monoMs - knownMs <= RECENT_MS) pending.resolve(null);
+        else reading?.look();
       },
       onEnd: () => {
-        stop();
+        reading?.stop();
         this.#ends.delete(close);
       },
     });
     if (pending.isOver) return pending.promise;
     this.#ends.add(close);
-    stop = begin({
+    reading = begin({
       get isOver() {
         return pending.isOver;
       },
       known: (found) => {
-        isKnown = true;
+        knownMs = clock.now().monoMs;
         if (found) pending.resolve(found.value);
         else if (isLate) pending.resolve(null);
       },

@@ -95,7 +95,7 @@ export class WatchedStates<State> {
   /**
    * Waits until `select` finds a value in the state. Resolves to null when the time is over, or when `waitMs` is 0 and the first
    * reading has none.
-   * @throws {HoldfastError} no reading succeeded in that time, or the server refuses in a way that will not pass
+   * @throws {HoldfastError} the state is unknown at the end of that time, or the server refuses in a way that will not pass
    * @throws {ClosedError} @throws the signal's reason
    */
   until<Value>(
@@ -123,7 +123,7 @@ export class WatchedStates<State> {
           listen();
         },
       );
-      return () => stop();
+      return { look: () => this.#look(source.channel), stop: () => stop() };
     });
   }
 
@@ -192,6 +192,12 @@ export class WatchedStates<State> {
       look: () => this.#read(shared),
     });
     return shared;
+  }
+
+  /** The answer to a reading that is under way comes sooner than that to another one. */
+  #look(channel: string): void {
+    const shared = this.#shared.get(channel);
+    if (shared && !shared.isReading) this.#read(shared);
   }
 
   #message(shared: Shared<State>, message: string): void {

@@ -99,9 +99,10 @@ export class SharedEvent<Data = unknown> {
 
   /**
    * Waits until the event is set. Without `after` the wait ends at once when the event is set, else with the next set. With
-   * `after` it ends with a set above that version, also one that was cleared since. Resolves to null when `wait` has passed.
+   * `after` it ends with a set above that version, also one that was cleared since. Resolves to null when `wait` has passed. It may take a
+   * call time-out longer, because the server has to say so.
    * @throws {InvalidArgumentError} @throws {ClosedError} `hf.close()` was called @throws the signal's reason
-   * @throws {ServerError} @throws {IndeterminateError} `wait` passed, and Redis did not answer in that time
+   * @throws {ServerError} @throws {IndeterminateError} `wait` passed, and Redis did not answer at its end
    */
   async wait(options: EventWaitOptions = {}): Promise<EventSet<Data> | null> {
     checkOptions("options", options, ["after", "wait", "signal"]);

@@ -98,10 +98,10 @@ export class Latch {
 
   /**
    * Waits until the latch is open, and returns the generation that opened. An opening counts also when the latch was reset
-   * since. Resolves to null when `wait` has passed.
+   * since. Resolves to null when `wait` has passed. It may take a call time-out longer, because the server has to say so.
    * @throws {InvalidArgumentError} @throws {CountMismatchError} another process gave another count
    * @throws {ClosedError} `hf.close()` was called @throws the signal's reason
-   * @throws {ServerError} @throws {IndeterminateError} `wait` passed, and Redis did not answer in that time
+   * @throws {ServerError} @throws {IndeterminateError} `wait` passed, and Redis did not answer at its end
    */
   async wait(options: WaitOptions = {}): Promise<{ readonly generation: bigint } | null> {
     checkOptions("options", options, ["wait", "signal"]);

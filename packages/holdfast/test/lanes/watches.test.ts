@@ -298,6 +298,9 @@ test("a wait resolves to the outcome, and to null where there is none in time", 
   await pass(0);
   await answer(facts(1), facts(2));
   await pass(300);
+  await pass(0);
+  expect(calls.at(-1)?.tickets).toContainEqual(ticket(8)); // its last look
+  for (const { tickets, resolve } of calls.splice(0)) resolve(tickets.map(() => facts(2)));
   expect(await none).toBeNull();
   await say(ticket(7));
   await pass(0);

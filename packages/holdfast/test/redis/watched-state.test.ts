@@ -140,6 +140,39 @@ test("after a break everything is read again, and while it lasts there is a poll
   expect(await wait).toBe(2);
 });
 
+test("a wait that has not looked for a moment looks once more when its time is over", async () => {
+  const waits = Array.from({ length: 3 }, () =>
+    states.until(source, above(0), { waitMs: 1_000, signal: undefined }),
+  );
+  for (const _ of waits) await read(0);
+  await subscribed();
+  await read(0);
+  clock.advance(1_001);
+  expect(readings).toHaveLength(1); // for all of them
+  await read(7);
+  expect(await Promise.all(waits)).toEqual([7, 7, 7]);
+  const unknown = states.until(source, above(7), { waitMs: 1_000, signal: undefined });
+  await read(7);
+  await subscribed();
+  await read(7);
+  clock.advance(1_001);
+  readings.shift()?.reject(new IndeterminateError("no answer"));
+  await expect(unknown).rejects.toThrow("no answer");
+});
+
+test("a wait that has just looked ends with its time, without another look", async () => {
+  const wait = states.until(source, above(0), { waitMs: 1_000, signal: undefined });
+  await read(0);
+  await subscribed();
+  await read(0);
+  clock.advance(950);
+  say("?");
+  await read(0);
+  clock.advance(51);
+  expect(readings).toHaveLength(0);
+  expect(await wait).toBeNull();
+});
+
 test("the time: null after a reading, else the last error, else the first reading decides", async () => {
   const [heard, troubled, silent] = [1, 2, 3].map(() =>
     states.until(source, above(0), { waitMs: 100, signal: undefined }),
