@@ -1,7 +1,7 @@
 /** Every `Returns` and `Raises` line of the header of the script that adopts a lease on permits, on the engine itself. */
 import { expect, test } from "vitest";
 import { script as adoptScript } from "../src/locks/backends/redis/permits/lua/adopt.lua.js";
-import { redis } from "./engine.js";
+import { heard, redis } from "./engine.js";
 import { free, holders, keys, onPermits, take } from "./permit-lab.js";
 
 onPermits();
@@ -24,6 +24,13 @@ test("{1, token, id, permits}: the adopter has the permits of before, and a toke
   expect(await free("b")).toEqual([1]);
   expect(await adopt("a", first, "c")).toEqual([2]);
   expect((await take("d", { weight: 2, limit: 3 }))[0]).toBe(1);
+});
+
+test("the first in line is woken where the lease of the adopter is over before it would ask", async () => {
+  const [, first] = await take("a", { weight: 2 });
+  await take("w", { wait: true, ttlMs: 60_000 });
+  await adopt("a", first, "b");
+  expect(await heard()).toEqual(["semaphore wake w"]);
 });
 
 test("the token is at least min_fence", async () => {

@@ -26,7 +26,7 @@ interface Terms {
 
 function adopt(from: string, fence: unknown, id: string, terms: Terms = {}): Promise<unknown[]> {
   const { ttlMs = 60_000, turns = 1, minFence = 0 } = terms;
-  const args = [from, String(fence), id, ttlMs, turns, String(minFence), '{"pid":2}'];
+  const args = [from, String(fence), id, ttlMs, turns, String(minFence), '{"pid":2}', 0];
   return redis.eval(script.source, 4, ...keys, ...args) as Promise<unknown[]>;
 }
 
@@ -45,6 +45,16 @@ test("{1, token, id}: held by the adopter for its own ttl, with a token above al
   expect(await leftMs()).toBeGreaterThan(45_000);
   expect(BigInt((await state())?.top ?? 0)).toBe(BigInt(token as string) + 3n);
   expect(await redis.get(keys[0] as string)).toContain('{"pid":2}');
+});
+
+test("the first in line is woken where the lease of the adopter is over before it would ask", async () => {
+  const first = await hold("a");
+  await ask("w", { wait: true });
+  await adopt("a", first, "b", { ttlMs: 5_000 });
+  expect(await heard()).toEqual([]);
+  await adopt("b", first + 1_000_000_000n, "none");
+  await adopt("b", BigInt((await state())?.token ?? 0), "c", { ttlMs: 1_000 });
+  expect([await holder(), await heard()]).toEqual(["c", ["wake w"]]);
 });
 
 test("the token is at least min_fence", async () => {

@@ -210,6 +210,27 @@ describe("change", () => {
     expect([await heard(), await overheard()]).toEqual([["semaphore wake c"], []]);
   });
 
+  test("whoever is to be served next is woken where it would ask only after the lease of one that is served", async () => {
+    const wakes = async (...waiters: [id: string, ttlMs: number, weight?: number, inbox?: string][]) => {
+      await redis.del(...keys);
+      await take("a", { ttlMs: 60_000, weight: 2 });
+      for (const [id, ttlMs, weight = 1, inbox = "inbox"] of waiters)
+        await take(id, { ttlMs, weight, inbox, wait: true });
+      const before = (await heard()).length;
+      expect(await free("a")).toEqual([2]);
+      return (await heard()).slice(before + 1);
+    };
+    expect(await wakes(["b", 60_000], ["c", 1_000], ["d", 60_000], ["e", 60_000])).toEqual([
+      "semaphore wake d",
+    ]);
+    expect(await wakes(["b", 1_000], ["wide", 60_000, 2], ["c", 60_000])).toEqual(["semaphore wake wide"]);
+    expect(await wakes(["b", 1_000], ["deaf", 60_000, 2, "nobody"], ["c", 60_000])).toEqual([
+      "semaphore wake c",
+    ]);
+    expect(await wakes(["b", 60_000], ["c", 60_000], ["d", 60_000])).toEqual([]);
+    expect(await wakes(["b", 1_000], ["c", 60_000])).toEqual([]);
+  });
+
   test("a larger number serves the line, a smaller one takes nothing away", async () => {
     await take("a", { weight: 2 });
     await take("b", { wait: true });

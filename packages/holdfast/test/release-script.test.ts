@@ -209,6 +209,39 @@ describe("release", () => {
     expect(await holder()).toBe("a");
   });
 
+  test("the next in line is woken where it would ask only after the lease of the one that is granted", async () => {
+    const wakes = async (...waiters: [id: string, ttlMs: number, options?: { inbox: string }][]) => {
+      await redis.del(...keys);
+      const before = (await heard()).length;
+      await ask("a", { ttlMs: 60_000 });
+      for (const [id, ttlMs, options] of waiters) await ask(id, { wait: true, ttlMs, ...options });
+      expect(await free("a")).toEqual([2, "b"]);
+      expect(await holder()).toBe("b");
+      return (await heard()).slice(before).filter((message) => !message.startsWith("grant "));
+    };
+    expect(await wakes(["b", 1_000], ["c", 60_000], ["d", 60_000])).toEqual(["wake c"]);
+    expect(await wakes(["b", 60_000], ["c", 60_000], ["d", 1_000])).toEqual([]);
+    expect(await wakes(["b", 10_000], ["c", 24_000])).toEqual([]);
+    expect(await wakes(["b", 1_000])).toEqual([]);
+    expect(await wakes(["b", 1_000], ["deaf", 60_000, { inbox: "nobody-here" }], ["c", 60_000])).toEqual([
+      "wake c",
+    ]);
+    expect(await redis.zrange(keys[1] as string, "0", "-1")).toEqual(["c"]);
+  });
+
+  test("the next in line that should have asked long ago is looked after", async () => {
+    await ask("a");
+    await ask("b", { wait: true });
+    await ask("deaf", { wait: true, inbox: "nobody-here" });
+    const entry = (await redis.hget(keys[2] as string, "deaf")) as string;
+    const silent = entry.replace(/^\d+/, (ms) => String(Number(ms) - 5_000));
+    await redis.hset(keys[2] as string, "deaf", silent);
+    await ask("c", { wait: true });
+    expect(await free("a")).toEqual([2, "b"]);
+    expect(await redis.zrange(keys[1] as string, "0", "-1")).toEqual(["c"]);
+    expect(await heard()).toHaveLength(1);
+  });
+
   test.each(["lost its state", "is over"])(
     "who leaves the line of a lock that %s serves the next",
     async (how) => {

@@ -61,6 +61,17 @@ test("{0} for an id that does not wait, for itself, for the dead and the deaf: t
   expect([await heard(), await overheard()]).toEqual([[], []]);
 });
 
+test("the first in line is woken where the lease of the new holder is over before it would ask", async () => {
+  await ask("a", { ttlMs: 60_000 });
+  await ask("b", { wait: true, ttlMs: 60_000 });
+  await ask("c", { wait: true, ttlMs: 1_000 });
+  expect((await transfer("a", "c"))[0]).toBe(1);
+  expect((await heard()).map((message) => message.split(" ").slice(0, 2).join(" "))).toEqual([
+    "grant c",
+    "wake b",
+  ]);
+});
+
 test("a waiter that may listen at another server gets the lock although nobody listens here", async () => {
   await ask("a");
   await ask("b", { wait: true, inbox: "nobody-here" });

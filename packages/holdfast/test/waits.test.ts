@@ -33,7 +33,17 @@ function open(acquire: () => Promise<Verdict>, command: RedisPort["command"] | n
     callTimeoutMs: 1_000,
     channel: "channel",
   });
-  const scripts: Partial<LockScripts> = { callTimeoutMs: 1_000, acquire };
+  /** The ids of each call for signs of life, which has no answer. */
+  const beats: string[][] = [];
+  const scripts: Partial<LockScripts> = {
+    callTimeoutMs: 1_000,
+    acquire,
+    groupBySlot: (items) => [items],
+    heartbeat(waiters) {
+      beats.push(waiters.map(([{ id }]) => id));
+      return new Promise(() => {});
+    },
+  };
   const waits = new Waits(schedule, random, inbox, scripts as LockScripts);
   const refused: string[] = [];
   const wait = async (id: string): Promise<Waiting> => {
@@ -59,10 +69,28 @@ function open(acquire: () => Promise<Verdict>, command: RedisPort["command"] | n
     await settled();
     return waiting;
   };
-  return { clock, opened, inbox, waits, refused, wait };
+  return { clock, opened, beats, inbox, waits, refused, wait };
 }
 
 const held = { owner: null, holder: null, leftMs: 5_000 };
+
+test.each([
+  { ahead: 0, leftMs: 1_000, asksAtMs: 1_004.5 },
+  { ahead: 3, leftMs: 1_000, asksAtMs: 1_019.5 },
+  { ahead: 3, leftMs: 5_000, asksAtMs: 2_700 },
+])(
+  "with $ahead ahead and a lease of $leftMs ms it asks after $asksAtMs ms",
+  async ({ ahead, leftMs, asksAtMs }) => {
+    const verdict: Verdict = { kind: "in-line", ...held, leftMs, ahead, ticket: "1" };
+    const { clock, beats, waits, wait } = open(async () => verdict, null);
+    await wait("w");
+    clock.advance(asksAtMs - 1);
+    expect(beats).toEqual([]);
+    clock.advance(1);
+    expect(beats).toEqual([["w"]]);
+    waits.close();
+  },
+);
 
 test("a refusal to listen ends the waits that began before it was asked for, and no later ones", async () => {
   const { clock, opened, waits, refused, wait } = open(async () => ({ kind: "busy", ...held }), null);

@@ -156,6 +156,32 @@ export const handoverCases: readonly LockCase[] = [
     },
   },
   {
+    name: "a waiter that becomes the first in line asks when the lease of the next holder is over, however short it is",
+    covers: ["Redisson #3730: lock expiry wakes nobody"],
+    needs: ["peek", "proxy", "single"],
+    waits: true,
+    async run(lab) {
+      // Its clock goes on by less than the time between two of its signs of life.
+      const clock = lab.manualClock();
+      const proxy = await lab.proxy();
+      const [holder, doomed, last] = [
+        await lab.holdfast(),
+        await lab.holdfast({ through: proxy }),
+        await lab.holdfast({ clock }),
+      ];
+      const name = lab.name();
+      const lease = await take(holder, name, { ttl: LONG_TTL_MS });
+      await standInLine(lab, doomed, name, 1, { ttl: SHORT_TTL_MS });
+      const waiter = await standInLine(lab, last, name, 2);
+      proxy.set({ up: "hold", down: "hold" });
+      assert.equal(await lease.release(), "released");
+      await until("the lease is over", async () => (await lab.peek.leftMs(name)) === null);
+      await lab.settled(last);
+      clock.advance(SHORT_TTL_MS * 2);
+      assert.equal(await (await waiter.lease).release(), "released");
+    },
+  },
+  {
     name: "a waiter that the server forgot goes back into line and gets the name",
     covers: ["Redisson #4929, #6150: fair lock stuck after a key was lost"],
     needs: ["peek", "tamper"],

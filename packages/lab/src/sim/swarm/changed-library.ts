@@ -10,7 +10,7 @@ import type { SourceChange } from "./workload.js";
 
 /** In the workspace the installed library has its sources beside it. */
 const sourceFolder = fileURLToPath(new URL("../src/", import.meta.resolve("holdfast")));
-const include = /^--- @include "([^"]+)"[ \t]*$/gm;
+const include = /^[ \t]*--- @include "([^"]+)"[ \t]*$/gm;
 
 type Library = Required<Pick<RunOptions, "holdfast" | "redlock">>;
 

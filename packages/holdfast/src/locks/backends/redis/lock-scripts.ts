@@ -244,7 +244,7 @@ export class LockScripts {
     const { name, id, ttlMs, storeTtlMs, turns, minFence } = sent.claim;
     const { prefix, owner } = this.#context;
     const numbers = [storeTtlMs, turns, minFence].map(String);
-    const args = [from.id, String(from.fence), id, ...numbers, owner];
+    const args = [from.id, String(from.fence), id, ...numbers, owner, this.#elsewhere];
     const reply = await this.counted([sent], () =>
       this.#port.script(adoptScript, lockKeys(prefix, name), args, this.limitMs(ttlMs)),
     );

@@ -2,8 +2,8 @@
  * Waits: the claims of this process that wait in line, each at its own name.
  *
  * A message to the inbox ends a wait, and then the grant costs no request. All other code here is for lost messages. A sign of
- * life every third of the ttl keeps the place in line, and its reply shows a missed grant. The first waiter in line asks again
- * when the lease before it can expire. All waiters ask again when the inbox is up again, and when it proves to be elsewhere.
+ * life every third of the ttl keeps the place in line, and its reply shows a missed grant. A waiter asks again when the lease
+ * can expire that its last answer told of. All waiters do, because those before it may be dead as well. All waiters ask again when the inbox is up again, and when it proves to be elsewhere.
  */
 import { type HoldfastError, isPassing, ServerError } from "../../../errors.js";
 import { leaseLeftMs } from "../../../lease/deadline.js";
@@ -224,7 +224,7 @@ export class Waits {
         wait.ticket = verdict.ticket;
         wait.waiting.waiting(verdict);
         const beatMs = jittered(this.#random, wait.waiting.claim.ttlMs * HEARTBEAT_SHARE, 0.2);
-        this.#timer.set(wait, verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs);
+        this.#timer.set(wait, Math.min(beatMs, this.#lapseMs(verdict.leftMs, verdict.ahead)));
         return;
       }
       case "unknown-id":
@@ -234,8 +234,9 @@ export class Waits {
     }
   }
 
-  #lapseMs(leftMs: number): number {
-    return leftMs + LAPSE_MARGIN_MS + this.#random.fraction() * LAPSE_SPREAD_MS;
+  /** One after the other in the order of the line: where the first in line lives, it is served before the others ask. */
+  #lapseMs(leftMs: number, ahead = 0): number {
+    return leftMs + LAPSE_MARGIN_MS + (ahead + this.#random.fraction()) * LAPSE_SPREAD_MS;
   }
 
   #failed(wait: Wait, error: HoldfastError): void {

@@ -42,7 +42,13 @@ local function tell(keys, waiter, token)
   return not is_refused
 end
 
--- Gives the free lock to the first waiter in line. Returns its id and token, or nil: nobody is there.
+-- Has the first waiter in line ask, once a lease of ttl_ms has begun, where it would ask too late by itself.
+local function wake_first(keys, now, ttl_ms, self_id)
+  local waiter = unaware_waiter(keys, now, ttl_ms, self_id, is_there)
+  if waiter then send(waiter.inbox, '', 'wake ' .. waiter.id) end
+end
+
+-- Gives the free lock to the first waiter in line, and wakes the next where needed. Returns its id and token, or nil: nobody is there.
 -- Written first, told second: a server that refuses the write (OOM, READONLY) has then told nobody.
 local function hand_over(keys, state, now, self_id)
   while true do
@@ -50,7 +56,10 @@ local function hand_over(keys, state, now, self_id)
     if not waiter then return nil end
     local token = hold(keys.lock, state, '+', now, waiter)
     drop_waiter(keys, waiter.id)
-    if waiter.id == self_id or tell(keys, waiter, token) then return waiter.id, token end
+    if waiter.id == self_id or tell(keys, waiter, token) then
+      wake_first(keys, now, waiter.ttl_ms, self_id)
+      return waiter.id, token
+    end
     free(keys.lock, state, '+', now)
   end
 end

@@ -5,7 +5,8 @@ line     zset    waiter id -> ticket; lowest ticket first
 waiters  hash    waiter id -> "<seen_ms> <ttl_ms> <heartbeat> <turns> <min_fence> <inbox> <owner>"
 
 <turns> is what the waiter wants: the tokens of a mutex, or "<permits>/<tokens>" of a semaphore. <owner> is JSON and opaque here.
-A waiter lives while the server heard of it less than its ttl_ms ago.
+A waiter lives while the server heard of it less than its ttl_ms ago. Its process asks every third of that, and when the lease can be over
+that the last answer told of. So a waiter that becomes the first in line does not know when a lease ends that has just begun.
 ]]
 local function drop_waiter(keys, id)
   keys.kept_ms = 0
@@ -39,8 +40,7 @@ local function write_waiter(keys, now, request)
 end
 
 -- Nil where there is no entry, or one that holdfast did not write: such a waiter counts as dead.
-local function read_waiter(keys, id)
-  local entry = redis.call('HGET', keys.waiters, id)
+local function parse_waiter(id, entry)
   if not entry then return nil end
   local seen_ms, ttl_ms, heartbeat, turns, tokens, min_fence, inbox, owner = string.match(entry, WAITER)
   if not seen_ms then return nil end
@@ -48,6 +48,17 @@ local function read_waiter(keys, id)
     id = id, seen_ms = tonumber(seen_ms), ttl_ms = tonumber(ttl_ms), heartbeat = heartbeat,
     turns = tonumber(turns), tokens = tonumber(tokens), min_fence = min_fence, inbox = inbox, owner = owner,
   }
+end
+
+local function read_waiter(keys, id)
+  return parse_waiter(id, redis.call('HGET', keys.waiters, id))
+end
+
+-- Whether this waiter asks before a lease of ttl_ms is over that begins now. A process that works is never later than SIGN_SHARE.
+local SIGN_SHARE = 0.4
+local function asks_within(now, waiter, ttl_ms)
+  local sign_ms = waiter.seen_ms + waiter.ttl_ms * SIGN_SHARE - tonumber(now) / 1000
+  return sign_ms >= 0 and sign_ms <= ttl_ms
 end
 
 local function lives(keys, now, waiter)
@@ -71,4 +82,12 @@ local function first_waiter(keys, now, self_id, is_there)
     end
     drop_waiter(keys, id)
   end
+end
+
+-- The first waiter in line, where it must hear that a lease of ttl_ms begins now. Nil: it asks in time by itself, or is self_id, which
+-- hears it in the reply, or nobody is there.
+local function unaware_waiter(keys, now, ttl_ms, self_id, is_there)
+  local waiter = first_waiter(keys, now, self_id, is_there)
+  local is_aware = not waiter or waiter.id == self_id or asks_within(now, waiter, ttl_ms)
+  return not is_aware and waiter or nil
 end

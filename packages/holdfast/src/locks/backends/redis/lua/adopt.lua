@@ -12,6 +12,7 @@ ARGV[4]  ttl_ms     integer  100 .. 2147483647
 ARGV[5]  turns      integer  tokens to reserve, 1 .. 1000
 ARGV[6]  min_fence  integer  the token must be at least this
 ARGV[7]  owner      string   JSON, written beside the lease for people to read
+ARGV[8]  elsewhere  0 or 1   see _line.lua
 
 Returns  {1, token, id}  held by id for ttl_ms from now; token > every one that was handed out or reserved
          {2}             another request has adopted the lease, or holds the lock, or the token was not one of this lease
@@ -20,12 +21,12 @@ Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was writt
 
 Retry    safe: the id that holds gets its token again with a fresh ttl
 Clock    the server's, read once
-Cost     O(log n) in the number of those that gave up; at most 11 commands
+Cost     O(log n) in the number of those that gave up; at most 15 commands, and O(1) per dead waiter passed over
 ]]
 local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local from, fence, id = ARGV[1], ARGV[2], ARGV[3]
 local request = { id = id, ttl_ms = tonumber(ARGV[4]), turns = tonumber(ARGV[5]), min_fence = ARGV[6], owner = ARGV[7] }
-local keys = { lock = lock, line = line, waiters = waiters, banned = banned }
+local keys = { lock = lock, line = line, waiters = waiters, banned = banned, elsewhere = ARGV[8] == '1' }
 
 --- @include "../../../../redis/lua/_clock.lua"
 --- @include "_token.lua"
@@ -53,4 +54,6 @@ redis.call('HDEL', waiters, '')
 -- A late copy of the request that held must not take the lock after its adopter.
 raise_flag(keys, state, now)
 ban(keys, now, from, state.ttl_ms)
-return {1, hold(lock, state, '+', now, request), id}
+local token = hold(lock, state, '+', now, request)
+wake_first(keys, now, request.ttl_ms, '')
+return {1, token, id}

@@ -19,7 +19,7 @@ Raises   WRONGTYPE, ERR  another program owns one of the keys; nothing was writt
 Retry    safe: a repeat returns {0} and changes nothing for others
 Clock    the server's, read once
 Cost     O(log n) in the length of the line, and O(1) per dead waiter passed over; 2 commands when nobody waits,
-         8 when the first in line takes over
+         8 when the first in line takes over, 17 when the next must be woken
 ]]
 local lock, line, waiters, banned = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, ban_ms, elsewhere = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
@@ -39,8 +39,10 @@ local now = read_clock()
 if mine == '+' .. id .. ' ' then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
   -- so plain goes on below, as if nothing had been done here.
-  local next_id = redis.call('ZRANGE', line, 0, 0)[1]
-  local entry = next_id and next_id ~= id and redis.call('HGET', waiters, next_id)
+  local ids = redis.call('ZRANGE', line, 0, 1)
+  local next_id = ids[1]
+  local entries = next_id and next_id ~= id and redis.call('HMGET', waiters, unpack(ids))
+  local entry = entries and entries[1]
   local since, keep_ms, left_ms = string.match(held, '^%S+ %d+ (%d+) (%d+) (%d+) ', 18)
   -- A lease that began less than its ttl ago cannot be over, because renewals move its end forwards only.
   left_ms = left_ms and since <= now and left_ms - math.ceil((now - since) / 1000) or 0
@@ -50,7 +52,14 @@ if mine == '+' .. id .. ' ' then
       string.match(entry, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
     local silent_ms = math.floor(tonumber(now) / 1000) - (tonumber(seen_ms) or math.huge)
     local lives = silent_ms >= 0 and silent_ms < tonumber(ttl_ms)
-    if lives and min_fence == '0' and string.sub(held, 1, 16) < now and (elsewhere or listens(inbox)) then
+    -- Whether the next in line asks before the new lease is over, as asks_within() of _waiters.lua says. Else it must be woken.
+    local next_asks = #ids == 1
+    if lives and entries[2] then
+      local its_seen_ms, its_ttl_ms = string.match(entries[2], '^(%d+) (%d+) ')
+      local sign_ms = its_seen_ms and its_seen_ms + its_ttl_ms * 0.4 - now / 1000 or -1
+      next_asks = sign_ms >= 0 and sign_ms <= tonumber(ttl_ms)
+    end
+    if lives and next_asks and min_fence == '0' and string.sub(held, 1, 16) < now and (elsewhere or listens(inbox)) then
       local top = turns == '1' and now or string.format('%016.0f', tonumber(now) + tonumber(turns) - 1)
       local lease = next_id .. ' ' .. now .. ' ' .. now .. ' 86400000 ' .. ttl_ms .. ' ' .. owner
       need(line, 'HDEL', 'ZREM')

@@ -43,6 +43,9 @@ local held, expiry_ms = state.held, redis.call('PTTL', lock)
 -- Written first, told second, as in a hand-over.
 local token = hold(lock, state, '+', now, waiter)
 drop_waiter(keys, to)
-if tell(keys, waiter, token) then return {1, token, to} end
+if tell(keys, waiter, token) then
+  wake_first(keys, now, waiter.ttl_ms, '')
+  return {1, token, to}
+end
 redis.call('SET', lock, held, 'PX', expiry_ms)
 return {0}

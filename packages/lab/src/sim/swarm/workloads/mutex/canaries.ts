@@ -122,6 +122,16 @@ export const mutexCanaries: readonly Canary[] = [
     seed: 86,
     change: { file: possession, from: "Math.min(lingerMs, this.#passableMs(now))", to: "lingerMs * 5 + 500" },
   },
+  {
+    rule: "W1",
+    what: "only the first in line asks when a lease can be over",
+    seed: 165,
+    change: {
+      file: waits,
+      from: "Math.min(beatMs, this.#lapseMs(verdict.leftMs, verdict.ahead))",
+      to: "verdict.ahead === 0 ? Math.min(beatMs, this.#lapseMs(verdict.leftMs)) : beatMs",
+    },
+  },
   hastyWaits,
   {
     rule: "F1",

@@ -4,7 +4,6 @@
  */
 import { parseLock, parseProcess, parseWaiter } from "holdfast/locks/redis";
 import type { Process } from "../../../process.js";
-import type { Reply } from "../../../resp.js";
 import { planned } from "../../scene.js";
 import { judgePlaces, misplacedInLine } from "../places.js";
 import type { Beliefs } from "./beliefs.js";
@@ -27,11 +26,20 @@ const deafMs = 12_000;
 /** Between two signs of life of a waiter, as a share of its ttl. */
 const beatShare = 0.4;
 
-interface First {
+interface Waiter {
   readonly id: string;
   readonly process: string;
   readonly ttlMs: number;
+  /** When the node last heard of it. */
+  readonly heardMs: number;
+  /** Since when it is seen in line. */
   readonly sinceMs: number;
+}
+
+/** The first in line. */
+interface First extends Waiter {
+  /** Since when it is seen there. */
+  readonly firstMs: number;
 }
 
 /** What the node says of one lock. */
@@ -49,6 +57,8 @@ interface Look {
   readonly ttlMs: number;
   /** When it was last seen to last longer than its ttl. */
   readonly astrayMs: number;
+  /** Those in line whom the node does not take for dead, in its order. */
+  readonly line: readonly Waiter[];
   readonly first: First | null;
   /** Since when the lock is free and somebody waits. */
   readonly idleSinceMs: number | null;
@@ -85,18 +95,19 @@ export class NodeWatch {
     const keys = keysOf(lock);
     const before = this.#looks.get(lock);
     // Nobody held it, nobody waited, and nothing has been said since.
-    if (before && before.id === null && before.first === null && before.deliveries === world.deliveries)
+    if (before && before.id === null && before.line.length === 0 && before.deliveries === world.deliveries)
       return;
     const [state, expiryMs, ids] = node.peekAll(
       ["GET", keys.lock],
       ["PTTL", keys.lock],
-      ["ZRANGE", keys.line, "0", "0"],
+      ["ZRANGE", keys.line, "0", "-1"],
     );
     judgePlaces(this.#scene, "F3", () => {
       const isFlagged = typeof state === "string" && parseLock(state)?.crowded === true;
       return misplacedInLine(node, keys, isFlagged);
     });
-    const first = this.#firstInLine(lock, Array.isArray(ids) ? ids[0] : null, before);
+    const inLine = Array.isArray(ids) ? ids.map(String) : [];
+    const line = inLine.flatMap((id) => this.#waiter(lock, id, before) ?? []);
     const named = toHolder(state, expiryMs);
     const leftMs = named?.leftMs ?? 0;
     const isSame = named !== null && before?.id === named.id;
@@ -109,8 +120,9 @@ export class NodeWatch {
       leftMs,
       ttlMs: named?.ttlMs ?? 0,
       astrayMs: leftMs > (named?.ttlMs ?? 0) ? world.nowMs : isSame ? before.astrayMs : -Infinity,
-      first,
-      idleSinceMs: first && leftMs <= 0 ? (before?.idleSinceMs ?? world.nowMs) : null,
+      line,
+      first: this.#first(line, inLine, before),
+      idleSinceMs: line.length > 0 && leftMs <= 0 ? (before?.idleSinceMs ?? world.nowMs) : null,
     };
     this.#looks.set(lock, look);
     this.#judge(lock, look, before);
@@ -122,19 +134,24 @@ export class NodeWatch {
       if (expiries[place] === -1) this.#scene.fail("P2", `the key ${name} never expires`);
   }
 
-  #firstInLine(lock: string, id: Reply | undefined, before: Look | undefined): First | null {
+  #first([waiter]: readonly Waiter[], [id]: readonly string[], before: Look | undefined): First | null {
+    if (!waiter || waiter.id !== id) return null;
+    const firstMs = before?.first?.id === id ? before.first.firstMs : this.#scene.world.nowMs;
+    return { ...waiter, firstMs };
+  }
+
+  #waiter(lock: string, id: string, before: Look | undefined): Waiter | null {
     const { node, world } = this.#scene;
-    if (id === undefined || id === null) return null;
-    const entry = node.peek("HGET", keysOf(lock).waiters, String(id));
+    const entry = node.peek("HGET", keysOf(lock).waiters, id);
     const waiter = typeof entry === "string" ? parseWaiter(entry) : null;
     if (!waiter) return null;
     const silentMs = node.valkey.clock.realUs() / 1_000 - waiter.seenMs;
     // A waiter that gives no sign of life leaves the line when its turn comes. One that was last heard of in the future, by
     // a clock that was set back since, may have left it long ago: a replica that lagged brings its place back.
     if (silentMs > waiter.ttlMs || silentMs < 0) return null;
-    const sinceMs = before?.first?.id === String(id) ? before.first.sinceMs : world.nowMs;
+    const sinceMs = before?.line.find((one) => one.id === id)?.sinceMs ?? world.nowMs;
     const process = parseProcess(waiter.owner)?.label ?? "";
-    return { id: String(id), process, ttlMs: waiter.ttlMs, sinceMs };
+    return { id, process, ttlMs: waiter.ttlMs, heardMs: world.nowMs - silentMs, sinceMs };
   }
 
   #judge(lock: string, look: Look, before: Look | undefined): void {
@@ -148,18 +165,32 @@ export class NodeWatch {
       this.#judgeDead(lock, look, process);
       if (before && before.id !== id) this.#judgeGrant(lock, look, before, process);
     }
+    if (look.idleSinceMs !== null) this.#judgeFree(lock, look, look.idleSinceMs);
     if (!first || !this.#isSound(first.process)) return;
     const knowsMs = first.ttlMs * beatShare + soonMs;
-    const isFree = look.idleSinceMs !== null && atMs - Math.max(look.idleSinceMs, first.sinceMs) > soonMs;
-    // Whoever leaves the head of a line that is free wakes the next.
-    if (isFree) this.#scene.fail("W1", `${first.process} is first in line for "${lock}", which is free`);
-    if (atMs - first.sinceMs < knowsMs) return;
+    if (atMs - first.firstMs < knowsMs) return;
     const tooLongMs = leftMs - look.ttlMs;
     if (tooLongMs > everyMs && atMs - look.sinceMs > knowsMs)
       this.#scene.fail(
         "W1",
         `"${lock}" is held for ${tooLongMs} ms more than its ttl, and ${first.process} waits`,
       );
+  }
+
+  /**
+   * Each asks when the lease is over that it was told of, in whatever place, and the one that comes first gets the lock for the first
+   * that lives. Who is the first in line is told of each lease. Another may only hear of it by its next sign of life.
+   */
+  #judgeFree(lock: string, { atMs, sinceMs, line, first }: Look, idleSinceMs: number): void {
+    for (const waiter of line) {
+      const { id, process, ttlMs, heardMs } = waiter;
+      const isFirst = id === first?.id;
+      const knowsMs = isFirst || heardMs > sinceMs ? 0 : ttlMs * beatShare;
+      const fromMs = Math.max(idleSinceMs, isFirst ? first.firstMs : waiter.sinceMs);
+      if (atMs - fromMs <= knowsMs + soonMs || !this.#isSound(process)) continue;
+      const place = isFirst ? "first in line" : "in line behind others";
+      this.#scene.fail("W1", `${process} is ${place} for "${lock}", which is free`);
+    }
   }
 
   /** L9: who holds knows it, or gives it back. */
@@ -216,9 +247,9 @@ export class NodeWatch {
     // Who stood first, and still does, was passed over.
     const { first } = before;
     const wasPassed = first !== null && first.id !== look.id && first.id === look.first?.id;
-    if (!wasPassed || look.atMs - first.sinceMs <= soonMs) return;
+    if (!wasPassed || look.atMs - first.firstMs <= soonMs) return;
     // One that was taken for dead goes back to the place that it had before.
-    if (!this.#askedAfter(first.sinceMs, look.id)) return;
+    if (!this.#askedAfter(first.firstMs, look.id)) return;
     // Nor is one passed over who cannot be told, and does not know that yet.
     if (this.#isSound(first.process) && this.#isQuiet(deafMs, planned(first.process)))
       this.#scene.fail("F1", `"${lock}" was granted to ${name}, while ${first.process} was first in line`);

@@ -44,6 +44,8 @@ const closeShare = 0.15;
 const pairShare = 0.15;
 /** Of the seeds with faults. */
 const loneDeathShare = 0.06;
+/** Of all seeds: all processes but one are on one machine, which is gone for long. */
+const machineDeathShare = 0.05;
 /** In this share of the seeds locks linger in some processes after a release. */
 const lingerShare = 0.3;
 const lingersMs = [0, 2, 20, 100, 400, 3_000] as const;
@@ -52,7 +54,10 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): LockPlan {
   const dice = diceFor(seed, "plan");
   const chaosMs = dice.whole(4_000, 10_000);
   const drawn = Array.from({ length: dice.whole(3, 5) }, (_, place) => processPlan(dice, place));
-  const processes = withCloses(diceFor(seed, "closes"), withTtls(diceFor(seed, "ttls"), drawn), chaosMs);
+  const machine = diceFor(seed, "machine");
+  const losesMachine = machine.chance(machineDeathShare);
+  const ttls = losesMachine ? withRareSigns(drawn) : withTtls(diceFor(seed, "ttls"), drawn);
+  const processes = withCloses(diceFor(seed, "closes"), ttls, chaosMs);
   const calm = diceFor(seed, "calm");
   const takesPairs = diceFor(seed, "pairs").chance(pairShare);
   const planned = withLinger(
@@ -67,7 +72,11 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): LockPlan {
     locks: locks.slice(0, dice.chance(0.7) && !takesPairs ? 1 : 2),
     thinkMs: dice.pick([60, 150, 300]),
     processes: planned,
-    faults: dice.chance(calmShare) ? [] : faultsOf(seed, kinds, planned, chaosMs),
+    faults: losesMachine
+      ? machineDeath(machine, planned, chaosMs)
+      : dice.chance(calmShare)
+        ? []
+        : faultsOf(seed, kinds, planned, chaosMs),
   };
 }
 
@@ -158,6 +167,19 @@ function fitting(dice: Dice, processes: readonly LockProcess[], chaosMs: number)
     faults.push({ kind: "NOPERM answers", atMs, forMs: chaosMs - atMs, target: nodeName, value: 0.3 });
   }
   return faults;
+}
+
+/** A waiter gives a sign of life after more than a second only. */
+function withRareSigns(processes: readonly LockProcess[]): readonly LockProcess[] {
+  return processes.map((process) => ({ ...process, ttlMs: longMs, lockDelayMs: 0, maxHoldMs: null }));
+}
+
+/** The holder dies together with those that are first in line: for how long do they keep the last process waiting? */
+function machineDeath(dice: Dice, processes: readonly LockProcess[], chaosMs: number): Fault[] {
+  const atMs = dice.whole(firstMs, 2_000);
+  const kind = dice.pick(["kill", "loss of power"]);
+  const gone = processes.slice(0, -1);
+  return gone.map(({ name }) => ({ kind, atMs, forMs: chaosMs - atMs, target: name, value: 0 }));
 }
 
 /** One process is gone for long, and at most the server's clock is set back: whom it held up, and for how long? */

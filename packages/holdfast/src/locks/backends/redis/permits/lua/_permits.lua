@@ -130,22 +130,32 @@ local function is_there(p, waiter)
   return p.there[inbox]
 end
 
+-- Has the first waiter in line ask, once a lease of ttl_ms has begun, where it would ask too late by itself.
+local function wake_first(p, ttl_ms, self_id)
+  local waiter = unaware_waiter(p, p.now, ttl_ms, self_id, is_there)
+  if waiter then tell(p, waiter.inbox, 'wake ' .. waiter.id) end
+end
+
 -- Gives permits to the line in its order, as far as they go. One that wants more than there are at all is passed over, and keeps its
--- place. Returns the waiters that got theirs, and whether somebody is left who must be served before all others.
+-- place. Returns the waiters that got theirs, and whether somebody is left who must be served before all others, with its id and record
+-- where they were read.
 local function give(p, self_id)
-  local place, served = 0, {}
+  local place, served, next_id, next_entry = 0, {}, nil, nil
   while p.flag == '1' do
     -- Nothing is left for anybody.
-    if p.used >= p.limit then return served, true end
-    local id = redis.call('ZRANGE', p.line, place, place)[1]
+    if p.used >= p.limit then return served, true, next_id, next_entry end
+    local ids = redis.call('ZRANGE', p.line, place, place + 1)
+    local id = ids[1]
     if not id then break end
-    local waiter = read_waiter(p, id)
+    local entries = redis.call('HMGET', p.waiters, unpack(ids))
+    local waiter = parse_waiter(id, entries[1])
+    next_id, next_entry = ids[2], entries[2]
     if not waiter or not (id == self_id or lives(p, p.now, waiter)) then
       drop_waiter(p, id)
     elseif waiter.turns > p.limit then
       place = place + 1
     elseif not fits(p, waiter.turns) then
-      return served, true
+      return served, true, id, entries[1]
     elseif id ~= self_id and not is_there(p, waiter) then
       drop_waiter(p, id)
     else
@@ -187,12 +197,20 @@ local function tell_grants(p, waiters)
   return all_told
 end
 
+-- Whoever is to be served next must know when the first of these leases can be over.
+local function wake_next(p, self_id, served, next_id, next_entry)
+  local shortest_ms = NEVER
+  for _, waiter in ipairs(served) do shortest_ms = math.min(shortest_ms, waiter.ttl_ms) end
+  local waiter = parse_waiter(next_id, next_entry)
+  if not (waiter and asks_within(p.now, waiter, shortest_ms)) then wake_first(p, shortest_ms, self_id) end
+end
+
 -- Serves the line, and tells those who are served. Returns the token of self_id, if it is one of them, and whether somebody is left
 -- who must be served before all others.
 local function serve(p, self_id)
   local own
   while true do
-    local served, is_blocked = give(p, self_id)
+    local served, is_blocked, next_id, next_entry = give(p, self_id)
     if #served == 0 then return own, is_blocked end
     save(p)
     local others = {}
@@ -201,6 +219,9 @@ local function serve(p, self_id)
     end
     p.is_saved = tell_grants(p, others)
     -- Where all were told, nobody else is to be served.
-    if p.is_saved then return own, is_blocked end
+    if p.is_saved then
+      if next_id then wake_next(p, self_id, served, next_id, next_entry) end
+      return own, is_blocked
+    end
   end
 end

@@ -59,5 +59,6 @@ end
 
 local reply = adopt()
 serve(p)
+if reply[1] == 1 then wake_first(p, ttl_ms, '') end
 close(p)
 return reply
