@@ -165,12 +165,10 @@ export class Exchange {
 
   /** Redis knows of this number of free places only. */
   stands(free: number): void {
-    if (this.#takes > 0) return;
-    if (free < this.#standing.atLeast) {
-      this.#standing.found(free);
-      // A gift may be under way, and what the next take returns must not overtake it.
-      if (this.#parts.held().length === 0) void this.leave();
-    }
+    const isFewer = this.#takes === 0 && free < this.#standing.atLeast;
+    if (isFewer) this.#standing.found(free);
+    // A gift may be under way, and what the next take returns must not overtake it.
+    if (isFewer && this.#parts.held().length === 0) void this.leave();
     this.plan();
   }
 

@@ -54,8 +54,8 @@ local function read_waiter(keys, id)
   return parse_waiter(id, redis.call('HGET', keys.waiters, id))
 end
 
--- Whether this waiter asks before a lease of ttl_ms is over that begins now. A process that works is never later than SIGN_SHARE.
-local SIGN_SHARE = 0.4
+--- @include "_sign.lua"
+-- Whether this waiter asks before a lease of ttl_ms is over that begins now.
 local function asks_within(now, waiter, ttl_ms)
   local sign_ms = waiter.seen_ms + waiter.ttl_ms * SIGN_SHARE - tonumber(now) / 1000
   return sign_ms >= 0 and sign_ms <= ttl_ms

@@ -35,6 +35,7 @@ end
 --- @include "../../../../redis/lua/_message.lua"
 --- @include "../../../../redis/lua/_listens.lua"
 --- @include "../../../../redis/lua/_rights.lua"
+--- @include "_sign.lua"
 local now = read_clock()
 if mine == '+' .. id .. ' ' then
   -- Nearly always the first in line lives and listens, and the last token is behind the clock. What is not
@@ -56,7 +57,7 @@ if mine == '+' .. id .. ' ' then
     local next_asks = #ids == 1
     if lives and entries[2] then
       local its_seen_ms, its_ttl_ms = string.match(entries[2], '^(%d+) (%d+) ')
-      local sign_ms = its_seen_ms and its_seen_ms + its_ttl_ms * 0.4 - now / 1000 or -1
+      local sign_ms = its_seen_ms and its_seen_ms + its_ttl_ms * SIGN_SHARE - now / 1000 or -1
       next_asks = sign_ms >= 0 and sign_ms <= tonumber(ttl_ms)
     end
     if lives and next_asks and min_fence == '0' and string.sub(held, 1, 16) < now and (elsewhere or listens(inbox)) then
