@@ -18,7 +18,7 @@ import {
   tokenOf,
 } from "./messages.js";
 import type { Operation } from "./operation.js";
-import type { Breach } from "./violation.js";
+import { type Breach, ms } from "./violation.js";
 
 export const queueRules = {
   Q1: "no message is lost whose push was answered",
@@ -208,7 +208,10 @@ function problemOf(found: Operation, messages: Messages, facts: QueueFacts): str
       return `message ${id} has the result ${result}, and its ack said ${settledOf(own).result}`;
     if (counted && counted !== own && !facts.wasLost(fromMs, endOf(counted)))
       return `message ${id} has the result of ${token}, and the ack of ${counted.token} counted`;
-    return null;
+    const readyMs = Math.max(found.invMs, counted ? endOf(counted) : Number.POSITIVE_INFINITY);
+    return facts.dueMs(readyMs, found.process) < endOf(found)
+      ? `a wait for the result of message ${id} ended at ${ms(endOf(found))}, and its ack had counted at ${ms(readyMs)}`
+      : null;
   }
   if (status === "cancelled") {
     const isAsked = messages

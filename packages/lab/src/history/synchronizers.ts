@@ -84,9 +84,10 @@ function checkEventWait(
     const { token } = wait;
     // A set of which nobody knows the version may have been it.
     const isKnown = sets.some((set) => set.token === token || (!isOk(set) && set.invMs < endOf(wait)));
-    if (token > after && isKnown) return [];
-    const message = `a wait for "${key}" after ${after} ended with ${token}${isKnown ? "" : ", which nobody set"}`;
-    return [breach("Y3", key, message, endOf(wait), [wait])];
+    if (token <= after || !isKnown) {
+      const message = `a wait for "${key}" after ${after} ended with ${token}${isKnown ? "" : ", which nobody set"}`;
+      return [breach("Y3", key, message, endOf(wait), [wait])];
+    }
   }
   const missed = sets.find(
     (set) =>
@@ -96,7 +97,7 @@ function checkEventWait(
       !lostBetween(set, wait, facts),
   );
   if (!missed) return [];
-  const message = `a wait for "${key}" after ${after} did not see version ${missed.token}`;
+  const message = `a wait for "${key}" after ${after} did not see version ${missed.token} in time`;
   return [breach("Y2", key, message, endOf(wait), [missed, wait])];
 }
 
@@ -161,16 +162,17 @@ function checkLatchWait(
   if (wait.type === "ok" && wait.token !== undefined) {
     const possible = possibleBefore(endOf(wait), counts);
     const most = amountOf(possible);
-    if (most >= size) return [];
-    const message = `"${key}" was open after ${most} of ${size} counts`;
-    return [breach("Y4", key, message, endOf(wait), [...possible, wait])];
+    if (most < size) {
+      const message = `"${key}" was open after ${most} of ${size} counts`;
+      return [breach("Y4", key, message, endOf(wait), [...possible, wait])];
+    }
   }
   const certain = counts
     .filter((count) => isOk(count) && countedOf(count).counted)
     .toSorted((a, b) => endOf(a) - endOf(b));
   const last = certain.find((_, place) => amountOf(certain.slice(0, place + 1)) >= size);
   if (!last || !isLate(wait, endOf(last), facts)) return [];
-  const message = `a wait for "${key}" did not see that it opened at ${ms(endOf(last))}`;
+  const message = `a wait for "${key}" did not see in time that it opened at ${ms(endOf(last))}`;
   return [breach("Y5", key, message, endOf(wait), [last, wait])];
 }
 

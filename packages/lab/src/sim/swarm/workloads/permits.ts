@@ -82,7 +82,7 @@ export const permits: Workload = {
     {
       rule: "M2",
       what: "a lease that was downgraded is passed on to a writer",
-      seed: 62,
+      seed: 154,
       change: { file: "locks/permits.ts", from: "group?.stopPassingOn(id);", to: "" },
     },
     {
@@ -114,7 +114,7 @@ export const permits: Workload = {
     {
       rule: "M7",
       what: "a holder is known by its first token alone",
-      seed: 154,
+      seed: 237,
       change: {
         file: `${scripts}/revoke.lua`,
         from: "(tonumber(owner.tokens) or 1) - 1",
