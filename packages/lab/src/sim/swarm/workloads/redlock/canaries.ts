@@ -37,8 +37,12 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "L4",
     what: "a node votes as soon as it has started",
-    seed: 22,
-    change: { file: "redlock.ts", from: "quarantine = maxTtl }", to: "quarantine = 0 }" },
+    seed: 90,
+    change: {
+      file: `${room}/membership.ts`,
+      from: "const votesFromMs = quarantineMs === 0 ?",
+      to: "const votesFromMs = quarantineMs >= 0 ?",
+    },
   },
   {
     rule: "L5",
@@ -66,7 +70,7 @@ export const redlockCanaries: readonly Canary[] = [
     seed: 8,
     change: { file: `${room}/votes.ts`, from: "youngestFirst[quorumOf(nodes) - 1]", to: "youngestFirst[0]" },
   },
-  { ...lateExpiry, seed: 17 },
+  { ...lateExpiry, seed: 33 },
   { ...releasedGoesOn, seed: 3 },
   {
     rule: "L9",
@@ -109,7 +113,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "K2",
     what: "a seat is kept without a majority",
-    seed: 302,
+    seed: 828,
     change: {
       file: `${room}/collecting.ts`,
       from: "seat.yieldAtMs = monoMs + ",
