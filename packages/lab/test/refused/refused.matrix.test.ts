@@ -61,8 +61,8 @@ it("has states of every script", () => {
   expect([...scriptNames.values()].filter((name) => !reached.has(name)).sort()).toEqual(notReached);
 });
 
-/** Of connections, which the line of the guide allows together, and for people, who look with more rights than a program needs. */
-const besides = ["AUTH", "CLIENT", "HELLO", "PING", "SELECT", "SCAN"];
+/** Of connections, which the line of the guide allows together; of patterns, which need a right of their own; and for people, who look with more rights than a program needs. */
+const besides = ["AUTH", "CLIENT", "HELLO", "PING", "SELECT", "PSUBSCRIBE", "PUNSUBSCRIBE", "SCAN"];
 
 it("sends nothing that the ACL line of the guide to Redis leaves out", () => {
   const guide = readFileSync(new URL("../../../../docs/guides/redis.md", import.meta.url), "utf8");

@@ -149,7 +149,7 @@ local function skip_cancelled(q, rec)
       found = redis.call('ZRANGEBYLEX', q.cancelled, from, upto, 'LIMIT', 0, 500)
       local run, first = 1, tonumber(rec.next)
       while found[run + 1] == rec.name .. ' ' .. digits(first + run) do run = run + 1 end
-      on_list(q, rec.name, 'LTRIM', run, -1)
+      of_list(redis.pcall('LTRIM', list_key(q, rec.name), run, -1))
       redis.call('ZREM', q.cancelled, unpack(found, 1, run))
       advance(q, rec, run)
       rec.cancelled, q.skipped = math.max(0, rec.cancelled - run), q.skipped + run
@@ -203,7 +203,7 @@ local function serve(q, rec)
       q.is_weary = true
       return nil
     end
-    local body = on_list(q, rec.name, 'LPOP')
+    local body = of_list(redis.pcall('LPOP', list_key(q, rec.name)))
     if not body then
       rec.length = 0
       return nil
@@ -313,7 +313,7 @@ end
 
 local function unpark(q, name)
   -- The record may have been lost, and not the list.
-  if not rec_of(q, name) and (on_list(q, name, 'LLEN') or 0) == 0 then return end
+  if not rec_of(q, name) and (of_list(redis.pcall('LLEN', list_key(q, name))) or 0) == 0 then return end
   local rec = change(q, name)
   rec.till = 0
   arrange(q, rec)

@@ -130,16 +130,18 @@ local function list_key(q, name)
   return q.about .. ':lane:' .. name
 end
 
--- Where another program has put something else there, it counts as a list that was lost: an error would stop all lanes.
-local function on_list(q, name, command, ...)
-  local found = redis.pcall(command, list_key(q, name), ...)
-  return (type(found) ~= 'table' or not found.err) and found or nil
+-- The reply of a list. Nil where another program has put something else there, which counts as a list that was lost: an error would
+-- stop all lanes.
+local function of_list(reply)
+  if type(reply) ~= 'table' or not reply.err then return reply end
+  if not string.find(reply.err, 'WRONGTYPE', 1, true) then error(reply) end
+  return nil
 end
 
 local function length_of(q, rec)
   local length = rec.length
   if not length then
-    length = on_list(q, rec.name, 'LLEN') or 0
+    length = of_list(redis.pcall('LLEN', list_key(q, rec.name))) or 0
     rec.length = length
   end
   return length

@@ -52,7 +52,7 @@ local function drop_list(rec)
   end
   local is_whole = #members >= rec.cancelled or budget > 0
   if not is_whole then length = tonumber(string.match(members[#members], ' (%d+)$')) - tonumber(rec.next) + 1 end
-  if is_whole then redis.call('UNLINK', list_key(q, rec.name)) else on_list(q, rec.name, 'LTRIM', length, -1) end
+  if is_whole then redis.call('UNLINK', list_key(q, rec.name)) else of_list(redis.pcall('LTRIM', list_key(q, rec.name), length, -1)) end
   advance(q, rec, length)
   rec.cancelled = is_whole and 0 or rec.cancelled - #members
   return length - #members

@@ -65,7 +65,7 @@ while not is_enough() and at < math.min(length, count + 5000) do
   end
   local number = digits(tonumber(rec.next) + at)
   -- One by one: how large the bodies are is known when they are read.
-  if not is_cancelled[name .. ' ' .. number] then add(number, (on_list(q, rec.name, 'LRANGE', at, at) or {})[1] or '') end
+  if not is_cancelled[name .. ' ' .. number] then add(number, (of_list(redis.pcall('LRANGE', list_key(q, rec.name), at, at)) or {})[1] or '') end
   at = at + 1
 end
 return found
