@@ -159,7 +159,6 @@ export const nodeKinds: readonly Kind[] = [
   ),
   onNode("flushall", 1, momentary, noValue, (struck) => {
     lose(struck, () => struck.node.peek("FLUSHALL"));
-    struck.scene.torn.delete(struck.node);
     return undefined;
   }),
   onNode("script flush", 2, momentary, noValue, ({ node }) => {
