@@ -2,7 +2,7 @@
 import { IndeterminateError } from "../errors.js";
 import { type Whereabouts, whereaboutsOf } from "../queues/delivery-scripts.js";
 import type { RedisContext } from "../redis/context.js";
-import { laneKeys, laneResultKey } from "../redis/keys.js";
+import { laneKeys, laneListKey, laneResultKey } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import type { Script } from "../redis/script.js";
 
@@ -70,6 +70,11 @@ export class LaneCalls {
     this.firstLeaseMs = firstLeaseMs;
     this.address = address;
     this.memory = memory;
+  }
+
+  /** Of the messages that wait in a lane. */
+  listKey(lane: string): string {
+    return laneListKey(this.#context.prefix, this.name, lane);
   }
 
   /** The channel and the key of an outcome. */

@@ -153,6 +153,11 @@ export class LaneScripts implements DeliveryScripts {
     return Number(await this.#calls.run(cancelScript, 9, args, undefined, [outcome])) === 1;
   }
 
+  /** Of the messages that wait in a lane. */
+  listKey(lane: string): string {
+    return this.#calls.listKey(lane);
+  }
+
   /** The channel and the key of an outcome. */
   resultKey(ticket: string): string {
     return this.#calls.resultKey(ticket);

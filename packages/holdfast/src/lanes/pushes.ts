@@ -1,7 +1,8 @@
 /** LanePushes: what a producer sends to lanes, and how it takes the answers. */
-import { type HoldfastError, IndeterminateError, QueueFullError, ServerError } from "../errors.js";
+import { type HoldfastError, IndeterminateError, QueueFullError } from "../errors.js";
 import type { PushBatch, Pushes, PushItem } from "../queues/producer.js";
 import { tooLarge } from "../queues/settings.js";
+import { foreign } from "../redis/foreign.js";
 import type { LaneScripts } from "./lane-scripts.js";
 import type { Ticket } from "./ticket.js";
 
@@ -25,10 +26,7 @@ export class LanePushes implements Pushes<LaneItem, Ticket> {
     return items.map(({ lane }, place) => {
       const number = pushed[place]?.number ?? null;
       if (number !== null) return { lane, number };
-      if (pushed[place]?.isForeign)
-        return new ServerError(
-          `WRONGTYPE the list of lane '${lane}' of '${this.#scripts.name}' holds something else`,
-        );
+      if (pushed[place]?.isForeign) return foreign(this.#scripts.listKey(lane));
       // One that is refused because of another one names that one.
       const isItself = (pushed[place]?.length ?? null) !== null || pushed[place]?.isTooLarge;
       const at = isItself ? place : refused;

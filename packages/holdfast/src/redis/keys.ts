@@ -145,6 +145,11 @@ export function laneKeys(prefix: string, name: string): string[] {
   return [stem, ...parts.map((part) => `${stem}:${part}`)];
 }
 
+/** The list of the messages that wait in a lane. The server sees it in no list of keys: the lane may be any. */
+export function laneListKey(prefix: string, name: string, lane: string): string {
+  return `${prefix}:{${name}}:lanes:lane:${encodeURIComponent(lane)}`;
+}
+
 /** The outcome of a message of a lane, and the channel that tells it. */
 export function laneResultKey(prefix: string, name: string, ticket: string): string {
   return `${prefix}:{${name}}:lanes:result:${ticket}`;

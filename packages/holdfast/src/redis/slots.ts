@@ -67,7 +67,7 @@ export function partsOf<Item>(
 }
 
 /**
- * The answers for all items, in their order: of one call, or of one for each part where the server wants it so.
+ * The answers for the items, in their order, as far as they have one: of one call, or of one for each part where the server wants it so.
  * @param failed the answer of those whose call failed; without it the first error is that of all
  */
 export async function bySlot<Item, Answer>(
@@ -91,7 +91,7 @@ export async function bySlot<Item, Answer>(
     }
   };
   await Promise.all(slotted(items).map(sendPart));
-  return items.map((item) => answers.get(item) as Answer);
+  return items.filter((item) => answers.has(item)).map((item) => answers.get(item) as Answer);
 }
 
 /**
