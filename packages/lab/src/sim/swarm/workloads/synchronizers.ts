@@ -131,7 +131,7 @@ const canaries: readonly Canary[] = [
   {
     rule: "Y11",
     what: "the record of a party that has left stays",
-    seed: 1,
+    seed: 2,
     change: {
       file: "synchronizers/lua/_barrier.lua",
       from: "redis.call('HDEL', keys.arrivals, arrival)",
