@@ -210,7 +210,7 @@ describe("change", () => {
     expect([await heard(), await overheard()]).toEqual([["semaphore wake c"], []]);
   });
 
-  test("whoever is to be served next is woken where it would ask only after the lease of one that is served", async () => {
+  test("a grant wakes the next waiter where that one would ask only after the new lease", async () => {
     const wakes = async (...waiters: [id: string, ttlMs: number, weight?: number, inbox?: string][]) => {
       await redis.del(...keys);
       await take("a", { ttlMs: 60_000, weight: 2 });

@@ -20,7 +20,7 @@ type Stop = () => void;
 
 /** The reading on behalf of a wait. */
 export interface WaitReading {
-  /** Reads the state now, unless a reading is under way. What comes of it is told to the wait. */
+  /** Reads the state now, unless a reading is under way. The wait hears what it finds. */
   look(): void;
   stop(): void;
 }

@@ -318,13 +318,14 @@ export class Seats {
     const seat = this.#seats.get(name) ?? this.#newSeat(name);
     const { id, hop, data } = handed;
     const once = `${id} ${hop}`;
-    const copies = this.#handed.get(once) ? null : copiesOf(name, data);
-    if (this.#handed.get(once) === "stuck" || (copies && !this.#give(seat, copies))) {
+    const fate = this.#handed.get(once);
+    const copies = fate ? null : copiesOf(name, data);
+    if (fate === "stuck" || (copies && !this.#give(seat, copies))) {
       this.#handed.set(once, "passed on");
       this.#passOn(seat, handed);
       return;
     }
-    if (!this.#handed.get(once)) {
+    if (!fate) {
       this.#handed.set(once, "given");
       this.#handed.set(id, "given");
     }

@@ -61,7 +61,7 @@ export interface Plan {
   readonly neighbour?: Neighbour;
   /** Of all keys of its processes. @default "holdfast" */
   readonly prefix?: string;
-  /** What it has beside its own faults. @default nothing */
+  /** The names of the worlds that it has beside its own faults. @default none */
   readonly worlds?: readonly string[];
   /** The operations of each caller, by its name. @default each draws one after the other */
   readonly rounds?: Readonly<Record<string, readonly Round[]>>;

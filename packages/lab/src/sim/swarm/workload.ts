@@ -21,7 +21,7 @@ export interface Workload<Drawn extends Plan = Plan> {
   readonly about: string;
   /** The rules of its own, by id, each in a few words. */
   readonly rules: Readonly<Record<string, string>>;
-  /** What holds of the data of the noun between any two scripts, for whoever reads or changes them, each with the rule that watches it. */
+  /** Statements about the stored data of the noun that are true between any two scripts, each with the id of the rule that watches it. */
   readonly invariants: Readonly<Record<string, string>>;
   /** One at least for each rule. */
   readonly canaries: readonly Canary[];

@@ -2,8 +2,9 @@
  * Waits: the claims of this process that wait in line, each at its own name.
  *
  * A message to the inbox ends a wait, and then the grant costs no request. All other code here is for lost messages. A sign of
- * life every third of the ttl keeps the place in line, and its reply shows a missed grant. A waiter asks again when the lease
- * can expire that its last answer told of. All waiters do, because those before it may be dead as well. All waiters ask again when the inbox is up again, and when it proves to be elsewhere.
+ * life every third of the ttl keeps the place in line, and its reply shows a missed grant. Every waiter asks again when the lease can
+ * expire that its last answer told of, because those before it may be dead as well; and when the inbox is up again, or proves to be
+ * elsewhere.
  */
 import { type HoldfastError, isPassing, ServerError } from "../../../errors.js";
 import { leaseLeftMs } from "../../../lease/deadline.js";

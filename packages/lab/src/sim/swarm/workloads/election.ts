@@ -44,7 +44,7 @@ export const election: Workload = {
   },
   invariants: {
     "terms rise": "E2",
-    "the value that is told is that of the term that is told": "E4",
+    "observers learn a value together with its own term": "E4",
   },
   canaries: [
     { rule: "E1", what: counter, seed: 2, isNaive: true },

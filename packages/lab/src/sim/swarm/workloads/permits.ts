@@ -24,7 +24,7 @@ export const permits: Workload = {
     M5: "what nobody wants any more is free",
     M6: "while a process believes that it holds permits, the node holds them for it",
     M7: "a forced release ends the lease that has the token, and no other",
-    M8: "the permits that are out are those of the leases, and whoever stands in line has a record",
+    M8: "the permits that are out are those of the leases, and each waiter in line has a record",
   },
   invariants: {
     "`used` is the sum of the leases, and never above the limit unless that was lowered": "M8",
@@ -133,7 +133,7 @@ export const permits: Workload = {
     },
     {
       rule: "M8",
-      what: "whoever is served keeps its record in line",
+      what: "the record of a waiter stays when it is served",
       seed: 1,
       change: {
         file: "locks/backends/redis/lua/_waiters.lua",

@@ -38,7 +38,7 @@ export const signal: Workload = {
       seed: 1,
       change: {
         file: "signals/seats.ts",
-        from: "const copies = this.#handed.get(once) ? null : copiesOf(name, data);",
+        from: "const copies = fate ? null : copiesOf(name, data);",
         to: "const copies = copiesOf(name, data);",
       },
     },

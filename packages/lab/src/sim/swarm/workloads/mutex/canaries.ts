@@ -142,7 +142,7 @@ export const mutexCanaries: readonly Canary[] = [
   noLastTurn,
   {
     rule: "F3",
-    what: "whoever leaves the line leaves its record",
+    what: "the record of a waiter stays when it leaves the line",
     seed: 1,
     change: { file: `${lua}/_waiters.lua`, from: "redis.call('HDEL', keys.waiters, id)", to: "" },
   },

@@ -35,7 +35,7 @@ export const mutex: Workload<LockPlan> = {
     W2: "the number of packets is in proportion to the number of operations",
     F1: "the line is served in order",
     F2: "a grant serves as many turns of its process as it may, within its time, and lingers no longer",
-    F3: "whoever stands in line has a record, and the lock says that there is a line",
+    F3: "each waiter in line has a record, and the lock says that it has a line",
     P4: "a lease is kept by few calls",
   },
   invariants: {

@@ -64,6 +64,10 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): LockPlan {
     diceFor(seed, "linger"),
     processes.map((process) => ({ ...process, takesPairs })),
   );
+  const faults = (): readonly Fault[] => {
+    if (losesMachine) return machineDeath(machine, planned, chaosMs);
+    return dice.chance(calmShare) ? [] : faultsOf(seed, kinds, planned, chaosMs);
+  };
   return {
     workload: "mutex",
     seed,
@@ -72,11 +76,7 @@ export function drawPlan(seed: number, kinds: readonly Draw[]): LockPlan {
     locks: locks.slice(0, dice.chance(0.7) && !takesPairs ? 1 : 2),
     thinkMs: dice.pick([60, 150, 300]),
     processes: planned,
-    faults: losesMachine
-      ? machineDeath(machine, planned, chaosMs)
-      : dice.chance(calmShare)
-        ? []
-        : faultsOf(seed, kinds, planned, chaosMs),
+    faults: faults(),
   };
 }
 
