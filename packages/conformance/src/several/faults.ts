@@ -87,6 +87,31 @@ export const severalFaultCases: readonly NounCase[] = [
     },
   },
   {
+    name: "an abort ends the wait for several locks at once, also while the server does not answer",
+    covers: [],
+    needs: ["proxy"],
+    async run(lab) {
+      const proxy = await lab.proxy();
+      const [one, other] = [
+        await lab.holdfast({ through: proxy, callTimeout: "2m" }),
+        await lab.holdfast(),
+      ];
+      const [a, b] = namesOf(lab, 2);
+      const held = await other.mutex(b).acquire();
+      const controller = new AbortController();
+      const multi = one.multiLock([one.mutex(a), one.mutex(b)]);
+      const error = rejection(multi.acquire({ ...NEVER, signal: controller.signal }));
+      await untilInLine(lab, "mutex", b);
+      proxy.set({ down: "hold" }, "commands");
+      const reason = new Error("enough");
+      controller.abort(reason);
+      assert.equal(await within(error, "the end of the wait"), reason);
+      proxy.heal();
+      await until("its part is free", async () => !(await heldOf(other, [a])).includes(true));
+      await held.release();
+    },
+  },
+  {
     name: "a request for several locks that arrives after its caller gave up takes none of them [H25]",
     covers: ["ioredis: offline queue runs an acquire later", "redis-semaphore: a failed acquire leaks"],
     needs: ["proxy"],

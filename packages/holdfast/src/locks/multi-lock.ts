@@ -83,8 +83,9 @@ export class MultiLock {
   }
 
   /**
-   * Waits until all parts are held, and returns their leases. On any error, the parts that were taken are released before it rejects.
-   * Those of a request that was under way when the time was up, or the signal aborted, are released as soon as its answer is there.
+   * Waits until all parts are held, and returns their leases. On any error, the parts that were taken are released before it rejects;
+   * where the signal aborts, it rejects at once, and their release is under way. Those of a request that was under way when the time was
+   * up, or the signal aborted, are released as soon as its answer is there.
    * @throws {AcquireTimeoutError} `wait` passed and a part was not free; its `lock` is the name of the part, its `waitMs` the time for
    *   which that part was waited for
    * @throws {LeaseLostError} a part was lost while another one was waited for
@@ -221,7 +222,9 @@ export class MultiLock {
       for (const lease of leases) lease.check();
       return leases;
     } catch (error) {
-      await releaseAll(leases);
+      const released = releaseAll(leases);
+      // A caller who has given up does not wait for the answers.
+      if (!settings.signal?.aborted) await released;
       throw error;
     } finally {
       ends.close();

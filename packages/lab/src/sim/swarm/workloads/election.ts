@@ -26,6 +26,8 @@ const settleMs = 11_000;
 const toldMs = 150;
 /** By then an observer has looked again whatever it has heard. */
 const observedMs = 8_000;
+/** The share of leaders that write without a look at whether they still lead. */
+const carelessShare = 0.15;
 /** The share of runs in which observers are given that time. */
 const patientShare = 0.3;
 
@@ -194,7 +196,8 @@ class Politician implements Rounds {
     const value = dice.chance(0.6) && reign.look() ? await this.#enter(leadership) : null;
     const isLong = dice.chance(0.2);
     await this.#lead(reign, dice.between(0, isLong ? plan.ttlMs * 2 : 60));
-    if (value !== null && reign.look()) await this.#write(leadership, value + 1);
+    const isCareless = dice.chance(carelessShare);
+    if (value !== null && (reign.look() || isCareless)) await this.#write(leadership, value + 1);
     reign.look();
     if (!leadership.valid) await this.#caller.process.sleep(toldMs);
     // Some lose what they have, and ask again at once.

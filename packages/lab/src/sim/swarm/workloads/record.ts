@@ -257,10 +257,16 @@ function writtenOf(version: bigint, expected: bigint | null, link: Linked | null
 }
 
 function judge(run: Run): void {
-  const { scene } = run;
+  const { scene, terms } = run;
   // What is kept for a time is forgotten by a clock that is set.
-  const isKept = Object.keys({ ...run.terms.keep, ...run.terms.chain }).includes("keep");
-  for (const operations of isKept && scene.clockSteps.length > 0 ? [] : keptTimes(scene)) {
+  const keep: Record<string, unknown> = {
+    [chain]: terms.chain.keep,
+    [fleeting]: terms.keep.keep,
+    [fenced]: terms.fenced.keep,
+  };
+  const mayForget = (key: string): boolean => scene.clockSteps.length > 0 && keep[key] !== undefined;
+  for (const all of keptTimes(scene)) {
+    const operations = all.filter(({ key }) => !mayForget(key));
     const found = [checkVersions, checkConditions, checkLinks, checkReads].flatMap((check) =>
       check(operations),
     );
@@ -275,7 +281,7 @@ function judge(run: Run): void {
     if (!newer || !older || !mayBeOver(run, newer.invMs, older.retMs ?? older.invMs))
       scene.fail(property, message, atMs, operations);
   }
-  if (!isKept || scene.clockSteps.length === 0) judgeChain(run);
+  if (!mayForget(chain)) judgeChain(run);
 }
 
 /** A fence lasts for the record's `keep` after the newest holder came, by the clock of the server. */

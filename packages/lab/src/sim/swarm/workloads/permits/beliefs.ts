@@ -25,6 +25,8 @@ export class Beliefs {
   readonly #live = new Set<Belief>();
   /** Ids of the leases that somebody takes away, or has taken away. Their holders may not have heard of it. */
   readonly #revoked = new Set<string>();
+  /** The first token of each lease that anybody had. */
+  readonly #first = new Map<string, bigint>();
   #count = 0;
 
   /** @param most permits that there may be at most */
@@ -42,6 +44,11 @@ export class Beliefs {
     return [...this.#live].filter((belief) => this.#counts(belief));
   }
 
+  /** Those of them that a later local turn has, so that they began with another token. */
+  get later(): readonly Belief[] {
+    return this.live.filter(({ lease }) => this.#first.get(lease.id) !== lease.fence);
+  }
+
   #counts(belief: Belief): boolean {
     return isActing(belief) && !this.#revoked.has(belief.lease.id);
   }
@@ -57,6 +64,8 @@ export class Beliefs {
     const out = others.reduce((sum, { permits }) => sum + permits, belief.permits);
     if (this.#counts(belief) && out > this.#most(noun)) this.#tooMany(belief, others);
     this.#live.add(belief);
+    const { id, fence } = belief.lease;
+    if (!this.#first.has(id)) this.#first.set(id, fence);
     this.#count += 1;
   }
 

@@ -192,9 +192,12 @@ export class PermitCaller implements Rounds {
   /** M7: an operator takes away the permits of a holder, by the token of its lease, or by the one that the inspector shows. */
   async #revoke(): Promise<void> {
     const { beliefs, scene } = this.#run;
-    const { live } = beliefs;
+    // Some look for a moment for a lease that has changed hands within its process.
+    for (let left = this.#dice.pick([0, 20]); left > 0 && beliefs.later.length === 0; left -= 1)
+      await this.#caller.process.sleep(20);
+    const { live, later } = beliefs;
     if (live.length === 0 || scene.isEnding) return;
-    const belief = this.#dice.pick(live);
+    const belief = this.#dice.pick(later.length > 0 ? later : live);
     const { noun, lease } = belief;
     const isSemaphore = noun === "semaphore";
     const inspect = <Result>(f: string, ask: (inspector: Inspector) => Promise<Result>) =>

@@ -18,6 +18,8 @@ const locks = ["account:13", "stock:7"] as const;
 const calmShare = 0.15;
 /** In this share several callers ask at one moment. */
 const crowdShare = 0.3;
+/** Mostly so long that a node that somebody keeps is seen to be kept. */
+const crowdTtlsMs = [600, 2_000, 2_000, 4_000, 4_000] as const;
 /** In this share a minority of the nodes is gone from early on until the end of the faults. */
 const minorityShare = 0.25;
 /** And this share of those with faults goes on undisturbed after them. */
@@ -43,7 +45,7 @@ export function drawQuorumPlan(seed: number, kinds: readonly Draw[]): QuorumPlan
   const isCalm = dice.chance(isCrowd ? 2 * calmShare : calmShare);
   const losesMinority = !isCalm && dice.chance(minorityShare);
   const chaosMs = losesMinority ? dice.whole(7_000, 10_000) : dice.whole(2_500, 6_000);
-  const ttlsMs = losesMinority ? [300, 600] : [300, 600, 600, 1_200, 2_000];
+  const ttlsMs = losesMinority ? [300, 600] : isCrowd ? crowdTtlsMs : [300, 600, 600, 1_200, 2_000];
   const processes = Array.from({ length: isCrowd ? dice.whole(4, 6) : dice.whole(2, 4) }, (_, place) =>
     processPlan(dice, place, ttlsMs),
   );
