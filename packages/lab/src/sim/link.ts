@@ -28,6 +28,8 @@ export class Link implements Way {
   readonly wires = new Set<Wire>();
   delayMs: readonly [shortest: number, longest: number];
   spikes: Spikes | null = null;
+  /** Where connections for messages go that begin now; null: over this one. */
+  messagesOver: Link | null = null;
   /** What the process has sent so far. */
   packets = 0;
   /** What has reached it so far. */

@@ -19,6 +19,8 @@ export interface SimClientOptions {
   readonly offlineQueue?: boolean;
   /** Which of the databases of its server it uses. @default 0 */
   readonly database?: number;
+  /** It is a duplicate, for subscriptions. @default false */
+  readonly isForMessages?: boolean;
 }
 
 interface Command {
@@ -82,7 +84,7 @@ export class SimClient extends EventEmitter {
   /** For a subscription, so it asks again by itself. */
   duplicate(): SimClient {
     const { database = 0 } = this.#options;
-    return new SimClient(this.#link, { unanswered: "forget", database }, this.#called);
+    return new SimClient(this.#link, { unanswered: "forget", database, isForMessages: true }, this.#called);
   }
 
   subscribe(channel: string): Promise<Reply> {
@@ -109,7 +111,8 @@ export class SimClient extends EventEmitter {
 
   #connect(): void {
     this.#reader = new ReplyReader();
-    this.#wire = this.#link.connect({
+    const elsewhere = this.#options.isForMessages ? this.#link.messagesOver : null;
+    this.#wire = (elsewhere ?? this.#link).connect({
       opened: () => this.#opened(),
       received: (bytes) => this.#received(bytes),
       closed: (error) => this.#closed(error),

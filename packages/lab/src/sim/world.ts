@@ -14,6 +14,7 @@ import { takeMachine } from "./machine.js";
 import { takeNet } from "./net.js";
 import { Node, type NodeOptions } from "./node.js";
 import { Process, type ProcessOptions } from "./process.js";
+import { Replica } from "./replica.js";
 import type { Stage } from "./stage.js";
 import { type Surroundings, takeGlobals } from "./time/globals.js";
 import { endTurn, inNewTurn, takeImmediates } from "./time/turn.js";
@@ -59,6 +60,7 @@ export class World implements Stage {
   deliveries = 0;
   readonly #trace = new TraceHash();
   readonly #links = new Map<string, Link>();
+  readonly #replicas = new Map<Node, Replica>();
   readonly #options: WorldOptions;
   /** Of links that begin now; null: as usual. */
   delayMs: readonly [shortest: number, longest: number] | null = null;
@@ -120,6 +122,16 @@ export class World implements Stage {
       this.#links.set(key, link);
     }
     return link;
+  }
+
+  /** A server that is told of what this one publishes; the same one each time. */
+  replicaOf(node: Node): Replica {
+    let replica = this.#replicas.get(node);
+    if (!replica) {
+      replica = new Replica(this, node, this.node(`replica of ${node.name}`));
+      this.#replicas.set(node, replica);
+    }
+    return replica;
   }
 
   get links(): Link[] {

@@ -1,6 +1,6 @@
 /** Worlds: what a plan may have beside its own faults. Each is drawn with dice of its own, so that another one changes no plan. */
 import { type Dice, diceFor } from "../../chance/dice.js";
-import { slowNetwork } from "./faults/network.js";
+import { messagesElsewhere, slowNetwork } from "./faults/network.js";
 import { forbidden } from "./faults/rights.js";
 import { neighbours } from "./neighbour.js";
 import { type Draw, type Fault, nodeName, nodeNames, type Plan } from "./plan.js";
@@ -16,6 +16,8 @@ const firstMs = 150;
 /** Longer than some round trips of a slow network. */
 const slowTtlMs = 6_000;
 const slowMs = 9_000;
+/** A process asks where its messages come from every 2 s. */
+const movedMs = 12_000;
 
 const worlds: readonly World[] = [
   {
@@ -58,6 +60,24 @@ const worlds: readonly World[] = [
     name: "a neighbour",
     share: 0.05,
     widen: (plan, dice) => ({ ...plan, neighbour: dice.pick(neighbours) }),
+  },
+  {
+    name: "messages from a replica",
+    share: 0.05,
+    widen(plan, dice) {
+      const chaosMs = Math.max(plan.chaosMs, movedMs);
+      const node = dice.pick(nodeNames(plan));
+      const some = dice.shuffle([...plan.processes]).slice(0, dice.whole(1, 2));
+      const atMs = dice.whole(firstMs, chaosMs / 4);
+      const moved = some.map(({ name }) => {
+        const forMs = dice.whole(chaosMs / 4, chaosMs / 2);
+        return { kind: messagesElsewhere.kind, target: name, node, atMs, forMs, value: 0 };
+      });
+      const failover = { kind: "failover", target: node, atMs, forMs: 0, value: dice.whole(1, 100) };
+      const isFailover = dice.chance(0.5) && plan.nodes === undefined;
+      const faults = [...plan.faults, ...(isFailover ? [failover] : []), ...moved];
+      return { ...plan, chaosMs, faults: inOrder(faults) };
+    },
   },
   {
     name: "a wall clock that is taken back",

@@ -1,6 +1,6 @@
 /** Every kind of fault. */
 import type { Kind } from "./kind.js";
-import { networkKinds, slowNetwork } from "./network.js";
+import { messagesElsewhere, networkKinds, slowNetwork } from "./network.js";
 import { nodeKinds } from "./node.js";
 import { poison, processKinds } from "./process.js";
 import { restartKinds } from "./restart.js";
@@ -19,7 +19,10 @@ export const quorumKinds: readonly Kind[] = [
 ];
 
 const byName = new Map(
-  [...faultKinds, ...quorumKinds, forbidden, slowNetwork, poison].map((kind) => [kind.kind, kind]),
+  [...faultKinds, ...quorumKinds, forbidden, slowNetwork, messagesElsewhere, poison].map((kind) => [
+    kind.kind,
+    kind,
+  ]),
 );
 
 /** @throws {RangeError} a plan of another version */

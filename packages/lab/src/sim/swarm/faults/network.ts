@@ -94,6 +94,29 @@ export const networkKinds: readonly Kind[] = [
   partition("partition", ["toNode", "toProcess"]),
 ];
 
+/** Its messages come from a replica, and its requests go to the primary, until its connections break again. */
+export const messagesElsewhere: Kind = {
+  kind: "messages elsewhere",
+  on: "link",
+  most: 1,
+  forMs: lasting(1_000, 6_000),
+  value: noValue,
+  begin(scene, fault) {
+    const life = lifeOf(scene, fault);
+    if (!life) return undefined;
+    const { world } = scene;
+    const node = scene.nodeOf(fault);
+    const link = scene.link(life.process, node);
+    const elsewhere = world.link(life.process, world.replicaOf(node).node);
+    link.messagesOver = elsewhere;
+    link.cut();
+    return () => {
+      link.messagesOver = null;
+      elsewhere.cut();
+    };
+  },
+};
+
 /** Each packet of each process takes so long, give or take a twelfth. */
 export const slowNetwork: Kind = {
   kind: "slow network",

@@ -1,5 +1,13 @@
 /** The election: callers lead one after the other, hand over, write under their term, and others observe. */
-import type { CampaignOptions, Election, ElectionOptions, Holdfast, Leadership, Successor } from "holdfast";
+import {
+  type CampaignOptions,
+  type Election,
+  type ElectionOptions,
+  type Holdfast,
+  type Leadership,
+  LeaseLostError,
+  type Successor,
+} from "holdfast";
 import type { Process } from "../../process.js";
 import {
   type Caller,
@@ -51,7 +59,7 @@ export const election: Workload = {
   canaries: [
     { rule: "E1", what: counter, seed: 2, isNaive: true },
     { rule: "E2", what: "terms are counted by each process", seed: 1, holdfast: withOwnTerms },
-    { rule: "E3", what: unfenced, seed: 150, isNaive: true },
+    { rule: "E3", what: unfenced, seed: 70, isNaive: true },
     {
       rule: "E4",
       what: "observers read once",
@@ -75,7 +83,7 @@ export const election: Workload = {
     {
       rule: "E6",
       what: "a transfer goes to the first in line",
-      seed: 8,
+      seed: 7,
       change: {
         file: "locks/backends/redis/lua/transfer.lua",
         from: "read_waiter(keys, to)",
@@ -270,7 +278,7 @@ class Politician implements Rounds {
 
   async #transfer(reign: Reign): Promise<void> {
     const { leadership } = reign;
-    const { dice, plan, scene } = this.#caller;
+    const { dice, plan, process, scene } = this.#caller;
     if (!leadership.valid) return;
     const line = await this.#caller.attempt("candidates", name, () => this.#election.candidates());
     if (line.type !== "ok" || line.value.length === 0 || !leadership.valid) return;
@@ -287,9 +295,11 @@ class Politician implements Rounds {
     );
     reign.isHandingOver = false;
     const fail = (message: string): void => scene.fail("E6", `${this.#caller.name} ${message}`);
-    if (attempt.type !== "ok" || attempt.value) reign.isGiven = true;
+    const isLost = attempt.type === "fail" && attempt.error instanceof LeaseLostError;
+    if (attempt.type === "ok" ? attempt.value : !isLost) reign.isGiven = true;
     if (attempt.type === "ok" && attempt.value) this.#run.reigns.handed(reign, to, attempt.value, fail);
-    else if (attempt.type === "ok") reign.look();
+    // It leads on, or its signal says that it does not.
+    if (!reign.isGiven && !reign.look()) await process.sleep(toldMs);
   }
 
   async #resign(reign: Reign): Promise<void> {

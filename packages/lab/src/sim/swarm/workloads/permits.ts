@@ -66,7 +66,7 @@ export const permits: Workload = {
     {
       rule: "M4",
       what: "whoever can be served is served",
-      seed: 60,
+      seed: 36,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "elseif not fits(p, waiter.turns) then\n      return served, true",
@@ -82,7 +82,7 @@ export const permits: Workload = {
     {
       rule: "M2",
       what: "a lease that was downgraded is passed on to a writer",
-      seed: 154,
+      seed: 207,
       change: { file: "locks/permits.ts", from: "group?.stopPassingOn(id);", to: "" },
     },
     {
@@ -114,7 +114,7 @@ export const permits: Workload = {
     {
       rule: "M7",
       what: "a holder is known by its first token alone",
-      seed: 237,
+      seed: 62,
       change: {
         file: `${scripts}/revoke.lua`,
         from: "(tonumber(owner.tokens) or 1) - 1",
@@ -124,7 +124,7 @@ export const permits: Workload = {
     {
       rule: "M8",
       what: "a lease that gives back a part still counts for all",
-      seed: 2,
+      seed: 1,
       change: {
         file: `${scripts}/change.lua`,
         from: "p.used = p.used - (lease.weight - keep)",

@@ -68,6 +68,22 @@ export const mutexCanaries: readonly Canary[] = [
   { rule: "L3", what: unfenced, seed: 68, isNaive: true },
   {
     rule: "L4",
+    what: "a grant that nobody heard is taken back",
+    seed: 99,
+    change: {
+      file: `${lua}/_line.lua`,
+      from: "return keys.elsewhere or listens(waiter.inbox)\nend",
+      to: `return true
+end
+local sent = send
+local function send(channel, place, text)
+  local heard, is_refused = sent(channel, place, text)
+  return heard, is_refused or heard == 0
+end`,
+    },
+  },
+  {
+    rule: "L4",
     what: "a held lock counts as free",
     seed: 1,
     change: {

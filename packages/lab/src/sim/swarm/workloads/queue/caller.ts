@@ -18,6 +18,8 @@ const recently = 12;
 const longShare = 0.06;
 const longMs = 2_500;
 const hangMs = 200;
+/** No delivery may be extended to less. */
+const shortestMs = 1_000;
 
 /** A handler that fails on purpose. */
 class JobFailed extends Error {}
@@ -214,10 +216,7 @@ export class QueueCaller implements Rounds {
     if (workMs > 0) await process.sleep(dice.between(0, workMs));
     const how = dice.fraction();
     if (how < 0.08 && !isSteady) return; // it comes back by its deadline
-    if (how < 0.2 && !isSteady) {
-      const extend = (): Promise<void> => delivery.extend(this.#shared.terms.deadlineMs);
-      await this.#call("extend", delivery, extend);
-    }
+    if (how < 0.2 && !isSteady) await this.#extend(delivery);
     if (how < 0.35 && !scene.isEnding) {
       const delayMs = isSteady ? 0 : dice.pick([0, 0, 60, 400]);
       const nack = (): Promise<void> => delivery.nack(delayMs > 0 ? { delay: delayMs } : {});
@@ -225,6 +224,15 @@ export class QueueCaller implements Rounds {
       return;
     }
     await this.#ack(delivery);
+  }
+
+  /** Some take less time than they had, and work for longer than that. */
+  async #extend(delivery: Delivery<string, string>): Promise<void> {
+    const { dice, process } = this.#caller;
+    const isShorter = dice.chance(0.4);
+    const forMs = isShorter ? shortestMs : this.#shared.terms.deadlineMs;
+    await this.#call("extend", delivery, () => delivery.extend(forMs));
+    if (isShorter) await process.sleep(dice.between(0, 2 * shortestMs));
   }
 
   async #ack(delivery: Delivery<string, string>): Promise<void> {

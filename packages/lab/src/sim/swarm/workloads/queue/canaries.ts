@@ -107,7 +107,7 @@ export const queueCanaries: readonly Canary[] = [
   {
     rule: "Q7",
     what: "a result is stored for a late ack",
-    seed: 2,
+    seed: 1,
     change: {
       file: "queues/lua/_deliveries.lua",
       from: "and not (late and late[place / 2 - 1]) then",

@@ -85,7 +85,7 @@ export const redlockCanaries: readonly Canary[] = [
   {
     rule: "W1",
     what: "nobody yields when asked",
-    seed: 18,
+    seed: 100,
     change: {
       file: `${room}/collecting.ts`,
       from: "else if (seat.wanted && comesBefore(seat.wanted, own)) seat.yield(ticket);",

@@ -150,7 +150,7 @@ function roundsOf(scene: QuorumScene, caller: Caller, { joined, tokens }: Joined
     };
     return [name, { ...kind, run }];
   });
-  const others = otherKinds(scene, caller);
+  const others = otherKinds(caller);
   return {
     kinds: { ...Object.fromEntries(kinds), ...others },
     async last() {
@@ -161,10 +161,11 @@ function roundsOf(scene: QuorumScene, caller: Caller, { joined, tokens }: Joined
   };
 }
 
-/** It asks who votes, and takes all locks at once. */
-function otherKinds({ plan }: QuorumScene, { redlock, process, plan: { ttlMs } }: Caller): Rounds["kinds"] {
+/** It asks who votes, and takes several locks at once. No rule but that of the cost knows of these. */
+function otherKinds({ redlock, process, recorder, plan: { ttlMs } }: Caller): Rounds["kinds"] {
   return {
     votes: round(async () => {
+      recorder.begin("votes", "asked").ok();
       await redlock.nodes();
       const lease = await redlock
         .mutex("asked", { ttl: ttlMs })
@@ -175,8 +176,8 @@ function otherKinds({ plan }: QuorumScene, { redlock, process, plan: { ttlMs } }
       await lease.release();
     }, 1),
     all: round(async () => {
-      const names = ["together", ...plan.locks].slice(0, 2);
-      const all = redlock.multiLock(names.map((name) => redlock.mutex(name, { ttl: ttlMs })));
+      recorder.begin("several", "together").ok();
+      const all = redlock.multiLock(["one", "other"].map((name) => redlock.mutex(name, { ttl: ttlMs })));
       const taken = await all.acquire({ wait: 100 }).catch(() => null);
       await process.sleep(5);
       await taken?.release();
