@@ -92,10 +92,7 @@ export const severalFaultCases: readonly NounCase[] = [
     needs: ["proxy"],
     async run(lab) {
       const proxy = await lab.proxy();
-      const [one, other] = [
-        await lab.holdfast({ through: proxy, callTimeout: "2m" }),
-        await lab.holdfast(),
-      ];
+      const [one, other] = [await lab.holdfast({ through: proxy, callTimeout: "2m" }), await lab.holdfast()];
       const [a, b] = namesOf(lab, 2);
       const held = await other.mutex(b).acquire();
       const controller = new AbortController();

@@ -172,11 +172,13 @@ function digits(number: number): string {
 function parsePushed(texts: readonly string[]): LanePushed[] {
   let last = 0;
   return texts.map((text) => {
-    const sign = /^[bfw]/.exec(text)?.[0];
-    const refusal = { number: null, isTooLarge: sign === "b", isForeign: sign === "w" };
-    if (sign) return { ...refusal, length: text.length > 1 ? Number(text.slice(1)) : null };
-    last += Number(text);
-    return { ...refusal, number: last, length: null };
+    const sign = text.charAt(0);
+    if (!"bfw".includes(sign)) {
+      last += Number(text);
+      return { number: last, length: null, isTooLarge: false, isForeign: false };
+    }
+    const length = text.length > 1 ? Number(text.slice(1)) : null;
+    return { number: null, length, isTooLarge: sign === "b", isForeign: sign === "w" };
   });
 }
 
