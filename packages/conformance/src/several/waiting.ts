@@ -67,6 +67,7 @@ export const severalWaitingCases: readonly NounCase[] = [
       assert.equal(await error, reason);
       assert.equal(await rejection(multi.acquire({ signal: controller.signal })), reason);
       await until("its parts are free", async () => !(await heldOf(other, [a, c])).includes(true));
+      assert.deepEqual(await heldOf(other, [a, b, c]), [false, true, false]);
       await held.release();
       await untilInLine(lab, "mutex", b, 0);
     },

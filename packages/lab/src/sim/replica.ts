@@ -1,6 +1,6 @@
 /**
- * Replica: a server that is told of every PUBLISH of its primary, as by replication. It has no keys: a process gets there by its
- * messages alone, when a failover or a name has moved and one of its connections has not.
+ * Replica: a server to which replication brings each PUBLISH of its primary, and nothing else. A process has its messages from there when
+ * only its connection for requests has followed a failover, or a name that moved.
  */
 import type { ValkeyPeer } from "@holdfast/embedded";
 import type { Node } from "./node.js";

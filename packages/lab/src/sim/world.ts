@@ -124,7 +124,7 @@ export class World implements Stage {
     return link;
   }
 
-  /** A server that is told of what this one publishes; the same one each time. */
+  /** The replica of a node. The first call makes it. */
   replicaOf(node: Node): Replica {
     let replica = this.#replicas.get(node);
     if (!replica) {

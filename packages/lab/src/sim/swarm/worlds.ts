@@ -16,7 +16,7 @@ const firstMs = 150;
 /** Longer than some round trips of a slow network. */
 const slowTtlMs = 6_000;
 const slowMs = 9_000;
-/** A process asks where its messages come from every 2 s. */
+/** Time for several questions of a process, of which it asks one in 2 s, where its messages come from. */
 const movedMs = 12_000;
 
 const worlds: readonly World[] = [
@@ -69,9 +69,9 @@ const worlds: readonly World[] = [
       const node = dice.pick(nodeNames(plan));
       const some = dice.shuffle([...plan.processes]).slice(0, dice.whole(1, 2));
       const atMs = dice.whole(firstMs, chaosMs / 4);
+      const { kind } = messagesElsewhere;
       const moved = some.map(({ name }) => {
-        const forMs = dice.whole(chaosMs / 4, chaosMs / 2);
-        return { kind: messagesElsewhere.kind, target: name, node, atMs, forMs, value: 0 };
+        return { kind, target: name, node, atMs, forMs: messagesElsewhere.forMs(dice), value: 0 };
       });
       const failover = { kind: "failover", target: node, atMs, forMs: 0, value: dice.whole(1, 100) };
       const isFailover = dice.chance(0.5) && plan.nodes === undefined;

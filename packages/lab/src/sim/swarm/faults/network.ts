@@ -2,6 +2,7 @@
 import type { Dice } from "../../../chance/dice.js";
 import type { Link } from "../../link.js";
 import type { Direction, Loss } from "../../wire.js";
+import type { World } from "../../world.js";
 import { lateKind } from "../plan.js";
 import { type Kind, lasting, lifeOf, momentary, noValue } from "./kind.js";
 
@@ -11,7 +12,7 @@ function onLink(
   most: number,
   forMs: (dice: Dice) => number,
   value: (dice: Dice) => number,
-  begin: (link: Link, value: number) => (() => void) | undefined,
+  begin: (link: Link, value: number, world: World) => (() => void) | undefined,
 ): Kind {
   return {
     kind,
@@ -21,7 +22,7 @@ function onLink(
     value,
     begin(scene, fault) {
       const life = lifeOf(scene, fault);
-      return life && begin(scene.link(life.process, scene.nodeOf(fault)), fault.value);
+      return life && begin(scene.link(life.process, scene.nodeOf(fault)), fault.value, scene.world);
     },
   };
 }
@@ -94,20 +95,14 @@ export const networkKinds: readonly Kind[] = [
   partition("partition", ["toNode", "toProcess"]),
 ];
 
-/** Its messages come from a replica, and its requests go to the primary, until its connections break again. */
-export const messagesElsewhere: Kind = {
-  kind: "messages elsewhere",
-  on: "link",
-  most: 1,
-  forMs: lasting(1_000, 6_000),
-  value: noValue,
-  begin(scene, fault) {
-    const life = lifeOf(scene, fault);
-    if (!life) return undefined;
-    const { world } = scene;
-    const node = scene.nodeOf(fault);
-    const link = scene.link(life.process, node);
-    const elsewhere = world.link(life.process, world.replicaOf(node).node);
+/** The process has its messages from a replica of the node, and sends its requests to the node. */
+export const messagesElsewhere = onLink(
+  "messages elsewhere",
+  1,
+  lasting(3_000, 6_000),
+  noValue,
+  (link, _, world) => {
+    const elsewhere = world.link(link.process, world.replicaOf(link.node).node);
     link.messagesOver = elsewhere;
     link.cut();
     return () => {
@@ -115,7 +110,7 @@ export const messagesElsewhere: Kind = {
       elsewhere.cut();
     };
   },
-};
+);
 
 /** Each packet of each process takes so long, give or take a twelfth. */
 export const slowNetwork: Kind = {

@@ -178,8 +178,8 @@ export class NodeWatch {
   }
 
   /**
-   * Each asks when the lease is over that it was told of, in whatever place, and the one that comes first gets the lock for the first
-   * that lives. Who is the first in line is told of each lease. Another may only hear of it by its next sign of life.
+   * Each waiter asks when the lease is over of which it was told, in whatever place, and the first question gives the lock to the first
+   * waiter that lives. The server tells the first in line of each lease. Another waiter may learn of it by its next sign of life only.
    */
   #judgeFree(lock: string, { atMs, sinceMs, line, first }: Look, idleSinceMs: number): void {
     for (const waiter of line) {

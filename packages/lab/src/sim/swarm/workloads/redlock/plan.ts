@@ -18,7 +18,7 @@ const locks = ["account:13", "stock:7"] as const;
 const calmShare = 0.15;
 /** In this share several callers ask at one moment. */
 const crowdShare = 0.3;
-/** Mostly so long that a node that somebody keeps is seen to be kept. */
+/** Of callers that ask at one moment. A node that one of them keeps without a majority shows only while a lease there would last. */
 const crowdTtlsMs = [600, 2_000, 2_000, 4_000, 4_000] as const;
 /** In this share a minority of the nodes is gone from early on until the end of the faults. */
 const minorityShare = 0.25;
