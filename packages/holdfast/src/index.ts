@@ -1,4 +1,11 @@
 /** Every public name, one explicit list. */
+
+export type { ConsumeOptions } from "./deliveries/consume-options.js";
+export type { Consumer, StopOptions } from "./deliveries/consumer.js";
+export type { Delivery, DeliveryJson, NackOptions } from "./deliveries/delivery.js";
+export type { DeadLetter, InFlight, Message } from "./deliveries/messages.js";
+export type { Outcome } from "./deliveries/results.js";
+export type { DeliveryOptions, ReceiveOptions } from "./deliveries/settings.js";
 export type { DoctorReport, Finding, ServerFacts, Severity } from "./doctor/report.js";
 export type { CampaignOptions, Election, ElectionOptions } from "./election/election.js";
 export type { Candidate, ElectionState, Leader } from "./election/inspection.js";
@@ -126,27 +133,10 @@ export type { Once } from "./once/once.js";
 export type { OnceResult } from "./once/once-runs.js";
 export type { OnceOptions } from "./once/settings.js";
 export type { ProcessRecord } from "./process-record.js";
-export type { ConsumeOptions } from "./queues/consume-options.js";
-export type { StopOptions } from "./queues/consumer.js";
-export type { Delivery, DeliveryJson, NackOptions } from "./queues/delivery.js";
 export type { QueueState } from "./queues/inspection.js";
 export type { Pushed } from "./queues/pushes.js";
-export type {
-  Consumer,
-  DeadLetter,
-  Delayed,
-  InFlight,
-  Message,
-  Queue,
-} from "./queues/queue.js";
-export type { Outcome } from "./queues/results.js";
-export type {
-  DeliveryOptions,
-  PushManyOptions,
-  PushOptions,
-  QueueOptions,
-  ReceiveOptions,
-} from "./queues/settings.js";
+export type { Delayed, Queue } from "./queues/queue.js";
+export type { PushManyOptions, PushOptions, QueueOptions } from "./queues/settings.js";
 export type { InspectedRecord } from "./records/inspection.js";
 export type { VersionedRecord } from "./records/record.js";
 export type { RecordChange } from "./records/record-store.js";

@@ -1,6 +1,6 @@
 /** LanesCore: the parts of the lanes of one name in one process. All objects for the name share them. */
-import type { Parts } from "../queues/names.js";
-import type { Producer } from "../queues/producer.js";
+import type { Parts } from "../deliveries/names.js";
+import type { Producer } from "../deliveries/producer.js";
 import type { LaneControl } from "./lane-control.js";
 import type { LaneScripts } from "./lane-scripts.js";
 import type { LaneOutcome } from "./outcome.js";

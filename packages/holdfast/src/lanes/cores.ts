@@ -1,9 +1,10 @@
 /** LaneCores: the lanes of one Holdfast. All objects for one name share what this process knows and what is under way. */
+
+import { Intake } from "../deliveries/intake.js";
+import { type Named, Names } from "../deliveries/names.js";
+import { Producer } from "../deliveries/producer.js";
+import { LARGEST_MAX_BYTES } from "../deliveries/settings.js";
 import { ClosedError, InvalidArgumentError } from "../errors.js";
-import { Intake } from "../queues/intake.js";
-import { type Named, Names } from "../queues/names.js";
-import { Producer } from "../queues/producer.js";
-import { LARGEST_MAX_BYTES } from "../queues/settings.js";
 import type { RedisContext } from "../redis/context.js";
 import { StateWaits } from "../redis/state-waits.js";
 import type { LanesCore } from "./core.js";

@@ -1,6 +1,7 @@
 /** LaneCalls: how the scripts of the lanes of one name are called. Lanes are percent-encoded in Redis. */
+
+import { type Whereabouts, whereaboutsOf } from "../deliveries/delivery-scripts.js";
 import { IndeterminateError } from "../errors.js";
-import { type Whereabouts, whereaboutsOf } from "../queues/delivery-scripts.js";
 import type { RedisContext } from "../redis/context.js";
 import { laneKeys, laneListKey, laneResultKey } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";

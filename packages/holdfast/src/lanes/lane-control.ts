@@ -1,7 +1,7 @@
 /** LaneControl: what an operator does with the lanes of one name, and sees of them. */
-import { type Held, heldOf, type Letter, lettersOf } from "../queues/delivery-replies.js";
-import { script as deadScript } from "../queues/lua/dead.lua.js";
-import { script as timedScript } from "../queues/lua/timed.lua.js";
+import { type Held, heldOf, type Letter, lettersOf } from "../deliveries/delivery-replies.js";
+import { script as deadScript } from "../deliveries/lua/dead.lua.js";
+import { script as timedScript } from "../deliveries/lua/timed.lua.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import type { LaneCalls } from "./lane-calls.js";

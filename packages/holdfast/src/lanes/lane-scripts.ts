@@ -1,8 +1,15 @@
 /** LaneScripts: how a process pushes to the lanes of one name, takes from them, and follows its tickets. */
-import { cutReason, dueOf, givenOf, lateOf } from "../queues/delivery-replies.js";
-import type { DeliveryScripts, Given, Look, Return, Taken, TakeRequest } from "../queues/delivery-scripts.js";
-import { script as extendScript } from "../queues/lua/extend.lua.js";
-import { fetchWith, leaveWith, type ParcelCall } from "../queues/parcels.js";
+import { cutReason, dueOf, givenOf, lateOf } from "../deliveries/delivery-replies.js";
+import type {
+  DeliveryScripts,
+  Given,
+  Look,
+  Return,
+  Taken,
+  TakeRequest,
+} from "../deliveries/delivery-scripts.js";
+import { script as extendScript } from "../deliveries/lua/extend.lua.js";
+import { fetchWith, leaveWith, type ParcelCall } from "../deliveries/parcels.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import type { LaneCalls } from "./lane-calls.js";

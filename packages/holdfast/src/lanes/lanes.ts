@@ -9,9 +9,9 @@ import {
   refuseSurplus,
   type WaitOptions,
 } from "../arguments.js";
-import { tellCaller } from "../errors.js";
-import type { ConsumeOptions } from "../queues/consume-options.js";
-import type { Delivery } from "../queues/delivery.js";
+import type { ConsumeOptions } from "../deliveries/consume-options.js";
+import type { Consumer } from "../deliveries/consumer.js";
+import type { Delivery } from "../deliveries/delivery.js";
 import {
   type CountOptions,
   checkBatch,
@@ -19,10 +19,11 @@ import {
   checkNames,
   DEFAULT_LISTED,
   DEFAULT_PEEK,
-} from "../queues/lists.js";
-import type { Named } from "../queues/names.js";
-import type { Consumer, DeadLetter, InFlight } from "../queues/queue.js";
-import { checkCount, checkReceive, encodeBody, type ReceiveOptions } from "../queues/settings.js";
+} from "../deliveries/lists.js";
+import type { DeadLetter, InFlight } from "../deliveries/messages.js";
+import type { Named } from "../deliveries/names.js";
+import { checkCount, checkReceive, encodeBody, type ReceiveOptions } from "../deliveries/settings.js";
+import { tellCaller } from "../errors.js";
 import type { Duration } from "../time/duration.js";
 import { decodeValue } from "../values.js";
 import type { LanesCore } from "./core.js";

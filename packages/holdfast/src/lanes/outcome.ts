@@ -1,5 +1,5 @@
 /** What became of a message of a lane. */
-import { type Outcome, parseOutcome } from "../queues/results.js";
+import { type Outcome, parseOutcome } from "../deliveries/results.js";
 import type { PlaceFacts } from "./place.js";
 
 /**

@@ -1,7 +1,8 @@
 /** LanePushes: what a producer sends to lanes, and how it takes the answers. */
+
+import type { PushBatch, Pushes, PushItem } from "../deliveries/producer.js";
+import { tooLarge } from "../deliveries/settings.js";
 import { type HoldfastError, IndeterminateError, QueueFullError } from "../errors.js";
-import type { PushBatch, Pushes, PushItem } from "../queues/producer.js";
-import { tooLarge } from "../queues/settings.js";
 import { foreign } from "../redis/foreign.js";
 import type { LaneScripts } from "./lane-scripts.js";
 import type { Ticket } from "./ticket.js";

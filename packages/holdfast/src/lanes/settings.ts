@@ -1,13 +1,13 @@
 /** The options of lanes, checked once. */
 import { checkOptions } from "../arguments.js";
-import { InvalidArgumentError } from "../errors.js";
 import {
   checkCount,
   checkDeliveries,
   DELIVERY_OPTIONS,
   type DeliveryOptions,
   type DeliverySettings,
-} from "../queues/settings.js";
+} from "../deliveries/settings.js";
+import { InvalidArgumentError } from "../errors.js";
 import { type Duration, durationMs } from "../time/duration.js";
 
 /** They must be the same in all processes: the newest that a process sent count for all of them. */

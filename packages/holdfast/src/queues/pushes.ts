@@ -1,7 +1,8 @@
 /** QueuePushes: what a producer sends to a queue, and how it takes the answers. */
+
+import type { PushBatch, Pushes, PushItem } from "../deliveries/producer.js";
 import { type HoldfastError, IndeterminateError, QueueFullError } from "../errors.js";
 import { publish } from "../telemetry/events.js";
-import type { PushBatch, Pushes, PushItem } from "./producer.js";
 import type { PushExtras } from "./settings.js";
 
 /** A message of which the queue has a copy now. */

@@ -1,10 +1,5 @@
 /** QueueScripts: one method for each script of a queue, with its reply as a typed result. */
-import { IndeterminateError, OrderMismatchError } from "../errors.js";
-import type { RedisContext } from "../redis/context.js";
-import { dedupeKey, queueKeys, resultKey } from "../redis/keys.js";
-import type { Reply } from "../redis/port.js";
-import { notAnAnswer, replyRow } from "../redis/reply.js";
-import type { Script } from "../redis/script.js";
+
 import {
   cutReason,
   dueOf,
@@ -18,7 +13,7 @@ import {
   lettersOf,
   rowsOf,
   type Waiting,
-} from "./delivery-replies.js";
+} from "../deliveries/delivery-replies.js";
 import {
   type DeliveryScripts,
   type Given,
@@ -28,12 +23,20 @@ import {
   type TakeRequest,
   type Whereabouts,
   whereaboutsOf,
-} from "./delivery-scripts.js";
+} from "../deliveries/delivery-scripts.js";
+import { script as deadScript } from "../deliveries/lua/dead.lua.js";
+import { script as extendScript } from "../deliveries/lua/extend.lua.js";
+import { script as timedScript } from "../deliveries/lua/timed.lua.js";
+import { fetchWith, leaveWith, type ParcelCall, type ParcelKey } from "../deliveries/parcels.js";
+import { IndeterminateError, OrderMismatchError } from "../errors.js";
+import type { RedisContext } from "../redis/context.js";
+import { dedupeKey, queueKeys, resultKey } from "../redis/keys.js";
+import type { Reply } from "../redis/port.js";
+import { notAnAnswer, replyRow } from "../redis/reply.js";
+import type { Script } from "../redis/script.js";
 import { script as backScript } from "./lua/back.lua.js";
 import { script as cancelScript } from "./lua/cancel.lua.js";
-import { script as deadScript } from "./lua/dead.lua.js";
 import { script as drainScript } from "./lua/drain.lua.js";
-import { script as extendScript } from "./lua/extend.lua.js";
 import { script as lookScript } from "./lua/look.lua.js";
 import { script as pauseScript } from "./lua/pause.lua.js";
 import { script as peekScript } from "./lua/peek.lua.js";
@@ -41,8 +44,6 @@ import { script as pushScript } from "./lua/push.lua.js";
 import { script as redriveScript } from "./lua/redrive.lua.js";
 import { script as resetScript } from "./lua/reset.lua.js";
 import { script as takeScript } from "./lua/take.lua.js";
-import { script as timedScript } from "./lua/timed.lua.js";
-import { fetchWith, leaveWith, type ParcelCall, type ParcelKey } from "./parcels.js";
 import type { PushAnswer, Pushed, PushRequest } from "./pushes.js";
 import type { QueueSettings } from "./settings.js";
 

@@ -7,12 +7,9 @@ import {
   refuseSurplus,
   type WaitOptions,
 } from "../arguments.js";
-import { fromCaller, tellCaller } from "../errors.js";
-import { decodeValue } from "../values.js";
-import type { ConsumeOptions } from "./consume-options.js";
-import type { Consumer as RunningConsumer } from "./consumer.js";
-import type { Delivery } from "./delivery.js";
-import type { QueueState } from "./inspection.js";
+import type { ConsumeOptions } from "../deliveries/consume-options.js";
+import type { Consumer } from "../deliveries/consumer.js";
+import type { Delivery } from "../deliveries/delivery.js";
 import {
   type CountOptions,
   checkBatch,
@@ -20,57 +17,24 @@ import {
   checkNames,
   DEFAULT_LISTED,
   DEFAULT_PEEK,
-} from "./lists.js";
-import type { Named } from "./names.js";
+} from "../deliveries/lists.js";
+import type { DeadLetter, InFlight, Message } from "../deliveries/messages.js";
+import type { Named } from "../deliveries/names.js";
+import type { Outcome } from "../deliveries/results.js";
+import { checkReceive, encodeBody, type ReceiveOptions } from "../deliveries/settings.js";
+import { fromCaller, tellCaller } from "../errors.js";
+import { decodeValue } from "../values.js";
+import type { QueueState } from "./inspection.js";
 import type { Pushed } from "./pushes.js";
 import type { QueueCore } from "./queue-core.js";
-import type { Outcome } from "./results.js";
 import {
   checkId,
   checkPush,
   checkPushMany,
-  checkReceive,
-  encodeBody,
   type PushManyOptions,
   type PushOptions,
   type QueueSettings,
-  type ReceiveOptions,
 } from "./settings.js";
-
-/** What `consume()` returns. It ends with `stop()`, `hf.close()`, its signal, and at the end of a scope with `await using`. */
-export type Consumer = Pick<
-  RunningConsumer,
-  "running" | "stuck" | "stop" | "done" | typeof Symbol.asyncDispose
->;
-
-/** A message without a delivery: nobody has to acknowledge it. */
-export interface Message<Body = unknown> {
-  /** 16 digits, larger with each message of the queue. */
-  readonly id: string;
-  readonly body: Body;
-}
-
-/** A message that used up its attempts. */
-export interface DeadLetter<Body = unknown> extends Message<Body> {
-  /** Number of its attempts, with the ends of processes that it was charged with where those were its last. */
-  readonly attempts: number;
-  /** The message of the last error, or what ended the last delivery. */
-  readonly reason: string;
-  /** When it became one, in ms since 1970 by the server's clock. */
-  readonly atMs: number;
-}
-
-/** A message that a process has. */
-export interface InFlight<Body = unknown> extends Message<Body> {
-  /** Number of its attempts, this one with them. */
-  readonly attempt: number;
-  /** The token of the delivery. */
-  readonly token: bigint;
-  /** The id of the process that has it. */
-  readonly process: string;
-  /** Until it is delivered again, unless the process extends it. A delivery is extended while its handler runs. */
-  readonly remainingMs: number;
-}
 
 /** A message that is not delivered before its time. */
 export interface Delayed<Body = unknown> extends Message<Body> {

@@ -1,16 +1,17 @@
 /** Queues: the queues of one Holdfast. All objects for one name share what they know and what is under way. */
+
+import { Intake } from "../deliveries/intake.js";
+import { type Named, Names } from "../deliveries/names.js";
+import { Producer } from "../deliveries/producer.js";
+import { Results } from "../deliveries/results.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { show } from "../time/duration.js";
 import { QueueInspection } from "./inspection.js";
-import { Intake } from "./intake.js";
-import { type Named, Names } from "./names.js";
-import { Producer } from "./producer.js";
 import { type Pushed, type QueueItem, QueuePushes } from "./pushes.js";
 import { Queue } from "./queue.js";
 import type { QueueCore } from "./queue-core.js";
 import { QueueScripts } from "./queue-scripts.js";
-import { Results } from "./results.js";
 import { checkQueue, type QueueOptions, type QueueSettings } from "./settings.js";
 
 export class Queues {

@@ -22,7 +22,7 @@ export interface PresenceParts {
   readonly replace: () => void;
 }
 
-/** Sooner than a script takes a process for gone: queues/lua/_gone.lua, synchronizers/lua/_barrier.lua. */
+/** Sooner than a script takes a process for gone: deliveries/lua/_gone.lua, synchronizers/lua/_barrier.lua. */
 const ASK_MS = 2_000;
 /** Between two connections that lead elsewhere. A balancer may need several. */
 const FIRST_PAUSE_MS = 100;

@@ -1,7 +1,7 @@
 /** The deliveries of processes that ended, in lanes. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Given } from "../../src/deliveries/delivery-scripts.js";
 import type { LaneScriptSettings } from "../../src/lanes/lane-calls.js";
-import type { Given } from "../../src/queues/delivery-scripts.js";
 import { bodies, handles, LaneLab, type LaneProcess } from "./lane-lab.js";
 
 let lab: LaneLab;

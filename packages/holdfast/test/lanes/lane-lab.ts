@@ -1,10 +1,10 @@
 /** The scripts of lanes on the real engine in virtual time: any number of processes, each with its inbox. */
 import { compileValkey, SimulatedValkey, type ValkeyConnection } from "@holdfast/embedded";
+import type { Given } from "../../src/deliveries/delivery-scripts.js";
 import { ServerError } from "../../src/errors.js";
 import { LaneCalls, type LaneScriptSettings } from "../../src/lanes/lane-calls.js";
 import { LaneControl } from "../../src/lanes/lane-control.js";
 import { LaneScripts } from "../../src/lanes/lane-scripts.js";
-import type { Given } from "../../src/queues/delivery-scripts.js";
 import { inboxChannel } from "../../src/redis/keys.js";
 import { readWords } from "../../src/redis/message.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";

@@ -4,8 +4,8 @@
  * HOLDFAST_LANE_SEED=7 for one.
  */
 import { beforeAll, expect, test } from "vitest";
+import { parseHandle } from "../../src/deliveries/delivery-scripts.js";
 import { parseTicket } from "../../src/lanes/ticket.js";
-import { parseHandle } from "../../src/queues/delivery-scripts.js";
 import { Dice } from "../limits/engine.js";
 import { LaneLab, type LaneProcess } from "./lane-lab.js";
 import { LaneModel, type ModelSettings } from "./lane-model.js";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { HeldDelivery } from "../../src/deliveries/delivery.js";
 import { DeliveryLostError, OrderMismatchError, ServerError } from "../../src/errors.js";
-import type { HeldDelivery } from "../../src/queues/delivery.js";
 import {
   forever,
   loseAnswers,

@@ -1,8 +1,8 @@
 /** How an intake asks for messages: few requests, no place that Redis knows of too long, and nothing missed. */
 import { describe, expect, test } from "vitest";
+import type { HeldDelivery } from "../../src/deliveries/delivery.js";
+import type { Given } from "../../src/deliveries/delivery-scripts.js";
 import { ClosedError, IndeterminateError, ServerError } from "../../src/errors.js";
-import type { HeldDelivery } from "../../src/queues/delivery.js";
-import type { Given } from "../../src/queues/delivery-scripts.js";
 import { forever, loseAnswers, onEngine, open, parked, ready, until, untilIdle } from "./intake-lab.js";
 
 onEngine();

@@ -1,6 +1,6 @@
 /** The keys of a queue, and the lease with which its deliveries begin. */
 import { expect, test } from "vitest";
-import { type DeliveryScripts, FIRST_LEASE_MS } from "../../src/queues/delivery-scripts.js";
+import { type DeliveryScripts, FIRST_LEASE_MS } from "../../src/deliveries/delivery-scripts.js";
 import { dedupeKey, queueKeys, resultKey } from "../../src/redis/keys.js";
 
 test("all keys of a queue have its hash tag, and no two are the same", () => {

@@ -1,8 +1,8 @@
 /** Which pushes share a script, and what becomes of those without an answer; on a clock that the test moves and answers that it gives. */
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
+import { Producer } from "../../src/deliveries/producer.js";
 import { ClosedError, IndeterminateError, QueueFullError, ServerError } from "../../src/errors.js";
-import { Producer } from "../../src/queues/producer.js";
 import {
   type PushAnswer,
   type Pushed,

@@ -1,7 +1,7 @@
 /** Receiving from a queue, on the engine itself. */
 import { describe, expect, test } from "vitest";
+import type { HeldDelivery } from "../../src/deliveries/delivery.js";
 import { ClosedError, IndeterminateError, ServerError } from "../../src/errors.js";
-import type { HeldDelivery } from "../../src/queues/delivery.js";
 import {
   forever,
   longestLeaseMs,

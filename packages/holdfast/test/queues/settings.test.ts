@@ -1,6 +1,7 @@
 /** The options of queues: defaults, bounds, and what the errors say. */
 import { expect, test } from "vitest";
-import { checkId, checkPush, checkQueue, encodeBody } from "../../src/queues/settings.js";
+import { encodeBody } from "../../src/deliveries/settings.js";
+import { checkId, checkPush, checkQueue } from "../../src/queues/settings.js";
 
 test("the defaults", () => {
   expect(checkQueue()).toEqual({

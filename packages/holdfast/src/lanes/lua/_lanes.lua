@@ -1,23 +1,23 @@
 --[[
-The lanes of one name. Needs queues/lua/_deliveries.lua. A lane is always written percent-encoded: without blanks, colons and braces. Keys,
+The lanes of one name. Needs deliveries/lua/_deliveries.lua. A lane is always written percent-encoded: without blanks, colons and braces. Keys,
 all in the slot of {name}, in the order of laneKeys in redis/keys.ts:
 
-about      hash  see queues/lua/_about.lua; and
+about      hash  see deliveries/lua/_about.lua; and
                  settings  the last settings that a process gave: see read_settings
                  waiting   bodies in the lists of all lanes
 rec        hash  lane -> its record, see parse_rec. A lane without a record is empty
 ready      list  lanes that can be served, in the order of their turns. Each is in it at most once: its record says so
-off        hash  see queues/lua/_deliveries.lua; also `back:<number>:<lane>` -> body of a message that came back
-away       zset  see queues/lua/_deliveries.lua
-idle       zset  see queues/lua/_deliveries.lua
+off        hash  see deliveries/lua/_deliveries.lua; also `back:<number>:<lane>` -> body of a message that came back
+away       zset  see deliveries/lua/_deliveries.lua
+idle       zset  see deliveries/lua/_deliveries.lua
 later      zset  `back:<number>:<lane>` -> ms when a message that came back may be delivered
                  `park:<lane>` -> ms when the lane is looked at again
-again      zset  score 0. `r <lane> <number> <attempts, see queues/lua/_handle.lua>`: came back, and is the next of its lane; of several the lowest number
+again      zset  score 0. `r <lane> <number> <attempts, see deliveries/lua/_handle.lua>`: came back, and is the next of its lane; of several the lowest number
                  `w <lane> <number> <attempts>`: came back, and waits for its time while the lane goes on
 cancelled  zset  score 0. `<lane> <number>`: cancelled in the list, where its body stays until its turn comes
 held       set   lanes that somebody paused
-dead       zset  see queues/lua/_deliveries.lua
-letters    hash  see queues/lua/_deliveries.lua
+dead       zset  see deliveries/lua/_deliveries.lua
+letters    hash  see deliveries/lua/_deliveries.lua
 
 <about>:lane:<lane>  list  the bodies that wait. Their numbers are consecutive, and the first is `next` of the record
 

@@ -1,5 +1,5 @@
 --[[
-Records of lanes, and what all lanes of a name have in common. Needs queues/lua/_about.lua. The keys are in _lanes.lua.
+Records of lanes, and what all lanes of a name have in common. Needs deliveries/lua/_about.lua. The keys are in _lanes.lua.
 ]]
 local REC = '^(%d+) (%S+) ([R-]) (%d+) (%d+)(.*)$'
 local MORE = '^ (%d+) (%d+) (%d+) ([01]) (%d+) (%d+) (%d+)$'

@@ -2,12 +2,12 @@
 cancel: cancels a message that waits. In the list of its lane the body stays until its turn comes; a message that came back goes at once.
 
 KEYS[1..9]   about, rec, ready, off, away, idle, later, again, cancelled   see _lanes.lua
-KEYS[10]     outcome   of the message, see queues/lua/_deliveries.lua
+KEYS[10]     outcome   of the message, see deliveries/lua/_deliveries.lua
 ARGV[1]      name      of the lanes, without blanks
-ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      reach     see queues/lua/_deliveries.lua
+ARGV[2]      inboxes   see deliveries/lua/_deliveries.lua
+ARGV[3]      reach     see deliveries/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
-ARGV[5]      results   see queues/lua/_deliveries.lua
+ARGV[5]      results   see deliveries/lua/_deliveries.lua
 ARGV[6]      number    of the message, 16 digits
 ARGV[7]      lane      of the message
 
@@ -18,10 +18,10 @@ Retry    safe: a message that is cancelled stays so
 Clock    the server's, read once
 Cost     O(log n)
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_lanes.lua"
---- @include "../../queues/lua/_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9], verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], results = ARGV[5],

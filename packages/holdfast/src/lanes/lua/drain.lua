@@ -13,10 +13,10 @@ Retry    tells of its own run: a second copy deletes what came meanwhile
 Clock    the server's, read once
 Cost     O(n), and about 1,000 of the messages that came back or were cancelled
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_lanes.lua"
---- @include "../../queues/lua/_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9],

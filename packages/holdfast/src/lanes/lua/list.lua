@@ -16,7 +16,7 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(n)
 ]]
---- @include "../../queues/lua/_about.lua"
+--- @include "../../deliveries/lua/_about.lua"
 --- @include "_rec.lua"
 local q = { about = KEYS[1], rec = KEYS[2] }
 local cursor, count = ARGV[1], ARGV[2]

@@ -1,13 +1,13 @@
 --[[
-look: puts back what is due, and the deliveries of processes that are gone. See _gone.lua.
+look: puts back what is due, and the deliveries of processes that are gone. See deliveries/lua/_gone.lua.
 
 KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
 KEYS[11..12] dead, letters                               see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
-ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      reach     see queues/lua/_deliveries.lua
+ARGV[2]      inboxes   see deliveries/lua/_deliveries.lua
+ARGV[3]      reach     see deliveries/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
-ARGV[5]      results   see queues/lua/_deliveries.lua
+ARGV[5]      results   see deliveries/lua/_deliveries.lua
 ARGV[6]      process   the caller
 ARGV[7]      stuck     its handlers that run after their time-out
 
@@ -22,13 +22,13 @@ Clock    the server's, read once
 Cost     O(log m) with m deliveries of all processes; every 700 ms also O(n) with n the processes, at most 1,000; a step of about 1,000 of m while
          those of the dead are put back
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_lanes.lua"
---- @include "../../queues/lua/_deal.lua"
---- @include "../../queues/lua/_due.lua"
---- @include "../../queues/lua/_gone.lua"
---- @include "../../queues/lua/_stuck.lua"
+--- @include "../../deliveries/lua/_deal.lua"
+--- @include "../../deliveries/lua/_due.lua"
+--- @include "../../deliveries/lua/_gone.lua"
+--- @include "../../deliveries/lua/_stuck.lua"
 --- @include "_mend.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],

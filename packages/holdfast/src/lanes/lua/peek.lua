@@ -16,8 +16,8 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(n + log m) with m messages of the lane
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_bytes.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_bytes.lua"
 --- @include "_rec.lua"
 local q = { about = KEYS[1], rec = KEYS[2], off = KEYS[3], again = KEYS[4], cancelled = KEYS[5] }
 local name, count = ARGV[1], tonumber(ARGV[2])

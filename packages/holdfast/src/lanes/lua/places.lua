@@ -15,7 +15,7 @@ Returns  a row for each: {state, position, ahead, mean_us, since_us, parked_ms, 
          mean_us    between two deliveries of the lane; -1: unknown
          since_us   since the last delivery of the lane; -1: there was none since it was last empty
          parked_ms  until the lane goes on; 0: it is not parked; -1: somebody paused it
-         outcome    only of o, where one is kept: see queues/lua/_deliveries.lua
+         outcome    only of o, where one is kept: see deliveries/lua/_deliveries.lua
 Raises   WRONGTYPE  another program owns a key
 
 Retry    safe
@@ -23,7 +23,7 @@ Clock    the server's, read once
 Cost     O(log n) for each
 ]]
 
---- @include "../../queues/lua/_about.lua"
+--- @include "../../deliveries/lua/_about.lua"
 --- @include "_rec.lua"
 local q = { about = KEYS[1], rec = KEYS[2], later = KEYS[3], again = KEYS[4], cancelled = KEYS[5] }
 view_lanes(q)

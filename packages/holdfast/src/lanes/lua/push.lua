@@ -4,11 +4,11 @@ push: adds messages at the ends of their lanes. Where a process has free places 
 KEYS[1..7]   about, rec, ready, off, away, idle, later   see _lanes.lua
 KEYS[8..9]   again, cancelled                            see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
-ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      reach     see queues/lua/_deliveries.lua
+ARGV[2]      inboxes   see deliveries/lua/_deliveries.lua
+ARGV[3]      reach     see deliveries/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
-ARGV[5]      memory    of the caller, see queues/lua/_about.lua
-ARGV[6]      seq       integer, see queues/lua/_about.lua
+ARGV[5]      memory    of the caller, see deliveries/lua/_about.lua
+ARGV[6]      seq       integer, see deliveries/lua/_about.lua
 ARGV[7]      is_whole  0 or 1  1: where one finds no room, none is pushed; else those that find room
 ARGV[8..2n]  messages  lane and body of each
 
@@ -22,10 +22,10 @@ Retry    a second copy pushes nothing, and returns the same
 Clock    the server's, read once
 Cost     O(n)
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_lanes.lua"
---- @include "../../queues/lua/_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9], verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],

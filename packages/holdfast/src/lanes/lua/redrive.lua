@@ -4,8 +4,8 @@ redrive: dead letters wait again in their lanes, as if they had never been deliv
 KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
 KEYS[11..12] dead, letters                               see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
-ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      reach     see queues/lua/_deliveries.lua
+ARGV[2]      inboxes   see deliveries/lua/_deliveries.lua
+ARGV[3]      reach     see deliveries/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      most      integer, at most 100: how many of the oldest, where no tickets follow
 ARGV[6]      until_ms  only those that were dead before, by the server's clock; '' for all
@@ -18,10 +18,10 @@ Retry    tells of its own run: with tickets a second copy redrives nothing that 
 Clock    the server's, read once
 Cost     O(n log m) with m dead letters
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_lanes.lua"
---- @include "../../queues/lua/_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9], held = KEYS[10], dead = KEYS[11], letters = KEYS[12],

@@ -4,7 +4,7 @@ reset: deletes everything of all lanes, but for outcomes, which stay for their t
 KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
 KEYS[11..12] dead, letters                               see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
-ARGV[2]      inboxes   see queues/lua/_deliveries.lua
+ARGV[2]      inboxes   see deliveries/lua/_deliveries.lua
 
 Returns  1 all is deleted; 0 the bodies of some lanes are: go on
 Raises   nothing: keys of another program under these names are deleted as well
@@ -14,7 +14,7 @@ Clock    none
 Cost     O(n) with n lanes; at most 1,000 of them in one call, each of which ends with fewer lanes
 ]]
 --- @include "../../redis/lua/_message.lua"
---- @include "../../queues/lua/_heard.lua"
+--- @include "../../deliveries/lua/_heard.lua"
 local about, rec, idle, name, inboxes = KEYS[1], KEYS[2], KEYS[6], ARGV[1], ARGV[2]
 -- Any lanes do: HSCAN from its beginning finds none where those there are gone.
 local found = redis.pcall('HRANDFIELD', rec, 1000)

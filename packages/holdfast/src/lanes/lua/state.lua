@@ -17,8 +17,8 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(p + log n) with p processes that wait
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_stuck.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_stuck.lua"
 --- @include "_rec.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],

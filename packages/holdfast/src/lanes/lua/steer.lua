@@ -3,8 +3,8 @@ steer: pauses or resumes a lane or all of them, or sets how many messages of a l
 
 KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
-ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      reach     see queues/lua/_deliveries.lua
+ARGV[2]      inboxes   see deliveries/lua/_deliveries.lua
+ARGV[3]      reach     see deliveries/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
 ARGV[5]      action    "pause", "resume" or "limit"
 ARGV[6]      lane      '' for all, where it is no limit
@@ -17,10 +17,10 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(1), and what is dealt
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_lanes.lua"
---- @include "../../queues/lua/_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9], held = KEYS[10], verb = 'lanes', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],

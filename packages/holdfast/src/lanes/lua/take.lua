@@ -4,13 +4,13 @@ take: settles deliveries, and takes others, each of the lane whose turn it is.
 KEYS[1..10]  about, rec, ready, off, away, idle, later, again, cancelled, held   see _lanes.lua
 KEYS[11..12] dead, letters                               see _lanes.lua
 ARGV[1]      name      of the lanes, without blanks
-ARGV[2]      inboxes   see queues/lua/_deliveries.lua
-ARGV[3]      reach     see queues/lua/_deliveries.lua
+ARGV[2]      inboxes   see deliveries/lua/_deliveries.lua
+ARGV[3]      reach     see deliveries/lua/_deliveries.lua
 ARGV[4]      settings  see _lanes.lua
-ARGV[5]      memory    of the caller, see queues/lua/_about.lua
-ARGV[6]      seq       integer, see queues/lua/_about.lua
+ARGV[5]      memory    of the caller, see deliveries/lua/_about.lua
+ARGV[6]      seq       integer, see deliveries/lua/_about.lua
 ARGV[7]      process   the caller
-ARGV[8]      results   see queues/lua/_deliveries.lua
+ARGV[8]      results   see deliveries/lua/_deliveries.lua
 ARGV[9]      want      integer: messages to take; what is missing becomes the free places of the process
 ARGV[10..2n] acks      handle and result of each; the result '' where none is stored
 
@@ -26,11 +26,11 @@ Retry    a second copy settles nothing and takes nothing, and returns the same l
 Clock    the server's, read once
 Cost     O(n log m) with m deliveries of all processes
 ]]
---- @include "../../queues/lua/_about.lua"
---- @include "../../queues/lua/_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_lanes.lua"
---- @include "../../queues/lua/_deal.lua"
---- @include "../../queues/lua/_due.lua"
+--- @include "../../deliveries/lua/_deal.lua"
+--- @include "../../deliveries/lua/_due.lua"
 local q = {
   about = KEYS[1], rec = KEYS[2], ready = KEYS[3], off = KEYS[4], away = KEYS[5], idle = KEYS[6], later = KEYS[7], again = KEYS[8],
   cancelled = KEYS[9], held = KEYS[10], dead = KEYS[11], letters = KEYS[12],

@@ -23,10 +23,10 @@ Retry    a second copy changes nothing, and returns the same
 Clock    the server's, read once
 Cost     O(n log m) with n the deliveries returned, and m those of all processes
 ]]
---- @include "_about.lua"
---- @include "_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_queue.lua"
---- @include "_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
   letters = KEYS[9], may_bury = true, verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], max_attempts = tonumber(ARGV[5]),

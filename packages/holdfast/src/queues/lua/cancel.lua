@@ -14,8 +14,8 @@ Retry    safe: a message that is cancelled stays so, for as long as its outcome 
 Clock    the server's, read once
 Cost     O(n) with n the messages in line, and at most 1,000 overdue deliveries; O(log n) for one that came back or is delayed
 ]]
---- @include "_about.lua"
---- @include "_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_queue.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],

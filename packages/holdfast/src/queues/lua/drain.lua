@@ -11,7 +11,7 @@ Retry    tells of its own run: a second copy deletes what is there then
 Clock    none
 Cost     O(n) with n at most 2 * most; the line itself is freed in the background
 ]]
---- @include "_last.lua"
+--- @include "../../deliveries/lua/_last.lua"
 local about, line, off, away, idle, later, again = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local most = tonumber(ARGV[1])
 read_last(about)

@@ -1,5 +1,5 @@
 --[[
-look: puts back what is due, and the deliveries of processes that are gone. See _gone.lua.
+look: puts back what is due, and the deliveries of processes that are gone. See deliveries/lua/_gone.lua.
 
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name          of the queue, without blanks
@@ -23,13 +23,13 @@ Clock    the server's, read once
 Cost     O(log m) with m the deliveries of all processes; every 700 ms also O(n) with n the processes, at most 1,000; a step of about 1,000
          of m while those of the dead are put back
 ]]
---- @include "_about.lua"
---- @include "_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_queue.lua"
---- @include "_deal.lua"
---- @include "_due.lua"
---- @include "_gone.lua"
---- @include "_stuck.lua"
+--- @include "../../deliveries/lua/_deal.lua"
+--- @include "../../deliveries/lua/_due.lua"
+--- @include "../../deliveries/lua/_gone.lua"
+--- @include "../../deliveries/lua/_stuck.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
   letters = KEYS[9], may_bury = true, verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], max_attempts = tonumber(ARGV[5]),

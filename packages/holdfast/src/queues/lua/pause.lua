@@ -14,10 +14,10 @@ Retry    tells of its own run: a second copy finds what the first left
 Clock    the server's, read once
 Cost     O(log m) with m the deliveries of all processes; up to 64 messages are handed over
 ]]
---- @include "_about.lua"
---- @include "_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_queue.lua"
---- @include "_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
   verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],

@@ -11,8 +11,8 @@ Retry    safe
 Clock    the server's, read once
 Cost     O(n) with n the messages read. Stops after the first that brings the bodies to 256 kB
 ]]
---- @include "_about.lua"
---- @include "_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_queue.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],

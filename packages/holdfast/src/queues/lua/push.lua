@@ -28,13 +28,13 @@ Clock    the server's, read once
 Cost     O(n log m) with n the messages, and m the deliveries of all processes. 8 commands for one that is handed over, 5 for any
          number of plain ones that wait
 ]]
---- @include "_about.lua"
+--- @include "../../deliveries/lua/_about.lua"
 --- @include "../../redis/lua/_message.lua"
 --- @include "../../redis/lua/_listens.lua"
 --- @include "../../redis/lua/_rights.lua"
---- @include "_lease.lua"
---- @include "_gift.lua"
---- @include "_heard.lua"
+--- @include "../../deliveries/lua/_lease.lua"
+--- @include "../../deliveries/lua/_gift.lua"
+--- @include "../../deliveries/lua/_heard.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7],
   verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3],
@@ -91,9 +91,9 @@ if heard_us and heard_us + LATELY_US >= q.us and (not q.is_sure or listens(inbox
   redis.call('ZREM', q.away, handle)
 end
 
---- @include "_deliveries.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_queue.lua"
---- @include "_deal.lua"
+--- @include "../../deliveries/lua/_deal.lua"
 local messages = {}
 
 -- known: the number of an earlier message with its dedupe id.

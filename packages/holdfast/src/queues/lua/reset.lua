@@ -13,7 +13,7 @@ Clock    none
 Cost     O(n) with n the processes that are idle; the rest is freed in the background
 ]]
 --- @include "../../redis/lua/_message.lua"
---- @include "_heard.lua"
+--- @include "../../deliveries/lua/_heard.lua"
 local idle = KEYS[5]
 local name, inboxes = ARGV[1], ARGV[2]
 local processes = redis.pcall('ZRANGE', idle, 0, -1)

@@ -28,8 +28,8 @@ local function age_ms(line, again, skew)
 end
 
 --- @include "../../redis/lua/_refusal.lua"
---- @include "_last.lua"
---- @include "_stuck.lua"
+--- @include "../../deliveries/lua/_last.lua"
+--- @include "../../deliveries/lua/_stuck.lua"
 local function state_of(first)
   local about, line, away, idle = KEYS[first], KEYS[first + 1], KEYS[first + 3], KEYS[first + 4]
   local later, again, dead = KEYS[first + 5], KEYS[first + 6], KEYS[first + 7]

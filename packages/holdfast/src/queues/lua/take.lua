@@ -28,11 +28,11 @@ Retry    a second copy settles nothing and takes nothing. It returns the same `l
 Clock    the server's, read once
 Cost     O(n log m) with n the messages taken and acknowledged, and m the deliveries of all processes
 ]]
---- @include "_about.lua"
---- @include "_deliveries.lua"
+--- @include "../../deliveries/lua/_about.lua"
+--- @include "../../deliveries/lua/_deliveries.lua"
 --- @include "_queue.lua"
---- @include "_deal.lua"
---- @include "_due.lua"
+--- @include "../../deliveries/lua/_deal.lua"
+--- @include "../../deliveries/lua/_due.lua"
 local q = {
   about = KEYS[1], line = KEYS[2], off = KEYS[3], away = KEYS[4], idle = KEYS[5], later = KEYS[6], again = KEYS[7], dead = KEYS[8],
   letters = KEYS[9], verb = 'queue', name = ARGV[1], inboxes = ARGV[2], reach = ARGV[3], max_attempts = tonumber(ARGV[5]),

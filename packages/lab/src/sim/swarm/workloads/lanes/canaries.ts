@@ -73,7 +73,7 @@ export const laneCanaries: readonly Canary[] = [
     what: "no ack is late",
     seed: 6,
     change: {
-      file: "queues/lua/_deliveries.lua",
+      file: "deliveries/lua/_deliveries.lua",
       from: "        if not ms then\n",
       to: "        if false then\n",
     },
@@ -103,7 +103,7 @@ export const laneCanaries: readonly Canary[] = [
     what: "every gift counts for the newest places",
     seed: 296,
     change: {
-      file: "queues/standing.ts",
+      file: "deliveries/standing.ts",
       from: "if (token > this.#newestToken) this.#atMost",
       to: "this.#atMost",
     },
@@ -113,7 +113,7 @@ export const laneCanaries: readonly Canary[] = [
     what: "the end of a wait gives up no place",
     seed: 104,
     change: {
-      file: "queues/intake.ts",
+      file: "deliveries/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",
       to: "",
     },
@@ -123,7 +123,7 @@ export const laneCanaries: readonly Canary[] = [
     what: "what nobody has seen has failed",
     seed: 20,
     change: {
-      file: "queues/delivery.ts",
+      file: "deliveries/delivery.ts",
       from: "delayMs: 0, isAttempt: false, reason: undefined }",
       to: 'delayMs: 0, isAttempt: true, reason: "unseen" }',
     },
@@ -133,7 +133,7 @@ export const laneCanaries: readonly Canary[] = [
     what: "no end of a process is the last one",
     seed: 1,
     change: {
-      file: "queues/lua/_suspects.lua",
+      file: "deliveries/lua/_suspects.lua",
       from: "if one.crashes < MOST_CRASHES then",
       to: "if true then",
     },

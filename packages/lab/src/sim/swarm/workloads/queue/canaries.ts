@@ -17,7 +17,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "a pop gives the message back",
     seed: 8,
     change: {
-      file: "queues/message-wait.ts",
+      file: "deliveries/message-wait.ts",
       from: '{ kind: "ack", result: undefined }',
       to: '{ kind: "return", delayMs: 0, isAttempt: false, reason: undefined }',
     },
@@ -27,7 +27,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "no ack is late",
     seed: 7,
     change: {
-      file: "queues/lua/_deliveries.lua",
+      file: "deliveries/lua/_deliveries.lua",
       from: "        if not ms then\n",
       to: "        if false then\n",
     },
@@ -73,7 +73,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "what a dead process had stays with it",
     seed: 3,
     change: {
-      file: "queues/lua/_due.lua",
+      file: "deliveries/lua/_due.lua",
       from: "local function return_overdue(q)\n",
       to: "local function return_overdue(q)\n  if true then return 0 end\n",
     },
@@ -99,7 +99,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "an outcome tells nobody",
     seed: 34,
     change: {
-      file: "queues/lua/_deliveries.lua",
+      file: "deliveries/lua/_deliveries.lua",
       from: "  send(q.results .. number, '', kind)\n",
       to: "",
     },
@@ -109,7 +109,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "a result is stored for a late ack",
     seed: 1,
     change: {
-      file: "queues/lua/_deliveries.lua",
+      file: "deliveries/lua/_deliveries.lua",
       from: "and not (late and late[place / 2 - 1]) then",
       to: "then",
     },
@@ -119,7 +119,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "one attempt too many",
     seed: 8,
     change: {
-      file: "queues/lua/_deliveries.lua",
+      file: "deliveries/lua/_deliveries.lua",
       from: "attempts >= q.max_attempts",
       to: "attempts > q.max_attempts",
     },
@@ -139,7 +139,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "nothing tells the first lease of what is dealt",
     seed: 15,
     change: {
-      file: "queues/lua/_deliveries.lua",
+      file: "deliveries/lua/_deliveries.lua",
       from: "local deadline = first_deadline(q)",
       to: "local deadline = string.format('%.0f', q.ms + q.first_lease_ms)",
     },
@@ -149,7 +149,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "the end of a wait gives up no place",
     seed: 52,
     change: {
-      file: "queues/intake.ts",
+      file: "deliveries/intake.ts",
       from: "    if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();\n",
       to: "",
     },
@@ -159,7 +159,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "a process gets all suspects",
     seed: 9,
     change: {
-      file: "queues/lua/_suspects.lua",
+      file: "deliveries/lua/_suspects.lua",
       from: "  return not (suspect_of(q, id) and suspects_out(q)[process])\n",
       to: "  return true\n",
     },
@@ -169,7 +169,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "what nobody has seen has failed",
     seed: 58,
     change: {
-      file: "queues/delivery.ts",
+      file: "deliveries/delivery.ts",
       from: "delayMs: 0, isAttempt: false, reason: undefined }",
       to: "delayMs: 0, isAttempt: true, reason: undefined }",
     },
@@ -189,7 +189,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "no handler begins whose delivery was extended before",
     seed: 53,
     change: {
-      file: "queues/consumer.ts",
+      file: "deliveries/consumer.ts",
       from: "if (!run.isOver && run.delivery.mayBegin &&",
       to: "if (!run.isOver && !run.delivery.mayBegin &&",
     },
@@ -199,7 +199,7 @@ export const queueCanaries: readonly Canary[] = [
     what: "no end of a process is the last one",
     seed: 200,
     change: {
-      file: "queues/lua/_suspects.lua",
+      file: "deliveries/lua/_suspects.lua",
       from: "if one.crashes < MOST_CRASHES then",
       to: "if true then",
     },

@@ -1,9 +1,9 @@
 /** Keeping deliveries, on a clock that the test moves and a server whose answers the test gives. */
 import { ManualClock } from "@holdfast/conformance";
 import { beforeEach, expect, test } from "vitest";
+import { HeldDelivery } from "../../src/deliveries/delivery.js";
+import { Keeping } from "../../src/deliveries/keeping.js";
 import { DeliveryLostError, IndeterminateError, ServerError } from "../../src/errors.js";
-import { HeldDelivery } from "../../src/queues/delivery.js";
-import { Keeping } from "../../src/queues/keeping.js";
 import type { Instant } from "../../src/time/clock.js";
 import { Schedule } from "../../src/time/schedule.js";
 

@@ -35,6 +35,12 @@ interface Run extends Linked<Run> {
   isOver: boolean;
 }
 
+/** What `consume()` returns. It ends with `stop()`, `hf.close()`, its signal, and at the end of a scope with `await using`. */
+export type Consumer = Pick<
+  RunningConsumer,
+  "running" | "stuck" | "stop" | "done" | typeof Symbol.asyncDispose
+>;
+
 const DEFAULT_GRACE = "30s";
 /** A time-out may be noticed so much later, and then those of others with it. */
 const LATE_MS = 5;
@@ -45,7 +51,7 @@ const UNKNOWN_MS = 50;
 /** After the grace, `stop` waits for this number of requests. */
 const LAST_CALLS = 2;
 
-export class Consumer implements Taker {
+export class RunningConsumer implements Taker {
   readonly isWait = false;
   readonly #intake: TakerHome;
   readonly #handler: Handler;

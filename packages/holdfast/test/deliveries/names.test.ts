@@ -3,9 +3,9 @@ import { until } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Intake } from "../../src/deliveries/intake.js";
+import { Names, type Parts } from "../../src/deliveries/names.js";
 import { Holdfast } from "../../src/index.js";
-import type { Intake } from "../../src/queues/intake.js";
-import { Names, type Parts } from "../../src/queues/names.js";
 import type { RedisContext } from "../../src/redis/context.js";
 
 const MOST_IDLE = 100;

@@ -9,7 +9,7 @@ import { publish } from "../telemetry/events.js";
 import type { Clock } from "../time/clock.js";
 import { UnderWay } from "../time/under-way.js";
 import { type ConsumeOptions, type ConsumerTerms, checkConsume } from "./consume-options.js";
-import { Consumer } from "./consumer.js";
+import { type Consumer, RunningConsumer } from "./consumer.js";
 import { HeldDelivery, NO_ATTEMPT } from "./delivery.js";
 import { type DeliveryScripts, type Given, parseHandle } from "./delivery-scripts.js";
 import { type Demand, Exchange, type FirstLease } from "./exchange.js";
@@ -123,7 +123,7 @@ export class Intake implements TakerHome {
     if (typeof handler !== "function") throw new InvalidArgumentError("handler", "must be a function");
     const settings = checkConsume(options, this.#settings);
     this.#assertOpen();
-    return new Consumer(this, handler, settings);
+    return new RunningConsumer(this, handler, settings);
   }
 
   join(taker: Taker): void {

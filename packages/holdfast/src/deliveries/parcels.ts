@@ -6,7 +6,7 @@ import type { Given } from "./delivery-scripts.js";
 import { script as fetchScript } from "./lua/fetch.lua.js";
 import { script as leaveScript } from "./lua/leave.lua.js";
 
-/** The keys of queues/lua/_deliveries.lua that these scripts use. */
+/** The keys of deliveries/lua/_deliveries.lua that these scripts use. */
 export type ParcelKey = "about" | "off" | "away" | "idle";
 
 export type ParcelCall = (

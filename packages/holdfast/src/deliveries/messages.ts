@@ -1,0 +1,30 @@
+/** Messages as programs see them that do not have a delivery. */
+
+/** A message without a delivery: nobody has to acknowledge it. */
+export interface Message<Body = unknown> {
+  /** 16 digits, larger with each message of the queue. */
+  readonly id: string;
+  readonly body: Body;
+}
+
+/** A message that used up its attempts. */
+export interface DeadLetter<Body = unknown> extends Message<Body> {
+  /** Number of its attempts, with the ends of processes that it was charged with where those were its last. */
+  readonly attempts: number;
+  /** The message of the last error, or what ended the last delivery. */
+  readonly reason: string;
+  /** When it became one, in ms since 1970 by the server's clock. */
+  readonly atMs: number;
+}
+
+/** A message that a process has. */
+export interface InFlight<Body = unknown> extends Message<Body> {
+  /** Number of its attempts, this one with them. */
+  readonly attempt: number;
+  /** The token of the delivery. */
+  readonly token: bigint;
+  /** The id of the process that has it. */
+  readonly process: string;
+  /** Until it is delivered again, unless the process extends it. A delivery is extended while its handler runs. */
+  readonly remainingMs: number;
+}
