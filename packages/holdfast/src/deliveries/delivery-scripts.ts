@@ -1,8 +1,6 @@
 /**
  * DeliveryScripts: how a process takes, extends, settles and returns deliveries. Queues and lanes have one implementation each.
  */
-import type { RedisContext } from "../redis/context.js";
-import { inboxChannel } from "../redis/keys.js";
 
 /** A message that was given to this process. */
 export interface Given {
@@ -85,36 +83,6 @@ export interface DeliveryScripts {
   leave(isKnown: (handle: string) => boolean): Promise<readonly Given[]>;
   /** What a gift does not bring. Those that are over are missing. */
   fetch(handles: readonly string[]): Promise<readonly Given[]>;
-}
-
-/** Covers lost messages, lost replies and processes that stopped. The first `extend` follows after a third of it. */
-export const FIRST_LEASE_MS = 3_000;
-
-/** What the scripts of one name know of this process. */
-export interface Whereabouts {
-  /** Its id in Redis. */
-  readonly process: string;
-  readonly firstLeaseMs: number;
-  /** What a script that deals must know: the name, the inboxes, and what lua/_deliveries.lua calls `reach`. */
-  readonly address: readonly [name: string, inboxes: string, reach: string];
-}
-
-export function whereaboutsOf(
-  context: Pick<RedisContext, "prefix" | "port" | "callTimeoutMs"> & {
-    readonly inbox: Pick<RedisContext["inbox"], "channel">;
-  },
-  name: string,
-): Whereabouts {
-  const { prefix, port, inbox, callTimeoutMs } = context;
-  const inboxes = inboxChannel(prefix, "");
-  // The answer that brings a delivery may take as long as a call may, and so may the request that extends it.
-  const firstLeaseMs = Math.max(FIRST_LEASE_MS, Math.ceil(1.5 * callTimeoutMs));
-  const reach = `${port.zeroListenersMeansGone ? "1" : "0"} ${firstLeaseMs}`;
-  return {
-    process: inbox.channel.slice(inboxes.length),
-    firstLeaseMs,
-    address: [encodeURIComponent(name), inboxes, reach],
-  };
 }
 
 /** What a handle says. */

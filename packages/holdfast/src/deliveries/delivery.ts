@@ -8,7 +8,8 @@ import { type CallerContext, publish } from "../telemetry/events.js";
 import type { Clock, Instant } from "../time/clock.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { decodeValue, encodeValue } from "../values.js";
-import { FIRST_LEASE_MS, type Given, type Handle, parseHandle } from "./delivery-scripts.js";
+import { FIRST_LEASE_MS } from "./delivery-calls.js";
+import { type Given, type Handle, parseHandle } from "./delivery-scripts.js";
 
 export interface NackOptions {
   /** Delivers the message again no earlier than after this time. @default 0 */

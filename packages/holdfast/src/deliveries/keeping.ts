@@ -8,6 +8,7 @@ import type { Clock, Instant } from "../time/clock.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
+import { FIRST_LEASE_MS } from "./delivery-calls.js";
 
 export interface KeepingParts {
   readonly schedule: Schedule;
@@ -24,7 +25,7 @@ export interface KeepingParts {
 }
 
 /** The first extension: it follows early, because it shows whether a gift came late. */
-const FIRST_BEAT_MS = 1_000;
+const FIRST_BEAT_MS = FIRST_LEASE_MS / 3;
 /** At least so often the clock is looked at, because timers stand still while a machine is suspended. */
 const PULSE_MS = 1_000;
 /** A delivery that is due this soon is taken along. */

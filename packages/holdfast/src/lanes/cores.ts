@@ -2,13 +2,14 @@
 
 import { Intake } from "../deliveries/intake.js";
 import { type Named, Names } from "../deliveries/names.js";
+import { Operations } from "../deliveries/operations.js";
 import { Producer } from "../deliveries/producer.js";
 import { LARGEST_MAX_BYTES } from "../deliveries/settings.js";
 import { ClosedError, InvalidArgumentError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { StateWaits } from "../redis/state-waits.js";
 import type { LanesCore } from "./core.js";
-import { LaneCalls } from "./lane-calls.js";
+import { laneCalls } from "./lane-calls.js";
 import { LaneControl } from "./lane-control.js";
 import { LaneScripts } from "./lane-scripts.js";
 import { Lanes } from "./lanes.js";
@@ -48,18 +49,20 @@ export class LaneCores {
     const context = this.#context;
     const { name, settings, memory, lasting } = named;
     const isGiven = settings !== ANY;
-    const calls = new LaneCalls(context, name, isGiven ? settings : null, memory);
+    const calls = laneCalls(context, name, isGiven ? settings : null, memory);
     const scripts = new LaneScripts(calls, settings.deadlineMs);
     const places = (tickets: readonly Ticket[]) => scripts.places(tickets);
     const lastAttempt = isGiven ? lastAttemptOf(settings) : null;
+    const control = new LaneControl(calls);
     return {
       scripts,
-      control: new LaneControl(calls),
+      control,
+      operations: new Operations(calls, (args) => control.redriveStep(args)),
       producer: new Producer<LaneItem, Ticket>(new LanePushes(scripts), context, lasting),
       intake: new Intake(context, scripts, { lastAttempt, lasting, present: () => named.core.intake }),
       positions: new Positions(places, context.schedule.clock),
       watches: new Watches<LaneOutcome>(context, this.#waits, {
-        channelOf: (ticket) => scripts.resultKey(formatTicket(ticket)),
+        channelOf: (ticket) => calls.outcomeKey(formatTicket(ticket)),
         places,
         outcomeOf,
       }),

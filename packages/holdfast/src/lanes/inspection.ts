@@ -2,7 +2,7 @@
 import type { RedisContext } from "../redis/context.js";
 import { errorOfOne } from "../redis/foreign.js";
 import { lookAtNames } from "../redis/scan.js";
-import { LaneCalls } from "./lane-calls.js";
+import { laneCalls } from "./lane-calls.js";
 import { LaneControl, type LanesState } from "./lane-control.js";
 
 /** The lanes of one name, at one moment. */
@@ -19,7 +19,7 @@ export class LanesInspection {
 
   /** @throws {ServerError} another program owns a key of them */
   async look(name: string): Promise<InspectedLanes> {
-    const control = new LaneControl(new LaneCalls(this.#context, name, null));
+    const control = new LaneControl(laneCalls(this.#context, name, null));
     return { name, ...(await control.state()) };
   }
 

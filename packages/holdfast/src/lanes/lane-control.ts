@@ -1,7 +1,6 @@
 /** LaneControl: what an operator does with the lanes of one name, and sees of them. */
-import { type Held, heldOf, type Letter, lettersOf } from "../deliveries/delivery-replies.js";
-import { script as deadScript } from "../deliveries/lua/dead.lua.js";
-import { script as timedScript } from "../deliveries/lua/timed.lua.js";
+import { drainAll } from "../deliveries/operations.js";
+import { LANES_KEYS } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import type { LaneCalls } from "./lane-calls.js";
@@ -69,8 +68,6 @@ export interface StoredMessage {
 }
 
 const PAGE = 200;
-/** Dead letters of one script. */
-const STEP = 100;
 
 export class LaneControl {
   readonly #calls: LaneCalls;
@@ -95,7 +92,7 @@ export class LaneControl {
   }
 
   async state(): Promise<LanesState> {
-    const row = replyRow(await this.#calls.run(stateScript, 11, []), 12).map(Number);
+    const row = replyRow(await this.#calls.run(stateScript, this.#keys(11), []), 12).map(Number);
     const [exists, paused, lanes, waiting, delayed, inFlight, parked, held, dead, idle, processes, stuck] =
       row;
     const count = (value: number | undefined): number => value ?? 0;
@@ -129,26 +126,18 @@ export class LaneControl {
 
   /** The next messages of a lane. */
   async peek(lane: string, count: number): Promise<readonly StoredMessage[]> {
-    const keys = ["about", "rec", "off", "again", "cancelled"] as const;
-    const words = replyRow(
-      await this.#calls.run(peekScript, keys, [encodeURIComponent(lane), String(count)]),
-      0,
-    );
+    const keys = this.#calls.keys(["about", "rec", "off", "again", "cancelled"]);
+    const args = [encodeURIComponent(lane), String(count)];
+    const words = replyRow(await this.#calls.run(peekScript, keys, args), 0);
     const found: StoredMessage[] = [];
     for (let at = 0; at + 1 < words.length; at += 2)
       found.push({ number: Number(words[at]), body: String(words[at + 1]) });
     return found;
   }
 
-  /** The deliveries that processes have: their ids are tickets. */
-  async inFlight(count: number): Promise<readonly Held[]> {
-    const reply = await this.#calls.run(timedScript, ["about", "off", "away"], [String(count)]);
-    return heldOf(replyRow(reply, 0));
-  }
-
   /** Deletes what waits, and returns how much that was. @param lane null: all of them */
   async drain(lane: string | null): Promise<number> {
-    if (lane !== null) return this.#drainWhole([lane]);
+    if (lane !== null) return drainAll(() => this.#drain([lane]));
     // First those in `ready`, from its head: to take a lane out of its middle, the server looks through all before it.
     let { lanes: left } = await this.state();
     let sum = 0;
@@ -160,68 +149,47 @@ export class LaneControl {
     }
     for (let cursor: string | null = "0"; cursor !== null; ) {
       const page: LanePage = await this.list(cursor);
-      if (page.lanes.length > 0) sum += await this.#drainWhole(page.lanes.map((one) => one.lane));
+      const lanes = page.lanes.map((one) => one.lane);
+      if (lanes.length > 0) sum += await drainAll(() => this.#drain(lanes));
       cursor = page.cursor;
     }
     return sum;
   }
 
-  /**
-   * Puts dead letters back into their lanes. Returns the number.
-   * @param tickets null: all that are dead now. Those that die meanwhile are left
-   */
-  async redrive(tickets: readonly string[] | null): Promise<number> {
-    let [sum, untilMs] = [0, ""];
-    for (let place = 0; tickets === null || place < tickets.length; ) {
-      const some = tickets === null ? [] : tickets.slice(place, place + STEP);
-      const { address, settings } = this.#calls;
-      const args = [...address, settings, String(STEP), untilMs, ...some];
-      const [redriven, seen, nowMs] = replyRow(await this.#calls.run(redriveScript, 12, args), 3).map(Number);
-      sum += redriven ?? 0;
-      place += seen ?? 0;
-      if (untilMs === "") untilMs = String(nowMs);
-      if (tickets === null && seen === 0) break;
-    }
-    return sum;
-  }
-
-  /** The newest dead letters: their ids are tickets. */
-  async dead(count: number): Promise<readonly Letter[]> {
-    return lettersOf(
-      replyRow(await this.#calls.run(deadScript, ["about", "dead", "letters"], [String(count)]), 0),
-    );
+  /** A step of Operations. */
+  redriveStep(args: readonly string[]): Promise<Reply> {
+    const { address, terms } = this.#calls;
+    return this.#calls.run(redriveScript, this.#keys(), [...address, ...terms, ...args]);
   }
 
   /** Deletes everything, but for outcomes. */
   async reset(): Promise<void> {
     const args = this.#calls.address.slice(0, 2);
-    while (Number(await this.#calls.run(resetScript, 12, args)) === 0);
+    while (Number(await this.#calls.run(resetScript, this.#keys(), args)) === 0);
   }
 
   async #steer(action: string, lane: string | null, limit = 0): Promise<void> {
     const word = lane === null ? "" : encodeURIComponent(lane);
-    const { address, settings } = this.#calls;
-    await this.#calls.run(steerScript, 10, [...address, settings, action, word, String(limit)]);
+    const { address, terms } = this.#calls;
+    await this.#calls.run(steerScript, this.#keys(10), [...address, ...terms, action, word, String(limit)]);
+  }
+
+  /** @param count of the first ones */
+  #keys(count?: number): string[] {
+    return this.#calls.keys(LANES_KEYS.slice(0, count));
   }
 
   async #list(args: readonly string[]): Promise<Reply[]> {
-    return replyRow(await this.#calls.run(listScript, 2, args), 1);
-  }
-
-  /** Each call deletes something of them, or was the last. */
-  async #drainWhole(lanes: readonly string[]): Promise<number> {
-    for (let sum = 0; ; ) {
-      const { count, isLeft } = await this.#drain(lanes);
-      sum += count;
-      if (!isLeft) return sum;
-    }
+    return replyRow(await this.#calls.run(listScript, this.#keys(2), args), 1);
   }
 
   async #drain(
     which: number | readonly string[],
   ): Promise<{ count: number; lanes: number; isLeft: boolean }> {
     const args = typeof which === "number" ? [String(which)] : ["0", ...which.map(encodeURIComponent)];
-    const [count, lanes, left] = replyRow(await this.#calls.run(drainScript, 9, args), 3).map(Number);
+    const [count, lanes, left] = replyRow(await this.#calls.run(drainScript, this.#keys(9), args), 3).map(
+      Number,
+    );
     return { count: count ?? 0, lanes: lanes ?? 0, isLeft: left === 1 };
   }
 }

@@ -8,8 +8,8 @@ import type {
   Taken,
   TakeRequest,
 } from "../deliveries/delivery-scripts.js";
-import { script as extendScript } from "../deliveries/lua/extend.lua.js";
-import { fetchWith, leaveWith, type ParcelCall } from "../deliveries/parcels.js";
+import { extend, fetch, leave } from "../deliveries/parcels.js";
+import { LANES_KEYS } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import type { LaneCalls } from "./lane-calls.js";
@@ -49,18 +49,23 @@ export interface LanePushAnswer {
 
 export class LaneScripts implements DeliveryScripts {
   readonly name: string;
-  readonly #calls: LaneCalls;
+  readonly calls: LaneCalls;
+  readonly #keys: readonly string[];
+  /** But for those of dead letters, and of the pauses and limits of single lanes. */
+  readonly #liveKeys: readonly string[];
   #deadlineMs: number;
 
   /** @param deadlineMs until the server says what the settings are that count for all processes */
   constructor(calls: LaneCalls, deadlineMs: number) {
     this.name = calls.name;
     this.#deadlineMs = deadlineMs;
-    this.#calls = calls;
+    this.calls = calls;
+    this.#keys = calls.keys(LANES_KEYS);
+    this.#liveKeys = this.#keys.slice(0, -3);
   }
 
   get firstLeaseMs(): number {
-    return this.#calls.firstLeaseMs;
+    return this.calls.firstLeaseMs;
   }
 
   get deadlineMs(): number {
@@ -77,10 +82,10 @@ export class LaneScripts implements DeliveryScripts {
     isWhole = true,
     timeoutMs?: number,
   ): Promise<LanePushAnswer> {
-    const { address, settings, memory } = this.#calls;
-    const args = [...address, settings, `${memory}+`, String(seq), isWhole ? "1" : "0"];
+    const { address, terms, memory } = this.calls;
+    const args = [...address, ...terms, `${memory}+`, String(seq), isWhole ? "1" : "0"];
     for (const { lane, body } of pushes) args.push(encodeURIComponent(lane), body);
-    const reply = String(await this.#calls.run(pushScript, 9, args, timeoutMs));
+    const reply = String(await this.calls.run(pushScript, this.#liveKeys, args, timeoutMs));
     const [, maxLength, maxBytes, texts = ""] = /^(\d+)\/(\d+)\/([\d,bfw-]+)$/.exec(reply) ?? [];
     const pushed = parsePushed(texts.split(","));
     if (maxLength === undefined || pushed.length !== pushes.length) throw notAnAnswer(reply);
@@ -88,18 +93,21 @@ export class LaneScripts implements DeliveryScripts {
   }
 
   async take({ seq, acks, want }: TakeRequest): Promise<Taken> {
-    const { address, settings, memory, process } = this.#calls;
+    const { address, terms, memory, process } = this.calls;
     const args = [
       ...address,
-      settings,
+      ...terms,
       memory,
       String(seq),
       process,
-      this.#calls.resultKey(""),
+      this.calls.outcomeKey(""),
       String(want),
     ];
     for (const { handle, result = "" } of acks) args.push(handle, result);
-    const [late, due, newest, deadline, ...words] = replyRow(await this.#calls.run(takeScript, 12, args), 4);
+    const [late, due, newest, deadline, ...words] = replyRow(
+      await this.calls.run(takeScript, this.#keys, args),
+      4,
+    );
     this.#deadlineMs = Number(deadline);
     return {
       late: lateOf(late, acks),
@@ -110,64 +118,47 @@ export class LaneScripts implements DeliveryScripts {
   }
 
   async back(seq: number, returns: readonly Return[]): Promise<readonly string[]> {
-    const { address, settings, memory } = this.#calls;
-    const args = [...address, settings, memory, String(seq), this.#calls.resultKey("")];
+    const { address, terms, memory } = this.calls;
+    const args = [...address, ...terms, memory, String(seq), this.calls.outcomeKey("")];
     for (const { handle, delayMs, isAttempt, reason = "" } of returns)
       args.push(handle, String(Math.ceil(delayMs)), isAttempt ? "1" : "0", cutReason(reason));
-    return lateOf(await this.#calls.run(backScript, 12, args), returns);
+    return lateOf(await this.calls.run(backScript, this.#keys, args), returns);
   }
 
-  async extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]> {
-    const args = [String(Math.ceil(leaseMs)), ...handles];
-    const [late] = replyRow(await this.#calls.run(extendScript, ["about", "away"], args));
-    return lateOf(
-      late,
-      handles.map((handle) => ({ handle })),
-    );
+  extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]> {
+    return extend(this.calls, handles, leaseMs);
   }
 
   async look(stuck: number): Promise<Look> {
-    const { address, settings, process } = this.#calls;
-    const args = [...address, settings, this.#calls.resultKey(""), process, String(stuck)];
-    const [returned, due, free] = replyRow(await this.#calls.run(lookScript, 12, args), 3);
+    const { address, terms, process } = this.calls;
+    const args = [...address, ...terms, this.calls.outcomeKey(""), process, String(stuck)];
+    const [returned, due, free] = replyRow(await this.calls.run(lookScript, this.#keys, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }
 
-  leave(isKnown: (handle: string) => boolean = () => false): Promise<readonly Given[]> {
-    return leaveWith(this.#parcelCall, this.#calls.process, isKnown);
+  leave(isKnown?: (handle: string) => boolean): Promise<readonly Given[]> {
+    return leave(this.calls, isKnown);
   }
 
   fetch(handles: readonly string[]): Promise<readonly Given[]> {
-    return fetchWith(this.#parcelCall, handles);
+    return fetch(this.calls, handles);
   }
-
-  readonly #parcelCall: ParcelCall = (script, keys, args) => this.#calls.run(script, keys, args);
 
   /** Where messages are. At most 250. */
   async places(tickets: readonly Ticket[]): Promise<readonly PlaceFacts[]> {
     if (tickets.length === 0) return [];
     const args = tickets.flatMap(({ lane, number }) => [digits(number), encodeURIComponent(lane)]);
-    const keys = ["about", "rec", "later", "again", "cancelled"] as const;
-    return replyRow(await this.#calls.run(placesScript, keys, args), tickets.length).map(placeOf);
+    const keys = this.calls.keys(["about", "rec", "later", "again", "cancelled"]);
+    return replyRow(await this.calls.run(placesScript, keys, args), tickets.length).map(placeOf);
   }
 
   /** Whether it waited, and will not be delivered. */
   async cancel(ticket: Ticket): Promise<boolean> {
-    const { address, settings } = this.#calls;
+    const { address, terms } = this.calls;
     const [number, lane] = [digits(ticket.number), encodeURIComponent(ticket.lane)];
-    const args = [...address, settings, this.#calls.resultKey(""), number, lane];
-    const outcome = this.resultKey(`${number}@${lane}`);
-    return Number(await this.#calls.run(cancelScript, 9, args, undefined, [outcome])) === 1;
-  }
-
-  /** Of the messages that wait in a lane. */
-  listKey(lane: string): string {
-    return this.#calls.listKey(lane);
-  }
-
-  /** The channel and the key of an outcome. */
-  resultKey(ticket: string): string {
-    return this.#calls.resultKey(ticket);
+    const args = [...address, ...terms, this.calls.outcomeKey(""), number, lane];
+    const keys = [...this.#liveKeys, this.calls.outcomeKey(`${number}@${lane}`)];
+    return Number(await this.calls.run(cancelScript, keys, args)) === 1;
   }
 }
 

@@ -209,7 +209,7 @@ export class Lanes<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError}
    */
   async inFlight(options: CountOptions = {}): Promise<readonly LaneInFlight<Body>[]> {
-    const held = await tellCaller(this.#core.control.inFlight(checkList(options, DEFAULT_LISTED)));
+    const held = await tellCaller(this.#core.operations.inFlight(checkList(options, DEFAULT_LISTED)));
     return held.map((one) => ({ ...one, lane: one.lane ?? "", body: decodeValue(one.body) as Body }));
   }
 
@@ -277,7 +277,7 @@ export class Lanes<Body = unknown, Result = unknown> {
 
   /** Reads dead letters of all lanes, the newest first. @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} */
   async dead(options: CountOptions = {}): Promise<readonly LaneDeadLetter<Body>[]> {
-    const letters = await tellCaller(this.#core.control.dead(checkList(options, DEFAULT_LISTED)));
+    const letters = await tellCaller(this.#core.operations.dead(checkList(options, DEFAULT_LISTED)));
     return letters.map((letter) => ({
       ...letter,
       lane: parseTicket(letter.id).lane,
@@ -292,7 +292,7 @@ export class Lanes<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} some may be back: repeat it
    */
   async redrive(tickets: readonly string[] | All): Promise<number> {
-    return tellCaller(this.#core.control.redrive(oneOrAll("tickets", tickets, checkTickets)));
+    return tellCaller(this.#core.operations.redrive(oneOrAll("tickets", tickets, checkTickets)));
   }
 
   /**

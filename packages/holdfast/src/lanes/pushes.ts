@@ -27,7 +27,8 @@ export class LanePushes implements Pushes<LaneItem, Ticket> {
     return items.map(({ lane }, place) => {
       const number = pushed[place]?.number ?? null;
       if (number !== null) return { lane, number };
-      if (pushed[place]?.isForeign) return foreign(this.#scripts.listKey(lane));
+      if (pushed[place]?.isForeign)
+        return foreign(this.#scripts.calls.key(`lane:${encodeURIComponent(lane)}`));
       // One that is refused because of another one names that one.
       const isItself = (pushed[place]?.length ?? null) !== null || pushed[place]?.isTooLarge;
       const at = isItself ? place : refused;

@@ -2,7 +2,7 @@
 import type { QueueOrder, ServerError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { readRow, readState } from "../redis/foreign.js";
-import { queueKeys } from "../redis/keys.js";
+import { deliveryKey, QUEUE_KEYS } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import { lookAtNames } from "../redis/scan.js";
@@ -56,7 +56,7 @@ export class QueueInspection {
 
   async #look(names: readonly string[]): Promise<(QueueState | ServerError)[]> {
     const { port, prefix, callTimeoutMs } = this.#context;
-    const keys = names.flatMap((name) => queueKeys(prefix, name));
+    const keys = names.flatMap((name) => QUEUE_KEYS.map((key) => deliveryKey(prefix, "queue", name, key)));
     const rows = replyRow(await port.script(stateScript, keys, [], callTimeoutMs), names.length);
     return names.map((name, place) => readRow(rows[place], (row) => parseState(name, row)));
   }

@@ -140,7 +140,7 @@ export class Queue<Body = unknown, Result = unknown> {
     checkOptions("options", options, ["wait", "signal"]);
     const { results, scripts } = this.#core;
     const checked = checkId("id", id);
-    const source = { channel: scripts.resultKey(checked), read: () => scripts.result(checked) };
+    const source = { channel: scripts.calls.outcomeKey(checked), read: () => scripts.result(checked) };
     return (await tellCaller(results.wait(source, checkWait(options)))) as Outcome<Result> | null;
   }
 
@@ -159,7 +159,7 @@ export class Queue<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError}
    */
   async inFlight(options: CountOptions = {}): Promise<readonly InFlight<Body>[]> {
-    const held = await tellCaller(this.#core.scripts.inFlight(checkList(options, DEFAULT_LISTED)));
+    const held = await tellCaller(this.#core.operations.inFlight(checkList(options, DEFAULT_LISTED)));
     return held.map(({ id, body, attempt, token, process, remainingMs }) => {
       return { id, body: decodeValue(body) as Body, attempt, token, process, remainingMs };
     });
@@ -170,7 +170,7 @@ export class Queue<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError}
    */
   async delayed(options: CountOptions = {}): Promise<readonly Delayed<Body>[]> {
-    const later = await tellCaller(this.#core.scripts.delayed(checkList(options, DEFAULT_LISTED)));
+    const later = await tellCaller(this.#core.operations.delayed(checkList(options, DEFAULT_LISTED)));
     return later.map((one) => ({ ...one, body: decodeValue(one.body) as Body }));
   }
 
@@ -214,7 +214,7 @@ export class Queue<Body = unknown, Result = unknown> {
 
   /** Reads dead letters, the newest first. @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} */
   async dead(options: CountOptions = {}): Promise<readonly DeadLetter<Body>[]> {
-    const letters = await tellCaller(this.#core.scripts.dead(checkList(options, DEFAULT_LISTED)));
+    const letters = await tellCaller(this.#core.operations.dead(checkList(options, DEFAULT_LISTED)));
     return letters.map((letter) => ({ ...letter, body: decodeValue(letter.body) as Body }));
   }
 
@@ -224,7 +224,7 @@ export class Queue<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {IndeterminateError} some may be back: repeat it
    */
   async redrive(ids: readonly string[] | All): Promise<number> {
-    return tellCaller(this.#core.scripts.redrive(oneOrAll("ids", ids, checkIds)));
+    return tellCaller(this.#core.operations.redrive(oneOrAll("ids", ids, checkIds)));
   }
 
   /**

@@ -2,6 +2,7 @@
 
 import { Intake } from "../deliveries/intake.js";
 import { type Named, Names } from "../deliveries/names.js";
+import { Operations } from "../deliveries/operations.js";
 import { Producer } from "../deliveries/producer.js";
 import { Results } from "../deliveries/results.js";
 import { InvalidArgumentError } from "../errors.js";
@@ -52,6 +53,7 @@ export class Queues {
     const terms = { ...settings, lastAttempt: settings.maxAttempts, lasting, present };
     return {
       scripts,
+      operations: new Operations(scripts.calls, (args) => scripts.redriveStep(args)),
       producer: new Producer<QueueItem, Pushed>(new QueuePushes(scripts), context, lasting),
       intake: new Intake(context, scripts, terms),
       results: this.#results,

@@ -103,56 +103,53 @@ export function recordKey(prefix: string, tag: string, name: string): string {
   return `${prefix}:{${tag}}:record:${name}`;
 }
 
+/** Nouns whose messages are delivered. */
+export type DeliveryKind = "queue" | "lanes";
+
+/** The keys of a queue, in the order in which its scripts take them; some take the first few only. queues/lua/_queue.lua says what they hold. */
+export const QUEUE_KEYS = [
+  "about",
+  "line",
+  "off",
+  "away",
+  "idle",
+  "later",
+  "again",
+  "dead",
+  "letters",
+] as const;
+
 /**
- * The nine keys of a queue, in the order in which its scripts take them; some take the first few only. queues/lua/_queue.lua says what
- * they hold.
+ * The keys of the lanes of a name, in the order in which their scripts take them; some take the first few only. lanes/lua/_lanes.lua
+ * says what they hold.
  */
-export function queueKeys(prefix: string, name: string): string[] {
-  const stem = `${prefix}:{${name}}:queue`;
-  const parts = ["line", "off", "away", "idle", "later", "again", "dead", "letters"];
-  return [stem, ...parts.map((part) => `${stem}:${part}`)];
+export const LANES_KEYS = [
+  "about",
+  "rec",
+  "ready",
+  "off",
+  "away",
+  "idle",
+  "later",
+  "again",
+  "cancelled",
+  "held",
+  "dead",
+  "letters",
+] as const;
+
+export function deliveryKey(prefix: string, kind: DeliveryKind, name: string, key: string): string {
+  return key === "about" ? `${prefix}:{${name}}:${kind}` : `${prefix}:{${name}}:${kind}:${key}`;
+}
+
+/** The outcome of a message, and the channel that tells it. @param id in lanes its ticket */
+export function outcomeKey(prefix: string, kind: DeliveryKind, name: string, id: string): string {
+  return `${prefix}:{${name}}:${kind}:result:${id}`;
 }
 
 /** The key that keeps the dedupe id of a push. */
 export function dedupeKey(prefix: string, name: string, id: string): string {
   return `${prefix}:{${name}}:queue:dedupe:${id}`;
-}
-
-/** The outcome of a message, and the channel that tells it. */
-export function resultKey(prefix: string, name: string, id: string): string {
-  return `${prefix}:{${name}}:queue:result:${id}`;
-}
-
-/**
- * The twelve keys of the lanes of a name, in the order in which their scripts take them; some take the first few only.
- * lanes/lua/_lanes.lua says what they hold.
- */
-export function laneKeys(prefix: string, name: string): string[] {
-  const stem = `${prefix}:{${name}}:lanes`;
-  const parts = [
-    "rec",
-    "ready",
-    "off",
-    "away",
-    "idle",
-    "later",
-    "again",
-    "cancelled",
-    "held",
-    "dead",
-    "letters",
-  ];
-  return [stem, ...parts.map((part) => `${stem}:${part}`)];
-}
-
-/** The list of the messages that wait in a lane. The server sees it in no list of keys: the lane may be any. */
-export function laneListKey(prefix: string, name: string, lane: string): string {
-  return `${prefix}:{${name}}:lanes:lane:${encodeURIComponent(lane)}`;
-}
-
-/** The outcome of a message of a lane, and the channel that tells it. */
-export function laneResultKey(prefix: string, name: string, ticket: string): string {
-  return `${prefix}:{${name}}:lanes:result:${ticket}`;
 }
 
 /** The seats of a signal and the mail of its `emitOne`, in the order in which its scripts take them. */

@@ -1,8 +1,9 @@
 /** The scripts of lanes on the real engine in virtual time: any number of processes, each with its inbox. */
 import { compileValkey, SimulatedValkey, type ValkeyConnection } from "@holdfast/embedded";
 import type { Given } from "../../src/deliveries/delivery-scripts.js";
+import { Operations } from "../../src/deliveries/operations.js";
 import { ServerError } from "../../src/errors.js";
-import { LaneCalls, type LaneScriptSettings } from "../../src/lanes/lane-calls.js";
+import { type LaneScriptSettings, laneCalls } from "../../src/lanes/lane-calls.js";
 import { LaneControl } from "../../src/lanes/lane-control.js";
 import { LaneScripts } from "../../src/lanes/lane-scripts.js";
 import { inboxChannel } from "../../src/redis/keys.js";
@@ -73,6 +74,7 @@ export class LaneProcess {
   readonly id: string;
   readonly scripts: LaneScripts;
   readonly control: LaneControl;
+  readonly operations: Operations;
   /** Gifts in the order in which they came; a word alone is null. */
   readonly gifts: (Given | null)[] = [];
   seq = 0;
@@ -92,9 +94,10 @@ export class LaneProcess {
     const port = new EnginePort(lab.wire());
     const random = { fraction: () => 0.5, id: () => `memory-${id}-${count++}` };
     const context = { port, prefix: PREFIX, callTimeoutMs: 1_000, random, inbox: { channel, up: true } };
-    const calls = new LaneCalls(context, name, { ...PLAIN, ...settings }, random.id());
+    const calls = laneCalls(context, name, { ...PLAIN, ...settings }, random.id());
     this.scripts = new LaneScripts(calls, PLAIN.deadlineMs);
     this.control = new LaneControl(calls);
+    this.operations = new Operations(calls, (args) => this.control.redriveStep(args));
   }
 
   async push(...pushes: (readonly [string, string])[]): Promise<readonly number[]> {

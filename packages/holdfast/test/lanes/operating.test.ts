@@ -171,7 +171,7 @@ const scripts: Record<string, (process: LaneProcess) => Promise<unknown>> = {
   look: (process) => process.scripts.look(0),
   cancel: (process) => process.scripts.cancel({ lane: "x", number: 1_800_000_000_000_000 }),
   pause: (process) => process.control.pause("x"),
-  redrive: (process) => process.control.redrive(null),
+  redrive: (process) => process.operations.redrive(null),
   drain: (process) => process.control.drain("x"),
 };
 const parts = ["", ":rec", ":ready", ":off", ":away", ":idle", ":later", ":again", ":cancelled", ":dead"];

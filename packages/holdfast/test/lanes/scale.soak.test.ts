@@ -2,7 +2,7 @@
 import { needing, program as programOf, ServerProcess } from "@holdfast/conformance";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { LaneCalls } from "../../src/lanes/lane-calls.js";
+import { laneCalls } from "../../src/lanes/lane-calls.js";
 import { LaneScripts } from "../../src/lanes/lane-scripts.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";
 import type { Script } from "../../src/redis/script.js";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   } as unknown as RedisPort;
   const inbox = { channel: "t:inbox:one", up: true };
   scripts = new LaneScripts(
-    new LaneCalls({ port, prefix: "t", callTimeoutMs: 10_000, inbox }, "n", null),
+    laneCalls({ port, prefix: "t", callTimeoutMs: 10_000, inbox }, "n", null),
     30_000,
   );
 });

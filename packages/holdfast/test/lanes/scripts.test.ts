@@ -200,7 +200,7 @@ test("dead-letter: the first failure is the last, a lost process is not", async 
   await b.push(["x", "j1"], ["x", "j2"]);
   const first = await one(b);
   await b.back(first.handle, { delayMs: 500, reason: "broken" });
-  expect(await b.control.dead(10)).toEqual([
+  expect(await b.operations.dead(10)).toEqual([
     {
       id: parseHandle(first.handle)?.id,
       body: "j1",
@@ -225,7 +225,7 @@ test("after its last attempt a message is a dead letter, and the lane goes on; n
     await b.back(given.handle, { reason: `the reason of ${body}` });
   }
   // Two are kept, the newest.
-  expect(bodies(await b.control.dead(10)).sort()).toEqual(["j2", "j3"]);
+  expect(bodies(await b.operations.dead(10)).sort()).toEqual(["j2", "j3"]);
   expect((await one(b)).body).toBe("j4");
 });
 
@@ -239,10 +239,10 @@ test("redrive puts dead letters back at their numbers, before what waits; those 
   }
   expect((await b.control.state()).dead).toBe(4);
   lab.pass(1);
-  expect(await b.control.redrive([`${numbers[1]}@x`, "1@z", `${numbers[1]}@x`])).toBe(1);
-  expect(lab.command("EXISTS", b.scripts.resultKey(`${numbers[1]}@x`))).toBe(0);
-  expect(await b.control.redrive(null)).toBe(3);
-  expect(await b.control.redrive(null)).toBe(0);
+  expect(await b.operations.redrive([`${numbers[1]}@x`, "1@z", `${numbers[1]}@x`])).toBe(1);
+  expect(lab.command("EXISTS", b.scripts.calls.outcomeKey(`${numbers[1]}@x`))).toBe(0);
+  expect(await b.operations.redrive(null)).toBe(3);
+  expect(await b.operations.redrive(null)).toBe(0);
   expect(bodies(await b.control.peek("x", 10))).toEqual(["j1", "j2", "j3"]);
   const order: string[] = [];
   let acks: string[] = [];

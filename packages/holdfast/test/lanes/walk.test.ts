@@ -136,7 +136,10 @@ class Walk {
     this.#forget([handle]);
     this.#model.back(lane, number, this.#nowMs, { delayMs, isAttempt, isFailure: true });
     if (this.#model.find(lane, number).state === "dead") {
-      const outcome = lab.command("GET", process.scripts.resultKey(`${number}@${encodeURIComponent(lane)}`));
+      const outcome = lab.command(
+        "GET",
+        process.scripts.calls.outcomeKey(`${number}@${encodeURIComponent(lane)}`),
+      );
       expect(outcome).toMatch(/^dead \d+ it failed$/);
     }
     this.#receive();
@@ -174,7 +177,7 @@ class Walk {
 
   async #redrive(): Promise<void> {
     lab.pass(1);
-    expect(await this.#process.control.redrive(null)).toBe(this.#model.redrive());
+    expect(await this.#process.operations.redrive(null)).toBe(this.#model.redrive());
     this.#receive();
   }
 

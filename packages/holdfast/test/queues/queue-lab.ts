@@ -2,9 +2,10 @@
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { Operations } from "../../src/deliveries/operations.js";
 import { QueueScripts } from "../../src/queues/queue-scripts.js";
 import { checkQueue, type QueueOptions } from "../../src/queues/settings.js";
-import { inboxChannel, queueKeys } from "../../src/redis/keys.js";
+import { deliveryKey, inboxChannel, QUEUE_KEYS } from "../../src/redis/keys.js";
 import { readMessage } from "../../src/redis/message.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";
 import type { Script } from "../../src/redis/script.js";
@@ -41,7 +42,7 @@ export function onEngine(): void {
 
 /** The nine keys of this test's queue. */
 export function keys(): string[] {
-  return queueKeys("t", name);
+  return QUEUE_KEYS.map((key) => deliveryKey("t", "queue", name, key));
 }
 
 const port = (zeroListenersMeansGone: boolean): RedisPort =>
@@ -56,6 +57,7 @@ const port = (zeroListenersMeansGone: boolean): RedisPort =>
 export interface Process {
   readonly id: string;
   readonly scripts: QueueScripts;
+  readonly operations: Operations;
   /** The messages of its inbox. */
   readonly messages: string[];
   /** Takes with a number of its own. */
@@ -112,6 +114,7 @@ export async function open(
   return {
     id,
     scripts,
+    operations: new Operations(scripts.calls, (args) => scripts.redriveStep(args)),
     messages,
     async take(want, ...acks) {
       const settlements = acks.map((ack) =>

@@ -66,12 +66,12 @@ test("after its last attempt a message is a dead letter with its reason, and its
   const listener = redis.duplicate();
   listener.on("message", (_, message: string) => heardOf.push(readMessage(message)?.text ?? ""));
   const ids = await one.push("j1", "j2", "j3");
-  await listener.subscribe(one.scripts.resultKey(ids[0] as string));
+  await listener.subscribe(one.scripts.calls.outcomeKey(ids[0] as string));
   for (let round = 0; round < 6; round += 1) {
     const [handle = ""] = (await one.take(1)).handles;
     await one.back(handle, { reason: `boom\n${round}` });
   }
-  const letters = await one.scripts.dead(9);
+  const letters = await one.operations.dead(9);
   expect(letters.map(({ id, body, attempts, reason }) => [id, body, attempts, reason])).toEqual([
     [ids[2], "j3", 2, "boom\n5"],
     [ids[1], "j2", 2, "boom\n3"],
@@ -80,8 +80,8 @@ test("after its last attempt a message is a dead letter with its reason, and its
   expect(await one.scripts.result(ids[0] as string)).toBe("dead 2 boom\n1");
   expect([heardOf, await redis.hlen(key(LETTERS)), await redis.exists(key(OFF))]).toEqual([["dead"], 4, 0]);
   expect(await redis.zcard(key(DEAD))).toBe(2);
-  expect(await one.scripts.redrive([ids[1] as string, "1", ids[1] as string])).toBe(1);
-  expect([await one.scripts.result(ids[1] as string), await one.scripts.redrive(null)]).toEqual([null, 1]);
+  expect(await one.operations.redrive([ids[1] as string, "1", ids[1] as string])).toBe(1);
+  expect([await one.scripts.result(ids[1] as string), await one.operations.redrive(null)]).toEqual([null, 1]);
   const { handles, bodies } = await one.take(9);
   expect([bodies, handles.map((handle) => handle.split(":")[2])]).toEqual([
     ["j2", "j3"],
@@ -100,7 +100,7 @@ test("a result is stored and told by the ack that removed the delivery, and by n
   expect((await one.take(0, [first, "jwrong"], [second, "jright and more"])).late).toEqual([first]);
   expect(await one.scripts.result(ids[0] as string)).toBeNull();
   expect(await one.scripts.result(ids[1] as string)).toBe(`done ${second.split(":")[0]} jright and more`);
-  expect(await redis.pttl(one.scripts.resultKey(ids[1] as string))).toBeGreaterThan(3_500_000);
+  expect(await redis.pttl(one.scripts.calls.outcomeKey(ids[1] as string))).toBeGreaterThan(3_500_000);
 });
 
 test("an ack after the deadline is accepted as long as nobody has looked", async () => {
@@ -140,7 +140,7 @@ test("a redrive hands over to whoever stands idle", async () => {
   await one.push("j1");
   await one.back((await one.take(1)).handles[0] as string);
   await two.take(1);
-  expect(await one.scripts.redrive(null)).toBe(1);
+  expect(await one.operations.redrive(null)).toBe(1);
   expect(gift((await heard(two))[0]).body).toBe("j1");
 });
 
@@ -298,8 +298,8 @@ async function filled(isTogether: boolean, bound: QueueOptions): Promise<unknown
     outcomes.push(...some.map((_, place) => answer.pushed[place]?.isNew));
     dropped += answer.dropped;
   }
-  const bodies = async (there: Promise<{ body: string }[]>) => (await there).map(({ body }) => body);
-  const [waits, later] = [await bodies(one.scripts.peek(20)), await bodies(one.scripts.delayed(20))];
+  const bodies = async (there: Promise<readonly { body: string }[]>) => (await there).map(({ body }) => body);
+  const [waits, later] = [await bodies(one.scripts.peek(20)), await bodies(one.operations.delayed(20))];
   await one.scripts.reset();
   await redis.flushall();
   return { outcomes, dropped, waits, later };
@@ -322,7 +322,7 @@ test("drop-oldest: a queue beyond its bound loses nothing by a push that is refu
   for (const body of ["j2", "j3"]) await one.push(body);
   for (const handle of (await one.take(2)).handles) await one.back(handle);
   await one.push("j4", "j5");
-  expect(await one.scripts.redrive(null)).toBe(2);
+  expect(await one.operations.redrive(null)).toBe(2);
   const before = await one.scripts.peek(9);
   expect(before).toHaveLength(4);
   for (const isWhole of [false, true])
@@ -359,8 +359,8 @@ test("every key of another program is named, and nothing is changed before", asy
     () => one.scripts.extend([handle], 30_000),
     () => one.scripts.peek(3),
     () => one.scripts.drain(),
-    () => one.scripts.dead(3),
-    () => one.scripts.redrive(null),
+    () => one.operations.dead(3),
+    () => one.operations.redrive(null),
     () => one.scripts.pause(),
   ];
   const handle = (await one.scripts.leave())[0]?.handle ?? "";

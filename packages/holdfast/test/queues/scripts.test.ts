@@ -165,7 +165,7 @@ describe("a first lease that runs out brings the message back, and its process s
       async (dead, other) => {
         await other.back(await pushed(other));
         await dead.take(3);
-        await other.scripts.redrive(null);
+        await other.operations.redrive(null);
       },
     ],
   ])("%s", async (_, give) => {

@@ -287,7 +287,7 @@ class Walk {
     const kind = this.#next(5);
     this.steps += `.${kind}`;
     if (kind === 0) {
-      await holder.process.scripts.redrive(null);
+      await holder.process.operations.redrive(null);
     } else if (kind === 1) {
       const { line, again, later } = await snapshot();
       expect(await holder.process.scripts.drain()).toBe(line.length + again.length + later.length);
