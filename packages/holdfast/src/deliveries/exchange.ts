@@ -2,8 +2,8 @@
  * Exchange: the requests of one process about one queue. The settlements of a turn of the event loop travel with the next `take`; at
  * most two are under way, each for half of the places, so that the server works while handlers begin.
  *
- * Requests are numbered, and the server remembers the answers to the last four: one without an answer is sent again as it was. It may
- * have been carried out, so nothing else is taken meanwhile. Afterwards `leave` returns what its lost reply brought.
+ * A request without an answer is sent again as it was (Numbered). It may have been carried out, so nothing else is taken meanwhile.
+ * Afterwards `leave` returns what its lost reply brought.
  */
 import {
   type HoldfastError,
@@ -13,50 +13,19 @@ import {
   UnavailableError,
 } from "../errors.js";
 import type { Instant } from "../time/clock.js";
-import { jittered, type Random } from "../time/random.js";
+import { jittered } from "../time/random.js";
 import { Resends } from "../time/resends.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
-import type { DeliveryScripts, Given } from "./delivery-scripts.js";
+import { type DeliveryScripts, type Given, parseHandle } from "./delivery-scripts.js";
+import type { ExchangeHome, FirstLease } from "./exchange-home.js";
+import { Fetches, type FetchesHome } from "./fetches.js";
+import { Keeping, type KeepingHome } from "./keeping.js";
 import type { Lasting } from "./lasting.js";
-import { Leaves } from "./leaves.js";
+import { Leaves, type LeavesHome } from "./leaves.js";
+import { Numbered } from "./numbered.js";
 import { returnOf, Settlements, settlementOf } from "./settlements.js";
 import { Standing, type StandingMark } from "./standing.js";
-
-export interface ExchangeParts {
-  readonly scripts: DeliveryScripts;
-  readonly schedule: Schedule;
-  readonly random: Random;
-  readonly lasting: Lasting;
-  readonly demand: () => Demand;
-  /** The deliveries that this process has, also those that are being settled, and those whose bodies are under way. */
-  readonly held: () => readonly { readonly handle: string }[];
-  readonly settled: (delivery: HeldDelivery) => void;
-  readonly arrived: (given: readonly Given[], lease: FirstLease) => void;
-  /** Redis has answered a `take` that was sent as request number `seq`. */
-  readonly answered: (seq: number, dueInMs: number | null) => void;
-  /** A request failed, and is sent again. */
-  readonly troubled: (error: HoldfastError) => void;
-  /** A request was refused, and will be refused again. */
-  readonly refused: (error: HoldfastError) => void;
-}
-
-/** What is known of the first lease of deliveries. */
-export interface FirstLease {
-  readonly sentAt: Instant;
-  readonly leaseMs?: number;
-  /** It began after `sentAt`. Otherwise it may have begun before. */
-  readonly isCertain: boolean;
-}
-
-export interface Demand {
-  /** Messages that are wanted now, without those that wait here: negative where more wait than are wanted. */
-  readonly open: number;
-  /** Messages that can be wanted at a time. */
-  readonly capacity: number;
-  /** Messages that may wait here while there are many, because their handlers are quick. */
-  readonly ahead: number;
-}
 
 interface Call {
   readonly seq: number;
@@ -68,19 +37,20 @@ interface Call {
 }
 
 const MOST_TAKES = 2;
-/** The server keeps the answers to this number of requests of a process. */
-const ANSWERS_KEPT = 4;
 /** So many of 16 kB, of which a larger body is fetched, are 1 MiB on their way to this process: lua/_gift.lua. */
 const MOST_WANTED = 64;
 const PAUSE_MS = 200;
 
-export class Exchange {
-  readonly #parts: ExchangeParts;
+export class Exchange implements KeepingHome, LeavesHome, FetchesHome {
+  readonly keeping: Keeping;
+  readonly fetches: Fetches;
+  readonly #home: ExchangeHome;
+  readonly #scripts: DeliveryScripts;
+  readonly #schedule: Schedule;
+  readonly #numbered: Numbered;
   readonly #resends: Resends;
   readonly #leaves: Leaves;
   readonly #settlements = new Settlements();
-  /** The numbers of the requests under way. */
-  readonly #underWay = new Set<number>();
   #takes = 0;
   #isBacking = false;
   /** Messages that the takes under way ask for. */
@@ -104,25 +74,21 @@ export class Exchange {
     if (this.#isSettled) this.#whenSettled?.();
   };
 
-  constructor(parts: ExchangeParts) {
-    this.#parts = parts;
-    this.#resends = new Resends(parts.schedule, parts.random);
-    this.#leaves = new Leaves({
-      send: (isKnown) => parts.scripts.leave(isKnown),
-      held: parts.held,
-      lasting: parts.lasting,
-      found: (given) => parts.arrived(given, { sentAt: parts.schedule.clock.now(), isCertain: false }),
-      failed: (error) => {
-        // It may not have been carried out.
-        this.#standing.doubt();
-        this.#failed(error);
-      },
-    });
+  constructor(home: ExchangeHome, scripts: DeliveryScripts, lasting: Lasting) {
+    const { schedule, random } = home.context;
+    this.#home = home;
+    this.#scripts = scripts;
+    this.#schedule = schedule;
+    this.#numbered = new Numbered(lasting.requests);
+    this.#resends = new Resends(schedule, random);
+    this.#leaves = new Leaves(scripts, lasting, this);
+    this.keeping = new Keeping(home.context, scripts, this);
+    this.fetches = new Fetches(scripts, this);
   }
 
   /** A request that is sent from now on has a higher number. */
   get lastSeq(): number {
-    return this.#parts.lasting.request;
+    return this.#numbered.last;
   }
 
   /** Free places of this process that Redis may know of. */
@@ -156,11 +122,52 @@ export class Exchange {
     process.nextTick(this.#flush);
   }
 
-  /** A gift has come. Returns whether it is the first copy of it. */
-  gift(handle: string): boolean {
+  /** A message of the inbox about this name. No handle: take now. No body: it is too large for a message. */
+  message(handle?: string, body?: string): void {
+    if (handle === undefined) this.refresh();
+    // Another program may publish anything.
+    else if (parseHandle(handle)) this.#gift(handle, body);
+  }
+
+  #gift(handle: string, body: string | undefined): void {
     // The token comes first, and is below 2^53 until the year 2255.
     this.#standing.gift(Number.parseInt(handle, 10));
-    return this.#leaves.isNew(handle);
+    if (!this.#leaves.isNew(handle)) return;
+    const lease = { sentAt: this.#schedule.clock.now(), isCertain: true };
+    if (body !== undefined) this.arrived([{ handle, body }], lease);
+    else this.fetches.add(handle, lease);
+    this.plan();
+  }
+
+  arrived(given: readonly Given[], lease: FirstLease): void {
+    this.#home.arrived(given, lease);
+  }
+
+  held(): readonly { readonly handle: string }[] {
+    return [...this.keeping.toArray(), ...this.fetches.handles];
+  }
+
+  found(given: readonly Given[]): void {
+    this.arrived(given, { sentAt: this.#schedule.clock.now(), isCertain: false });
+  }
+
+  leaveFailed(error: HoldfastError): void {
+    // It may not have been carried out.
+    this.#standing.doubt();
+    this.#failed(error);
+  }
+
+  giveBack(delivery: HeldDelivery): void {
+    this.#home.giveBack(delivery);
+  }
+
+  troubled(error: HoldfastError): void {
+    this.#home.troubled(error);
+  }
+
+  /** Nothing of its handle must come to a program of this process again. */
+  expired({ handle }: HeldDelivery): void {
+    this.#leaves.spend(handle);
   }
 
   /** Redis knows of this number of free places only. */
@@ -168,7 +175,7 @@ export class Exchange {
     const isFewer = this.#takes === 0 && free < this.#standing.atLeast;
     if (isFewer) this.#standing.found(free);
     // A gift may be under way, and what the next take returns must not overtake it.
-    if (isFewer && this.#parts.held().length === 0) void this.leave();
+    if (isFewer && this.held().length === 0) void this.leave();
     this.plan();
   }
 
@@ -182,11 +189,6 @@ export class Exchange {
   recover(): void {
     void this.leave();
     this.#resume();
-  }
-
-  /** Nothing of this handle must come to a program of this process again. */
-  spend(handle: string): void {
-    this.#leaves.spend(handle);
   }
 
   /** Gives up the free places. What was given to this process, and has not come, comes before it resolves. */
@@ -217,33 +219,19 @@ export class Exchange {
   }
 
   get #isSettled(): boolean {
-    return this.#underWay.size === 0 && this.#settlements.isEmpty;
+    return this.#numbered.underWay === 0 && this.#settlements.isEmpty;
   }
 
   #resume(): void {
-    this.#parts.schedule.cancel(this.#pause);
+    this.#schedule.cancel(this.#pause);
     this.#pause = null;
     this.#resends.hurry();
     this.plan();
   }
 
-  /** Whether the server will remember the answer to the oldest request under way, when one more has arrived. */
-  #maySend(): boolean {
-    const [oldest] = this.#underWay;
-    return oldest === undefined || this.lastSeq + 1 - oldest < ANSWERS_KEPT;
-  }
-
-  #begin(): number {
-    const { lasting } = this.#parts;
-    lasting.request += 1;
-    const seq = lasting.request;
-    this.#underWay.add(seq);
-    return seq;
-  }
-
   #sendTakes(): void {
-    while (this.#takes < MOST_TAKES && this.#doubts === 0 && !this.#pause && this.#maySend()) {
-      const { open, capacity, ahead } = this.#parts.demand();
+    while (this.#takes < MOST_TAKES && this.#doubts === 0 && !this.#pause && this.#numbered.mayBegin) {
+      const { open, capacity, ahead } = this.#home.demand();
       const room = this.#isLoaded ? open + ahead : open;
       const free = Math.max(room - this.#requested, 0);
       const most = this.#isLoaded ? Math.max(ahead, Math.ceil(capacity / 2)) : MOST_WANTED;
@@ -254,11 +242,11 @@ export class Exchange {
       this.#isAsked = false;
       const want = Math.min(free, most, MOST_WANTED);
       const call: Call = {
-        seq: this.#begin(),
+        seq: this.#numbered.begin(),
         want,
         acks: this.#settlements.nextAcks(),
         mark: this.#standing.mark(),
-        sentAt: this.#parts.schedule.clock.now(),
+        sentAt: this.#schedule.clock.now(),
         isDoubtful: false,
       };
       this.#takes += 1;
@@ -275,13 +263,12 @@ export class Exchange {
 
   async #take(call: Call): Promise<void> {
     const { seq, want, acks } = call;
-    const { scripts, schedule } = this.#parts;
     const settlements = acks.map(settlementOf);
     try {
       const taken = await this.#resends.run({
         send: () => {
-          call.sentAt = schedule.clock.now();
-          return scripts.take({ seq, acks: settlements, want });
+          call.sentAt = this.#schedule.clock.now();
+          return this.#scripts.take({ seq, acks: settlements, want });
         },
         isWorth: () => this.#isWorth(acks),
         failed: (error) => this.#doubt(call, error),
@@ -296,9 +283,9 @@ export class Exchange {
       // A first copy may have taken something, and its answer is lost.
       if (call.isDoubtful && want > 0) void this.leave();
       const given = taken.given.filter(({ handle }) => this.#leaves.isNew(handle));
-      const lease = { sentAt: call.sentAt, leaseMs: scripts.firstLeaseMs, isCertain: true };
-      if (given.length > 0) this.#parts.arrived(given, lease);
-      this.#parts.answered(seq, taken.dueInMs);
+      const lease = { sentAt: call.sentAt, leaseMs: this.#scripts.firstLeaseMs, isCertain: true };
+      if (given.length > 0) this.arrived(given, lease);
+      this.#home.answered(seq, taken.dueInMs);
     } catch (error) {
       this.#over(call);
       this.#unsettled(acks, error as HoldfastError);
@@ -308,7 +295,7 @@ export class Exchange {
   }
 
   #over({ seq, want, mark, isDoubtful }: Call): void {
-    this.#underWay.delete(seq);
+    this.#numbered.end(seq);
     this.#standing.over(mark);
     this.#takes -= 1;
     this.#requested -= want;
@@ -319,13 +306,13 @@ export class Exchange {
     if (!call.isDoubtful) this.#doubts += 1;
     call.isDoubtful = true;
     this.#standing.doubt();
-    this.#parts.troubled(error);
+    this.troubled(error);
   }
 
   #sendBacks(): void {
-    while (this.#settlements.hasReturns && !this.#isBacking && this.#maySend()) {
+    while (this.#settlements.hasReturns && !this.#isBacking && this.#numbered.mayBegin) {
       const backs = this.#settlements.nextReturns();
-      if (backs.length > 0) void this.#back(this.#begin(), backs);
+      if (backs.length > 0) void this.#back(this.#numbered.begin(), backs);
     }
   }
 
@@ -334,9 +321,9 @@ export class Exchange {
     const returns = backs.map(returnOf);
     try {
       const late = await this.#resends.run({
-        send: () => this.#parts.scripts.back(seq, returns),
+        send: () => this.#scripts.back(seq, returns),
         isWorth: () => this.#isWorth(backs),
-        failed: (error) => this.#parts.troubled(error),
+        failed: (error) => this.troubled(error),
       });
       this.#settled(backs, late);
     } catch (error) {
@@ -344,20 +331,20 @@ export class Exchange {
       this.#failed(error as HoldfastError);
     }
     this.#isBacking = false;
-    this.#underWay.delete(seq);
+    this.#numbered.end(seq);
     this.plan();
   }
 
   #isWorth(settling: readonly HeldDelivery[]): boolean {
     if (this.#isClosed) return false;
-    const now = this.#parts.schedule.clock.now();
+    const now = this.#schedule.clock.now();
     return settling.some((delivery) => delivery.isSettling && delivery.leftMs(now) > 0);
   }
 
   #settled(deliveries: readonly HeldDelivery[], late: readonly string[]): void {
     const refused = late.length > 0 ? new Set(late) : null;
     for (const delivery of deliveries) {
-      this.#parts.settled(delivery);
+      this.keeping.delete(delivery);
       if (refused?.has(delivery.handle)) delivery.late();
       else delivery.answered(null);
     }
@@ -374,10 +361,10 @@ export class Exchange {
   /** Nobody knows whether the settlement was carried out. */
   unanswered(delivery: HeldDelivery, cause?: HoldfastError): void {
     if (!delivery.isSettling) return;
-    this.#parts.settled(delivery);
-    this.spend(delivery.handle);
+    this.keeping.delete(delivery);
+    this.expired(delivery);
     const { id, isSent } = delivery;
-    const what = `the settlement of message ${id} of '${this.#parts.scripts.name}' had no answer until its deadline`;
+    const what = `the settlement of message ${id} of '${this.#scripts.name}' had no answer until its deadline`;
     if (isSent) delivery.answered(new IndeterminateError(what, cause && { cause }));
     else delivery.expire();
   }
@@ -385,15 +372,15 @@ export class Exchange {
   #failed(error: HoldfastError): void {
     if (this.#isClosed) return;
     const lasts = !isPassing(error);
-    if (lasts) this.#parts.refused(error);
+    if (lasts) this.#home.refused(() => error);
     // A client that was closed, or gave up, can be connected again.
     if (lasts && !(error instanceof UnavailableError)) return;
     if (!(error instanceof ServerError)) this.#standing.doubt();
-    this.#parts.troubled(error);
-    this.#pause ??= this.#parts.schedule.after(jittered(this.#parts.random, PAUSE_MS, 0.5), () => {
+    this.troubled(error);
+    this.#pause ??= this.#schedule.after(jittered(this.#home.context.random, PAUSE_MS, 0.5), () => {
       this.#pause = null;
       // Without demand nothing hurries: what this process has comes back when its first lease ends.
-      if (this.#parts.demand().open > 0) this.recover();
+      if (this.#home.demand().open > 0) this.recover();
       else this.plan();
     });
   }

@@ -1,27 +1,29 @@
 /** Fetches: bodies that were too large for a message. Those of one turn of the event loop come by one request. */
 import type { HoldfastError } from "../errors.js";
 import { UnderWay } from "../time/under-way.js";
-import type { Given } from "./delivery-scripts.js";
-import type { FirstLease } from "./exchange.js";
+import type { DeliveryScripts, Given } from "./delivery-scripts.js";
+import type { FirstLease } from "./exchange-home.js";
 
-export interface FetchesParts {
-  readonly fetch: (handles: readonly string[]) => Promise<readonly Given[]>;
-  readonly arrived: (given: readonly Given[], lease: FirstLease) => void;
+/** The exchange, as its fetches use it. */
+export interface FetchesHome {
+  arrived(given: readonly Given[], lease: FirstLease): void;
   /** They come again when their first leases are over. */
-  readonly failed: (error: HoldfastError) => void;
+  troubled(error: HoldfastError): void;
   /** Places are free again: of what was over by then, and of what comes again. */
-  readonly over: () => void;
+  plan(): void;
 }
 
 export class Fetches {
-  readonly #parts: FetchesParts;
+  readonly #home: FetchesHome;
+  readonly #scripts: Pick<DeliveryScripts, "fetch">;
   /** Also those whose request is under way. */
   readonly #wanted = new Map<string, FirstLease>();
   readonly #underWay = new UnderWay();
   #next: string[] = [];
 
-  constructor(parts: FetchesParts) {
-    this.#parts = parts;
+  constructor(scripts: Pick<DeliveryScripts, "fetch">, home: FetchesHome) {
+    this.#home = home;
+    this.#scripts = scripts;
   }
 
   get size(): number {
@@ -47,16 +49,16 @@ export class Fetches {
     this.#next = [];
     let given: readonly Given[] = [];
     try {
-      given = await this.#parts.fetch(handles);
+      given = await this.#scripts.fetch(handles);
     } catch (error) {
-      this.#parts.failed(error as HoldfastError);
+      this.#home.troubled(error as HoldfastError);
     }
     for (const one of given) {
       const lease = this.#wanted.get(one.handle);
       this.#wanted.delete(one.handle);
-      if (lease) this.#parts.arrived([one], lease);
+      if (lease) this.#home.arrived([one], lease);
     }
     for (const handle of handles) this.#wanted.delete(handle);
-    this.#parts.over();
+    this.#home.plan();
   }
 }

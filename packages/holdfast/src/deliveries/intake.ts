@@ -11,10 +11,9 @@ import { UnderWay } from "../time/under-way.js";
 import { type ConsumeOptions, type ConsumerTerms, checkConsume } from "./consume-options.js";
 import { type Consumer, RunningConsumer } from "./consumer.js";
 import { HeldDelivery, NO_ATTEMPT } from "./delivery.js";
-import { type DeliveryScripts, type Given, parseHandle } from "./delivery-scripts.js";
-import { type Demand, Exchange, type FirstLease } from "./exchange.js";
-import { Fetches } from "./fetches.js";
-import { Keeping } from "./keeping.js";
+import type { DeliveryScripts, Given } from "./delivery-scripts.js";
+import { Exchange } from "./exchange.js";
+import type { Demand, ExchangeHome, FirstLease } from "./exchange-home.js";
 import type { Lasting } from "./lasting.js";
 import { Looks } from "./looks.js";
 import { MessageWait, type MessageWaitSettings } from "./message-wait.js";
@@ -35,14 +34,12 @@ const UNWANTED_MS = 100;
 /** After as many unanswered calls a closing process sends no other. */
 const CLOSING_CALLS = 3;
 
-export class Intake implements TakerHome {
+export class Intake implements TakerHome, ExchangeHome {
   readonly name: string;
   readonly context: TakerContext;
   readonly #settings: IntakeSettings;
   readonly #scripts: DeliveryScripts;
   readonly #exchange: Exchange;
-  readonly #keeping: Keeping;
-  readonly #fetches: Fetches;
   readonly #waits = new Set<Taker>();
   readonly #consumers = new Set<Taker>();
   /** Consumers that stop, and whose handlers have not ended. */
@@ -58,40 +55,12 @@ export class Intake implements TakerHome {
   #isClosed = false;
 
   constructor(context: TakerContext, scripts: DeliveryScripts, settings: IntakeSettings) {
-    const { schedule, random } = context;
     this.name = scripts.name;
     this.context = context;
     this.#scripts = scripts;
     this.#settings = settings;
     this.#looks = new Looks(context, () => void this.#look());
-    this.#keeping = new Keeping({
-      schedule,
-      random,
-      extend: (handles, leaseMs) => scripts.extend(handles, leaseMs),
-      unwanted: (delivery) => this.#giveBack(delivery),
-      expired: (delivery) => this.#exchange.spend(delivery.handle),
-      unanswered: (delivery) => this.#exchange.unanswered(delivery),
-      failed: (error) => this.#troubled(error),
-    });
-    this.#fetches = new Fetches({
-      fetch: (handles) => scripts.fetch(handles),
-      arrived: (given, lease) => this.#arrived(given, lease),
-      failed: (error) => this.#troubled(error),
-      over: () => this.#exchange.plan(),
-    });
-    this.#exchange = new Exchange({
-      scripts,
-      schedule,
-      random,
-      lasting: settings.lasting,
-      demand: () => this.#demand(),
-      held: () => [...this.#keeping.toArray(), ...this.#fetches.handles],
-      settled: (delivery) => this.#keeping.delete(delivery),
-      arrived: (given, lease) => this.#arrived(given, lease),
-      answered: (seq, dueInMs) => this.#answered(seq, dueInMs),
-      troubled: (error) => this.#troubled(error),
-      refused: (error) => this.refused(() => error),
-    });
+    this.#exchange = new Exchange(this, scripts, settings.lasting);
   }
 
   get clock(): Clock {
@@ -167,24 +136,24 @@ export class Intake implements TakerHome {
   }
 
   async settleDemand(): Promise<void> {
-    if (this.#demand().open <= 0 && this.#exchange.mayStand) await this.#exchange.leave();
-    await this.#fetches.settled();
+    if (this.demand().open <= 0 && this.#exchange.mayStand) await this.#exchange.leave();
+    await this.#exchange.fetches.settled();
   }
 
   async settleReturns(): Promise<void> {
     // Also where Redis knows of no free place: a gift from before the last take may be late.
-    if (this.#demand().open <= 0) await this.#exchange.leave();
-    await this.#fetches.settled();
+    if (this.demand().open <= 0) await this.#exchange.leave();
+    await this.#exchange.fetches.settled();
     this.#shed();
     await this.#givingBack.settled();
   }
 
   async settleGifts(): Promise<void> {
-    await Promise.all([this.#exchange.whenLeft(), this.#fetches.settled()]);
+    await Promise.all([this.#exchange.whenLeft(), this.#exchange.fetches.settled()]);
   }
 
   secure(delivery: HeldDelivery): Promise<void> {
-    return this.#keeping.secure(delivery);
+    return this.#exchange.keeping.secure(delivery);
   }
 
   settle(delivery: HeldDelivery): void {
@@ -192,19 +161,12 @@ export class Intake implements TakerHome {
   }
 
   extend(delivery: HeldDelivery, leaseMs: number): Promise<void> {
-    return this.#keeping.extendNow(delivery, leaseMs);
+    return this.#exchange.keeping.extendNow(delivery, leaseMs);
   }
 
-  /** A message of the inbox about this name. No handle: take now. No body: it is too large for a message. */
+  /** A message of the inbox about this name. */
   message(handle?: string, body?: string): void {
-    if (handle === undefined) this.#exchange.refresh();
-    // Another program may publish anything.
-    else if (parseHandle(handle) && this.#exchange.gift(handle)) {
-      const lease = { sentAt: this.clock.now(), isCertain: true };
-      if (body !== undefined) this.#arrived([{ handle, body }], lease);
-      else this.#fetches.add(handle, lease);
-      this.#exchange.plan();
-    }
+    this.#exchange.message(handle, body);
   }
 
   /** The inbox has come up, or its messages come from another server: gifts may have been lost before. */
@@ -227,20 +189,20 @@ export class Intake implements TakerHome {
     const { callTimeoutMs, schedule } = this.context;
     const alarm = schedule.after(CLOSING_CALLS * callTimeoutMs, () => this.#exchange.close());
     await this.#exchange.leave();
-    for (const delivery of this.#keeping.toArray()) this.#surrender(delivery);
+    for (const delivery of this.#exchange.keeping.toArray()) this.#surrender(delivery);
     await this.#exchange.settled();
     schedule.cancel(alarm);
     this.#exchange.close();
     this.#isClosed = true;
-    for (const delivery of this.#keeping.toArray()) {
+    for (const delivery of this.#exchange.keeping.toArray()) {
       this.#exchange.unanswered(delivery);
-      this.#keeping.delete(delivery);
+      this.#exchange.keeping.delete(delivery);
     }
     this.#rest();
   }
 
   #surrender(delivery: HeldDelivery): void {
-    if (!delivery.isGiven && !delivery.isSettling) this.#giveBack(delivery);
+    if (!delivery.isGiven && !delivery.isSettling) this.giveBack(delivery);
     else if (!delivery.isSettling) delivery.giveUp("closed", NO_ATTEMPT, () => {});
   }
 
@@ -256,8 +218,8 @@ export class Intake implements TakerHome {
     if (this.#closing) throw closedError(this.name);
   }
 
-  #demand(): Demand {
-    let open = -this.#buffer.length - this.#fetches.size;
+  demand(): Demand {
+    let open = -this.#buffer.length - this.#exchange.fetches.size;
     let capacity = 0;
     let isQuick = true;
     for (const takers of [this.#waits, this.#consumers])
@@ -269,15 +231,15 @@ export class Intake implements TakerHome {
     return { open, capacity, ahead: isQuick ? Math.min(capacity, MOST_AHEAD) : 0 };
   }
 
-  #arrived(given: readonly Given[], { sentAt, leaseMs, isCertain }: FirstLease): void {
+  arrived(given: readonly Given[], { sentAt, leaseMs, isCertain }: FirstLease): void {
     // They come back to the queue when their first leases end.
     if (this.#isClosed) return;
     const now = this.clock.now();
     for (const one of given) {
       const delivery = new HeldDelivery(this, one, sentAt, leaseMs);
       const taker = this.#buffer.length === 0 ? this.#pick() : null;
-      if (isCertain) this.#keeping.add(delivery, now, taker ? undefined : UNWANTED_MS);
-      else this.#keeping.add(delivery, now, 0);
+      if (isCertain) this.#exchange.keeping.add(delivery, now, taker ? undefined : UNWANTED_MS);
+      else this.#exchange.keeping.add(delivery, now, 0);
       if (taker) taker.take(delivery, now);
       else this.#keep(delivery);
     }
@@ -300,7 +262,7 @@ export class Intake implements TakerHome {
       const taker = this.#pick();
       if (!taker) return;
       const delivery = this.#buffer.shift() as HeldDelivery;
-      this.#keeping.begin(delivery, now);
+      this.#exchange.keeping.begin(delivery, now);
       taker.take(delivery, now);
     }
   }
@@ -316,14 +278,13 @@ export class Intake implements TakerHome {
   /** Gives back what nobody waits for, and the free places that nobody needs. */
   #shed(): void {
     this.#dispatch();
-    const { open, capacity } = this.#demand();
-    if (capacity === 0) for (const delivery of [...this.#buffer]) this.#giveBack(delivery);
+    const { open, capacity } = this.demand();
+    if (capacity === 0) for (const delivery of [...this.#buffer]) this.giveBack(delivery);
     if (open <= 0 && this.#exchange.mayStand) void this.#exchange.leave();
     if (!this.isNeeded) this.#rest();
   }
 
-  /** Nobody has begun with it: it is delivered to somebody else, and that is no attempt. */
-  #giveBack(delivery: HeldDelivery): void {
+  giveBack(delivery: HeldDelivery): void {
     const place = this.#buffer.indexOf(delivery);
     if (place >= 0) this.#buffer.splice(place, 1);
     const given = new Promise<void>((resolve) => {
@@ -333,14 +294,14 @@ export class Intake implements TakerHome {
     this.withdrawn();
   }
 
-  #answered(seq: number, dueInMs: number | null): void {
+  answered(seq: number, dueInMs: number | null): void {
     this.#isOut = false;
     for (const wait of [...this.#waits]) wait.answered(seq);
     for (const consumer of this.#consumers) consumer.answered(seq);
     this.#looks.due(dueInMs);
   }
 
-  #troubled(error: HoldfastError): void {
+  troubled(error: HoldfastError): void {
     // A wait ends with the error. A consumer goes on, and says once that it gets nothing.
     if (!this.#isOut && this.#consumers.size > 0)
       publish("holdfast:queue:outage", () => ({ queue: this.name, error }));
@@ -348,19 +309,19 @@ export class Intake implements TakerHome {
     for (const taker of [...this.#waits, ...this.#consumers]) taker.troubled(error);
   }
 
-  /** No request is answered before this program acts: every wait ends. @param error makes one for each */
+  /** No request is answered before this program acts: every wait ends. */
   refused(error: () => HoldfastError): void {
     for (const taker of [...this.#waits, ...this.#consumers]) taker.refused(error());
   }
 
   /** Whether it waits for messages, or has deliveries. */
   get isNeeded(): boolean {
-    return this.#waits.size > 0 || this.#consumers.size > 0 || this.#keeping.size > 0;
+    return this.#waits.size > 0 || this.#consumers.size > 0 || this.#exchange.keeping.size > 0;
   }
 
   /** Whether it has nothing to do, and nothing will come for it. Otherwise sees to it that it will be so. */
   mayRest(): boolean {
-    const isOver = !this.isNeeded && this.#leaving.size === 0 && this.#fetches.size === 0;
+    const isOver = !this.isNeeded && this.#leaving.size === 0 && this.#exchange.fetches.size === 0;
     return isOver && !this.#closing && !this.#isExcess && this.#exchange.mayRest();
   }
 
@@ -382,13 +343,13 @@ export class Intake implements TakerHome {
       this.#looks.due(dueInMs);
       this.#exchange.stands(free);
     } catch (error) {
-      this.#troubled(error as HoldfastError);
+      this.troubled(error as HoldfastError);
     }
   }
 
   #rest(): void {
     this.#looks.end();
-    if (this.#keeping.size === 0) this.#keeping.close();
+    if (this.#exchange.keeping.size === 0) this.#exchange.keeping.close();
     this.context.inbox.rest();
   }
 }

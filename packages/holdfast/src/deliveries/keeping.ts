@@ -9,19 +9,18 @@ import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
 import { FIRST_LEASE_MS } from "./delivery-calls.js";
+import type { DeliveryScripts } from "./delivery-scripts.js";
+import type { TakerContext } from "./taker.js";
 
-export interface KeepingParts {
-  readonly schedule: Schedule;
-  readonly random: Random;
-  /** Returns the handles whose delivery is over. */
-  readonly extend: (handles: readonly string[], leaseMs: number) => Promise<readonly string[]>;
+/** The exchange, as its keeping uses it. */
+export interface KeepingHome {
   /** Nobody has begun with the delivery, and its first lease has to be extended now. */
-  readonly unwanted: (delivery: HeldDelivery) => void;
+  giveBack(delivery: HeldDelivery): void;
   /** The lease of a delivery that was being settled ended without an answer. */
-  readonly unanswered: (delivery: HeldDelivery) => void;
+  unanswered(delivery: HeldDelivery): void;
   /** The deadline of a delivery passed by the local clock, and Redis may not know. */
-  readonly expired: (delivery: HeldDelivery) => void;
-  readonly failed: (error: HoldfastError) => void;
+  expired(delivery: HeldDelivery): void;
+  troubled(error: HoldfastError): void;
 }
 
 /** The first extension: it follows early, because it shows whether a gift came late. */
@@ -35,7 +34,9 @@ const SHORTEST_RETRY_MS = 100;
 const CHUNK = 500;
 
 export class Keeping {
-  readonly #parts: KeepingParts;
+  readonly #home: KeepingHome;
+  readonly #scripts: Pick<DeliveryScripts, "extend">;
+  readonly #random: Random;
   readonly #schedule: Schedule;
   readonly #clock: Clock;
   readonly #deliveries = new LinkedList<HeldDelivery>();
@@ -46,10 +47,16 @@ export class Keeping {
   >();
   #alarm: Alarm | null = null;
 
-  constructor(parts: KeepingParts) {
-    this.#parts = parts;
-    this.#schedule = parts.schedule;
-    this.#clock = parts.schedule.clock;
+  constructor(
+    { schedule, random }: Pick<TakerContext, "schedule" | "random">,
+    scripts: Pick<DeliveryScripts, "extend">,
+    home: KeepingHome,
+  ) {
+    this.#home = home;
+    this.#scripts = scripts;
+    this.#random = random;
+    this.#schedule = schedule;
+    this.#clock = schedule.clock;
   }
 
   get size(): number {
@@ -126,18 +133,18 @@ export class Keeping {
 
   #expire(delivery: HeldDelivery): void {
     this.delete(delivery);
-    if (delivery.isSettling) this.#parts.unanswered(delivery);
+    if (delivery.isSettling) this.#home.unanswered(delivery);
     else if (delivery.isGiven) {
-      this.#parts.expired(delivery);
+      this.#home.expired(delivery);
       delivery.lose("expired");
-    } else this.#parts.unwanted(delivery);
+    } else this.#home.giveBack(delivery);
   }
 
   #extendAll(due: readonly HeldDelivery[], now: Instant): void {
     const byLease = new Map<number, HeldDelivery[]>();
     for (const delivery of due) {
       if (!delivery.isTaken) {
-        this.#parts.unwanted(delivery);
+        this.#home.giveBack(delivery);
         continue;
       }
       const same = byLease.get(delivery.keepMs);
@@ -160,13 +167,13 @@ export class Keeping {
     let over: ReadonlySet<string>;
     try {
       over = new Set(
-        await this.#parts.extend(
+        await this.#scripts.extend(
           deliveries.map(({ handle }) => handle),
           leaseMs,
         ),
       );
     } catch (error) {
-      this.#parts.failed(error as HoldfastError);
+      this.#home.troubled(error as HoldfastError);
       return;
     } finally {
       for (const delivery of deliveries) delivery.extending -= 1;
@@ -204,7 +211,7 @@ export class Keeping {
     if (delivery.isKept) this.begin(delivery, sentAt);
     this.#arm(sentAt);
     try {
-      const over = await this.#parts.extend([delivery.handle], leaseMs);
+      const over = await this.#scripts.extend([delivery.handle], leaseMs);
       const now = this.#clock.now();
       this.#settle(delivery, now, sentAt, over.length > 0 ? 0 : leaseMs);
       this.#arm(now);
@@ -225,7 +232,7 @@ export class Keeping {
       delivery.extended(sentAt, leaseMs);
       delivery.isSecured = true;
       delivery.beatMs = delivery.isKept
-        ? sentAt.monoMs + jittered(this.#parts.random, leaseMs / 3)
+        ? sentAt.monoMs + jittered(this.#random, leaseMs / 3)
         : Number.POSITIVE_INFINITY;
     }
   }

@@ -5,30 +5,33 @@
 import { BoundedMap } from "../bounded-map.js";
 import type { HoldfastError } from "../errors.js";
 import { UnderWay } from "../time/under-way.js";
-import type { Given } from "./delivery-scripts.js";
+import type { DeliveryScripts, Given } from "./delivery-scripts.js";
 import type { Lasting } from "./lasting.js";
 
-export interface LeavesParts {
-  readonly send: (isKnown: (handle: string) => boolean) => Promise<readonly Given[]>;
+/** The exchange, as its leaves use it. */
+export interface LeavesHome {
   /** The deliveries that this process has, also those that are being settled, and those whose bodies are under way. */
-  readonly held: () => readonly { readonly handle: string }[];
-  readonly lasting: Pick<Lasting, "spent">;
+  held(): readonly { readonly handle: string }[];
   /** Messages that were given to this process, and that it has never seen. */
-  readonly found: (given: readonly Given[]) => void;
-  readonly failed: (error: HoldfastError) => void;
+  found(given: readonly Given[]): void;
+  leaveFailed(error: HoldfastError): void;
 }
 
 const REMEMBERED = 4_096;
 
 export class Leaves {
-  readonly #parts: LeavesParts;
+  readonly #home: LeavesHome;
+  readonly #scripts: Pick<DeliveryScripts, "leave">;
+  readonly #lasting: Pick<Lasting, "spent">;
   /** For each request under way the handles that came before its answer. */
   readonly #underWay = new Set<Set<string>>();
   readonly #sent = new UnderWay();
   #next: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 
-  constructor(parts: LeavesParts) {
-    this.#parts = parts;
+  constructor(scripts: Pick<DeliveryScripts, "leave">, lasting: Pick<Lasting, "spent">, home: LeavesHome) {
+    this.#home = home;
+    this.#scripts = scripts;
+    this.#lasting = lasting;
   }
 
   /** Resolves when the next request is over, with an answer or without. */
@@ -62,9 +65,8 @@ export class Leaves {
   }
 
   spend(handle: string): void {
-    const { lasting } = this.#parts;
-    lasting.spent ??= new BoundedMap(REMEMBERED);
-    lasting.spent.set(handle, true);
+    this.#lasting.spent ??= new BoundedMap(REMEMBERED);
+    this.#lasting.spent.set(handle, true);
   }
 
   get isIdle(): boolean {
@@ -72,20 +74,20 @@ export class Leaves {
   }
 
   #isSpent(handle: string): boolean {
-    return this.#parts.lasting.spent?.get(handle) === true;
+    return this.#lasting.spent?.get(handle) === true;
   }
 
   async #send(): Promise<void> {
-    const seen = new Set(this.#parts.held().map(({ handle }) => handle));
+    const seen = new Set(this.#home.held().map(({ handle }) => handle));
     this.#underWay.add(seen);
     try {
       const isKnown = (handle: string): boolean => seen.has(handle) || this.#isSpent(handle);
-      const lost = (await this.#parts.send(isKnown)).filter(({ handle }) => !isKnown(handle));
+      const lost = (await this.#scripts.leave(isKnown)).filter(({ handle }) => !isKnown(handle));
       // Its gift may be late, and not lost.
       for (const { handle } of lost) this.spend(handle);
-      if (lost.length > 0) this.#parts.found(lost);
+      if (lost.length > 0) this.#home.found(lost);
     } catch (error) {
-      this.#parts.failed(error as HoldfastError);
+      this.#home.leaveFailed(error as HoldfastError);
     }
     this.#underWay.delete(seen);
   }

@@ -32,7 +32,7 @@ export class Named<Settings, Core extends Parts> {
   readonly settings: Settings;
   /** Under this id the server remembers the last requests. Each process has its own, because each counts its requests from 1. */
   readonly memory: string;
-  readonly lasting: Lasting = { push: 0, request: 0, spent: null };
+  readonly lasting: Lasting = { pushes: { last: 0 }, requests: { last: 0 }, spent: null };
   readonly #names: Names<Settings, Core>;
   #core: Core | null = null;
 

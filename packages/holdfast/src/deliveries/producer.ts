@@ -2,14 +2,14 @@
  * Producer: the pushes of one process to one queue, or to the lanes of one name. The pushes of one turn of the event loop leave
  * together, in one script or a few. At most three scripts are under way. Pushes that come meanwhile wait, and share the next script.
  *
- * Scripts are numbered, and the server remembers the answers to the last four. A script without an answer is sent again under its
- * number, so no push is carried out twice. A script leaves only if the server will still know the answers to all that are under way.
+ * A script without an answer is sent again under its number (Numbered), so no push is carried out twice.
  */
 import { ClosedError, HoldfastError, IndeterminateError, isLasting, UnavailableError } from "../errors.js";
 import { Pending } from "../time/pending.js";
 import { jittered, type Random } from "../time/random.js";
 import type { Schedule } from "../time/schedule.js";
 import type { Lasting } from "./lasting.js";
+import { Numbered } from "./numbered.js";
 
 /** What a producer sends: a body, and what belongs to it. */
 export interface PushItem {
@@ -56,8 +56,6 @@ interface Whole<Item, Pushed> {
 type Call<Item, Pushed> = Single<Item, Pushed> | Whole<Item, Pushed>;
 
 const MOST_UNDER_WAY = 3;
-/** The server keeps the answers to this number of scripts of a process. */
-const ANSWERS_KEPT = 4;
 const MOST_BODIES = 500;
 /** Lua copies every body several times, so larger scripts are slower than two smaller ones. */
 const MOST_BYTES = 65_536;
@@ -68,10 +66,8 @@ const SHORT = 1_000;
 export class Producer<Item extends PushItem, Pushed extends object> {
   readonly #pushes: Pushes<Item, Pushed>;
   readonly #context: ProducerContext;
-  readonly #lasting: Pick<Lasting, "push">;
+  readonly #numbered: Numbered;
   #waiting: Call<Item, Pushed>[] = [];
-  /** The numbers of the scripts under way, in order. */
-  readonly #underWay: number[] = [];
   readonly #pauses = new Set<Pending<void>>();
   /** How many of those that wait have waited since the first script without an answer, and when that was; 0: the server answers. */
   #stuck = 0;
@@ -81,17 +77,17 @@ export class Producer<Item extends PushItem, Pushed extends object> {
   #whenIdle: (() => void) | null = null;
   readonly #flush = (): void => {
     this.#isPlanned = false;
-    while (this.#waiting.length > 0 && this.#maySend()) this.#sendNext();
+    while (this.#waiting.length > 0 && this.#maySend) this.#sendNext();
   };
 
-  constructor(pushes: Pushes<Item, Pushed>, context: ProducerContext, lasting: Pick<Lasting, "push">) {
+  constructor(pushes: Pushes<Item, Pushed>, context: ProducerContext, lasting: Pick<Lasting, "pushes">) {
     this.#pushes = pushes;
     this.#context = context;
-    this.#lasting = lasting;
+    this.#numbered = new Numbered(lasting.pushes);
   }
 
   get isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#underWay.length === 0;
+    return this.#waiting.length === 0 && this.#numbered.underWay === 0;
   }
 
   /** @throws {QueueFullError} @throws {ServerError} @throws {IndeterminateError} @throws {ClosedError} */
@@ -111,7 +107,7 @@ export class Producer<Item extends PushItem, Pushed extends object> {
     this.#waiting = [];
     for (const call of unsent) call.reject(closedError());
     for (const pause of [...this.#pauses]) pause.resolve();
-    if (this.#underWay.length === 0) return Promise.resolve();
+    if (this.#numbered.underWay === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#whenIdle = resolve;
     });
@@ -123,26 +119,20 @@ export class Producer<Item extends PushItem, Pushed extends object> {
   }
 
   #plan(): void {
-    if (this.#isPlanned || !this.#maySend()) return;
+    if (this.#isPlanned || !this.#maySend) return;
     this.#isPlanned = true;
     process.nextTick(this.#flush);
   }
 
-  /** Whether the server will remember the answer to the oldest script under way, when one more has arrived. */
-  #maySend(): boolean {
-    const [oldest] = this.#underWay;
-    if (oldest === undefined) return true;
-    return this.#underWay.length < MOST_UNDER_WAY && this.#lasting.push + 1 - oldest < ANSWERS_KEPT;
+  get #maySend(): boolean {
+    return this.#numbered.underWay < MOST_UNDER_WAY && this.#numbered.mayBegin;
   }
 
   #sendNext(): void {
     const first = this.#waiting[0] as Call<Item, Pushed>;
     const calls = this.#waiting.splice(0, "items" in first ? 1 : countTogether(this.#waiting));
     this.#stuck = Math.max(this.#stuck - calls.length, 0);
-    this.#lasting.push += 1;
-    const seq = this.#lasting.push;
-    this.#underWay.push(seq);
-    void this.#run(seq, calls);
+    void this.#run(this.#numbered.begin(), calls);
   }
 
   async #run(seq: number, calls: readonly Call<Item, Pushed>[]): Promise<void> {
@@ -153,9 +143,9 @@ export class Producer<Item extends PushItem, Pushed extends object> {
       if (error instanceof Unanswered) this.#rejectStuck(error.cause);
       for (const call of calls) call.reject(this.#errorFor(call, error));
     }
-    this.#underWay.splice(this.#underWay.indexOf(seq), 1);
+    this.#numbered.end(seq);
     if (this.#waiting.length > 0) this.#plan();
-    else if (this.#underWay.length === 0) this.#whenIdle?.();
+    else if (this.#numbered.underWay === 0) this.#whenIdle?.();
   }
 
   /** @throws {Unanswered} @throws {HoldfastError} nothing was pushed */

@@ -27,41 +27,46 @@ let keeping: Keeping;
 beforeEach(() => {
   clock = new ManualClock();
   [extensions, told] = [[], []];
-  keeping = new Keeping({
-    schedule: new Schedule(clock),
-    random: { fraction: () => 0, id: () => "id" },
-    extend: (handles, leaseMs) =>
-      new Promise((resolve, reject) => {
-        extensions.push({
-          numbers: handles.map((handle) => handle.split(":")[1] as string),
-          leaseMs,
-          answer: (...over) => {
-            resolve(handles.filter((handle) => over.includes(handle.split(":")[1] as string)));
-            return settled();
-          },
-          fail: () => {
-            reject(new IndeterminateError("no answer"));
-            return settled();
-          },
-          refuse: () => {
-            reject(new ServerError("NOPERM"));
-            return settled();
-          },
-        });
-      }),
-    unwanted: ({ id }) => {
-      told.push(`unwanted ${id}`);
+  const context = { schedule: new Schedule(clock), random: { fraction: () => 0, id: () => "id" } };
+  keeping = new Keeping(
+    context,
+    { extend },
+    {
+      giveBack: ({ id }) => {
+        told.push(`giveBack ${id}`);
+      },
+      unanswered: (delivery) => {
+        told.push(`unanswered ${delivery.id}`);
+        keeping.delete(delivery);
+      },
+      expired: ({ id }) => {
+        told.push(`expired ${id}`);
+      },
+      troubled: () => {},
     },
-    unanswered: (delivery) => {
-      told.push(`unanswered ${delivery.id}`);
-      keeping.delete(delivery);
-    },
-    expired: ({ id }) => {
-      told.push(`expired ${id}`);
-    },
-    failed: () => {},
-  });
+  );
 });
+
+function extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    extensions.push({
+      numbers: handles.map((handle) => handle.split(":")[1] as string),
+      leaseMs,
+      answer: (...over) => {
+        resolve(handles.filter((handle) => over.includes(handle.split(":")[1] as string)));
+        return settled();
+      },
+      fail: () => {
+        reject(new IndeterminateError("no answer"));
+        return settled();
+      },
+      refuse: () => {
+        reject(new ServerError("NOPERM"));
+        return settled();
+      },
+    });
+  });
+}
 
 interface Made {
   readonly keepMs?: number;
@@ -183,10 +188,10 @@ test("a stalled process notices the end when it is asked, before any timer", () 
   expect(delivery.signal.reason).toMatchObject({ reason: "expired" });
 });
 
-test("a delivery that nobody has begun with is unwanted after 1 s", () => {
+test("a delivery that nobody has begun with goes back after 1 s", () => {
   keep("1", { isGiven: false });
   clock.advance(1_000);
-  expect(told).toEqual(["unwanted 1"]);
+  expect(told).toEqual(["giveBack 1"]);
   expect(extensions).toHaveLength(0);
 });
 

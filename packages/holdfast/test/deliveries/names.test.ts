@@ -62,14 +62,14 @@ test("names without work are let go, the oldest first, and keep their numbers; t
   busy.isIdle = false;
   const first = use("first");
   const { lasting, settings } = names.find("first") ?? names.add("first", {});
-  lasting.push = 7;
+  lasting.pushes.last = 7;
   for (let count = 0; count < MOST_IDLE; count++) use(`name-${count}`);
   expect(use("first")).toBe(first);
   await Promise.resolve();
   expect(use("busy")).toBe(busy);
   const again = use("first");
   expect(again).not.toBe(first);
-  expect(names.find("first")).toMatchObject({ lasting: { push: 7 }, settings });
+  expect(names.find("first")).toMatchObject({ lasting: { pushes: { last: 7 } }, settings });
   busy.isIdle = true;
   for (let count = 0; count < 2 * MOST_IDLE; count++) use(`other-${count}`);
   await Promise.resolve();

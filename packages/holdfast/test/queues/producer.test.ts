@@ -42,7 +42,11 @@ beforeEach(() => {
       }),
   };
   const context = { schedule: new Schedule(clock), random: { fraction: () => 0, id: () => "" } };
-  producer = new Producer(new QueuePushes(scripts), { ...context, callTimeoutMs: 1_000 }, { push: 0 });
+  producer = new Producer(
+    new QueuePushes(scripts),
+    { ...context, callTimeoutMs: 1_000 },
+    { pushes: { last: 0 } },
+  );
 });
 
 const bodiesOf = (): readonly (readonly string[])[] => sent.map(({ bodies }) => bodies);
