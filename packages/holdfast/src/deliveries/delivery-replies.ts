@@ -1,6 +1,7 @@
 /** What the scripts of queues and lanes answer alike, as typed values. */
 import type { Reply } from "../redis/port.js";
-import { type Given, type Handle, parseHandle } from "./delivery-scripts.js";
+import type { Given } from "./delivery-scripts.js";
+import { type Handle, parseHandle } from "./handle.js";
 
 /** A message that waits. */
 export interface Waiting {

@@ -84,30 +84,3 @@ export interface DeliveryScripts {
   /** What a gift does not bring. Those that are over are missing. */
   fetch(handles: readonly string[]): Promise<readonly Given[]>;
 }
-
-/** What a handle says. */
-export interface Handle {
-  /** Larger than that of every earlier delivery of the queue. */
-  readonly token: bigint;
-  /** The id of the message: its number; in lanes its ticket, `<number>@<lane, percent-encoded>`. */
-  readonly id: string;
-  readonly attempt: number;
-  /** The id of the process that has it. */
-  readonly process: string;
-  /** Null: the message has no lane. */
-  readonly lane: string | null;
-}
-
-/** As lua/_handle.lua says. Null: it is no handle. */
-export function parseHandle(handle: string): Handle | null {
-  const [, token, number, attempt, process = "", lane] =
-    /^(\d{1,16}):(\d{1,16}):(\d{1,15})!?:([^:]+)(?::([^:]*))?$/.exec(handle) ?? [];
-  if (token === undefined || number === undefined) return null;
-  return {
-    token: BigInt(token),
-    id: lane === undefined ? number : `${number}@${lane}`,
-    attempt: Number(attempt),
-    process,
-    lane: lane === undefined ? null : decodeURIComponent(lane),
-  };
-}

@@ -9,7 +9,8 @@ import type { Clock, Instant } from "../time/clock.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { decodeValue, encodeValue } from "../values.js";
 import { FIRST_LEASE_MS } from "./delivery-calls.js";
-import { type Given, type Handle, parseHandle } from "./delivery-scripts.js";
+import type { Given } from "./delivery-scripts.js";
+import { type Handle, isUnsure, parseHandle } from "./handle.js";
 
 export interface NackOptions {
   /** Delivers the message again no earlier than after this time. @default 0 */
@@ -83,8 +84,6 @@ export interface DeliveryHome {
   extend(delivery: HeldDelivery, leaseMs: number): Promise<void>;
 }
 
-/** The sign of lua/_handle.lua, in its place: what follows may be the name of a lane. */
-const UNSURE = /^\d+:\d+:\d+!/;
 const LONGEST_MS = 10 * 365 * 86_400_000;
 const LONGEST_DEADLINE_MS = 86_400_000;
 
@@ -138,10 +137,10 @@ export class HeldDelivery implements Delivery, Linked<HeldDelivery> {
 
   /**
    * Whether the first lease of an earlier delivery of this message ran out. A handler begins with such a delivery only when Redis has confirmed
-   * an extension. The consumer looks at each delivery, so the handle is not parsed for it.
+   * an extension.
    */
   get isUnsure(): boolean {
-    return UNSURE.test(this.handle);
+    return isUnsure(this.handle);
   }
 
   /** Whether a program may be given it, as far as this process knows. */

@@ -17,9 +17,10 @@ import { jittered } from "../time/random.js";
 import { Resends } from "../time/resends.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
-import { type DeliveryScripts, type Given, parseHandle } from "./delivery-scripts.js";
+import type { DeliveryScripts, Given } from "./delivery-scripts.js";
 import type { ExchangeHome, FirstLease } from "./exchange-home.js";
 import { Fetches, type FetchesHome } from "./fetches.js";
+import { parseHandle } from "./handle.js";
 import { Keeping, type KeepingHome } from "./keeping.js";
 import type { Lasting } from "./lasting.js";
 import { Leaves, type LeavesHome } from "./leaves.js";
@@ -124,14 +125,15 @@ export class Exchange implements KeepingHome, LeavesHome, FetchesHome {
 
   /** A message of the inbox about this name. No handle: take now. No body: it is too large for a message. */
   message(handle?: string, body?: string): void {
-    if (handle === undefined) this.refresh();
+    if (handle === undefined) {
+      this.refresh();
+      return;
+    }
+    const parsed = parseHandle(handle);
     // Another program may publish anything.
-    else if (parseHandle(handle)) this.#gift(handle, body);
-  }
-
-  #gift(handle: string, body: string | undefined): void {
-    // The token comes first, and is below 2^53 until the year 2255.
-    this.#standing.gift(Number.parseInt(handle, 10));
+    if (!parsed) return;
+    // It is below 2^53 until the year 2255.
+    this.#standing.gift(Number(parsed.token));
     if (!this.#leaves.isNew(handle)) return;
     const lease = { sentAt: this.#schedule.clock.now(), isCertain: true };
     if (body !== undefined) this.arrived([{ handle, body }], lease);

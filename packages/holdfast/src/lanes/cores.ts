@@ -4,6 +4,7 @@ import { Intake } from "../deliveries/intake.js";
 import { type Named, Names } from "../deliveries/names.js";
 import { Operations } from "../deliveries/operations.js";
 import { Producer } from "../deliveries/producer.js";
+import { checkSame } from "../deliveries/same-options.js";
 import { LARGEST_MAX_BYTES } from "../deliveries/settings.js";
 import { ClosedError, InvalidArgumentError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
@@ -34,8 +35,14 @@ export class LaneCores {
   /** @throws {InvalidArgumentError} @throws {ClosedError} */
   lanes<Body, Result>(name: string, options?: LanesOptions): Lanes<Body, Result> {
     const known = this.#names.find(name);
-    if (known && options) checkSame(known, options);
     const settings = options === undefined ? ANY : checkLanes(options);
+    if (known?.settings === ANY && options)
+      throw new InvalidArgumentError(
+        "options",
+        `of the lanes '${name}' came too late: give them with the first hf.lanes() of a program`,
+      );
+    if (known && options)
+      checkSame({ kind: "lanes", name, known: known.settings, settings, options, optionOf: OPTION_OF });
     return new Lanes<Body, Result>(known ?? this.#names.add(name, settings));
   }
 
@@ -81,36 +88,4 @@ function lastAttemptOf({ whenFailed, maxAttempts }: LanesSettings): number {
   return whenFailed === "dead-letter" ? 1 : maxAttempts;
 }
 
-/** The names of the settings that have another one as options. */
-const OPTION_OF: Readonly<Partial<Record<keyof LanesSettings, keyof LanesOptions>>> = {
-  deadlineMs: "deadline",
-  keepResultsMs: "keepResults",
-  rate: "limit",
-};
-
-/** Two sets of options for one name would make it a matter of chance which of them counts. */
-function checkSame(known: Named<LanesSettings, LanesCore>, options: LanesOptions): void {
-  const { name } = known;
-  const settings = checkLanes(options);
-  if (known.settings === ANY)
-    throw new InvalidArgumentError(
-      "options",
-      `of the lanes '${name}' came too late: give them with the first hf.lanes() of a program`,
-    );
-  const words = (of: LanesSettings, key: keyof LanesSettings): string =>
-    typeof of[key] === "object" ? JSON.stringify(of[key]) : String(of[key]);
-  const different = (Object.keys(settings) as (keyof LanesSettings)[])
-    .filter((key) => words(known.settings, key) !== words(settings, key))
-    .map((key) => ({ key, option: OPTION_OF[key] ?? (key as keyof LanesOptions) }));
-  // An option that the caller gave says more than one that has its default.
-  const found = different.find(({ option }) => options[option] !== undefined) ?? different[0];
-  if (!found) return;
-  const { key, option } = found;
-  const unit = key.endsWith("Ms") ? " ms" : "";
-  const [was, is] = [words(known.settings, key) + unit, words(settings, key) + unit];
-  throw new InvalidArgumentError(
-    "options",
-    `of the lanes '${name}' must be the same for each hf.lanes() of a program: ${option} was ${was}, ` +
-      `and is ${is}${options[option] === undefined ? " (the default)" : ""}. Make one object and export it, or leave the options out`,
-  );
-}
+const OPTION_OF = { rate: "limit" };

@@ -5,9 +5,8 @@ import { type Named, Names } from "../deliveries/names.js";
 import { Operations } from "../deliveries/operations.js";
 import { Producer } from "../deliveries/producer.js";
 import { Results } from "../deliveries/results.js";
-import { InvalidArgumentError } from "../errors.js";
+import { checkSame } from "../deliveries/same-options.js";
 import type { RedisContext } from "../redis/context.js";
-import { show } from "../time/duration.js";
 import { QueueInspection } from "./inspection.js";
 import { type Pushed, type QueueItem, QueuePushes } from "./pushes.js";
 import { Queue } from "./queue.js";
@@ -34,8 +33,9 @@ export class Queues {
    */
   queue<Body, Result>(name: string, options?: QueueOptions): Queue<Body, Result> {
     const known = this.#names.find(name);
-    const settings = options === undefined ? (known?.settings ?? DEFAULTS) : checkQueue(options);
-    if (known && options) checkSame(name, known.settings, settings, options);
+    const settings = options === undefined ? DEFAULTS : checkQueue(options);
+    if (known && options)
+      checkSame({ kind: "queue", name, known: known.settings, settings, options, optionOf: OPTION_OF });
     return new Queue<Body, Result>(known ?? this.#names.add(name, settings));
   }
 
@@ -63,30 +63,4 @@ export class Queues {
 }
 
 const DEFAULTS = checkQueue();
-
-/** The option of each setting. */
-const OPTIONS: readonly (readonly [keyof QueueSettings, keyof QueueOptions])[] = [
-  ["order", "order"],
-  ["maxLength", "maxLength"],
-  ["dropsOldest", "whenFull"],
-  ["maxBytes", "maxBytes"],
-  ["deadlineMs", "deadline"],
-  ["maxAttempts", "maxAttempts"],
-  ["keepDead", "keepDead"],
-  ["keepResultsMs", "keepResults"],
-];
-
-/** Two sets of options for one name would make it a matter of chance which of them counts. */
-function checkSame(name: string, known: QueueSettings, given: QueueSettings, options: QueueOptions): void {
-  const others = OPTIONS.filter(([setting]) => known[setting] !== given[setting]);
-  const [first] = others.toSorted((a, b) => Number(b[1] in options) - Number(a[1] in options));
-  if (!first) return;
-  const [setting, option] = first;
-  const now = options[option] === undefined ? "the default" : show(options[option]);
-  const before = setting === "dropsOldest" || setting === "order" ? "another" : show(known[setting]);
-  const unit = setting.endsWith("Ms") ? " ms" : "";
-  throw new InvalidArgumentError(
-    option,
-    `of the queue '${name}' is ${now} here, and ${before}${unit} in an earlier hf.queue() of this program: make the queue once, and export it`,
-  );
-}
+const OPTION_OF = { dropsOldest: "whenFull" };

@@ -2,7 +2,7 @@
 import { ManualClock } from "@holdfast/conformance";
 import { expect, test } from "vitest";
 import { HeldDelivery } from "../../src/deliveries/delivery.js";
-import { parseHandle } from "../../src/deliveries/delivery-scripts.js";
+import { parseHandle } from "../../src/deliveries/handle.js";
 
 test("a handle names token, message and attempt, and the lane where there is one", () => {
   expect(parseHandle("1763800000000002:1763800000000001:1:a_B-9")).toEqual({

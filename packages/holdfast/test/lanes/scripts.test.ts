@@ -1,6 +1,6 @@
 /** The scripts of lanes by which messages go through: what each returns, and what a second copy of a call does. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { parseHandle } from "../../src/deliveries/delivery-scripts.js";
+import { parseHandle } from "../../src/deliveries/handle.js";
 import type { LaneScriptSettings } from "../../src/lanes/lane-calls.js";
 import { bodies, handles, LaneLab, type LaneProcess, one } from "./lane-lab.js";
 

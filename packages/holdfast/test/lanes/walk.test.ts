@@ -4,7 +4,7 @@
  * HOLDFAST_LANE_SEED=7 for one.
  */
 import { beforeAll, expect, test } from "vitest";
-import { parseHandle } from "../../src/deliveries/delivery-scripts.js";
+import { parseHandle } from "../../src/deliveries/handle.js";
 import { parseTicket } from "../../src/lanes/ticket.js";
 import { Dice } from "../limits/engine.js";
 import { LaneLab, type LaneProcess } from "./lane-lab.js";

@@ -174,7 +174,7 @@ test("one program gives a queue one set of options", () => {
   expect(() => hf.queue(name, { maxLength: 5 })).not.toThrow();
   expect(() => hf.queue(name)).not.toThrow();
   expect(() => hf.queue(name, { deadline: "1m", maxLength: 6 })).toThrow(
-    /^maxLength of the queue 'queue-\d+' is 6 here, and 5 in an earlier hf.queue\(\) of this program: make the queue once/,
+    /^maxLength of the queue 'queue-\d+' is 6 here, and 5 in an earlier hf.queue\(\) of this program: make one object/,
   );
   expect(() => hf.queue(name, { maxLength: 5, deadline: "1m" })).toThrow(
     /^deadline .* is "1m" here, and 30000 ms/,

@@ -83,8 +83,7 @@ end
 
 -- A new delivery to a process: what park() writes later.
 local function deliver(q, parked, item, process)
-  local handle = digits(next_number(q)) .. ':' .. item.number .. ':' .. item.attempts + 1 .. (item.is_unsure and '!' or '') .. ':' .. process
-  if item.lane then handle = handle .. ':' .. item.lane end
+  local handle = write_handle(digits(next_number(q)), item, process)
   give_suspect(q, id_of(item.number, item.lane), handle, process)
   parked[#parked + 1] = handle
   parked[#parked + 1] = item.body
