@@ -86,8 +86,7 @@ export type {
   WatchedPlace,
   WatchOptions,
 } from "./lanes/lanes.js";
-export type { LaneOutcome } from "./lanes/outcome.js";
-export type { Place } from "./lanes/place.js";
+export type { LaneOutcome, Place } from "./lanes/place.js";
 export type { LanesOptions } from "./lanes/settings.js";
 export type { LeaseHandle } from "./lease/handle.js";
 export type { Lease, LeaseJson, ReleaseResult } from "./lease/lease.js";

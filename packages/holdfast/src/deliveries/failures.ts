@@ -5,10 +5,11 @@ import { warnOnce } from "../telemetry/warnings.js";
 import { jittered, type Random } from "../time/random.js";
 import { type ConsumerSettings, checkBackoff } from "./consume-options.js";
 import type { HeldDelivery, Settling } from "./delivery.js";
-import { reasonOf } from "./reason.js";
 
 const FIRST_BACKOFF_MS = 1_000;
 const LONGEST_BACKOFF_MS = 60_000;
+/** What is kept of the error of a handler. */
+const LONGEST_REASON = 500;
 
 /** The delivery, as the events of a consumer name it. */
 export function about(
@@ -90,4 +91,19 @@ export class Failures {
 
 function quoted(error: unknown): string {
   return JSON.stringify(reasonOf(error));
+}
+
+function reasonOf(error: unknown): string {
+  return textOf(error).slice(0, LONGEST_REASON).toWellFormed();
+}
+
+/** Programs throw anything, also objects that cannot be made text. */
+function textOf(error: unknown): string {
+  try {
+    const text = String(error instanceof Error ? error.message || error.name : error);
+    if (text !== "") return text;
+  } catch {
+    // It has no text.
+  }
+  return "an error without a text";
 }

@@ -4,7 +4,7 @@ import type { Operations } from "../deliveries/operations.js";
 import type { Producer } from "../deliveries/producer.js";
 import type { LaneControl } from "./lane-control.js";
 import type { LaneScripts } from "./lane-scripts.js";
-import type { LaneOutcome } from "./outcome.js";
+import type { LaneOutcome } from "./place.js";
 import type { Positions } from "./positions.js";
 import type { LaneItem } from "./pushes.js";
 import type { Ticket } from "./ticket.js";

@@ -14,7 +14,7 @@ import { laneCalls } from "./lane-calls.js";
 import { LaneControl } from "./lane-control.js";
 import { LaneScripts } from "./lane-scripts.js";
 import { Lanes } from "./lanes.js";
-import { type LaneOutcome, outcomeOf } from "./outcome.js";
+import { type LaneOutcome, outcomeOf } from "./place.js";
 import { Positions } from "./positions.js";
 import { type LaneItem, LanePushes } from "./pushes.js";
 import { checkLanes, type LanesOptions, type LanesSettings } from "./settings.js";

@@ -28,8 +28,7 @@ import type { Duration } from "../time/duration.js";
 import { decodeValue } from "../values.js";
 import type { LanesCore } from "./core.js";
 import type { LanePage, LaneState, LanesState } from "./lane-control.js";
-import type { LaneOutcome } from "./outcome.js";
-import type { Place } from "./place.js";
+import type { LaneOutcome, Place } from "./place.js";
 import { checkEvery, type LanesSettings, MOST_IN_FLIGHT } from "./settings.js";
 import { formatTicket, parseTicket } from "./ticket.js";
 

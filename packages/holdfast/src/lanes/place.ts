@@ -1,4 +1,5 @@
-/** Places: where a message is in its lane, and how long it may take until it is delivered. */
+/** Places: where a message is in its lane, how long it may take until it is delivered, and what became of it. */
+import { type Outcome, parseOutcome } from "../deliveries/results.js";
 
 /** Where a message of a lane is. */
 export interface Place {
@@ -20,6 +21,11 @@ export interface Place {
   readonly atMs: number;
 }
 
+/**
+ * As for a queue, and besides `over`: it was acknowledged without a result, its outcome is not kept any more, it was deleted, or the ticket is none of these lanes
+ */
+export type LaneOutcome<Result = unknown> = Outcome<Result> | { readonly status: "over" };
+
 /** What Redis says of a message of a lane. */
 export interface PlaceFacts {
   readonly state: "waiting" | "running" | "cancelled" | "over";
@@ -40,6 +46,12 @@ export function toPlace(facts: PlaceFacts, atMs: number): Place {
   if (facts.state === "running") return { state: "running", position: 0, ahead: 0, etaMs: 0, atMs };
   if (facts.state === "waiting") return { state: "waiting", position, ahead, etaMs: etaMs(facts), atMs };
   return placeOver(atMs);
+}
+
+/** @param facts of a message that neither waits nor runs @throws {IndeterminateError} another program wrote it */
+export function outcomeOf({ state, outcome }: PlaceFacts): LaneOutcome {
+  if (state === "cancelled") return { status: "cancelled" };
+  return outcome === null ? { status: "over" } : parseOutcome(outcome);
 }
 
 export function placeOver(atMs: number): Place {
