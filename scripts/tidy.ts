@@ -19,7 +19,7 @@ import { checkLaunches } from "./tidy/launches.ts";
 import { checkLua } from "./tidy/lua-contract.ts";
 import { checkComments, checkExports, checkPath } from "./tidy/names.ts";
 import { checkPublished } from "./tidy/published.ts";
-import { checkFileSize, checkFileWeight, checkFunctionSize } from "./tidy/size.ts";
+import { checkFileSize, checkFileWeight, checkFunctionSize, checkHandedFunctions } from "./tidy/size.ts";
 import { type Finding, parse, type Source } from "./tidy/source.ts";
 import { checkTestClocks, lowered, testClocksFile } from "./tidy/test-clocks.ts";
 
@@ -104,6 +104,7 @@ function checkSource(source: Source): Finding[] {
     ...checkLaunches(source),
     // A test file reads as one story in `describe`; its file size is limit enough.
     ...(isTest ? [] : checkFunctionSize(source)),
+    ...(source.file.startsWith(`${library}/`) ? checkHandedFunctions(source) : []),
     ...(ships && !isDoor ? checkClocks(source) : []),
   ];
 }

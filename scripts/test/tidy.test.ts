@@ -276,6 +276,16 @@ test("size: 400 lines a file, 60 a function; a test file has no functions to spe
   expect(findings({ "packages/holdfast/test/a.test.ts": long })).toEqual([]);
 });
 
+test("size: 3 functions that an object is made with, in the library", () => {
+  const made = (count: number) =>
+    `new Part(\n  { ${"abcd".slice(1, count).replace(/./g, "$&: () => 1, ")}name: "x", last() {} },\n);\n`;
+  expect(findings({ [`${lib}/limits/a.ts`]: made(3) })).toEqual([]);
+  expect(findings({ [`${lib}/limits/a.ts`]: made(4) })).toEqual(["limits/a.ts:1 size"]);
+  expect(findings({ [`${lib}/limits/a.ts`]: "new Part(a, () => 1, () => 2, () => 3, () => 4);\n" })).toEqual([
+    "limits/a.ts:1 size",
+  ]);
+});
+
 test("size: 60 kB a file that git has, but a lock file and a picture may be large", () => {
   const large = "x".repeat(60_001);
   const files = ["record.json", "package-lock.json", "docs/picture.svg", "docs/page.md", "ignored.json"];

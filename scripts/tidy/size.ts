@@ -1,9 +1,11 @@
 /** Files and functions that fit into a head. */
+import type { Node } from "oxc-parser";
 import { type Finding, type Source, walk } from "./source.ts";
 
 const fileLines = 400;
 const functionLines = 60;
 const fileBytes = 60_000;
+const handedFunctions = 3;
 /** A lock file and a picture are as large as they are. */
 const mayBeLarge = /(^|\/)package-lock\.json$|\.(svg|png)$/;
 
@@ -38,6 +40,27 @@ export function checkFunctionSize(source: Source): Finding[] {
     });
     const message = `${named[0] ?? "a function"} has ${lines} lines; at most ${functionLines}`;
     findings.push({ file: source.file, line, rule: "size", message });
+  });
+  return findings;
+}
+
+/** More functions that an object is made with tie it and its maker together: one owns the other, or there is a named interface. */
+export function checkHandedFunctions(source: Source): Finding[] {
+  const findings: Finding[] = [];
+  walk(source.program, (node) => {
+    if (node.type !== "NewExpression") return;
+    const values = node.arguments.flatMap((argument): Node[] => {
+      if (argument.type !== "ObjectExpression") return [argument];
+      return argument.properties.flatMap((property) =>
+        property.type === "Property" ? [property.value] : [],
+      );
+    });
+    const count = values.filter(
+      ({ type }) => type === "ArrowFunctionExpression" || type === "FunctionExpression",
+    ).length;
+    if (count <= handedFunctions) return;
+    const message = `an object is made with ${count} functions; at most ${handedFunctions}`;
+    findings.push({ file: source.file, line: source.lineAt(node.start), rule: "size", message });
   });
   return findings;
 }

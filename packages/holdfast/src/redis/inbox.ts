@@ -39,12 +39,7 @@ export class Inbox {
     this.#presence = new Presence({
       ...parts,
       isNeeded: () => this.#isNeeded,
-      here: () => {
-        this.#turn(true);
-      },
-      elsewhere: () => {
-        this.#turn(false);
-      },
+      turned: (isHere) => this.#turn(isHere),
       replace: () => subscriber.replace(),
     });
   }

@@ -14,10 +14,8 @@ export interface PresenceParts {
   readonly channel: string;
   /** Whether anybody waits for messages. While nobody does, no timer runs. */
   readonly isNeeded: () => boolean;
-  /** The subscription is where the requests go, or nobody can tell. */
-  readonly here: () => void;
-  /** It was `here`, and is at another server. */
-  readonly elsewhere: () => void;
+  /** The subscription is where the requests go, or nobody can tell; or it was there, and is at another server. */
+  readonly turned: (isHere: boolean) => void;
   /** Makes another connection for messages. */
   readonly replace: () => void;
 }
@@ -58,7 +56,7 @@ export class Presence {
       return;
     }
     this.#askedMs = this.#parts.schedule.clock.now().monoMs;
-    this.#parts.here();
+    this.#parts.turned(true);
     this.needed();
   }
 
@@ -122,15 +120,15 @@ export class Presence {
     const wasAstray = this.#astray > 0;
     this.#astray = 0;
     this.#ringIn(ASK_MS, () => void this.#ask());
-    if (wasAstray) this.#parts.here();
+    if (wasAstray) this.#parts.turned(true);
   }
 
   #leave(): void {
-    const { elsewhere, replace } = this.#parts;
+    const { turned, replace } = this.#parts;
     this.#astray += 1;
     publish("holdfast:inbox:elsewhere", () => ({ connections: this.#astray }));
     if (this.#astray === 1) {
-      elsewhere();
+      turned(false);
       replace();
       return;
     }

@@ -33,8 +33,7 @@ function open(zeroListenersMeansGone = true): Presence {
     callTimeoutMs: 1_000,
     channel: "inbox",
     isNeeded: () => needed,
-    here: () => log.push("here"),
-    elsewhere: () => log.push("elsewhere"),
+    turned: (isHere) => log.push(isHere ? "here" : "elsewhere"),
     replace: () => log.push("replace"),
   });
 }
