@@ -1,4 +1,4 @@
-/** Messages as programs see them that do not have a delivery. */
+/** Messages as programs read them, without a delivery that they could settle. */
 
 /** A message without a delivery: nobody has to acknowledge it. */
 export interface Message<Body = unknown> {

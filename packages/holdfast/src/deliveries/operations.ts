@@ -57,10 +57,8 @@ export class Operations {
   }
 
   async #list(key: SharedKey, count: number): Promise<readonly Reply[]> {
-    return replyRow(
-      await this.#calls.run(timedScript, this.#calls.keys(["about", "off", key]), [String(count)]),
-      0,
-    );
+    const keys = this.#calls.keys(["about", "off", key]);
+    return replyRow(await this.#calls.run(timedScript, keys, [String(count)]), 0);
   }
 }
 

@@ -13,7 +13,7 @@ local function read_attempts(text)
   return tonumber(string.match(text, '^%d+')), string.sub(text, -1) == '!'
 end
 
--- Of a new delivery of the message.
+-- item: the message, with the attempts that it had before this delivery. process: the id of the process that gets it.
 local function write_handle(token, item, process)
   local handle = token .. ':' .. item.number .. ':' .. item.attempts + 1 .. (item.is_unsure and '!' or '') .. ':' .. process
   return item.lane and handle .. ':' .. item.lane or handle

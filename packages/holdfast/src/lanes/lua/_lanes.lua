@@ -1,6 +1,6 @@
 --[[
 The lanes of one name. Needs deliveries/lua/_deliveries.lua. A lane is always written percent-encoded: without blanks, colons and braces. Keys,
-all in the slot of {name}, in the order of laneKeys in redis/keys.ts:
+all in the slot of {name}, in the order of LANES_KEYS in redis/keys.ts:
 
 about      hash  see deliveries/lua/_about.lua; and
                  settings  the last settings that a process gave: see read_settings

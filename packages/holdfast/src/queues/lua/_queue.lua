@@ -1,15 +1,15 @@
 --[[
-The line of a queue. Needs _deliveries.lua. Keys, all in the slot of {name}, in the order of queueKeys in redis/keys.ts:
+The line of a queue. Needs deliveries/lua/_deliveries.lua. Keys, all in the slot of {name}, in the order of QUEUE_KEYS in redis/keys.ts:
 
-about    hash  see _about.lua
+about    hash  see deliveries/lua/_about.lua
 line     list  number, body, number, body, … as they were pushed; "lifo" takes from the other end
-off      hash  see _deliveries.lua; also "later:…" and "back:…", the members of `later` and `again`, -> body
-away     zset  see _deliveries.lua
-idle     zset  see _deliveries.lua
+off      hash  see deliveries/lua/_deliveries.lua; also "later:…" and "back:…", the members of `later` and `again`, -> body
+away     zset  see deliveries/lua/_deliveries.lua
+idle     zset  see deliveries/lua/_deliveries.lua
 later    zset  later:<number>:<attempts> -> ms when it is due
-again    zset  back:<number>:<attempts, see _handle.lua> -> number: came back, and is taken before the line
-dead     zset  see _deliveries.lua
-letters  hash  see _deliveries.lua
+again    zset  back:<number>:<attempts, see deliveries/lua/_handle.lua> -> number: came back, and is taken before the line
+dead     zset  see deliveries/lua/_deliveries.lua
+letters  hash  see deliveries/lua/_deliveries.lua
 
 A number is in exactly one of: line, a handle, later, again, dead. A message that is due goes to the end of the line; one that was
 delivered before goes to `again`.

@@ -3,15 +3,15 @@ back: puts deliveries of a process back, each before the line or for later. Afte
 
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name          of the queue, without blanks
-ARGV[2]   inboxes       see _deliveries.lua
-ARGV[3]   reach         see _deliveries.lua
+ARGV[2]   inboxes       see deliveries/lua/_deliveries.lua
+ARGV[3]   reach         see deliveries/lua/_deliveries.lua
 ARGV[4]   order         "fifo", "lifo", or '' for whatever it has
 ARGV[5]   max_attempts  integer, 0: no bound
 ARGV[6]   keep_dead     integer
 ARGV[7]   keep_results  in ms
-ARGV[8]   results       see _deliveries.lua
-ARGV[9]   memory        of the caller, see _about.lua
-ARGV[10]  seq           integer, see _about.lua
+ARGV[8]   results       see deliveries/lua/_deliveries.lua
+ARGV[9]   memory        of the caller, see deliveries/lua/_about.lua
+ARGV[10]  seq           integer, see deliveries/lua/_about.lua
 ARGV[11..n] returns     at most 1,000; of each delivery its handle, a delay in ms, 1 or 0: it counts as an attempt, and the reason of its failure
 
 Returns  {late}  the places of those that were over before, from 0: '' or "0,3"

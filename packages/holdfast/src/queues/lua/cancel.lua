@@ -2,8 +2,8 @@
 cancel: deletes a message that waits, came back, is delayed, or whose delivery is overdue, and says so as its outcome.
 
 KEYS[1..7]  about, line, off, away, idle, later, again   see _queue.lua
-KEYS[8]     outcome       of the message, see _deliveries.lua
-ARGV[1]     results       see _deliveries.lua
+KEYS[8]     outcome       of the message, see deliveries/lua/_deliveries.lua
+ARGV[1]     results       see deliveries/lua/_deliveries.lua
 ARGV[2]     keep_results  ms
 ARGV[3]     number        of the message, 16 digits
 
@@ -61,7 +61,7 @@ local function drop_overdue()
   for place = 1, #rows, 2 do
     local _, delivered, _, process = string.match(rows[place], HANDLE)
     if delivered == number then
-      -- As return_unanswered() of _due.lua: no other message is for a process that slept through a first lease.
+      -- As return_unanswered() of deliveries/lua/_due.lua: no other message is for a process that slept through a first lease.
       if tonumber(rows[place + 1]) % 1 > 0 then redis.call('ZREM', q.idle, process) end
       return drop(q.away, rows[place])
     end

@@ -3,13 +3,13 @@ look: puts back what is due, and the deliveries of processes that are gone. See 
 
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name          of the queue, without blanks
-ARGV[2]   inboxes       see _deliveries.lua
-ARGV[3]   reach         see _deliveries.lua
+ARGV[2]   inboxes       see deliveries/lua/_deliveries.lua
+ARGV[3]   reach         see deliveries/lua/_deliveries.lua
 ARGV[4]   order         "fifo", "lifo", or '' for whatever it has
 ARGV[5]   max_attempts  integer, 0: no bound
 ARGV[6]   keep_dead     integer
 ARGV[7]   keep_results  in ms
-ARGV[8]   results       see _deliveries.lua
+ARGV[8]   results       see deliveries/lua/_deliveries.lua
 ARGV[9]   process       without ":"
 ARGV[10]  stuck         its handlers that run after their time-out
 

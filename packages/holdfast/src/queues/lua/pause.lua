@@ -3,8 +3,8 @@ pause: stops a queue, or lets it go on. A paused queue gives nothing to anybody.
 
 KEYS[1..7]  about, line, off, away, idle, later, again   see _queue.lua
 ARGV[1]   name       of the queue, without blanks
-ARGV[2]   inboxes    see _deliveries.lua
-ARGV[3]   reach      see _deliveries.lua
+ARGV[2]   inboxes    see deliveries/lua/_deliveries.lua
+ARGV[3]   reach      see deliveries/lua/_deliveries.lua
 ARGV[4]   is_paused  0 or 1
 
 Returns  1: this changed it. 0: it was so before

@@ -4,11 +4,11 @@ push: adds messages at the end of the line, or for later. Where a process has fr
 KEYS[1..7]  about, line, off, away, idle, later, again   see _queue.lua
 KEYS[8..n]  the dedupe keys of the messages that have one, in their order
 ARGV[1]   name       of the queue, without blanks
-ARGV[2]   inboxes    see _deliveries.lua
-ARGV[3]   reach      see _deliveries.lua
+ARGV[2]   inboxes    see deliveries/lua/_deliveries.lua
+ARGV[3]   reach      see deliveries/lua/_deliveries.lua
 ARGV[4]   order      "fifo", "lifo", or '' for whatever it has
-ARGV[5]   memory     of the caller, see _about.lua
-ARGV[6]   seq        integer, see _about.lua
+ARGV[5]   memory     of the caller, see deliveries/lua/_about.lua
+ARGV[6]   seq        integer, see deliveries/lua/_about.lua
 ARGV[7]   limit      integer: most messages that wait, are delayed or in flight; 0: no bound
 ARGV[8]   when_full  "refuse", or "drop": deletes the oldest that wait
 ARGV[9]   is_whole   0 or 1  1: where some find no room, none is pushed; else the first ones are

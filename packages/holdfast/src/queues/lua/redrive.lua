@@ -3,8 +3,8 @@ redrive: dead letters become messages again, with their ids and with all their a
 
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name     of the queue, without blanks
-ARGV[2]   inboxes  see _deliveries.lua
-ARGV[3]   reach    see _deliveries.lua
+ARGV[2]   inboxes  see deliveries/lua/_deliveries.lua
+ARGV[3]   reach    see deliveries/lua/_deliveries.lua
 ARGV[4]   most     integer, at most 100: how many of the oldest, where no ids follow
 ARGV[5]   until_ms only those that were dead before, by the server's clock; '' for all
 ARGV[6..n] ids     of messages, at most 100

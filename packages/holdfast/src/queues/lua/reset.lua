@@ -3,7 +3,7 @@ reset: deletes a queue with all that it has. What is in flight is late from now 
 
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name     of the queue, without blanks
-ARGV[2]   inboxes  see _deliveries.lua
+ARGV[2]   inboxes  see deliveries/lua/_deliveries.lua
 
 Returns  1: there was something. 0: nothing
 Raises   nothing of its own: keys of other types are deleted as well

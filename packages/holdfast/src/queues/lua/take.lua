@@ -4,16 +4,16 @@ of what it wants becomes its free places.
 
 KEYS[1..9]  about, line, off, away, idle, later, again, dead, letters   see _queue.lua
 ARGV[1]   name          of the queue, without blanks
-ARGV[2]   inboxes       see _deliveries.lua
-ARGV[3]   reach         see _deliveries.lua
+ARGV[2]   inboxes       see deliveries/lua/_deliveries.lua
+ARGV[3]   reach         see deliveries/lua/_deliveries.lua
 ARGV[4]   order         "fifo", "lifo", or '' for whatever it has
 ARGV[5]   max_attempts  integer, 0: no bound
 ARGV[6]   keep_dead     integer
 ARGV[7]   keep_results  in ms
-ARGV[8]   results       see _deliveries.lua
+ARGV[8]   results       see deliveries/lua/_deliveries.lua
 ARGV[9]   process       without ":"
-ARGV[10]  memory        of the caller, see _about.lua
-ARGV[11]  seq           integer, see _about.lua
+ARGV[10]  memory        of the caller, see deliveries/lua/_about.lua
+ARGV[11]  seq           integer, see deliveries/lua/_about.lua
 ARGV[12]  want          integer
 ARGV[13..n] acks        handle and result of each message that is done; '' stores no result
 
