@@ -3,7 +3,7 @@
 export type { ConsumeOptions } from "./deliveries/consume-options.js";
 export type { Consumer, StopOptions } from "./deliveries/consumer.js";
 export type { Delivery, DeliveryJson, NackOptions } from "./deliveries/delivery.js";
-export type { DeadLetter, InFlight, Message } from "./deliveries/messages.js";
+export type { DeadLetter, Delayed, InFlight, Message } from "./deliveries/messages.js";
 export type { Outcome } from "./deliveries/results.js";
 export type { DeliveryOptions, ReceiveOptions } from "./deliveries/settings.js";
 export type { DoctorReport, Finding, ServerFacts, Severity } from "./doctor/report.js";
@@ -134,7 +134,7 @@ export type { OnceOptions } from "./once/settings.js";
 export type { ProcessRecord } from "./process-record.js";
 export type { QueueState } from "./queues/inspection.js";
 export type { Pushed } from "./queues/pushes.js";
-export type { Delayed, Queue } from "./queues/queue.js";
+export type { Queue } from "./queues/queue.js";
 export type { PushManyOptions, PushOptions, QueueOptions } from "./queues/settings.js";
 export type { InspectedRecord } from "./records/inspection.js";
 export type { VersionedRecord } from "./records/record.js";

@@ -2,30 +2,12 @@
 import type { Reply } from "../redis/port.js";
 import type { Given } from "./delivery-scripts.js";
 import { type Handle, parseHandle } from "./handle.js";
+import type { DeadLetter, Delayed, InFlight } from "./messages.js";
 
-/** A message that waits. */
-export interface Waiting {
-  readonly id: string;
-  /** As `encodeValue` made it. */
-  readonly body: string;
-  /** Number of attempts that it had. */
-  readonly attempts: number;
-}
-
-/** A message that used up its attempts. */
-export interface Letter extends Waiting {
-  /** The message of the last error, or what ended the last delivery. */
-  readonly reason: string;
-  /** In ms since 1970, by the server's clock. */
-  readonly atMs: number;
-}
-
-/** A delivery that a process has. */
-export interface Held extends Handle {
-  /** As `encodeValue` made it. */
-  readonly body: string;
-  readonly remainingMs: number;
-}
+/** Messages with their bodies as `encodeValue` made them. */
+export type StoredLetter = DeadLetter<string>;
+export type StoredInFlight = InFlight<string> & Pick<Handle, "lane">;
+export type StoredDelayed = Delayed<string>;
 
 /** The reason of a failure is for people. */
 const LONGEST_REASON = 1_000;
@@ -60,29 +42,21 @@ export function rowsOf(words: readonly Reply[], width: number): Reply[][] {
   return rows;
 }
 
-export function lettersOf(words: readonly Reply[]): Letter[] {
+export function lettersOf(words: readonly Reply[]): StoredLetter[] {
   return rowsOf(words, 5).map(([id, body, attempts, reason, ms]) => {
     const letter = { id: String(id), body: String(body), attempts: Number(attempts) };
     return { ...letter, reason: String(reason), atMs: Number(ms) };
   });
 }
 
-export function heldOf(words: readonly Reply[]): Held[] {
+export function heldOf(words: readonly Reply[]): StoredInFlight[] {
   return rowsOf(words, 3).flatMap(([handle, body, leftMs]) => {
     const parsed = parseHandle(String(handle));
     return parsed ? [{ ...parsed, body: String(body), remainingMs: Number(leftMs) }] : [];
   });
 }
 
-/** A message that waits for its time. */
-export interface Later {
-  readonly id: string;
-  readonly body: string;
-  readonly attempts: number;
-  readonly dueInMs: number;
-}
-
-export function laterOf(words: readonly Reply[]): Later[] {
+export function laterOf(words: readonly Reply[]): StoredDelayed[] {
   return rowsOf(words, 3).flatMap(([member, body, leftMs]) => {
     const [, id, attempts] = /^later:(\d+):(\d+)$/.exec(String(member)) ?? [];
     if (!id) return [];

@@ -1,6 +1,7 @@
 /**
  * DeliveryScripts: how a process takes, extends, settles and returns deliveries. Queues and lanes have one implementation each.
  */
+import type { DeliveryCalls } from "./delivery-calls.js";
 
 /** A message that was given to this process. */
 export interface Given {
@@ -63,14 +64,12 @@ export interface Look {
  */
 export interface DeliveryScripts {
   readonly name: string;
-  /** Of the deliveries that it takes. A gift has FIRST_LEASE_MS at least. */
-  readonly firstLeaseMs: number;
+  readonly calls: Pick<DeliveryCalls, "firstLeaseMs">;
+  readonly parcels: ParcelScripts;
   /** The deadline of its options. Those of other processes are known after the first `take`. */
   readonly deadlineMs: number;
-  /** Settles, and takes. A new delivery is kept for `firstLeaseMs`, until it is extended. */
+  /** Settles, and takes. A new delivery is kept for `calls.firstLeaseMs`, until it is extended. */
   take(request: TakeRequest): Promise<Taken>;
-  /** Keeps the deliveries until `leaseMs` from now. Returns the handles whose delivery is over. */
-  extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]>;
   /** Returns the handles whose delivery was over before. `seq`: as for `take`. */
   back(seq: number, returns: readonly Return[]): Promise<readonly string[]>;
   /**
@@ -79,6 +78,12 @@ export interface DeliveryScripts {
    * @param stuck its handlers that run after their time-out
    */
   look(stuck: number): Promise<Look>;
+}
+
+/** The deliveries of this process, whichever noun they are of. Errors as for DeliveryScripts. */
+export interface ParcelScripts {
+  /** Keeps the deliveries until `leaseMs` from now. Returns the handles whose delivery is over. */
+  extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]>;
   /** Gives up the free places of this process, and returns its deliveries but for those that are known. Gifts that are under way are among them. */
   leave(isKnown: (handle: string) => boolean): Promise<readonly Given[]>;
   /** What a gift does not bring. Those that are over are missing. */

@@ -82,9 +82,9 @@ export class Exchange implements KeepingHome, LeavesHome, FetchesHome {
     this.#schedule = schedule;
     this.#numbered = new Numbered(lasting.requests);
     this.#resends = new Resends(schedule, random);
-    this.#leaves = new Leaves(scripts, lasting, this);
-    this.keeping = new Keeping(home.context, scripts, this);
-    this.fetches = new Fetches(scripts, this);
+    this.#leaves = new Leaves(scripts.parcels, lasting, this);
+    this.keeping = new Keeping(home.context, scripts.parcels, this);
+    this.fetches = new Fetches(scripts.parcels, this);
   }
 
   /** A request that is sent from now on has a higher number. */
@@ -285,7 +285,7 @@ export class Exchange implements KeepingHome, LeavesHome, FetchesHome {
       // A first copy may have taken something, and its answer is lost.
       if (call.isDoubtful && want > 0) void this.leave();
       const given = taken.given.filter(({ handle }) => this.#leaves.isNew(handle));
-      const lease = { sentAt: call.sentAt, leaseMs: this.#scripts.firstLeaseMs, isCertain: true };
+      const lease = { sentAt: call.sentAt, leaseMs: this.#scripts.calls.firstLeaseMs, isCertain: true };
       if (given.length > 0) this.arrived(given, lease);
       this.#home.answered(seq, taken.dueInMs);
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Fetches: bodies that were too large for a message. Those of one turn of the event loop come by one request. */
 import type { HoldfastError } from "../errors.js";
 import { UnderWay } from "../time/under-way.js";
-import type { DeliveryScripts, Given } from "./delivery-scripts.js";
+import type { Given, ParcelScripts } from "./delivery-scripts.js";
 import type { FirstLease } from "./exchange-home.js";
 
 /** The exchange, as its fetches use it. */
@@ -15,15 +15,15 @@ export interface FetchesHome {
 
 export class Fetches {
   readonly #home: FetchesHome;
-  readonly #scripts: Pick<DeliveryScripts, "fetch">;
+  readonly #parcels: ParcelScripts;
   /** Also those whose request is under way. */
   readonly #wanted = new Map<string, FirstLease>();
   readonly #underWay = new UnderWay();
   #next: string[] = [];
 
-  constructor(scripts: Pick<DeliveryScripts, "fetch">, home: FetchesHome) {
+  constructor(parcels: ParcelScripts, home: FetchesHome) {
     this.#home = home;
-    this.#scripts = scripts;
+    this.#parcels = parcels;
   }
 
   get size(): number {
@@ -49,7 +49,7 @@ export class Fetches {
     this.#next = [];
     let given: readonly Given[] = [];
     try {
-      given = await this.#scripts.fetch(handles);
+      given = await this.#parcels.fetch(handles);
     } catch (error) {
       this.#home.troubled(error as HoldfastError);
     }

@@ -9,7 +9,7 @@ import { jittered, type Random } from "../time/random.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import type { HeldDelivery } from "./delivery.js";
 import { FIRST_LEASE_MS } from "./delivery-calls.js";
-import type { DeliveryScripts } from "./delivery-scripts.js";
+import type { ParcelScripts } from "./delivery-scripts.js";
 import type { TakerContext } from "./taker.js";
 
 /** The exchange, as its keeping uses it. */
@@ -35,7 +35,7 @@ const CHUNK = 500;
 
 export class Keeping {
   readonly #home: KeepingHome;
-  readonly #scripts: Pick<DeliveryScripts, "extend">;
+  readonly #parcels: Pick<ParcelScripts, "extend">;
   readonly #random: Random;
   readonly #schedule: Schedule;
   readonly #clock: Clock;
@@ -49,11 +49,11 @@ export class Keeping {
 
   constructor(
     { schedule, random }: Pick<TakerContext, "schedule" | "random">,
-    scripts: Pick<DeliveryScripts, "extend">,
+    parcels: Pick<ParcelScripts, "extend">,
     home: KeepingHome,
   ) {
     this.#home = home;
-    this.#scripts = scripts;
+    this.#parcels = parcels;
     this.#random = random;
     this.#schedule = schedule;
     this.#clock = schedule.clock;
@@ -167,7 +167,7 @@ export class Keeping {
     let over: ReadonlySet<string>;
     try {
       over = new Set(
-        await this.#scripts.extend(
+        await this.#parcels.extend(
           deliveries.map(({ handle }) => handle),
           leaseMs,
         ),
@@ -211,7 +211,7 @@ export class Keeping {
     if (delivery.isKept) this.begin(delivery, sentAt);
     this.#arm(sentAt);
     try {
-      const over = await this.#scripts.extend([delivery.handle], leaseMs);
+      const over = await this.#parcels.extend([delivery.handle], leaseMs);
       const now = this.#clock.now();
       this.#settle(delivery, now, sentAt, over.length > 0 ? 0 : leaseMs);
       this.#arm(now);

@@ -5,7 +5,7 @@
 import { BoundedMap } from "../bounded-map.js";
 import type { HoldfastError } from "../errors.js";
 import { UnderWay } from "../time/under-way.js";
-import type { DeliveryScripts, Given } from "./delivery-scripts.js";
+import type { Given, ParcelScripts } from "./delivery-scripts.js";
 import type { Lasting } from "./lasting.js";
 
 /** The exchange, as its leaves use it. */
@@ -21,16 +21,16 @@ const REMEMBERED = 4_096;
 
 export class Leaves {
   readonly #home: LeavesHome;
-  readonly #scripts: Pick<DeliveryScripts, "leave">;
+  readonly #parcels: ParcelScripts;
   readonly #lasting: Pick<Lasting, "spent">;
   /** For each request under way the handles that came before its answer. */
   readonly #underWay = new Set<Set<string>>();
   readonly #sent = new UnderWay();
   #next: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
 
-  constructor(scripts: Pick<DeliveryScripts, "leave">, lasting: Pick<Lasting, "spent">, home: LeavesHome) {
+  constructor(parcels: ParcelScripts, lasting: Pick<Lasting, "spent">, home: LeavesHome) {
     this.#home = home;
-    this.#scripts = scripts;
+    this.#parcels = parcels;
     this.#lasting = lasting;
   }
 
@@ -82,7 +82,7 @@ export class Leaves {
     this.#underWay.add(seen);
     try {
       const isKnown = (handle: string): boolean => seen.has(handle) || this.#isSpent(handle);
-      const lost = (await this.#scripts.leave(isKnown)).filter(({ handle }) => !isKnown(handle));
+      const lost = (await this.#parcels.leave(isKnown)).filter(({ handle }) => !isKnown(handle));
       // Its gift may be late, and not lost.
       for (const { handle } of lost) this.spend(handle);
       if (lost.length > 0) this.#home.found(lost);

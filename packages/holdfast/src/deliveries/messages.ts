@@ -28,3 +28,11 @@ export interface InFlight<Body = unknown> extends Message<Body> {
   /** Until it is delivered again, unless the process extends it. A delivery is extended while its handler runs. */
   readonly remainingMs: number;
 }
+
+/** A message that is not delivered before its time. */
+export interface Delayed<Body = unknown> extends Message<Body> {
+  /** Number of its attempts until now: 0 unless a failed one was given back with a delay. */
+  readonly attempts: number;
+  /** 0: its time has come, and it is delivered when somebody asks for a message. */
+  readonly dueInMs: number;
+}

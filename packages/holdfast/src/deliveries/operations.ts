@@ -2,7 +2,14 @@
 import type { Reply } from "../redis/port.js";
 import { replyRow } from "../redis/reply.js";
 import type { DeliveryCalls, SharedKey } from "./delivery-calls.js";
-import { type Held, heldOf, type Later, type Letter, laterOf, lettersOf } from "./delivery-replies.js";
+import {
+  heldOf,
+  laterOf,
+  lettersOf,
+  type StoredDelayed,
+  type StoredInFlight,
+  type StoredLetter,
+} from "./delivery-replies.js";
 import { script as deadScript } from "./lua/dead.lua.js";
 import { script as timedScript } from "./lua/timed.lua.js";
 
@@ -22,17 +29,17 @@ export class Operations {
   }
 
   /** The deliveries that processes have, the nearest deadline first. */
-  async inFlight(count: number): Promise<readonly Held[]> {
+  async inFlight(count: number): Promise<readonly StoredInFlight[]> {
     return heldOf(await this.#list("away", count));
   }
 
   /** The messages that wait for their time, the nearest first. */
-  async delayed(count: number): Promise<readonly Later[]> {
+  async delayed(count: number): Promise<readonly StoredDelayed[]> {
     return laterOf(await this.#list("later", count));
   }
 
   /** The newest dead letters. In lanes their ids are tickets. */
-  async dead(count: number): Promise<readonly Letter[]> {
+  async dead(count: number): Promise<readonly StoredLetter[]> {
     const keys = this.#calls.keys(["about", "dead", "letters"]);
     return lettersOf(replyRow(await this.#calls.run(deadScript, keys, [String(count)]), 0));
   }

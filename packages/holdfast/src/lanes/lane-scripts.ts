@@ -1,14 +1,7 @@
 /** LaneScripts: how a process pushes to the lanes of one name, takes from them, and follows its tickets. */
 import { cutReason, dueOf, givenOf, lateOf } from "../deliveries/delivery-replies.js";
-import type {
-  DeliveryScripts,
-  Given,
-  Look,
-  Return,
-  Taken,
-  TakeRequest,
-} from "../deliveries/delivery-scripts.js";
-import { extend, fetch, leave } from "../deliveries/parcels.js";
+import type { DeliveryScripts, Look, Return, Taken, TakeRequest } from "../deliveries/delivery-scripts.js";
+import { Parcels } from "../deliveries/parcels.js";
 import { LANES_KEYS } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
@@ -49,6 +42,7 @@ export interface LanePushAnswer {
 
 export class LaneScripts implements DeliveryScripts {
   readonly name: string;
+  readonly parcels: Parcels;
   readonly calls: LaneCalls;
   readonly #keys: readonly string[];
   /** But for those of dead letters, and of the pauses and limits of single lanes. */
@@ -60,12 +54,9 @@ export class LaneScripts implements DeliveryScripts {
     this.name = calls.name;
     this.#deadlineMs = deadlineMs;
     this.calls = calls;
+    this.parcels = new Parcels(calls);
     this.#keys = calls.keys(LANES_KEYS);
     this.#liveKeys = this.#keys.slice(0, -3);
-  }
-
-  get firstLeaseMs(): number {
-    return this.calls.firstLeaseMs;
   }
 
   get deadlineMs(): number {
@@ -125,23 +116,11 @@ export class LaneScripts implements DeliveryScripts {
     return lateOf(await this.calls.run(backScript, this.#keys, args), returns);
   }
 
-  extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]> {
-    return extend(this.calls, handles, leaseMs);
-  }
-
   async look(stuck: number): Promise<Look> {
     const { address, terms, process } = this.calls;
     const args = [...address, ...terms, this.calls.outcomeKey(""), process, String(stuck)];
     const [returned, due, free] = replyRow(await this.calls.run(lookScript, this.#keys, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
-  }
-
-  leave(isKnown?: (handle: string) => boolean): Promise<readonly Given[]> {
-    return leave(this.calls, isKnown);
-  }
-
-  fetch(handles: readonly string[]): Promise<readonly Given[]> {
-    return fetch(this.calls, handles);
   }
 
   /** Where messages are. At most 250. */

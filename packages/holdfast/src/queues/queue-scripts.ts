@@ -1,17 +1,11 @@
 /** QueueScripts: one method for each script of a queue, with its reply as a typed result. */
 import type { CallsContext } from "../deliveries/delivery-calls.js";
 import { DeliveryCalls } from "../deliveries/delivery-calls.js";
-import { cutReason, dueOf, givenOf, lateOf, rowsOf, type Waiting } from "../deliveries/delivery-replies.js";
-import type {
-  DeliveryScripts,
-  Given,
-  Look,
-  Return,
-  Taken,
-  TakeRequest,
-} from "../deliveries/delivery-scripts.js";
+import { cutReason, dueOf, givenOf, lateOf, rowsOf } from "../deliveries/delivery-replies.js";
+import type { DeliveryScripts, Look, Return, Taken, TakeRequest } from "../deliveries/delivery-scripts.js";
+import type { Delayed, Message } from "../deliveries/messages.js";
 import { drainAll } from "../deliveries/operations.js";
-import { extend, fetch, leave } from "../deliveries/parcels.js";
+import { Parcels } from "../deliveries/parcels.js";
 import { dedupeKey, outcomeKey, QUEUE_KEYS } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
@@ -34,6 +28,7 @@ const DRAIN_STEP = 1_000;
 export class QueueScripts implements DeliveryScripts {
   readonly name: string;
   readonly settings: QueueSettings;
+  readonly parcels: Parcels;
   readonly calls: DeliveryCalls<(typeof QUEUE_KEYS)[number]>;
   readonly #context: CallsContext;
   readonly #keys: readonly string[];
@@ -48,13 +43,10 @@ export class QueueScripts implements DeliveryScripts {
     this.name = name;
     this.settings = settings;
     this.calls = new DeliveryCalls(context, { kind: "queue", name, terms, order, memory });
+    this.parcels = new Parcels(this.calls);
     this.#context = context;
     this.#keys = this.calls.keys(QUEUE_KEYS);
     this.#liveKeys = this.#keys.slice(0, -2);
-  }
-
-  get firstLeaseMs(): number {
-    return this.calls.firstLeaseMs;
   }
 
   get deadlineMs(): number {
@@ -92,10 +84,6 @@ export class QueueScripts implements DeliveryScripts {
     };
   }
 
-  extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]> {
-    return extend(this.calls, handles, leaseMs);
-  }
-
   async back(seq: number, returns: readonly Return[]): Promise<readonly string[]> {
     const { address, terms, memory } = this.calls;
     const args = [...address, ...terms, memory, `${seq}`];
@@ -111,14 +99,6 @@ export class QueueScripts implements DeliveryScripts {
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }
 
-  leave(isKnown?: (handle: string) => boolean): Promise<readonly Given[]> {
-    return leave(this.calls, isKnown);
-  }
-
-  fetch(handles: readonly string[]): Promise<readonly Given[]> {
-    return fetch(this.calls, handles);
-  }
-
   /** Returns whether it was not paused before. */
   pause(): Promise<boolean> {
     return this.#pause("1");
@@ -130,7 +110,7 @@ export class QueueScripts implements DeliveryScripts {
   }
 
   /** The messages that come next, in order. */
-  async peek(count: number): Promise<Waiting[]> {
+  async peek(count: number): Promise<(Message<string> & Pick<Delayed, "attempts">)[]> {
     const words = replyRow(await this.calls.run(peekScript, this.#liveKeys, [String(count)]), 0);
     return rowsOf(words, 3).map(([id, body, attempts]) => {
       return { id: String(id), body: String(body), attempts: Number(attempts) };

@@ -18,7 +18,7 @@ import {
   DEFAULT_LISTED,
   DEFAULT_PEEK,
 } from "../deliveries/lists.js";
-import type { DeadLetter, InFlight, Message } from "../deliveries/messages.js";
+import type { DeadLetter, Delayed, InFlight, Message } from "../deliveries/messages.js";
 import type { Named } from "../deliveries/names.js";
 import type { Outcome } from "../deliveries/results.js";
 import { checkReceive, encodeBody, type ReceiveOptions } from "../deliveries/settings.js";
@@ -35,14 +35,6 @@ import {
   type PushOptions,
   type QueueSettings,
 } from "./settings.js";
-
-/** A message that is not delivered before its time. */
-export interface Delayed<Body = unknown> extends Message<Body> {
-  /** Number of its attempts until now: 0 unless a failed one was given back with a delay. */
-  readonly attempts: number;
-  /** 0: its time has come, and it is delivered when somebody asks for a message. */
-  readonly dueInMs: number;
-}
 
 export class Queue<Body = unknown, Result = unknown> {
   readonly name: string;

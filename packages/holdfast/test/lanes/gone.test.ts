@@ -1,7 +1,7 @@
 /** The deliveries of processes that ended, in lanes. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Given } from "../../src/deliveries/delivery-scripts.js";
-import type { LaneScriptSettings } from "../../src/lanes/lane-calls.js";
+import type { LanesSettings } from "../../src/lanes/settings.js";
 import { bodies, handles, LaneLab, type LaneProcess } from "./lane-lab.js";
 
 let lab: LaneLab;
@@ -17,7 +17,7 @@ beforeEach(() => {
   a = open("a");
 });
 
-function open(id: string, settings: Partial<LaneScriptSettings> = {}): LaneProcess {
+function open(id: string, settings: Partial<LanesSettings> = {}): LaneProcess {
   opened += 1;
   return lab.open(`${id}${opened}`, "n", settings);
 }
@@ -25,7 +25,7 @@ test("a lane whose first message may have ended its process keeps its order, als
   const [c, d] = [open("c", { whenFailed: "skip" }), open("d", { whenFailed: "skip" })];
   await c.push(["x", "j1"], ["y", "j2"], ["x", "j3"], ["y", "j4"]);
   const given = await d.take(2);
-  await d.scripts.extend(handles(given), 30_000);
+  await d.scripts.parcels.extend(handles(given), 30_000);
   d.die();
   await c.scripts.look(0);
   lab.pass(3_100);
@@ -41,7 +41,7 @@ test("a lost process: its messages come back in order after two looks, and no lo
   await a.push(["x", "j1"], ["x", "j2"], ["x", "j3"], ["y", "j4"]);
   const given = await b.take(3);
   expect(bodies(given)).toEqual(["j1", "j4", "j2"]);
-  await b.scripts.extend(handles(given), 30_000);
+  await b.scripts.parcels.extend(handles(given), 30_000);
   b.die();
   await a.take(4);
   expect((await a.scripts.look(0)).returned).toBe(0);

@@ -3,9 +3,10 @@ import { compileValkey, SimulatedValkey, type ValkeyConnection } from "@holdfast
 import type { Given } from "../../src/deliveries/delivery-scripts.js";
 import { Operations } from "../../src/deliveries/operations.js";
 import { ServerError } from "../../src/errors.js";
-import { type LaneScriptSettings, laneCalls } from "../../src/lanes/lane-calls.js";
+import { laneCalls } from "../../src/lanes/lane-calls.js";
 import { LaneControl } from "../../src/lanes/lane-control.js";
 import { LaneScripts } from "../../src/lanes/lane-scripts.js";
+import type { LanesSettings } from "../../src/lanes/settings.js";
 import { inboxChannel } from "../../src/redis/keys.js";
 import { readWords } from "../../src/redis/message.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";
@@ -50,12 +51,12 @@ export class LaneLab {
   }
 
   /** Another process, which listens to its inbox. */
-  open(id: string, name: string, settings: Partial<LaneScriptSettings> = {}): LaneProcess {
+  open(id: string, name: string, settings: Partial<LanesSettings> = {}): LaneProcess {
     return new LaneProcess(this, id, name, settings);
   }
 }
 
-const PLAIN: LaneScriptSettings = {
+const PLAIN: LanesSettings = {
   inFlight: 1,
   whenFailed: "park",
   maxAttempts: 5,
@@ -81,7 +82,7 @@ export class LaneProcess {
   readonly #lab: LaneLab;
   readonly #ears: Wire;
 
-  constructor(lab: LaneLab, id: string, name: string, settings: Partial<LaneScriptSettings>) {
+  constructor(lab: LaneLab, id: string, name: string, settings: Partial<LanesSettings>) {
     this.id = id;
     this.#lab = lab;
     const channel = inboxChannel(PREFIX, id);

@@ -216,7 +216,7 @@ test("what cannot be read beside the messages is as if it had never been there",
   lab.command("SET", `${KEY}:heard`, "not holdfast's");
   await a.push(["x", "j1"], ["y", "j2"]);
   const { handle } = await one(a);
-  expect(await a.scripts.extend([handle], 10_000)).toEqual([]);
+  expect(await a.scripts.parcels.extend([handle], 10_000)).toEqual([]);
   expect(await a.scripts.look(0)).toMatchObject({ returned: 0 });
   expect(bodies(await a.take(1, [handle]))).toEqual(["j2"]);
 });
@@ -251,7 +251,7 @@ test("a server without memory lets deliveries be extended, looks go on, and plac
   const { handle } = await one(a);
   lab.command("CONFIG", "SET", "maxmemory", "1");
   try {
-    expect(await a.scripts.extend([handle], 10_000)).toEqual([]);
+    expect(await a.scripts.parcels.extend([handle], 10_000)).toEqual([]);
     expect(Number(lab.command("ZSCORE", `${KEY}:away`, handle)) % 1).toBe(0);
     expect(await a.scripts.look(0)).toMatchObject({ returned: 0, dueInMs: 10_000 });
     expect(await a.take(2)).toEqual([]);

@@ -1,7 +1,7 @@
 /** The scripts of lanes by which messages go through: what each returns, and what a second copy of a call does. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { parseHandle } from "../../src/deliveries/handle.js";
-import type { LaneScriptSettings } from "../../src/lanes/lane-calls.js";
+import type { LanesSettings } from "../../src/lanes/settings.js";
 import { bodies, handles, LaneLab, type LaneProcess, one } from "./lane-lab.js";
 
 const KEY = "t:{n}:lanes";
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 let opened = 0;
 
-function open(id: string, settings: Partial<LaneScriptSettings> = {}): LaneProcess {
+function open(id: string, settings: Partial<LanesSettings> = {}): LaneProcess {
   opened += 1;
   return lab.open(`${id}${opened}`, "n", settings);
 }
@@ -324,8 +324,10 @@ test("an extended delivery stays, one that is not comes back; leave tells what a
   await a.push(["x", "j1"], ["y", "j2"]);
   const given = await a.take(3);
   const [first = "", second = ""] = handles(given);
-  expect(await a.scripts.extend([first, "1:2:3:b:z"], 10_000)).toEqual(["1:2:3:b:z"]);
-  expect([...(await a.scripts.leave())].sort((x, y) => (x.handle < y.handle ? -1 : 1))).toEqual(given);
+  expect(await a.scripts.parcels.extend([first, "1:2:3:b:z"], 10_000)).toEqual(["1:2:3:b:z"]);
+  expect([...(await a.scripts.parcels.leave())].sort((x, y) => (x.handle < y.handle ? -1 : 1))).toEqual(
+    given,
+  );
   expect((await a.control.state()).idle).toBe(0);
   lab.pass(3_100);
   expect((await a.scripts.look(0)).returned).toBe(1);

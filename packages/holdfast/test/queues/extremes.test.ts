@@ -86,8 +86,8 @@ test("500 messages in a push, 1,000 in a take and in its acknowledgements, 2,500
   const third = await one.take(1_500);
   expect([third.bodies.at(-1), await redis.zscore(key(IDLE), one.id)]).toEqual(["j2999", "-500"]);
   const handles = [...first.handles.slice(0, 500), ...second.handles, ...third.handles];
-  expect(await one.scripts.extend(handles, 30_000)).toEqual(first.handles.slice(0, 500));
-  const left = await one.scripts.leave();
+  expect(await one.scripts.parcels.extend(handles, 30_000)).toEqual(first.handles.slice(0, 500));
+  const left = await one.scripts.parcels.leave();
   expect(left).toHaveLength(2_000);
   const returns = second.handles.map((handle) => ({ handle, delayMs: 0, isAttempt: false }));
   expect(await one.scripts.back(nextSeq(), returns)).toEqual([]);

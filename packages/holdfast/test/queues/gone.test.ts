@@ -18,8 +18,8 @@ async function later(): Promise<void> {
 test("the deliveries of a process that nobody listens for come back after two looks", async () => {
   const [one, two] = [await open(), await open()];
   await one.push("j1", "j2", "j3");
-  await one.scripts.extend((await one.take(2)).handles, 30_000);
-  await two.scripts.extend((await two.take(1)).handles, 30_000);
+  await one.scripts.parcels.extend((await one.take(2)).handles, 30_000);
+  await two.scripts.parcels.extend((await two.take(1)).handles, 30_000);
   await one.deafen();
   await later();
   expect((await two.scripts.look(0)).returned).toBe(0);
@@ -44,7 +44,7 @@ test("a process that looks or extends is not gone, although nobody listens to it
     await later();
     expect((await two.scripts.look(0)).returned).toBe(0);
     if (round % 2 === 0) await one.scripts.look(0);
-    else await one.scripts.extend(handles, 30_000);
+    else await one.scripts.parcels.extend(handles, 30_000);
   }
   await later();
   expect((await two.scripts.look(0)).returned).toBe(0);
@@ -58,13 +58,13 @@ test("beside thousands of others all deliveries of a dead process come back, in 
   const bodies = Array.from({ length: 120 }, (_, place) => `j"${place} ${"x".repeat(10_000)}"`);
   for (let sent = 0; sent < 3_000; sent += 500) {
     await three.push(...Array.from({ length: 500 }, () => "j1"));
-    await three.scripts.extend((await three.take(500)).handles, 30_000);
+    await three.scripts.parcels.extend((await three.take(500)).handles, 30_000);
   }
   await one.push(...bodies);
   for (let taken = 0; taken < 120; ) {
     const { handles } = await one.take(100);
     taken += handles.length;
-    await one.scripts.extend(handles, 3_600_000);
+    await one.scripts.parcels.extend(handles, 3_600_000);
   }
   await one.deafen();
   await two.scripts.look(0);
@@ -83,7 +83,8 @@ test("beside thousands of others all deliveries of a dead process come back, in 
 test("a process that is heard of again keeps what has not been put back so far", async () => {
   const [one, two] = [await open(), await open()];
   await one.push(...Array.from({ length: 60 }, (_, place) => `j"${place} ${"x".repeat(10_000)}"`));
-  for (let round = 0; round < 3; round += 1) await one.scripts.extend((await one.take(20)).handles, 30_000);
+  for (let round = 0; round < 3; round += 1)
+    await one.scripts.parcels.extend((await one.take(20)).handles, 30_000);
   await one.deafen();
   await two.scripts.look(0);
   await later();
@@ -91,7 +92,7 @@ test("a process that is heard of again keeps what has not been put back so far",
   expect([returned > 0 && returned < 60, dueInMs]).toEqual([true, 0]);
   await one.scripts.look(0);
   for (let round = 0; round < 4; round += 1) expect((await two.scripts.look(0)).returned).toBe(0);
-  expect(await one.scripts.leave()).toHaveLength(60 - returned);
+  expect(await one.scripts.parcels.leave()).toHaveLength(60 - returned);
 });
 
 test("a first lease that runs out while its process listens is no attempt, and its process is the last to be given more", async () => {
@@ -113,7 +114,7 @@ test("a first lease that runs out while its process listens is no attempt, and i
   const third = await handed(one);
   expect(third.body).toBe("j3");
   // It answers: the one with most room is the first again.
-  await one.scripts.extend([third.handle], 30_000);
+  await one.scripts.parcels.extend([third.handle], 30_000);
   await two.take(1);
   await two.push("j4");
   expect((await handed(one)).body).toBe("j4");
@@ -133,7 +134,7 @@ test("a first lease that runs out while nobody listens is the end of its process
 test("a process does not take itself for gone", async () => {
   const [one, two] = [await open(), await open()];
   await one.push("j1");
-  await one.scripts.extend((await one.take(1)).handles, 30_000);
+  await one.scripts.parcels.extend((await one.take(1)).handles, 30_000);
   await one.deafen();
   await later();
   await two.scripts.look(0);
@@ -153,7 +154,7 @@ test("where nobody knows who listens, no process is gone", async () => {
 
 test("what is beside a suspect when a process ends is a suspect as well, and not charged: the two are never together again", async () => {
   const ends = async (process: Awaited<ReturnType<typeof open>>, looker: typeof process): Promise<void> => {
-    await process.scripts.extend((await process.take(9)).handles, 30_000);
+    await process.scripts.parcels.extend((await process.take(9)).handles, 30_000);
     await process.deafen();
     for (const _ of ["first look", "second look"]) {
       await later();

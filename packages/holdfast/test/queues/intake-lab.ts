@@ -3,7 +3,7 @@ import { ManualClock } from "@holdfast/conformance";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import type { DeliveryScripts, TakeRequest } from "../../src/deliveries/delivery-scripts.js";
+import type { DeliveryScripts, ParcelScripts, TakeRequest } from "../../src/deliveries/delivery-scripts.js";
 import { Intake } from "../../src/deliveries/intake.js";
 import { Names, type Parts } from "../../src/deliveries/names.js";
 import { IndeterminateError } from "../../src/errors.js";
@@ -45,7 +45,9 @@ export function onEngine(): void {
 }
 
 /** What a test does to the requests of a process: the real one, or none, or another. */
-export type Doors = { -readonly [Method in keyof DeliveryScripts]?: DeliveryScripts[Method] };
+export type Doors = {
+  -readonly [Method in keyof (DeliveryScripts & ParcelScripts)]?: (DeliveryScripts & ParcelScripts)[Method];
+};
 
 export interface Process {
   readonly clock: ManualClock;
@@ -84,18 +86,20 @@ export function open({ callTimeoutMs = 60_000, ...options }: ProcessOptions = {}
   });
   const scripts = new QueueScripts(context, name, settings, random.id());
   const [doors, sent, takes]: [Doors, string[], TakeRequest[]] = [{}, [], []];
-  const watched = new Proxy(scripts, {
-    get(target, key) {
-      const shut: unknown = Reflect.get(doors, key);
-      const member: unknown = shut ?? Reflect.get(target, key);
-      if (typeof member !== "function") return member;
-      return (...args: unknown[]) => {
-        sent.push(String(key));
-        if (key === "take") takes.push(args[0] as TakeRequest);
-        return member.apply(shut ? doors : target, args);
-      };
-    },
-  });
+  const watch = <Part extends object>(part: Part): Part =>
+    new Proxy(part, {
+      get(target, key) {
+        const shut: unknown = Reflect.get(doors, key);
+        const member: unknown = shut ?? Reflect.get(target, key);
+        if (member === scripts.parcels) return watch(scripts.parcels);
+        if (typeof member !== "function") return member;
+        return (...args: unknown[]) => {
+          sent.push(String(key));
+          if (key === "take") takes.push(args[0] as TakeRequest);
+          return member.apply(shut ? doors : target, args);
+        };
+      },
+    });
   const terms = { ...settings, lastAttempt: settings.maxAttempts };
   const producer = { isIdle: true, close: async () => {} };
   const names = new Names<QueueSettings, Parts>(context, {
@@ -103,7 +107,7 @@ export function open({ callTimeoutMs = 60_000, ...options }: ProcessOptions = {}
     make: (named) => {
       const present = (): Intake => named.core.intake;
       return {
-        intake: new Intake(context, watched, { ...terms, lasting: named.lasting, present }),
+        intake: new Intake(context, watch(scripts), { ...terms, lasting: named.lasting, present }),
         producer,
       };
     },
@@ -144,13 +148,21 @@ export function loseAnswers(
   times: number,
   beside: readonly "look"[] = [],
 ): () => boolean {
-  const real = process.scripts;
+  const { scripts } = process;
+  const { parcels } = scripts;
+  const real = {
+    take: scripts.take.bind(scripts),
+    back: scripts.back.bind(scripts),
+    look: scripts.look.bind(scripts),
+    extend: parcels.extend.bind(parcels),
+    leave: parcels.leave.bind(parcels),
+  };
   let left = times;
   let underWay = 0;
   for (const each of [method, ...beside])
     process.doors[each] = (async (...args: never[]) => {
       underWay += 1;
-      const answer = await (real[each] as (...words: never[]) => Promise<unknown>).apply(real, args);
+      const answer = await (real[each] as (...words: never[]) => Promise<unknown>)(...args);
       underWay -= 1;
       const isLost = left > 0;
       if (each === method) left -= 1;

@@ -157,7 +157,7 @@ describe("takes", () => {
     await pause(5);
     Reflect.deleteProperty(here.doors, "take");
     here.intake.message();
-    await here.scripts.leave();
+    await here.scripts.parcels.leave();
     await open().push("a");
     answer();
     expect(await waiting).toMatchObject({ body: "a" });

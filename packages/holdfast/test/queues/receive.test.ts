@@ -62,7 +62,7 @@ describe("receive", () => {
     await untilIdle(1);
     let isAnswered = false;
     here.doors.leave = async (isKnown) => {
-      const found = await here.scripts.leave(isKnown);
+      const found = await here.scripts.parcels.leave(isKnown);
       await until(() => isAnswered);
       return found;
     };

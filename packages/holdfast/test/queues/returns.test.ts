@@ -149,7 +149,7 @@ test("extend moves the deadlines, and names what is over", async () => {
   await one.push("j1", "j2");
   const { handles } = await one.take(2);
   await one.take(0, handles[0] as string);
-  expect(await one.scripts.extend([...handles, "1:1:1:p"], 30_000)).toEqual([handles[0], "1:1:1:p"]);
+  expect(await one.scripts.parcels.extend([...handles, "1:1:1:p"], 30_000)).toEqual([handles[0], "1:1:1:p"]);
   const { dueInMs } = await one.scripts.look(0);
   expect(dueInMs).toBeGreaterThan(29_000);
   expect(await redis.zscore(key(AWAY), handles[1] as string)).toMatch(/^\d+$/);
@@ -162,11 +162,11 @@ test("leave ends the free places, and returns the deliveries of this process onl
   await two.take(1);
   await one.take(3);
   await one.push("jgift b");
-  const left = await one.scripts.leave();
+  const left = await one.scripts.parcels.leave();
   expect(left.map(({ body }) => body)).toEqual(["j1", "jgift b"]);
   expect(left[0]?.handle).toBe(handles[0]);
   expect(await redis.exists(key(IDLE))).toBe(0);
-  expect(await one.scripts.leave()).toEqual(left);
+  expect(await one.scripts.parcels.leave()).toEqual(left);
 });
 
 test("a delayed message is delivered when it is due, after those that waited", async () => {
@@ -355,15 +355,15 @@ test("every key of another program is named, and nothing is changed before", asy
     () => one.take(1, [handle, "jresult"]),
     () => one.back(handle),
     () => one.scripts.look(0),
-    () => one.scripts.leave(),
-    () => one.scripts.extend([handle], 30_000),
+    () => one.scripts.parcels.leave(),
+    () => one.scripts.parcels.extend([handle], 30_000),
     () => one.scripts.peek(3),
     () => one.scripts.drain(),
     () => one.operations.dead(3),
     () => one.operations.redrive(null),
     () => one.scripts.pause(),
   ];
-  const handle = (await one.scripts.leave())[0]?.handle ?? "";
+  const handle = (await one.scripts.parcels.leave())[0]?.handle ?? "";
   await one.push("j2", "j3");
   await one.take(0);
   const dump = async () => Promise.all(keys().map((each) => redis.dumpBuffer(each)));

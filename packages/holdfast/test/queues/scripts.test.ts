@@ -193,7 +193,7 @@ test("a server without memory refuses pushes, and lets messages be cancelled, de
   try {
     await expect(one.push("jb")).rejects.toThrow(/OOM/);
     expect(await one.scripts.cancel(waits)).toBe(true);
-    expect(await one.scripts.extend([handle], 60_000)).toEqual([]);
+    expect(await one.scripts.parcels.extend([handle], 60_000)).toEqual([]);
     expect((await one.scripts.look(0)).dueInMs).toBeGreaterThan(50_000);
     expect((await one.take(2)).dueInMs).toBeGreaterThan(50_000);
   } finally {

@@ -156,7 +156,7 @@ function delayExtensions(process: ReturnType<typeof open>): () => void {
   const [released, release] = gate();
   process.doors.extend = async (...args) => {
     await released;
-    return process.scripts.extend(...args);
+    return process.scripts.parcels.extend(...args);
   };
   return () => {
     Reflect.deleteProperty(process.doors, "extend");

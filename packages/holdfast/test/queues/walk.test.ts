@@ -271,7 +271,7 @@ class Walk {
   async #leave(holder: Holder): Promise<void> {
     await this.#collect();
     const { away } = await snapshot();
-    const given = (await holder.process.scripts.leave()).map(({ handle }) => handle);
+    const given = (await holder.process.scripts.parcels.leave()).map(({ handle }) => handle);
     expect(given.sort()).toEqual(away.filter((handle) => handle.endsWith(`:${holder.process.id}`)).sort());
   }
 
@@ -293,7 +293,7 @@ class Walk {
       expect(await holder.process.scripts.drain()).toBe(line.length + again.length + later.length);
       for (const number of [...line, ...again, ...later]) this.#alive.delete(number);
     } else if (kind === 2) {
-      await holder.process.scripts.extend(holder.handles, 30_000);
+      await holder.process.scripts.parcels.extend(holder.handles, 30_000);
     } else if (this.#holders.length > 2) {
       await holder.process.deafen();
       holder.isGone = true;
