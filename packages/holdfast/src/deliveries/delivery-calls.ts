@@ -39,6 +39,8 @@ export class DeliveryCalls<Key extends string = SharedKey> {
   readonly firstLeaseMs: number;
   /** What a script that deals must know: the name, the inboxes, and what lua/_deliveries.lua calls `reach`. */
   readonly address: readonly [name: string, inboxes: string, reach: string];
+  /** What the keys of outcomes begin with. */
+  readonly outcomes: string;
   readonly #context: CallsContext;
   readonly #kind: DeliveryKind;
   readonly #order: QueueOrder | null;
@@ -53,6 +55,7 @@ export class DeliveryCalls<Key extends string = SharedKey> {
     this.firstLeaseMs = Math.max(FIRST_LEASE_MS, Math.ceil(1.5 * callTimeoutMs));
     const reach = `${port.zeroListenersMeansGone ? "1" : "0"} ${this.firstLeaseMs}`;
     this.address = [encodeURIComponent(name), inboxes, reach];
+    this.outcomes = outcomeKey(prefix, kind, name, "");
     this.#context = context;
     this.#kind = kind;
     this.#order = order;
@@ -68,7 +71,7 @@ export class DeliveryCalls<Key extends string = SharedKey> {
 
   /** The key of an outcome, and the channel that tells it. @param id of the message; in lanes its ticket */
   outcomeKey(id: string): string {
-    return outcomeKey(this.#context.prefix, this.#kind, this.name, id);
+    return `${this.outcomes}${id}`;
   }
 
   /**
@@ -82,9 +85,11 @@ export class DeliveryCalls<Key extends string = SharedKey> {
     timeoutMs = this.#context.callTimeoutMs,
   ): Promise<Reply> {
     const reply = await this.#context.port.script(script, keys, args, timeoutMs);
-    const [word, order] = Array.isArray(reply) ? reply : [reply];
-    if (word === "order" && this.#order !== null)
-      throw new OrderMismatchError(this.name, this.#order, order === "lifo" ? "lifo" : "fifo");
+    const word = Array.isArray(reply) ? reply[0] : reply;
+    if (word === "order" && this.#order !== null) {
+      const isLifo = Array.isArray(reply) && reply[1] === "lifo";
+      throw new OrderMismatchError(this.name, this.#order, isLifo ? "lifo" : "fifo");
+    }
     if (word === "forgotten")
       throw new IndeterminateError(
         `a copy of a request to the ${this.#kind} '${this.name}' came too late for its answer`,

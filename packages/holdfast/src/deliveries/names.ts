@@ -6,6 +6,7 @@
 import { checkLockName } from "../arguments.js";
 import { ClosedError } from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
+import type { DeliveryKind } from "../redis/keys.js";
 import type { Intake } from "./intake.js";
 import type { Lasting } from "./lasting.js";
 
@@ -20,7 +21,7 @@ export interface Parts {
 /** How a noun makes its parts. */
 export interface Noun<Settings, Core extends Parts> {
   /** Of the messages about its names. */
-  readonly verb: "queue" | "lanes";
+  readonly verb: DeliveryKind;
   make(named: Named<Settings, Core>): Core;
 }
 

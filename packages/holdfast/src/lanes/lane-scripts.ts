@@ -85,15 +85,7 @@ export class LaneScripts implements DeliveryScripts {
 
   async take({ seq, acks, want }: TakeRequest): Promise<Taken> {
     const { address, terms, memory, process } = this.calls;
-    const args = [
-      ...address,
-      ...terms,
-      memory,
-      String(seq),
-      process,
-      this.calls.outcomeKey(""),
-      String(want),
-    ];
+    const args = [...address, ...terms, memory, String(seq), process, this.calls.outcomes, String(want)];
     for (const { handle, result = "" } of acks) args.push(handle, result);
     const [late, due, newest, deadline, ...words] = replyRow(
       await this.calls.run(takeScript, this.#keys, args),
@@ -110,7 +102,7 @@ export class LaneScripts implements DeliveryScripts {
 
   async back(seq: number, returns: readonly Return[]): Promise<readonly string[]> {
     const { address, terms, memory } = this.calls;
-    const args = [...address, ...terms, memory, String(seq), this.calls.outcomeKey("")];
+    const args = [...address, ...terms, memory, String(seq), this.calls.outcomes];
     for (const { handle, delayMs, isAttempt, reason = "" } of returns)
       args.push(handle, String(Math.ceil(delayMs)), isAttempt ? "1" : "0", cutReason(reason));
     return lateOf(await this.calls.run(backScript, this.#keys, args), returns);
@@ -118,7 +110,7 @@ export class LaneScripts implements DeliveryScripts {
 
   async look(stuck: number): Promise<Look> {
     const { address, terms, process } = this.calls;
-    const args = [...address, ...terms, this.calls.outcomeKey(""), process, String(stuck)];
+    const args = [...address, ...terms, this.calls.outcomes, process, String(stuck)];
     const [returned, due, free] = replyRow(await this.calls.run(lookScript, this.#keys, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }
@@ -135,7 +127,7 @@ export class LaneScripts implements DeliveryScripts {
   async cancel(ticket: Ticket): Promise<boolean> {
     const { address, terms } = this.calls;
     const [number, lane] = [digits(ticket.number), encodeURIComponent(ticket.lane)];
-    const args = [...address, ...terms, this.calls.outcomeKey(""), number, lane];
+    const args = [...address, ...terms, this.calls.outcomes, number, lane];
     const keys = [...this.#liveKeys, this.calls.outcomeKey(`${number}@${lane}`)];
     return Number(await this.calls.run(cancelScript, keys, args)) === 1;
   }

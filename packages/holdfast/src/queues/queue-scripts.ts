@@ -1,12 +1,11 @@
 /** QueueScripts: one method for each script of a queue, with its reply as a typed result. */
-import type { CallsContext } from "../deliveries/delivery-calls.js";
-import { DeliveryCalls } from "../deliveries/delivery-calls.js";
+import { type CallsContext, DeliveryCalls } from "../deliveries/delivery-calls.js";
 import { cutReason, dueOf, givenOf, lateOf, rowsOf } from "../deliveries/delivery-replies.js";
 import type { DeliveryScripts, Look, Return, Taken, TakeRequest } from "../deliveries/delivery-scripts.js";
 import type { Delayed, Message } from "../deliveries/messages.js";
 import { drainAll } from "../deliveries/operations.js";
 import { Parcels } from "../deliveries/parcels.js";
-import { dedupeKey, outcomeKey, QUEUE_KEYS } from "../redis/keys.js";
+import { dedupeKey, QUEUE_KEYS } from "../redis/keys.js";
 import type { Reply } from "../redis/port.js";
 import { notAnAnswer, replyRow } from "../redis/reply.js";
 import { script as backScript } from "./lua/back.lua.js";
@@ -37,9 +36,7 @@ export class QueueScripts implements DeliveryScripts {
 
   constructor(context: CallsContext, name: string, settings: QueueSettings, memory: string) {
     const { maxAttempts, keepDead, keepResultsMs, order } = settings;
-    const ends = [bound(maxAttempts), keepDead, keepResultsMs].map(String);
-    const outcomes = outcomeKey(context.prefix, "queue", name, "");
-    const terms = [order ?? "", ...ends, outcomes];
+    const terms = [order ?? "", bound(maxAttempts), String(keepDead), String(keepResultsMs)];
     this.name = name;
     this.settings = settings;
     this.calls = new DeliveryCalls(context, { kind: "queue", name, terms, order, memory });
@@ -72,8 +69,8 @@ export class QueueScripts implements DeliveryScripts {
   }
 
   async take({ seq, acks, want }: TakeRequest): Promise<Taken> {
-    const { address, terms, process, memory } = this.calls;
-    const args = [...address, ...terms, process, memory, `${seq}`, `${want}`];
+    const { address, terms, outcomes, process, memory } = this.calls;
+    const args = [...address, ...terms, outcomes, process, memory, `${seq}`, `${want}`];
     for (const { handle, result = "" } of acks) args.push(handle, result);
     const [late, due, newest, ...given] = replyRow(await this.calls.run(takeScript, this.#keys, args), 3);
     return {
@@ -85,16 +82,16 @@ export class QueueScripts implements DeliveryScripts {
   }
 
   async back(seq: number, returns: readonly Return[]): Promise<readonly string[]> {
-    const { address, terms, memory } = this.calls;
-    const args = [...address, ...terms, memory, `${seq}`];
+    const { address, terms, outcomes, memory } = this.calls;
+    const args = [...address, ...terms, outcomes, memory, `${seq}`];
     for (const { handle, delayMs, isAttempt, reason = "" } of returns)
       args.push(handle, String(Math.ceil(delayMs)), isAttempt ? "1" : "0", cutReason(reason));
     return lateOf(replyRow(await this.calls.run(backScript, this.#keys, args))[0], returns);
   }
 
   async look(stuck: number): Promise<Look> {
-    const { address, terms, process } = this.calls;
-    const args = [...address, ...terms, process, String(stuck)];
+    const { address, terms, outcomes, process } = this.calls;
+    const args = [...address, ...terms, outcomes, process, String(stuck)];
     const [returned, due, free] = replyRow(await this.calls.run(lookScript, this.#keys, args), 3);
     return { returned: Number(returned), dueInMs: dueOf(due), free: Number(free) };
   }
@@ -120,7 +117,7 @@ export class QueueScripts implements DeliveryScripts {
   /** Whether the message waited, and is deleted. */
   async cancel(id: string): Promise<boolean> {
     const keys = [...this.#liveKeys, this.calls.outcomeKey(id)];
-    const args = [this.calls.outcomeKey(""), String(this.settings.keepResultsMs), id];
+    const args = [this.calls.outcomes, String(this.settings.keepResultsMs), id];
     return Number(await this.calls.run(cancelScript, keys, args)) === 1;
   }
 
