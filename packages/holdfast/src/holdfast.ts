@@ -21,7 +21,7 @@ import { Limit } from "./limits/limit.js";
 import { Limiter } from "./limits/limiter.js";
 import { Limits } from "./limits/limits.js";
 import type { LimitOptions } from "./limits/settings.js";
-import { type AdoptOptions, checkHandle } from "./locks/adopt-options.js";
+import { type AdoptOptions, checkHandle } from "./locks/adoption.js";
 import type { PermitBackend } from "./locks/backend.js";
 import { RedisPermits } from "./locks/backends/redis/permits/redis-permits.js";
 import { RedisLocks } from "./locks/backends/redis/redis-locks.js";

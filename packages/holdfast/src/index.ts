@@ -98,7 +98,7 @@ export type { Limits } from "./limits/limits.js";
 export type { Cell, GroupResult, LimitResult, LimitSource, Reservation } from "./limits/result.js";
 export type { LimitOptions, LimitPolicy, Outage } from "./limits/settings.js";
 export type { LimitType } from "./limits/types.js";
-export type { AdoptOptions } from "./locks/adopt-options.js";
+export type { AdoptOptions } from "./locks/adoption.js";
 export type { HolderWait } from "./locks/deadlocks/wait-record.js";
 export type {
   ForceReleaseOutcome,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { IndeterminateError, UnavailableError } from "../src/errors.js";
 import { Keeper } from "../src/lease/keeper.js";
 import type { Busy, Claim, LockBackend, StoreClaim } from "../src/locks/backend.js";
-import { noAnswer } from "../src/locks/line-terms.js";
+import { noAnswer } from "../src/locks/caller-queue.js";
 import { Lines } from "../src/locks/lines.js";
 import { Mutex } from "../src/locks/mutex.js";
 import { Ownership } from "../src/locks/ownership.js";
@@ -40,6 +40,6 @@ test("the error of a part that was busy leaves no line behind", async () => {
   const settings = { waitMs: 0, signal: undefined, minFence: 0n, owner: undefined, unless: undefined };
   expect(await part.tryAcquire(settings, (claim) => claim.attempt())).toBeNull();
   expect(lines.size).toBe(0);
-  expect(part.busyError(0, null).lock).toBe("name");
+  expect(part.busyError(0).lock).toBe("name");
   expect(lines.size).toBe(0);
 });

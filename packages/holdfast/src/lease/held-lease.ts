@@ -113,6 +113,15 @@ export class HeldLease implements Lease {
     await this.release();
   }
 
+  /** @param since when its caller came @param local whether the turn was passed on inside this process */
+  tellAcquired(since: Instant, local: boolean): void {
+    publish(
+      "holdfast:lock:acquired",
+      () => ({ ...this.#about, waitedMs: Math.round(elapsedMs(this.#clock, since)), local }),
+      this.context,
+    );
+  }
+
   /** Ends the lease for a reason other than its release. */
   lose(reason: LossReason): void {
     if (this.#loss || this.#released) return;

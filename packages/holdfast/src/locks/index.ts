@@ -4,7 +4,7 @@ export type { LeaseHandle } from "../lease/handle.js";
 export type { Grant } from "../lease/hold.js";
 export type { RenewOutcome } from "../lease/keeper.js";
 export { type Clock, type Instant, systemClock } from "../time/clock.js";
-export type { AdoptOptions } from "./adopt-options.js";
+export type { AdoptOptions } from "./adoption.js";
 export type {
   Adoption,
   Busy,

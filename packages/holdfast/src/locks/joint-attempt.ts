@@ -4,8 +4,8 @@
  */
 import type { HoldfastError } from "../errors.js";
 import type { Grant } from "../lease/hold.js";
+import { type Attempt, NOT_ASKED } from "./attempts.js";
 import type { Busy, BusyPart, LockBackend, StoreClaim } from "./backend.js";
-import { type Attempt, NOT_ASKED } from "./line-terms.js";
 
 interface Joined {
   readonly claim: StoreClaim;

@@ -1,23 +1,24 @@
-/** Lines: the lines of a process, one for each pair of a name and its settings. */
+/** Lines: the callers of a process, in a line for each name, its settings and the share of it that they want. */
 import { ClosedError } from "../errors.js";
 import { LinkedList } from "../linked-list.js";
+import type { LockNoun } from "../telemetry/events.js";
 import type { LockBackend } from "./backend.js";
-import type { LineParts, LineSettings } from "./line-terms.js";
-import { LocalLine } from "./local-line.js";
+import { Callers } from "./callers.js";
+import type { LineParts, LineSettings } from "./line-settings.js";
 import type { LockKind, Ownership } from "./ownership.js";
 
 /** To use an idle line again costs less than to make a new one. */
 const MOST_IDLE = 1_000;
 
 export class Lines implements LockKind {
-  readonly noun = "mutex";
+  readonly noun: LockNoun;
   readonly ownership: Ownership;
   readonly #parts: LineParts;
-  readonly #byKey = new Map<string, LocalLine>();
+  readonly #byKey = new Map<string, Callers>();
   /** Those that nobody uses, in the order in which they were left. */
-  readonly #idle = new LinkedList<LocalLine>();
+  readonly #idle = new LinkedList<Callers>();
   #closed = false;
-  readonly #onIdle = (line: LocalLine): void => {
+  readonly #onIdle = (line: Callers): void => {
     // A listener may have used the line, and left it, while its last turn was ending.
     if (this.#idle.has(line) || this.#byKey.get(line.key) !== line) return;
     this.#idle.add(line);
@@ -25,7 +26,8 @@ export class Lines implements LockKind {
     for (let tries = 2; tries > 0; tries -= 1) this.#forgetOne();
   };
 
-  constructor(parts: LineParts, ownership: Ownership) {
+  constructor(parts: LineParts, ownership: Ownership, noun: LockNoun = "mutex") {
+    this.noun = noun;
     this.ownership = ownership;
     this.#parts = parts;
     parts.backend.onAway?.((error) => {
@@ -49,20 +51,25 @@ export class Lines implements LockKind {
   }
 
   /** @param key names the line: equal for equal settings */
-  find(key: string, settings: LineSettings): LocalLine {
+  find(key: string, settings: LineSettings): Callers {
     const known = this.#byKey.get(key);
     if (known) {
       this.#idle.delete(known);
       return known;
     }
-    const line = new LocalLine(key, settings, this.#parts, this.#onIdle);
+    const line = new Callers(key, settings, this.#parts, this.#onIdle);
     this.#byKey.set(key, line);
     return line;
   }
 
   /** The same, for a look: a line that is idle stays so, and one that is unknown stays unknown. */
-  look(key: string, settings: LineSettings): Pick<LocalLine, "busyError"> {
-    return this.#byKey.get(key) ?? new LocalLine(key, settings, this.#parts, this.#onIdle);
+  look(key: string, settings: LineSettings): Pick<Callers, "busyError"> {
+    return this.#byKey.get(key) ?? new Callers(key, settings, this.#parts, this.#onIdle);
+  }
+
+  /** From now on every release of a lease on the name goes to the store. */
+  stopPassingOn(name: string): void {
+    for (const line of this.#byKey.values()) if (line.settings.name === name) line.stopPassingOn();
   }
 
   /** A line with a lease that ended early is kept: `close()` gives that back. */

@@ -1,8 +1,7 @@
 /** LockPart: a lock as a part of a multiLock. */
 import type { AcquireTimeoutError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
-import type { Busy } from "./backend.js";
-import type { Attempt } from "./line-terms.js";
+import type { Attempt } from "./attempts.js";
 import type { AcquireSettings, AttemptSettings } from "./lock-options.js";
 import type { LockKind } from "./ownership.js";
 
@@ -13,6 +12,6 @@ export interface LockPart {
   acquire(settings: AcquireSettings): Promise<Lease>;
   /** As `tryAcquire` of the lock, by an attempt together with other parts. */
   tryAcquire(settings: AttemptSettings, attempt: Attempt): Promise<Lease | null>;
-  /** The error for a caller that does not wait. @param busy what the store said, if it was asked */
-  busyError(waitMs: number, busy: Busy | null): AcquireTimeoutError;
+  /** The error for a caller that does not wait. */
+  busyError(waitMs: number): AcquireTimeoutError;
 }

@@ -12,8 +12,8 @@ import { type AcquireTimeoutError, InvalidArgumentError, isPassing, tellCaller }
 import type { Lease } from "../lease/lease.js";
 import { elapsedMs } from "../time/clock.js";
 import type { Schedule } from "../time/schedule.js";
+import { doubleCheck } from "./acquiring.js";
 import type { LockBackend } from "./backend.js";
-import { doubleCheck } from "./double-check.js";
 import { JointAttempt } from "./joint-attempt.js";
 import {
   type AcquireOptions,
@@ -200,7 +200,7 @@ export class MultiLock {
     for (const each of outcomes) if (each.status === "rejected") throw each.reason;
     const joined = tries.filter(({ joins }) => joins);
     const { part } = (taken === -1 ? joined[joint.busy?.place ?? 0] : others[taken]) as { part: LockPart };
-    return { leases: null, busyError: (waitMs) => part.busyError(waitMs, joint.busy?.busy ?? null) };
+    return { leases: null, busyError: (waitMs) => part.busyError(waitMs) };
   }
 
   /** Waits for each part in its own line, one after the other. */

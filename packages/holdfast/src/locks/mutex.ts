@@ -12,12 +12,12 @@ import { checkLockName, checkOptions, refuseSurplus } from "../arguments.js";
 import { fromCaller, InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { type Duration, durationMs } from "../time/duration.js";
-import { unlessDone } from "./double-check.js";
-import { enter, tryEnter } from "./enter.js";
+import { runUnder, unlessDone, type Work } from "./acquiring.js";
+import type { Attempt } from "./attempts.js";
+import type { Callers } from "./callers.js";
 import { reenter } from "./inner-lease.js";
-import type { Attempt, LineSettings } from "./line-terms.js";
+import type { LineSettings, Share } from "./line-settings.js";
 import type { Lines } from "./lines.js";
-import type { LocalLine } from "./local-line.js";
 import {
   type AcquireOptions,
   type AcquireSettings,
@@ -38,7 +38,6 @@ import {
   type UnlessOptions,
 } from "./lock-options.js";
 import type { LockPart } from "./lock-part.js";
-import { runUnder, type Work } from "./run-under.js";
 
 export interface MutexOptions extends LeaseOptions, LocalTurnsOptions, LingerOptions {
   /**
@@ -50,7 +49,10 @@ export interface MutexOptions extends LeaseOptions, LocalTurnsOptions, LingerOpt
   readonly lockDelay?: Duration | undefined;
 }
 
+const WHOLE: Share = { noun: "mutex", mode: "exclusive", weight: 1 };
+
 const DEFAULT_SETTINGS: Omit<LineSettings, "name"> = {
+  share: WHOLE,
   ttlMs: DEFAULT_TTL_MS,
   lockDelayMs: 0,
   localTurns: DEFAULT_LOCAL_TURNS,
@@ -134,13 +136,13 @@ export class Mutex {
   #acquire(settings: AcquireSettings): Promise<Lease> {
     const { ownership } = this.#lines;
     const inner = this.#isReentrant ? reenter(ownership, this.name, settings) : null;
-    return inner ? Promise.resolve(inner) : enter(this.#line(), this.#settings, ownership, settings);
+    return inner ? Promise.resolve(inner) : ownership.enter(this.#line(), settings);
   }
 
   async #tryAcquire(settings: AttemptSettings, attempt?: Attempt): Promise<Lease | null> {
     const { ownership } = this.#lines;
     const inner = this.#isReentrant ? reenter(ownership, this.name, settings) : null;
-    return inner ?? tryEnter(this.#line(), this.#settings, ownership, settings, attempt);
+    return inner ?? ownership.tryEnter(this.#line(), settings, attempt);
   }
 
   /** The mutex in a multiLock. @internal */
@@ -154,7 +156,7 @@ export class Mutex {
     };
   }
 
-  #line(): LocalLine {
+  #line(): Callers {
     return this.#lines.find(this.#key, this.#settings);
   }
 }
@@ -162,7 +164,7 @@ export class Mutex {
 refuseSurplus(Mutex, { acquire: 1, tryAcquire: 1, run: 2 });
 
 /** The line of this process in which a lease with these options goes on. @throws {InvalidArgumentError} */
-export function lineFor(lines: Lines, name: string, options: MutexOptions): LocalLine {
+export function lineFor(lines: Lines, name: string, options: MutexOptions): Callers {
   const settings = checkSettings(name, options);
   checkLongest(settings, lines.longestTtl);
   return lines.find(keyOf(settings) + name, settings);
@@ -177,7 +179,7 @@ function checkSettings(name: string, options: MutexOptions | undefined): LineSet
   if (typeof reentrant !== "boolean") throw new InvalidArgumentError("reentrant", "must be true or false");
   const lockDelayMs = durationMs("lockDelay", lockDelay, { minMs: 0, maxMs: LONGEST_MS - ttlMs });
   const lingerMs = checkLinger(options, ttlMs, localTurns);
-  return { name, ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs };
+  return { name, share: WHOLE, ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs };
 }
 
 function checkLongest({ ttlMs, lockDelayMs }: LineSettings, longest: Lines["longestTtl"]): void {

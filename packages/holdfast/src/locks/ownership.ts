@@ -10,6 +10,9 @@ import { type Enclosing, innermost, Scope } from "../scopes.js";
 import type { LockNoun } from "../telemetry/events.js";
 import type { WaitSettings } from "../time/pending.js";
 import type { Random } from "../time/random.js";
+import type { Attempt } from "./attempts.js";
+import type { Callers } from "./callers.js";
+import type { AcquireSettings, AttemptSettings } from "./lock-options.js";
 
 export interface HeldByOwner {
   readonly noun: LockNoun;
@@ -42,6 +45,9 @@ export interface LockKind {
   /** @throws {ClosedError} after `close()` */
   assertOpen(what: string): void;
 }
+
+/** What the callers of a process enter. */
+type Entered = Pick<Callers, "enter" | "tryEnter" | "busyError" | "settings">;
 
 /** A wait in line. It ends with the reason of the signal when that aborts. */
 export type Wait = (signal: AbortSignal | undefined) => Promise<Lease>;
@@ -80,9 +86,45 @@ export class Ownership {
     return new LockScope(this, this.#random, held, named).scope.run(work);
   }
 
+  /** Waits for a turn, or makes one attempt where `waitMs` is 0. @throws as `acquire` of a mutex */
+  enter(callers: Entered, settings: AcquireSettings): Promise<Lease> {
+    const { waitMs, signal, minFence } = settings;
+    if (waitMs === 0) return this.#enterAtOnce(callers, settings);
+    const owner = this.of(settings.owner);
+    if (owner === null) return callers.enter(waitMs, signal, minFence);
+    const wait: Wait = (until) => callers.enter(waitMs, until, minFence);
+    return this.#noted(callers, settings, this.watch(owner, wantedOf(callers), { waitMs, signal }, wait));
+  }
+
+  /**
+   * Makes one attempt. Null when the name is held.
+   * @param attempt makes it together with the attempts of other callers
+   * @throws as `tryAcquire` of a mutex
+   */
+  tryEnter(callers: Entered, settings: AttemptSettings, attempt?: Attempt): Promise<Lease | null> {
+    const lease = callers.tryEnter(settings.minFence, attempt);
+    return settings.owner === undefined ? lease : this.#noted(callers, settings, lease);
+  }
+
   /** Waits in line. Every wait for a lock goes through here, unless it has no owner. */
   watch(owner: LockOwner, wanted: Wanted, waiting: WaitSettings, wait: Wait): Promise<Lease> {
     return owner.held.length === 0 ? wait(waiting.signal) : this.#watch(owner, wanted, waiting, wait);
+  }
+
+  async #enterAtOnce(callers: Entered, settings: AcquireSettings): Promise<Lease> {
+    const lease = await this.tryEnter(callers, settings);
+    if (!lease) throw callers.busyError(settings.waitMs);
+    return lease;
+  }
+
+  async #noted<Got extends Lease | null>(
+    callers: Entered,
+    { owner }: AttemptSettings,
+    granted: Promise<Got>,
+  ): Promise<Got> {
+    const lease = await granted;
+    if (lease) this.holds(owner, callers.settings.share.noun, lease);
+    return lease;
   }
 
   #ownerNamed(object: object): NamedOwner {
@@ -93,6 +135,11 @@ export class Ownership {
     }
     return owner;
   }
+}
+
+function wantedOf({ settings: { name, share } }: Entered): Wanted {
+  const { noun, mode, weight, permits = 1 } = share;
+  return { noun, name, weight, permits, isExclusive: mode === "exclusive" };
 }
 
 /** An owner that the caller names by an object. It notes its leases until they are over. */

@@ -1,17 +1,14 @@
-/**
- * Permits: the semaphores, or the read-write locks, of one process at one store. Callers that want the same share of a name are a group.
- */
-import { AcquireTimeoutError, ClosedError, LeaseLostError } from "../errors.js";
+/** Permits: the semaphores, or the read-write locks, of one process at one store. Callers that want the same share of a name share a line. */
+import { LeaseLostError } from "../errors.js";
 import { Keeper } from "../lease/keeper.js";
 import type { Lease } from "../lease/lease.js";
-import { LinkedList } from "../linked-list.js";
 import type { LockNoun } from "../telemetry/events.js";
-import type { CheckedHandle } from "./adopt-options.js";
-import { adoptInto } from "./adoption.js";
+import { adoptInto, type CheckedHandle } from "./adoption.js";
+import type { Attempt } from "./attempts.js";
 import type { PermitBackend } from "./backend.js";
-import { enter, tryEnter } from "./enter.js";
-import type { Attempt, LineParts, Share } from "./line-terms.js";
-import { LocalGroup } from "./local-group.js";
+import type { Callers } from "./callers.js";
+import type { LineParts, LineSettings, Share } from "./line-settings.js";
+import { Lines } from "./lines.js";
 import type { AcquireSettings, AttemptSettings } from "./lock-options.js";
 import type { LockPart } from "./lock-part.js";
 import type { LockKind, Ownership } from "./ownership.js";
@@ -32,24 +29,10 @@ export class Permits implements LockKind {
   readonly noun: LockNoun;
   readonly ownership: Ownership;
   readonly #backend: PermitBackend;
-  readonly #parts: LineParts;
-  readonly #groups = new Map<string, LocalGroup>();
-  /** Groups that nobody uses, with a lease that ended early and was not released yet: `close()` gives its permits back. */
-  readonly #left = new LinkedList<LocalGroup>();
-  readonly #held = new WeakMap<Lease, LocalGroup>();
+  readonly #lines: Lines;
+  readonly #held = new WeakMap<Lease, Callers>();
   readonly #adopted = new WeakMap<Lease, Share>();
-  #adoptions = 0;
   #closed: Promise<void> | null = null;
-  readonly #onIdle = (group: LocalGroup): void => {
-    if (this.#groups.get(group.key) !== group) return;
-    this.#left.delete(group);
-    this.#keepOrForget(group);
-    // Two for each that comes, so that those whose leases the store has forgotten are forgotten here.
-    for (let tries = 2; tries > 0; tries -= 1) {
-      const { first } = this.#left;
-      if (first && this.#left.delete(first)) this.#keepOrForget(first);
-    }
-  };
 
   constructor(backend: PermitBackend, { noun, ownership, ...parts }: PermitParts) {
     this.noun = noun;
@@ -61,20 +44,20 @@ export class Permits implements LockKind {
       renew: (holds, timeoutMs) => backend.renew(holds, timeoutMs),
     });
     this.#backend = backend;
-    this.#parts = { ...parts, backend, keeper };
+    this.#lines = new Lines({ ...parts, backend, keeper }, ownership, noun);
   }
 
   /** @throws {ClosedError} after `close()` */
   assertOpen(what: string): void {
-    if (this.#closed) throw new ClosedError(`${what} was called after close()`);
+    this.#lines.assertOpen(what);
   }
 
   /** Waits for a share, or makes one attempt where `waitMs` is 0. @throws as `acquire` of a mutex */
   async acquire(settings: PermitSettings, share: Share, options: AcquireSettings): Promise<Lease> {
     this.assertOpen("acquire");
     options.signal?.throwIfAborted();
-    const group = this.#group(settings, share);
-    return this.#keep(await enter(group, { name: settings.name, share }, this.ownership, options), group);
+    const line = this.#line(settings, share);
+    return this.#keep(await this.ownership.enter(line, options), line);
   }
 
   /** Makes one attempt. Resolves to null when others hold too much. */
@@ -85,9 +68,9 @@ export class Permits implements LockKind {
     attempt?: Attempt,
   ): Promise<Lease | null> {
     this.assertOpen("tryAcquire");
-    const group = this.#group(settings, share);
-    const lease = await tryEnter(group, { name: settings.name, share }, this.ownership, options, attempt);
-    return lease && this.#keep(lease, group);
+    const line = this.#line(settings, share);
+    const lease = await this.ownership.tryEnter(line, options, attempt);
+    return lease && this.#keep(lease, line);
   }
 
   /**
@@ -101,47 +84,40 @@ export class Permits implements LockKind {
     shareOf: (permits: number | undefined) => Share,
   ): Promise<Lease> {
     this.assertOpen("adopt");
+    const { owner, ...rest } = settings;
     // How many permits it holds is not certain before: it is passed on to nobody.
-    this.#adoptions += 1; // one handle may be adopted several times, of which one succeeds
-    const group = this.#newGroup(`adopted ${this.#adoptions}`, { ...settings, localTurns: 1 }, shareOf(told));
-    const { lease, permits } = await adoptInto(group, settings.name, this.noun, from);
-    this.ownership.holds(settings.owner, this.noun, lease);
+    const line = this.#line({ ...rest, localTurns: 1 }, shareOf(told));
+    const { lease, permits } = await adoptInto(line, settings.name, this.noun, from);
+    this.ownership.holds(owner, this.noun, lease);
     this.#adopted.set(lease, shareOf(permits));
-    return this.#keep(lease, group);
+    return this.#keep(lease, line);
   }
 
   /** A share in a multiLock. */
   part(settings: PermitSettings, share: Share): LockPart {
-    const { name } = settings;
-    const { noun, weight } = share;
     return {
       kind: this,
-      name,
+      name: settings.name,
       acquire: (options) => this.acquire(settings, share, options),
       tryAcquire: (options, attempt) => this.tryAcquire(settings, share, options, attempt),
-      busyError: (waitMs, busy) =>
-        new AcquireTimeoutError(
-          name,
-          waitMs,
-          busy?.owner ?? null,
-          noun === "semaphore" ? { permits: weight } : {},
-        ),
+      busyError: (waitMs) =>
+        this.#lines.look(keyOf(settings, share), settingsOf(settings, share)).busyError(waitMs),
     };
   }
 
   /** The share that a lease of this process began with; null for any other object. */
   shareOf(lease: Lease): Share | null {
-    return this.#adopted.get(lease) ?? this.#held.get(lease)?.share ?? null;
+    return this.#adopted.get(lease) ?? this.#held.get(lease)?.settings.share ?? null;
   }
 
   /** Gives back all permits of a lease but `keep`. @throws {LeaseLostError} it is over @throws {HoldfastError} the outcome is unknown */
   async reduce(lease: Lease, keep: number): Promise<void> {
     lease.check();
     const { name, id, fence } = lease;
-    const group = this.#held.get(lease);
-    group?.stopPassingOn(id); // it has another share than those who wait in the group
+    const line = this.#held.get(lease);
+    line?.stopPassingOn(id); // it has another share than those who wait in the line
     if (await this.#backend.reduce({ name, id }, keep)) return;
-    group?.lose(id, "taken");
+    line?.lose(id, "taken");
     lease.check();
     throw new LeaseLostError(name, fence, "taken");
   }
@@ -149,48 +125,31 @@ export class Permits implements LockKind {
   /** Sets the number of permits; null: as claims say from now on. */
   async resize(name: string, permits: number | null): Promise<void> {
     this.assertOpen("setPermits");
-    // What is above a smaller number must not be passed on.
-    for (const group of this.#groups.values()) if (group.name === name) group.stopPassingOn();
+    this.#lines.stopPassingOn(name); // what is above a smaller number must not be passed on
     await this.#backend.resize(name, permits);
   }
 
   /** Ends all waits, releases all leases, and closes the backend. */
   close(): Promise<void> {
-    this.#closed ??= Promise.all([...this.#groups.values()].map((group) => group.close())).then(() =>
-      this.#backend.close(),
-    );
+    this.#closed ??= this.#lines.close().then(() => this.#backend.close());
     return this.#closed;
   }
 
-  #group(settings: PermitSettings, share: Share): LocalGroup {
-    const { name, ttlMs, maxHoldMs, localTurns } = settings;
-    const { mode, weight, permits } = share;
-    const key = `${mode} ${weight} ${permits} ${ttlMs} ${maxHoldMs} ${localTurns} ${name}`;
-    const known = this.#groups.get(key);
-    if (!known) return this.#newGroup(key, settings, share);
-    this.#left.delete(known);
-    return known;
+  #line(settings: PermitSettings, share: Share): Callers {
+    return this.#lines.find(keyOf(settings, share), settingsOf(settings, share));
   }
 
-  /** @param group is in nobody's use */
-  #keepOrForget(group: LocalGroup): void {
-    if (group.isOwed) this.#left.add(group);
-    else this.#groups.delete(group.key);
-  }
-
-  #newGroup(key: string, settings: PermitSettings, share: Share): LocalGroup {
-    const group = new LocalGroup(
-      key,
-      { ...settings, lockDelayMs: 0, lingerMs: 0, share },
-      this.#parts,
-      this.#onIdle,
-    );
-    this.#groups.set(key, group);
-    return group;
-  }
-
-  #keep(lease: Lease, group: LocalGroup): Lease {
-    this.#held.set(lease, group);
+  #keep(lease: Lease, line: Callers): Lease {
+    this.#held.set(lease, line);
     return lease;
   }
+}
+
+function keyOf({ name, ttlMs, maxHoldMs, localTurns }: PermitSettings, share: Share): string {
+  const { mode, weight, permits } = share;
+  return `${mode} ${weight} ${permits} ${ttlMs} ${maxHoldMs} ${localTurns} ${name}`;
+}
+
+function settingsOf(settings: PermitSettings, share: Share): LineSettings {
+  return { ...settings, share, lockDelayMs: 0, lingerMs: 0 };
 }

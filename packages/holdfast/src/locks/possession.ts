@@ -17,6 +17,16 @@ export interface PossessionSettings {
   readonly lingerMs: number;
 }
 
+/** Where a possession is held. */
+export interface PossessionHome {
+  /** Called once per lease, by its release. @param told reports the result to the caller */
+  turnEnded(possession: Possession, told: (result: ReleaseResult) => void, now: Instant): void;
+  /** No caller came while the hold lingered. */
+  lingered(possession: Possession): void;
+  /** The lease ended before its release. @param tellCaller tells the caller whose turn it was */
+  ended(possession: Possession, tellCaller: () => void): void;
+}
+
 /** For how many lives of a lease that is over the store may still hold the name: a renewal may have been under way. */
 const OWED_LIVES = 2;
 
@@ -29,6 +39,7 @@ export class Possession {
   readonly #keeper: Keeper;
   readonly #schedule: Schedule;
   readonly #settings: PossessionSettings;
+  readonly #home: PossessionHome;
   /** When it was granted, on the monotonic clock. */
   readonly #sinceMs: number;
   #turn: HeldLease | null = null;
@@ -42,16 +53,16 @@ export class Possession {
   /** When it ended before its release, on the monotonic clock. */
   #overMs = 0;
 
-  /** @param onLost called when the lease ends before its release. Its argument is a function that tells the caller. */
   constructor(
     parts: { readonly keeper: Keeper; readonly schedule: Schedule },
     settings: PossessionSettings,
     won: { readonly claim: StoreClaim; readonly hold: Hold; readonly now: Instant },
-    onLost: (tellCaller: () => void) => void,
+    home: PossessionHome,
   ) {
     this.#keeper = parts.keeper;
     this.#schedule = parts.schedule;
     this.#settings = settings;
+    this.#home = home;
     this.claim = won.claim;
     this.hold = won.hold;
     this.#sinceMs = won.now.monoMs;
@@ -61,7 +72,7 @@ export class Possession {
       this.claim.forget();
       this.#schedule.cancel(this.#limit);
       this.#schedule.cancel(this.#lingering);
-      onLost(() => this.#turn?.lose(reason));
+      home.ended(this, () => this.#turn?.lose(reason));
     };
     this.#keeper.keep(won.hold, won.now);
   }
@@ -80,18 +91,14 @@ export class Possession {
     return this.#turn;
   }
 
-  /** @param context undefined: the caller runs now @param ended called once, by the release of the lease. Its argument is a function that reports the result to the caller. */
-  nextTurn(
-    now: Instant,
-    context: CallerContext | undefined,
-    ended: (told: (result: ReleaseResult) => void, now: Instant) => void,
-  ): HeldLease {
+  /** @param context undefined: the caller runs now */
+  nextTurn(now: Instant, context: CallerContext | undefined): HeldLease {
     const { maxHoldMs } = this.#settings;
     this.#endLinger();
     const ends = {
       giveBack: (told: (result: ReleaseResult) => void, endedAt: Instant): void => {
         this.#endTurn(endedAt);
-        ended(told, endedAt);
+        this.#home.turnEnded(this, told, endedAt);
       },
       lose: (reason: LossReason): void => this.lose(reason),
       handOver: (turn: HeldLease): Promise<LeaseHandle> => this.#handOver(turn),
@@ -131,13 +138,12 @@ export class Possession {
    * Keeps the hold after a release, for the next caller. Returns false if it may not linger, or has no further turn. Renewals go on as
    * during a turn. That is bounded: the hold goes back a third of the ttl after its grant at the latest, so that the keeper sends at
    * most one renewal while nobody has a turn.
-   * @param ended called when no caller came in time
    */
-  linger(now: Instant, ended: () => void): boolean {
+  linger(now: Instant): boolean {
     const { lingerMs } = this.#settings;
     if (lingerMs === 0 || !this.mayPassOn(0n, now)) return false;
     const forMs = Math.min(lingerMs, this.#passableMs(now));
-    this.#lingering = this.#schedule.at(now.monoMs + forMs, ended);
+    this.#lingering = this.#schedule.at(now.monoMs + forMs, () => this.#home.lingered(this));
     return true;
   }
 

@@ -8,8 +8,8 @@
 import { checkLockName, checkOptions, refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError, tellCaller, UpgradeRefusedError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
-import { unlessDone } from "./double-check.js";
-import type { Share } from "./line-terms.js";
+import { runUnder, unlessDone, type Work } from "./acquiring.js";
+import type { Share } from "./line-settings.js";
 import {
   type AcquireOptions,
   type AttemptOptions,
@@ -24,7 +24,6 @@ import {
 } from "./lock-options.js";
 import type { LockPart } from "./lock-part.js";
 import type { PermitSettings, Permits } from "./permits.js";
-import { runUnder, type Work } from "./run-under.js";
 
 export interface RwLockOptions extends LeaseOptions, LocalTurnsOptions {}
 

@@ -73,7 +73,7 @@ export const family: Workload = {
       what: "the condition is not asked under the lock",
       seed: 1,
       change: {
-        file: "locks/double-check.ts",
+        file: "locks/acquiring.ts",
         from: "!(await orAborted(orAborted(under(held, unless), signal), held.signal))",
         to: "true",
       },
@@ -93,9 +93,9 @@ export const family: Workload = {
       what: "an attempt for a name that the store was not asked for gets nothing",
       seed: 2,
       change: {
-        file: "locks/local-line.ts",
-        from: "this.#busy === NOT_ASKED ? await",
-        to: "false ? await",
+        file: "locks/attempts.ts",
+        from: "this.#wasAsked ? null",
+        to: "true ? null",
       },
     },
   ],

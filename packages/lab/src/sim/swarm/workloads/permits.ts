@@ -83,7 +83,7 @@ export const permits: Workload = {
       rule: "M2",
       what: "a lease that was downgraded is passed on to a writer",
       seed: 207,
-      change: { file: "locks/permits.ts", from: "group?.stopPassingOn(id);", to: "" },
+      change: { file: "locks/permits.ts", from: "line?.stopPassingOn(id);", to: "" },
     },
     {
       rule: "M3",
