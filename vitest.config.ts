@@ -70,7 +70,7 @@ const quick = [
 /** Suites that need a process of their own: some tell what it warns of once in a process, and some break what others share. */
 const alone = [
   "packages/conformance/test/client-{failure,broken-turn}.test.ts",
-  "packages/holdfast/test/{middleware/misuse,queues/warnings}.test.ts",
+  "packages/holdfast/test/{files-per-call,middleware/misuse,queues/warnings}.test.ts",
 ];
 
 interface Suites {

@@ -5,9 +5,8 @@ import { describe, expect, test } from "vitest";
 import { BatchTimer } from "../src/time/batch-timer.js";
 import { elapsedMs, systemClock } from "../src/time/clock.js";
 import { durationMs } from "../src/time/duration.js";
-import { Heap, type HeapItem } from "../src/time/heap.js";
 import { systemRandom } from "../src/time/random.js";
-import { Schedule } from "../src/time/schedule.js";
+import { Heap, type HeapItem, Schedule } from "../src/time/schedule.js";
 
 describe("elapsed time", () => {
   test("is the larger of the monotonic and the wall difference", () => {

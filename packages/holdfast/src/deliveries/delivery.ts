@@ -1,11 +1,10 @@
 /** Delivery: a message that this process has, until it is settled or lost. */
 import { checkOptions } from "../arguments.js";
 import { type DeliveryLossReason, DeliveryLostError, fromCaller, type HoldfastError } from "../errors.js";
-import { leaseLeftMs } from "../lease/deadline.js";
 import type { Linked } from "../linked-list.js";
 import { INSPECT, type InspectArguments, shown } from "../shown.js";
 import { type CallerContext, publish } from "../telemetry/events.js";
-import type { Clock, Instant } from "../time/clock.js";
+import { type Clock, type Instant, leaseLeftMs } from "../time/clock.js";
 import { type Duration, durationMs } from "../time/duration.js";
 import { decodeValue, encodeValue } from "../values.js";
 import { FIRST_LEASE_MS } from "./delivery-calls.js";

@@ -12,15 +12,16 @@ const MOST = 200;
 
 export class Parcels implements ParcelScripts {
   readonly #calls: DeliveryCalls;
+  readonly #extendKeys: readonly string[];
 
   constructor(calls: DeliveryCalls) {
     this.#calls = calls;
+    this.#extendKeys = calls.keys(["about", "away"]);
   }
 
   async extend(handles: readonly string[], leaseMs: number): Promise<readonly string[]> {
-    const keys = this.#calls.keys(["about", "away"]);
     const args = [String(Math.ceil(leaseMs)), ...handles];
-    const [late] = replyRow(await this.#calls.run(extendScript, keys, args));
+    const [late] = replyRow(await this.#calls.run(extendScript, this.#extendKeys, args));
     return lateOf(
       late,
       handles.map((handle) => ({ handle })),

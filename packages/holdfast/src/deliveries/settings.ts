@@ -80,7 +80,8 @@ function checkDeadline(deadline: Duration): number {
 }
 
 /** Checks the options of a `receive()`. @throws {InvalidArgumentError} */
-export function checkReceive(options: ReceiveOptions): ReceiveSettings {
+export function checkReceive(options?: ReceiveOptions): ReceiveSettings {
+  if (options === undefined) return DEFAULT_RECEIVE;
   checkOptions("options", options, ["wait", "signal", "deadline"]);
   const { deadline } = options;
   return { ...checkWait(options), deadlineMs: deadline === undefined ? undefined : checkDeadline(deadline) };
@@ -95,6 +96,8 @@ interface ReceiveSettings extends WaitSettings {
   /** Undefined: that of the queue, or of the lanes. */
   readonly deadlineMs: number | undefined;
 }
+
+const DEFAULT_RECEIVE: ReceiveSettings = { ...checkWait({}), deadlineMs: undefined };
 
 interface CountBounds {
   readonly least?: number;

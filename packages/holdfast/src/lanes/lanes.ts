@@ -118,7 +118,7 @@ export class Lanes<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {ServerError} @throws {ClosedError} @throws the signal's reason
    * @throws {IndeterminateError} Redis did not answer during the wait; no message is lost
    */
-  async receive(options: ReceiveOptions = {}): Promise<LaneDelivery<Body, Result> | null> {
+  async receive(options?: ReceiveOptions): Promise<LaneDelivery<Body, Result> | null> {
     const { intake } = this.#core;
     const terms = checkReceive(options);
     const delivery = await tellCaller(intake.receive(terms));

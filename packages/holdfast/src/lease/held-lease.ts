@@ -4,8 +4,7 @@
 import { fromCaller, LeaseLostError, LeaseReleasedError, type LossReason, tellCaller } from "../errors.js";
 import { INSPECT, type InspectArguments } from "../shown.js";
 import { type CallerContext, callerContext, publish } from "../telemetry/events.js";
-import { agedMs, type Clock, elapsedMs, type Instant } from "../time/clock.js";
-import { leaseLeftMs } from "./deadline.js";
+import { agedMs, type Clock, elapsedMs, type Instant, leaseLeftMs } from "../time/clock.js";
 import type { LeaseHandle } from "./handle.js";
 import type { Hold } from "./hold.js";
 import { type Lease, type LeaseJson, leaseJson, type ReleaseResult, showLease } from "./lease.js";

@@ -5,9 +5,8 @@
 import type { LossReason } from "../errors.js";
 import type { Linked } from "../linked-list.js";
 import type { LockNoun } from "../telemetry/events.js";
-import type { Clock, Instant } from "../time/clock.js";
+import { type Clock, type Instant, leaseLeftMs } from "../time/clock.js";
 import type { Alarm } from "../time/schedule.js";
-import { leaseLeftMs } from "./deadline.js";
 
 /** A grant by a store. */
 export interface Grant {

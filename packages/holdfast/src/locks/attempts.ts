@@ -31,25 +31,16 @@ export interface AttemptHome {
 export class Attempts {
   readonly #clock: Clock;
   readonly #home: AttemptHome;
-  readonly #underWay = new Set<Promise<unknown>>();
-  /** The attempt that others join. */
-  #joint: Promise<unknown> | null = null;
+  /** All that are under way. */
+  readonly underWay = new Set<Promise<unknown>>();
+  /** The one among them that others join. */
+  joint: Promise<unknown> | null = null;
   /** Whether the last attempt asked the store. */
   #wasAsked = true;
 
   constructor(clock: Clock, home: AttemptHome) {
     this.#clock = clock;
     this.#home = home;
-  }
-
-  /** How many are under way. */
-  get size(): number {
-    return this.#underWay.size;
-  }
-
-  /** Whether one is under way that others join. */
-  get isJoint(): boolean {
-    return this.#joint !== null;
   }
 
   /** @param again makes the attempt that follows a token that is not above an earlier one */
@@ -69,7 +60,7 @@ export class Attempts {
 
   /** Shares the fate of the one under way: nothing is left, unless the store was not asked, as another name of it was taken. */
   join(minFence: bigint): Promise<Lease | null> {
-    const lease = (this.#joint as Promise<unknown>).then(() =>
+    const lease = (this.joint as Promise<unknown>).then(() =>
       this.#wasAsked ? null : this.#home.tryEnter(minFence),
     );
     return this.#track(lease);
@@ -77,22 +68,22 @@ export class Attempts {
 
   /** Resolves when all that are under way have ended. Their callers hear what came of them. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.underWay);
   }
 
   #lead(lease: Promise<Lease | null>): Promise<Lease | null> {
     const tracked = this.#track(lease);
-    this.#joint = tracked;
+    this.joint = tracked;
     return tracked;
   }
 
   #track(lease: Promise<Lease | null>): Promise<Lease | null> {
     const tracked = lease.finally(() => {
-      this.#underWay.delete(tracked);
-      if (this.#joint === tracked) this.#joint = null;
+      this.underWay.delete(tracked);
+      if (this.joint === tracked) this.joint = null;
       this.#home.balance();
     });
-    this.#underWay.add(tracked);
+    this.underWay.add(tracked);
     return tracked;
   }
 

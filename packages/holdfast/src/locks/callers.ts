@@ -17,12 +17,11 @@ import {
   type LossReason,
   type Owner,
 } from "../errors.js";
-import { leaseLeftMs } from "../lease/deadline.js";
 import { type Grant, Hold } from "../lease/hold.js";
 import type { Lease, ReleaseResult } from "../lease/lease.js";
 import type { Linked } from "../linked-list.js";
 import { type CallerContext, publish } from "../telemetry/events.js";
-import type { Instant } from "../time/clock.js";
+import { type Instant, leaseLeftMs } from "../time/clock.js";
 import type { Alarm } from "../time/schedule.js";
 import { type Attempt, type AttemptHome, Attempts, BY_ITSELF } from "./attempts.js";
 import type { Busy, ClaimObserver, StoreClaim } from "./backend.js";
@@ -103,7 +102,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
       if (lingering.mayPassOn(minFence, now))
         return Promise.resolve(this.#nextTurn(lingering, now, true, now));
     } else if (this.#possessions.size + this.#standing.size > 0) return Promise.resolve(null);
-    if (this.#attempts.isJoint) return this.#attempts.join(minFence);
+    if (this.#attempts.joint) return this.#attempts.join(minFence);
     if (lingering) return this.#attempts.leadAfter(this.#free(lingering), minFence);
     return this.#attempts.lead(minFence, attempt);
   }
@@ -285,19 +284,19 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
     if (this.#standing.size > this.#places) {
       if (this.#isMutex) this.withdraw();
       else this.#spare ??= this.#parts.schedule.after(SPARE_MS, () => this.withdraw());
-    } else if (this.#queue.size + this.#possessions.size + this.#attempts.size === 0) this.#onIdle(this);
+    } else if (this.#queue.size + this.#possessions.size + this.#attempts.underWay.size === 0)
+      this.#onIdle(this);
   }
 
   #stand(): void {
     if (this.#standing.size >= this.#places) return;
-    if (this.#isMutex && (this.#possessions.size > 0 || this.#attempts.isJoint)) return;
+    if (this.#isMutex && (this.#possessions.size > 0 || this.#attempts.joint)) return;
     if (this.#standing.size === 0) this.#queue.forget();
     const minFence = this.#queue.highestMinFence;
     const isContended = this.#parts.schedule.clock.now().monoMs - this.#inLineMs < CONTENDED_MS;
     while (this.#standing.size < this.#places) {
-      let claim: StoreClaim | null = null;
       try {
-        claim = this.claim(minFence);
+        const claim = this.claim(minFence);
         this.#standing.set(claim, { claim, isInLine: false });
         claim.stand(isContended);
       } catch (error) {
@@ -393,7 +392,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
     this.#possessions.delete(possession.claim);
     this.#queue.heard(now);
     // Before the last release, whose permits would be granted to a claim that nobody needs.
-    if (this.#queue.size + this.#possessions.size === 0) this.withdraw();
+    if (this.#standing.size > 0 && this.#queue.size + this.#possessions.size === 0) this.withdraw();
     possession.giveBack(told, now);
     this.balance();
   }

@@ -16,8 +16,8 @@ interface Joined {
 export class JointAttempt {
   readonly #backend: Pick<LockBackend, "takeAll">;
   readonly #joined: Joined[] = [];
-  /** The first line that was not free, by its place among those that take part. */
-  busy: BusyPart | null = null;
+  /** The place, among those that take part, of the first line that was not free. */
+  busyAt: number | null = null;
 
   constructor(backend: Pick<LockBackend, "takeAll">) {
     this.#backend = backend;
@@ -62,7 +62,7 @@ export class JointAttempt {
       });
       if (outcome) resolve(outcome);
       if (outcome && "token" in outcome) continue;
-      if (outcome) this.busy = { place, busy: outcome };
+      if (outcome) this.busyAt = place;
       endFrom(this.#joined.slice(place + 1));
       return;
     }
@@ -70,7 +70,7 @@ export class JointAttempt {
 
   /** The store has ended the claims. */
   #refuse(part: BusyPart): void {
-    this.busy = part;
+    this.busyAt = part.place;
     for (const [place, { resolve }] of this.#joined.entries())
       resolve(place === part.place ? part.busy : NOT_ASKED);
   }

@@ -199,7 +199,7 @@ export class MultiLock {
     await releaseAll(leases);
     for (const each of outcomes) if (each.status === "rejected") throw each.reason;
     const joined = tries.filter(({ joins }) => joins);
-    const { part } = (taken === -1 ? joined[joint.busy?.place ?? 0] : others[taken]) as { part: LockPart };
+    const { part } = (taken === -1 ? joined[joint.busyAt ?? 0] : others[taken]) as { part: LockPart };
     return { leases: null, busyError: (waitMs) => part.busyError(waitMs) };
   }
 

@@ -59,6 +59,8 @@ export class Ownership {
   readonly #random: Random;
   readonly #watch: Watch;
   readonly #named = new WeakMap<object, NamedOwner>();
+  /** Whether code may run in a scope: most programs have none, and do not pay for the question. */
+  #hasScopes = false;
 
   constructor(random: Random, watch: Watch = (_owner, _wanted, { signal }, wait) => wait(signal)) {
     this.#random = random;
@@ -68,7 +70,7 @@ export class Ownership {
   /** The owner that the caller names by an object, else the scope in which the code runs, else null. */
   of(explicit: object | undefined): LockOwner | null {
     if (explicit !== undefined) return this.#ownerNamed(explicit);
-    return innermost((what) => scopeOf(what, this))?.owner ?? null;
+    return this.#hasScopes ? (innermost((what) => scopeOf(what, this))?.owner ?? null) : null;
   }
 
   /** Notes that the owner that the caller named holds the lease. A scope needs no note: it owns the lease of its `run`. */
@@ -82,6 +84,7 @@ export class Ownership {
     held: readonly HeldByOwner[],
     work: () => Promise<Value> | Value,
   ): Promise<Value> | Value {
+    this.#hasScopes = true;
     const named = explicit === undefined ? null : this.#ownerNamed(explicit);
     return new LockScope(this, this.#random, held, named).scope.run(work);
   }

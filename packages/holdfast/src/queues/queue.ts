@@ -101,7 +101,7 @@ export class Queue<Body = unknown, Result = unknown> {
    * @throws {InvalidArgumentError} @throws {OrderMismatchError} @throws {ServerError} @throws {ClosedError} @throws the signal's reason
    * @throws {IndeterminateError} Redis did not answer during the wait; no message is lost
    */
-  async receive(options: ReceiveOptions = {}): Promise<Delivery<Body, Result> | null> {
+  async receive(options?: ReceiveOptions): Promise<Delivery<Body, Result> | null> {
     const { intake } = this.#core;
     const terms = checkReceive(options);
     const delivery: Delivery | null = await tellCaller(intake.receive(terms));

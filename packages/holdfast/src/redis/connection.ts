@@ -61,6 +61,8 @@ export class Connection implements RedisPort {
   readonly #batch = new Batcher<Call>(Number.POSITIVE_INFINITY, (calls) => this.#send(calls));
   readonly #onUnanswered = new Set<() => void>();
   readonly #backlog: Backlog<Call>;
+  /** Whether calls may wait there. */
+  #hasBacklog = false;
   #closed = false;
   #disruptions = 0;
   #writes = 0;
@@ -206,7 +208,8 @@ export class Connection implements RedisPort {
     const trouble = this.#client.trouble();
     this.#notice(trouble);
     if (trouble === null) {
-      this.#backlog.flush();
+      if (this.#hasBacklog) this.#backlog.flush();
+      this.#hasBacklog = false;
       this.#transmit(calls);
       return;
     }
@@ -221,6 +224,7 @@ export class Connection implements RedisPort {
     }
     if (this.#writes === 0) this.#warning ??= this.#schedule.after(WARN_AFTER_MS, () => this.#warn());
     this.#backlog.add(calls);
+    this.#hasBacklog = true;
   }
 
   #warn(): void {
@@ -232,7 +236,9 @@ export class Connection implements RedisPort {
     if (this.#writes === 0) this.#schedule.cancel(this.#warning); // its timer would keep a process that is done
     this.#writes += 1;
     // One write reaches one server.
-    for (const batch of groupBySlot(calls, (call) => this.#client.slotOf(keyOf(call)))) this.#write(batch);
+    if (calls.length === 1) this.#write(calls);
+    else
+      for (const batch of groupBySlot(calls, (call) => this.#client.slotOf(keyOf(call)))) this.#write(batch);
   }
 
   #write(calls: readonly Call[]): void {

@@ -2,8 +2,7 @@
  * BatchTimer: repeated work on many items, done in batches. An item that falls due takes along the items
  * that would fall due shortly after it, so that the cost is counted in rounds and not in items.
  */
-import { Heap, type HeapItem } from "./heap.js";
-import type { Alarm, Schedule } from "./schedule.js";
+import { type Alarm, Heap, type HeapItem, type Schedule } from "./schedule.js";
 
 interface Due<Item> extends HeapItem {
   readonly item: Item;

@@ -7,10 +7,9 @@
  * elsewhere.
  */
 import { type HoldfastError, isPassing, ServerError } from "../../../errors.js";
-import { leaseLeftMs } from "../../../lease/deadline.js";
 import type { Inbox } from "../../../redis/inbox.js";
 import { BatchTimer } from "../../../time/batch-timer.js";
-import type { Instant } from "../../../time/clock.js";
+import { type Instant, leaseLeftMs } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Busy, Claim } from "../../backend.js";

@@ -3,7 +3,7 @@
  * have the same order. It keeps each seat that it gets for a while: whoever gets it then may have the others, for instance because this
  * process reaches only a few of the nodes.
  */
-import { leaseLeftMs } from "../../../lease/deadline.js";
+import { leaseLeftMs } from "../../../time/clock.js";
 import { jittered, type Random } from "../../../time/random.js";
 import type { Alarm, Schedule } from "../../../time/schedule.js";
 import type { Claim } from "../../backend.js";

@@ -10,6 +10,7 @@
  *   claim was granted after that promise, so its token is larger, whatever clocks and pauses do.
  * - held: answers and grants that come later are seats like the others.
  */
+
 import {
   type HoldfastError,
   IndeterminateError,
@@ -18,9 +19,9 @@ import {
   NoQuorumError,
   NotOverQuorumError,
 } from "../../../errors.js";
-import { leaseLeftMs } from "../../../lease/deadline.js";
 import type { Grant } from "../../../lease/hold.js";
 import { publish } from "../../../telemetry/events.js";
+import { leaseLeftMs } from "../../../time/clock.js";
 import type { Busy, Claim, ClaimObserver, Freed, StoreClaim } from "../../backend.js";
 import { Collecting, type CollectingParts } from "./collecting.js";
 import { freedBy } from "./freed.js";
