@@ -86,7 +86,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
     const lease = this.#queue.add(waitMs, signal, minFence);
     const lingering = this.#lingering;
     if (lingering) this.lingered(lingering);
-    else this.balance();
+    else this.#stand();
     return lease;
   }
 
@@ -281,6 +281,11 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
   /** Takes the places in line that are needed, leaves those that are not, and says when nobody is here. */
   balance(): void {
     this.#stand();
+    this.#rest();
+  }
+
+  #rest(): void {
+    if (this.#standing.size === 0 && this.#possessions.size > 0) return;
     if (this.#standing.size > this.#places) {
       if (this.#isMutex) this.withdraw();
       else this.#spare ??= this.#parts.schedule.after(SPARE_MS, () => this.withdraw());
@@ -353,17 +358,11 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
     }
     this.#queue.take(caller);
     caller.resolve(this.#nextTurn(possession, caller.since, local, now, caller.context));
-    this.balance();
+    this.#rest();
   }
 
-  #nextTurn(
-    possession: Possession,
-    since: Instant,
-    local: boolean,
-    now: Instant,
-    context?: CallerContext,
-  ): Lease {
-    const turn = possession.nextTurn(now, context);
+  #nextTurn(held: Possession, since: Instant, local: boolean, now: Instant, context?: CallerContext): Lease {
+    const turn = held.nextTurn(now, context);
     if (this.#isMutex) this.#highest = turn.fence;
     turn.tellAcquired(since, local);
     return turn;

@@ -12,11 +12,16 @@ export interface Share extends Pick<Claim, "mode" | "weight" | "permits"> {
   readonly noun: LockNoun;
 }
 
-export interface LineSettings extends PossessionSettings {
+/** What the options of a lock say of its lines. */
+export interface LineTerms extends Partial<PossessionSettings> {
   readonly name: string;
-  readonly share: Share;
   readonly ttlMs: number;
+  readonly maxHoldMs: number;
   readonly localTurns: number;
+}
+
+export interface LineSettings extends Required<LineTerms> {
+  readonly share: Share;
 }
 
 export interface LineParts {

@@ -4,7 +4,7 @@ import { LinkedList } from "../linked-list.js";
 import type { LockNoun } from "../telemetry/events.js";
 import type { LockBackend } from "./backend.js";
 import { Callers } from "./callers.js";
-import type { LineParts, LineSettings } from "./line-settings.js";
+import type { LineParts, LineTerms, Share } from "./line-settings.js";
 import type { LockKind, Ownership } from "./ownership.js";
 
 /** To use an idle line again costs less than to make a new one. */
@@ -50,26 +50,31 @@ export class Lines implements LockKind {
     if (this.#closed) throw new ClosedError(`${what} was called after close()`);
   }
 
-  /** @param key names the line: equal for equal settings */
-  find(key: string, settings: LineSettings): Callers {
+  /** @param key names the line: equal for equal terms and shares */
+  find(key: string, terms: LineTerms, share: Share): Callers {
     const known = this.#byKey.get(key);
     if (known) {
       this.#idle.delete(known);
       return known;
     }
-    const line = new Callers(key, settings, this.#parts, this.#onIdle);
+    const line = this.#lineOf(key, terms, share);
     this.#byKey.set(key, line);
     return line;
   }
 
   /** The same, for a look: a line that is idle stays so, and one that is unknown stays unknown. */
-  look(key: string, settings: LineSettings): Pick<Callers, "busyError"> {
-    return this.#byKey.get(key) ?? new Callers(key, settings, this.#parts, this.#onIdle);
+  look(key: string, terms: LineTerms, share: Share): Pick<Callers, "busyError"> {
+    return this.#byKey.get(key) ?? this.#lineOf(key, terms, share);
   }
 
   /** From now on every release of a lease on the name goes to the store. */
   stopPassingOn(name: string): void {
     for (const line of this.#byKey.values()) if (line.settings.name === name) line.stopPassingOn();
+  }
+
+  #lineOf(key: string, terms: LineTerms, share: Share): Callers {
+    const settings = { lockDelayMs: 0, lingerMs: 0, ...terms, share };
+    return new Callers(key, settings, this.#parts, this.#onIdle);
   }
 
   /** A line with a lease that ended early is kept: `close()` gives that back. */

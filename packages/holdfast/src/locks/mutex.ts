@@ -16,7 +16,7 @@ import { runUnder, unlessDone, type Work } from "./acquiring.js";
 import type { Attempt } from "./attempts.js";
 import type { Callers } from "./callers.js";
 import { reenter } from "./inner-lease.js";
-import type { LineSettings, Share } from "./line-settings.js";
+import type { LineTerms, Share } from "./line-settings.js";
 import type { Lines } from "./lines.js";
 import {
   type AcquireOptions,
@@ -49,10 +49,11 @@ export interface MutexOptions extends LeaseOptions, LocalTurnsOptions, LingerOpt
   readonly lockDelay?: Duration | undefined;
 }
 
+type MutexTerms = Required<LineTerms>;
+
 const WHOLE: Share = { noun: "mutex", mode: "exclusive", weight: 1 };
 
-const DEFAULT_SETTINGS: Omit<LineSettings, "name"> = {
-  share: WHOLE,
+const DEFAULT_SETTINGS: Omit<MutexTerms, "name"> = {
   ttlMs: DEFAULT_TTL_MS,
   lockDelayMs: 0,
   localTurns: DEFAULT_LOCAL_TURNS,
@@ -63,14 +64,14 @@ const DEFAULT_SETTINGS: Omit<LineSettings, "name"> = {
 const DEFAULT_KEY = keyOf(DEFAULT_SETTINGS);
 
 /** The settings as the beginning of a key. The name follows, so that no two pairs of settings and name read alike. */
-function keyOf({ ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs }: Omit<LineSettings, "name">): string {
+function keyOf({ ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs }: Omit<MutexTerms, "name">): string {
   return `${ttlMs} ${lockDelayMs} ${localTurns} ${maxHoldMs} ${lingerMs} `;
 }
 
 export class Mutex {
   readonly name: string;
   readonly #lines: Lines;
-  readonly #settings: LineSettings;
+  readonly #settings: MutexTerms;
   readonly #key: string;
   readonly #isReentrant: boolean;
 
@@ -152,12 +153,12 @@ export class Mutex {
       name: this.name,
       acquire: (settings) => this.#acquire(settings),
       tryAcquire: (settings, attempt) => this.#tryAcquire(settings, attempt),
-      busyError: (waitMs) => this.#lines.look(this.#key, this.#settings).busyError(waitMs),
+      busyError: (waitMs) => this.#lines.look(this.#key, this.#settings, WHOLE).busyError(waitMs),
     };
   }
 
   #line(): Callers {
-    return this.#lines.find(this.#key, this.#settings);
+    return this.#lines.find(this.#key, this.#settings, WHOLE);
   }
 }
 
@@ -167,10 +168,10 @@ refuseSurplus(Mutex, { acquire: 1, tryAcquire: 1, run: 2 });
 export function lineFor(lines: Lines, name: string, options: MutexOptions): Callers {
   const settings = checkSettings(name, options);
   checkLongest(settings, lines.longestTtl);
-  return lines.find(keyOf(settings) + name, settings);
+  return lines.find(keyOf(settings) + name, settings, WHOLE);
 }
 
-function checkSettings(name: string, options: MutexOptions | undefined): LineSettings {
+function checkSettings(name: string, options: MutexOptions | undefined): MutexTerms {
   if (options === undefined) return { name, ...DEFAULT_SETTINGS };
   checkOptions("options", options, ["ttl", "localTurns", "maxHold", "lockDelay", "linger", "reentrant"]);
   const { lockDelay = 0, reentrant = false } = options;
@@ -179,10 +180,10 @@ function checkSettings(name: string, options: MutexOptions | undefined): LineSet
   if (typeof reentrant !== "boolean") throw new InvalidArgumentError("reentrant", "must be true or false");
   const lockDelayMs = durationMs("lockDelay", lockDelay, { minMs: 0, maxMs: LONGEST_MS - ttlMs });
   const lingerMs = checkLinger(options, ttlMs, localTurns);
-  return { name, share: WHOLE, ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs };
+  return { name, ttlMs, lockDelayMs, localTurns, maxHoldMs, lingerMs };
 }
 
-function checkLongest({ ttlMs, lockDelayMs }: LineSettings, longest: Lines["longestTtl"]): void {
+function checkLongest({ ttlMs, lockDelayMs }: MutexTerms, longest: Lines["longestTtl"]): void {
   if (!longest || ttlMs + lockDelayMs <= longest.ms) return;
   throw new InvalidArgumentError(
     "ttl",

@@ -7,18 +7,11 @@ import { adoptInto, type CheckedHandle } from "./adoption.js";
 import type { Attempt } from "./attempts.js";
 import type { PermitBackend } from "./backend.js";
 import type { Callers } from "./callers.js";
-import type { LineParts, LineSettings, Share } from "./line-settings.js";
+import type { LineParts, LineTerms, Share } from "./line-settings.js";
 import { Lines } from "./lines.js";
 import type { AcquireSettings, AttemptSettings } from "./lock-options.js";
 import type { LockPart } from "./lock-part.js";
 import type { LockKind, Ownership } from "./ownership.js";
-
-export interface PermitSettings {
-  readonly name: string;
-  readonly ttlMs: number;
-  readonly maxHoldMs: number;
-  readonly localTurns: number;
-}
 
 export interface PermitParts extends Omit<LineParts, "backend" | "keeper"> {
   readonly noun: LockNoun;
@@ -53,7 +46,7 @@ export class Permits implements LockKind {
   }
 
   /** Waits for a share, or makes one attempt where `waitMs` is 0. @throws as `acquire` of a mutex */
-  async acquire(settings: PermitSettings, share: Share, options: AcquireSettings): Promise<Lease> {
+  async acquire(settings: LineTerms, share: Share, options: AcquireSettings): Promise<Lease> {
     this.assertOpen("acquire");
     options.signal?.throwIfAborted();
     const line = this.#line(settings, share);
@@ -62,7 +55,7 @@ export class Permits implements LockKind {
 
   /** Makes one attempt. Resolves to null when others hold too much. */
   async tryAcquire(
-    settings: PermitSettings,
+    settings: LineTerms,
     share: Share,
     options: AttemptSettings,
     attempt?: Attempt,
@@ -79,7 +72,7 @@ export class Permits implements LockKind {
    * @throws as `adoptInto`
    */
   async adopt(
-    settings: Omit<PermitSettings, "localTurns"> & Pick<AttemptSettings, "owner">,
+    settings: Omit<LineTerms, "localTurns"> & Pick<AttemptSettings, "owner">,
     { from, permits: told }: Pick<CheckedHandle, "from" | "permits">,
     shareOf: (permits: number | undefined) => Share,
   ): Promise<Lease> {
@@ -94,14 +87,13 @@ export class Permits implements LockKind {
   }
 
   /** A share in a multiLock. */
-  part(settings: PermitSettings, share: Share): LockPart {
+  part(settings: LineTerms, share: Share): LockPart {
     return {
       kind: this,
       name: settings.name,
       acquire: (options) => this.acquire(settings, share, options),
       tryAcquire: (options, attempt) => this.tryAcquire(settings, share, options, attempt),
-      busyError: (waitMs) =>
-        this.#lines.look(keyOf(settings, share), settingsOf(settings, share)).busyError(waitMs),
+      busyError: (waitMs) => this.#lines.look(keyOf(settings, share), settings, share).busyError(waitMs),
     };
   }
 
@@ -135,8 +127,8 @@ export class Permits implements LockKind {
     return this.#closed;
   }
 
-  #line(settings: PermitSettings, share: Share): Callers {
-    return this.#lines.find(keyOf(settings, share), settingsOf(settings, share));
+  #line(settings: LineTerms, share: Share): Callers {
+    return this.#lines.find(keyOf(settings, share), settings, share);
   }
 
   #keep(lease: Lease, line: Callers): Lease {
@@ -145,11 +137,7 @@ export class Permits implements LockKind {
   }
 }
 
-function keyOf({ name, ttlMs, maxHoldMs, localTurns }: PermitSettings, share: Share): string {
+function keyOf({ name, ttlMs, maxHoldMs, localTurns }: LineTerms, share: Share): string {
   const { mode, weight, permits } = share;
   return `${mode} ${weight} ${permits} ${ttlMs} ${maxHoldMs} ${localTurns} ${name}`;
-}
-
-function settingsOf(settings: PermitSettings, share: Share): LineSettings {
-  return { ...settings, share, lockDelayMs: 0, lingerMs: 0 };
 }

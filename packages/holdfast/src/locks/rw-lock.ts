@@ -9,7 +9,7 @@ import { checkLockName, checkOptions, refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError, tellCaller, UpgradeRefusedError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { runUnder, unlessDone, type Work } from "./acquiring.js";
-import type { Share } from "./line-settings.js";
+import type { LineTerms, Share } from "./line-settings.js";
 import {
   type AcquireOptions,
   type AttemptOptions,
@@ -23,7 +23,7 @@ import {
   type UnlessOptions,
 } from "./lock-options.js";
 import type { LockPart } from "./lock-part.js";
-import type { PermitSettings, Permits } from "./permits.js";
+import type { Permits } from "./permits.js";
 
 export interface RwLockOptions extends LeaseOptions, LocalTurnsOptions {}
 
@@ -40,7 +40,7 @@ export function rwShareOf(permits: number | undefined): Share {
 export class RwLock {
   readonly name: string;
   readonly #permits: Permits;
-  readonly #settings: PermitSettings;
+  readonly #settings: LineTerms;
 
   /** Made by `hf.rwLock(name, options)`. @throws {InvalidArgumentError} */
   constructor(permits: Permits, name: string, options: RwLockOptions = {}) {
@@ -66,10 +66,10 @@ refuseSurplus(RwLock, { read: 0, write: 0 });
 export class ReadLock {
   readonly name: string;
   readonly #permits: Permits;
-  readonly #settings: PermitSettings;
+  readonly #settings: LineTerms;
 
   /** Made by `hf.rwLock(name).read()`. */
-  constructor(permits: Permits, settings: PermitSettings) {
+  constructor(permits: Permits, settings: LineTerms) {
     this.name = settings.name;
     this.#permits = permits;
     this.#settings = settings;
@@ -111,10 +111,10 @@ refuseSurplus(ReadLock, { acquire: 1, tryAcquire: 1, run: 2 });
 export class WriteLock {
   readonly name: string;
   readonly #permits: Permits;
-  readonly #settings: PermitSettings;
+  readonly #settings: LineTerms;
 
   /** Made by `hf.rwLock(name).write()`. */
-  constructor(permits: Permits, settings: PermitSettings) {
+  constructor(permits: Permits, settings: LineTerms) {
     this.name = settings.name;
     this.#permits = permits;
     this.#settings = settings;

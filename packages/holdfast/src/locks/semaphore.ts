@@ -9,7 +9,7 @@ import { checkLockName, checkOptions, refuseSurplus } from "../arguments.js";
 import { InvalidArgumentError, tellCaller } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { runUnder, unlessDone, type Work } from "./acquiring.js";
-import type { Share } from "./line-settings.js";
+import type { LineTerms, Share } from "./line-settings.js";
 import {
   type AcquireOptions,
   checkAcquire,
@@ -22,7 +22,7 @@ import {
   type UnlessOptions,
 } from "./lock-options.js";
 import type { LockPart } from "./lock-part.js";
-import type { PermitSettings, Permits } from "./permits.js";
+import type { Permits } from "./permits.js";
 
 export interface SemaphoreOptions extends LeaseOptions, LocalTurnsOptions {
   /** Number of permits that there are: 1 to 1,000,000,000. Give the same number in every process. `setPermits` changes it while they run. */
@@ -47,7 +47,7 @@ export function semaphoreShareOf(permits = 1): Share {
 export class Semaphore {
   readonly name: string;
   readonly #permits: Permits;
-  readonly #settings: PermitSettings;
+  readonly #settings: LineTerms;
   readonly #size: number;
 
   /** Made by `hf.semaphore(name, { permits })`. @throws {InvalidArgumentError} */
