@@ -56,6 +56,27 @@ test("callers who want parts of each other's sets never overlap", async () => {
   expect(held()).toEqual([]);
 });
 
+test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+  "attempts at sets that overlap do not wait for each other, where one begins %i turns after an answer",
+  async (turns) => {
+    const answers: ((taken: Taken) => void)[] = [];
+    backend.takeAll = () => new Promise((resolve) => answers.push(resolve));
+    const first = multiOf(one, "b", "c").tryAcquire();
+    await settled();
+    const second = multiOf(one, "a", "b").tryAcquire(); // joins the first at b
+    await settled();
+    answers.shift()?.({ place: 1, busy: { owner: null, ahead: null } });
+    for (let turn = 0; turn < turns; turn += 1) await null;
+    const third = multiOf(one, "a", "b").tryAcquire(); // joins the second at a
+    for (let round = 0; round < 3; round += 1) {
+      await settled();
+      for (const answer of answers.splice(0)) answer({ place: 0, busy: { owner: null, ahead: null } });
+    }
+    expect(await Promise.all([first, second, third])).toEqual([null, null, null]);
+    await one?.close();
+  },
+);
+
 test("one deadline counts for all parts, and what was taken is released", async () => {
   const others = [await two?.mutex("a").acquire(), await two?.mutex("b").acquire()];
   const waiting = multiOf(one, "a", "b", "c").acquire({ wait: 100 });

@@ -60,6 +60,13 @@ describe("ask", () => {
     expect((await take("b", null, 2)).slice(3)).toEqual([1, ticket]);
   });
 
+  test("whoever finds leases that are over writes down that their permits are free, also with nothing else to write", async () => {
+    await take("a", { ttlMs: 1_000 });
+    await shift(-2_000);
+    expect(await take("nobody", null)).toEqual([3]);
+    expect([await holders(), await used()]).toEqual([[], 0]);
+  });
+
   test("{3} for an id that gave up, and for a sign of life of one that is not in line", async () => {
     await free("a", { banMs: 5_000 });
     expect([await take("a"), await take("a", { wait: true })]).toEqual([[3], [3]]);

@@ -44,7 +44,7 @@ test("by any token that a lease has reserved, among many, and by no other", asyn
 test("by nobody's token where the lease is over, or of another program's making", async () => {
   const [, token] = await take("a", { ttlMs: 1_000 });
   await shift(-2_000);
-  expect(await takeAway(token)).toEqual([0]);
+  expect([await takeAway(token), await used()]).toEqual([[0], 0]);
   const [, other] = await take("b", { owner: '{"tokens":"many","inbox":7}' });
   expect((await takeAway(other)).slice(2, 3)).toEqual(["b"]);
   expect(await heard()).toEqual([]);

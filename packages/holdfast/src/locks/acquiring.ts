@@ -1,4 +1,4 @@
-/** What every kind of lock does with its `acquire`: `run`, and the option `unless`, a condition asked before the wait and again under the lock. */
+/** What every kind of lock does with its `acquire`: `run`, and the option `unless`, a condition asked before the wait and under the lock. */
 import { InvalidArgumentError } from "../errors.js";
 import type { Lease } from "../lease/lease.js";
 import { orAborted } from "../time/abort.js";
@@ -9,7 +9,8 @@ import type { LockKind } from "./ownership.js";
 export type Work<Value> = (lease: Lease) => Promise<Value> | Value;
 
 /**
- * Runs work under a lease, in a scope that owns it. The outcome is that of the work, or null when there is no lease. A re-entry runs in the scope in which the owner holds the name.
+ * Runs work under a lease, in a scope that owns it. The outcome is that of the work, or null when there is no lease. A re-entry runs
+ * in the scope in which the owner holds the name.
  * @throws what `acquire` and the work throw @throws {InvalidArgumentError}
  */
 export async function runUnder<Value>(

@@ -43,12 +43,11 @@ export class Attempts {
     this.#home = home;
   }
 
-  /** @param again makes the attempt that follows a token that is not above an earlier one */
-  add(minFence: bigint, attempt: Attempt, again = attempt): Promise<Lease | null> {
-    return this.#track(this.#once(minFence, attempt, again));
+  add(minFence: bigint, attempt: Attempt): Promise<Lease | null> {
+    return this.#track(this.#once(minFence, attempt, attempt));
   }
 
-  /** The same, for an attempt that others join. By itself the second time: the claims of other callers are not asked for twice. */
+  /** Adds an attempt that others join. By itself the second time: the claims of other callers are not asked for twice. */
   lead(minFence: bigint, attempt: Attempt): Promise<Lease | null> {
     return this.#lead(this.#once(minFence, attempt, BY_ITSELF));
   }
@@ -58,10 +57,13 @@ export class Attempts {
     return this.#lead(released.then(() => this.#once(minFence, BY_ITSELF, BY_ITSELF)));
   }
 
-  /** Shares the fate of the one under way: nothing is left, unless the store was not asked, as another name of it was taken. */
+  /**
+   * Shares the fate of the one under way: nothing is left, unless the store was not asked, as another name of it was taken. It does not
+   * join a second one, which may be waiting for it at another name.
+   */
   join(minFence: bigint): Promise<Lease | null> {
     const lease = (this.joint as Promise<unknown>).then(() =>
-      this.#wasAsked ? null : this.#home.tryEnter(minFence),
+      this.#wasAsked || this.joint ? null : this.#home.tryEnter(minFence),
     );
     return this.#track(lease);
   }
@@ -87,6 +89,7 @@ export class Attempts {
     return tracked;
   }
 
+  /** @param again makes the attempt that follows a token that is not above an earlier one */
   async #once(minFence: bigint, attempt: Attempt, again: Attempt): Promise<Lease | null> {
     const since = this.#clock.now();
     let claim: StoreClaim | null = null;

@@ -27,7 +27,7 @@ import { type Attempt, type AttemptHome, Attempts, BY_ITSELF } from "./attempts.
 import type { Busy, ClaimObserver, StoreClaim } from "./backend.js";
 import { type CallerHome, CallerQueue, closedError, errorOf, type Standing } from "./caller-queue.js";
 import type { LineParts, LineSettings } from "./line-settings.js";
-import { Possession, type PossessionHome } from "./possession.js";
+import { Overdue, Possession, type PossessionHome } from "./possession.js";
 
 /** Above this token, in the year 2283, a smaller one counts as a new start: somebody deleted the key because tokens ran out. */
 const LAST_TOKEN = 99n * 10n ** 14n;
@@ -50,8 +50,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
   /** The claims in line, the oldest first. That of a mutex keeps its place beside a possession that was adopted. */
   readonly #standing = new Map<StoreClaim, Standing>();
   readonly #possessions = new Map<StoreClaim, Possession>();
-  /** Possessions whose lease ended, and which their holders have not released yet: the store may still hold the share for them. */
-  readonly #overdue = new Set<Possession>();
+  readonly #overdue = new Overdue();
   readonly #attempts: Attempts;
   /** Rings when claims in line that nobody needs leave it. */
   #spare: Alarm | null = null;
@@ -75,8 +74,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
 
   /** Whether the store may still hold the share for leases that ended early and were not released yet. */
   get isOwed(): boolean {
-    for (const possession of this.#overdue) if (!possession.isOwed) this.#overdue.delete(possession);
-    return this.#overdue.size > 0;
+    return this.#overdue.isOwed;
   }
 
   /** Waits for a turn. Rejects with AcquireTimeoutError, the last error of the store, or the signal's reason. */
@@ -141,7 +139,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
     this.#closed = true;
     this.refuse(closedError(this.settings.name));
     await this.#attempts.settled();
-    for (const possession of [...this.#overdue]) this.#letGo(possession); // a release after this could not be sent
+    this.#overdue.letGoAll(); // a release after this could not be sent
     const now = this.#parts.schedule.clock.now();
     const given = [...this.#possessions.values()].map((possession) => {
       possession.close();
@@ -166,8 +164,10 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
 
   attempted(claim: StoreClaim, outcome: Grant | Busy, since: Instant): Lease | null {
     const { name } = this.settings;
-    this.#queue.busy = "token" in outcome ? null : outcome;
-    if (!("token" in outcome)) return null;
+    if (!("token" in outcome)) {
+      this.#queue.busy = outcome;
+      return null;
+    }
     if (this.#closed) {
       claim.abandon();
       throw closedError(name);
@@ -197,9 +197,10 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
   waiting(claim: StoreClaim, busy: Busy): void {
     const { ahead } = busy;
     const standing = this.#standing.get(claim);
-    this.#queue.waiting(busy, standing?.isInLine ? null : ahead);
+    const joined = standing?.isInLine ? null : ahead;
     if (standing) standing.isInLine = ahead !== null;
     if (ahead !== null) this.#inLineMs = this.#parts.schedule.clock.now().monoMs;
+    this.#queue.waiting(busy, joined);
   }
 
   troubled(_: StoreClaim, error: HoldfastError): void {
@@ -217,7 +218,8 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
   turnEnded(possession: Possession, told: (result: ReleaseResult) => void, now: Instant): void {
     const next = this.#queue.first;
     if (possession.isOver) {
-      this.#letGo(possession);
+      this.#overdue.letGo(possession);
+      this.balance();
       told("lapsed");
     } else if (next && possession.mayPassOn(next.minFence, now)) {
       this.#serve(possession, true, now);
@@ -329,17 +331,19 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
 
   /** Null when the grant came too late, or the token of a mutex is not above an earlier one. The grant is then released. */
   #possess(claim: StoreClaim, grant: Grant, now: Instant): Possession | null {
-    const { clock } = this.#parts.schedule;
-    const hold = new Hold(clock, claim.claim, grant, this.settings.share.noun);
+    const hold = new Hold(this.#parts.schedule.clock, claim.claim, grant, this.settings.share.noun);
     this.regressed = null;
     if (hold.leftMs(now) <= 0) {
       claim.abandon();
       return null;
     }
     if (grant.token <= this.#highest && this.#highest < LAST_TOKEN) {
-      const { name: lock } = hold;
-      publish("holdfast:lock:token-regression", () => ({ lock, fence: grant.token, seen: this.#highest }));
       this.regressed = this.#release(claim, grant);
+      publish("holdfast:lock:token-regression", () => ({
+        lock: hold.name,
+        fence: grant.token,
+        seen: this.#highest,
+      }));
       return null;
     }
     this.#endAdopted();
@@ -371,13 +375,9 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
   /** Back to the store, as nobody here has it. Never rejects: the store tries it on. */
   async #release(claim: StoreClaim, { sentAt, ttlMs }: Grant): Promise<void> {
     const now = this.#parts.schedule.clock.now();
-    await claim.release(leaseLeftMs(now, sentAt, ttlMs)).catch(() => {});
-  }
-
-  #letGo(possession: Possession): void {
-    this.#overdue.delete(possession);
-    possession.letGo();
-    this.balance();
+    try {
+      await claim.release(leaseLeftMs(now, sentAt, ttlMs));
+    } catch {}
   }
 
   /** Gives back a hold that lingers, for a request that follows: so nobody is told that those here are idle. */

@@ -224,3 +224,42 @@ export class Possession {
     }
   }
 }
+
+/** Possessions of one share whose leases ended, and which their holders have not released yet. */
+export class Overdue {
+  /** In the order in which they ended. */
+  readonly #possessions = new Set<Possession>();
+
+  /** Whether the store may still keep the name for one of them. */
+  get isOwed(): boolean {
+    this.#forget();
+    return this.#possessions.size > 0;
+  }
+
+  add(possession: Possession): void {
+    this.#forget();
+    if (possession.isOwed) this.#possessions.add(possession);
+  }
+
+  letGo(possession: Possession): void {
+    this.#possessions.delete(possession);
+    possession.letGo();
+  }
+
+  letGoAll(): void {
+    for (const possession of this.#possessions) possession.letGo();
+    this.clear();
+  }
+
+  clear(): void {
+    this.#possessions.clear();
+  }
+
+  /** Those that nobody releases would pile up. */
+  #forget(): void {
+    for (const possession of this.#possessions) {
+      if (possession.isOwed) return;
+      this.#possessions.delete(possession);
+    }
+  }
+}

@@ -64,7 +64,7 @@ export class Scene<Drawn extends Plan = Plan> {
   spawn: (plan: ProcessPlan) => void = () => {};
   /** Keys of which the eviction fault deletes one group. Set by the run; a group of data counts as a loss of data. */
   evictable: (node: Node) => readonly EvictedKeys[] = () => [];
-  /** Nodes that evicted a key by itself: what is left, there and in a copy of it, may contradict itself. */
+  /** Nodes that lost a key by itself: what is left, there and in a copy of it, may contradict itself. */
   readonly torn = new Set<Node>();
   /** Called just before data of a node is lost. */
   readonly onLoss = new Set<(node: Node) => void>();

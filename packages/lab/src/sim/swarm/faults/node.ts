@@ -85,10 +85,16 @@ function stepOf(dice: Dice): number {
   return dice.chance(0.5) ? size : -size;
 }
 
+/** Before a clock is set back: of the keys that a clock of tomorrow ended, those come back at which nobody has looked. */
+function tearIfAhead({ scene, node }: Struck): void {
+  if (node.valkey.clock.errorMs > dayMs / 2) scene.torn.add(node);
+}
+
 function stepClock({ scene, node }: Struck, deltaMs: number): void {
   if (deltaMs > 0) scene.excuseOverlap(node);
   // Everything of a day ago is forgotten, as well as younger data.
   if (deltaMs > dayMs / 2) scene.dataLost(node);
+  if (deltaMs < 0) tearIfAhead({ scene, node });
   node.valkey.clock.step(deltaMs);
   scene.clockWasSet(node);
 }
@@ -116,6 +122,7 @@ export const nodeKinds: readonly Kind[] = [
   fallBack("rollback", ({ node }, copy) => node.promote(copy, node.valkey.clock.errorMs)),
   fallBack("failover", ({ scene, node }, copy) => {
     const dice = scene.world.dice(`failover at ${copy.atUs}`);
+    tearIfAhead({ scene, node });
     node.promote(copy, dice.pick([0, 0, -20, 20, -5_000, 5_000, -20_000, 20_000]));
   }),
   onNode("clock step", 3, momentary, stepOf, (struck, value) => {

@@ -94,7 +94,7 @@ export const family: Workload = {
       seed: 2,
       change: {
         file: "locks/attempts.ts",
-        from: "this.#wasAsked ? null",
+        from: "this.#wasAsked || this.joint ? null",
         to: "true ? null",
       },
     },

@@ -39,25 +39,38 @@ local function write_lease(p, id, lease)
   }, ' '))
 end
 
+-- The key outlives the leases that began now, and the last token.
+local function save(p)
+  redis.call('HSET', p.permits, '.', table.concat({
+    p.top, p.flag, text(p.limit), p.pin, text(p.used), text(p.soonest), text(p.ms), p.last,
+  }, ' '))
+  local keep = keep_ms(p.top, p.now) + p.ttl_ms
+  if redis.call('PTTL', p.permits) < keep then redis.call('PEXPIRE', p.permits, text(keep)) end
+end
+
 -- Ends the leases that are over. Its write may be the first, so it reads what others write later.
 local function sweep(p, id)
   check_line(p, id)
   redis.call('ZCARD', p.banned)
-  local fields = redis.call('HGETALL', p.permits)
+  local fields, has_written = redis.call('HGETALL', p.permits), false
   p.used, p.soonest, p.lease = 0, NEVER, nil
   for place = 1, #fields, 2 do
     local field, lease = fields[place], parse_lease(fields[place + 1])
     if field ~= '.' and not (lease and lease.end_ms > p.ms) then
       redis.call('HDEL', p.permits, field)
+      has_written = true
     elseif field ~= '.' then
       if lease.end_ms > p.ms + lease.ttl_ms then
         lease.end_ms = p.ms + lease.ttl_ms
         write_lease(p, field, lease)
+        has_written = true
       end
       p.used, p.soonest = p.used + lease.weight, math.min(p.soonest, lease.end_ms)
       if field == id then p.lease = lease end
     end
   end
+  -- Here, because not every script that opens the permits has more to write.
+  if has_written then save(p) end
 end
 
 -- The live lease of this id, once p is open.
@@ -80,15 +93,6 @@ local function open(p, id, limit)
   if limit and pin == '0' then p.limit = tonumber(limit) end
   if p.ms >= p.soonest or p.used < 0 or p.ms < tonumber(seen) then sweep(p, id)
   elseif flag == '1' then check_line(p, id) end
-end
-
--- The key outlives the leases that began now, and the last token.
-local function save(p)
-  redis.call('HSET', p.permits, '.', table.concat({
-    p.top, p.flag, text(p.limit), p.pin, text(p.used), text(p.soonest), text(p.ms), p.last,
-  }, ' '))
-  local keep = keep_ms(p.top, p.now) + p.ttl_ms
-  if redis.call('PTTL', p.permits) < keep then redis.call('PEXPIRE', p.permits, text(keep)) end
 end
 
 local function close(p)
