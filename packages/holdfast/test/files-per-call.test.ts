@@ -1,4 +1,4 @@
-/** How many files of the library run in one call: so many must be read by whoever wants to know what it does. */
+/** The number of files of the library that run in one call. A reader must know them to know what the call does. */
 import { Session } from "node:inspector/promises";
 import { EmbeddedValkey } from "@holdfast/embedded";
 import { type Delivery, Holdfast, type Lease } from "holdfast";

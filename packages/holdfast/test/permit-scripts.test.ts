@@ -60,7 +60,7 @@ describe("ask", () => {
     expect((await take("b", null, 2)).slice(3)).toEqual([1, ticket]);
   });
 
-  test("whoever finds leases that are over writes down that their permits are free, also with nothing else to write", async () => {
+  test("a script that ends expired leases counts their permits as free, also where it writes nothing else", async () => {
     await take("a", { ttlMs: 1_000 });
     await shift(-2_000);
     expect(await take("nobody", null)).toEqual([3]);

@@ -1,9 +1,9 @@
 /**
  * Callers: the callers of one process that want the same share of one name, in the order in which they came.
  *
- * They stand in the line between processes with claims. A grant serves the first caller, whoever brought the claim, and is passed on
- * inside the process for a bounded number of turns, each with its own larger token. Then it goes back, so that other processes get
- * their turn.
+ * Their claims stand in the line between processes. A grant serves the first caller, also where another caller brought the claim. The
+ * process passes the grant on for a bounded number of turns, each with its own larger token. Then it gives the grant back, so that
+ * other processes get their turn.
  *
  * Mutex    one claim stands for all callers, and one grant is held at a time. Attempts join each other, a hold may linger, and a token
  *          that is not above an earlier one is noticed.
@@ -380,7 +380,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
     } catch {}
   }
 
-  /** Gives back a hold that lingers, for a request that follows: so nobody is told that those here are idle. */
+  /** Gives back a hold that lingers. A request of this line follows, so that the line does not become idle in between. */
   #free(lingering: Possession): Promise<ReleaseResult> {
     this.#possessions.delete(lingering.claim);
     return new Promise((resolve) => lingering.giveBack(resolve, this.#parts.schedule.clock.now()));

@@ -58,7 +58,7 @@ class Store {
   }
 }
 
-test.each(SHARES)("a grant of a $noun that is told twice is one lease", async (share) => {
+test.each(SHARES)("two messages about one grant of a $noun make one lease", async (share) => {
   const store = new Store();
   const callers = store.callersOf(share);
   const entered = callers.enter(1_000, undefined, 0n);
@@ -69,18 +69,21 @@ test.each(SHARES)("a grant of a $noun that is told twice is one lease", async (s
   expect(await lease.release()).toBe("released");
 });
 
-test.each(SHARES)("a grant of a $noun that is told again after its release serves nobody", async (share) => {
-  const store = new Store();
-  const callers = store.callersOf(share);
-  const entered = callers.enter(1_000, undefined, 0n);
-  store.grant(0, 10n);
-  await (await entered).release();
-  const next = callers.enter(1_000, undefined, 0n);
-  store.grant(0, 10n);
-  expect(store.released).toEqual(["id0", "id0"]);
-  store.grant(1, 20n);
-  expect((await next).fence).toBe(20n);
-});
+test.each(SHARES)(
+  "a message about a grant of a $noun that was released gives no caller a lease",
+  async (share) => {
+    const store = new Store();
+    const callers = store.callersOf(share);
+    const entered = callers.enter(1_000, undefined, 0n);
+    store.grant(0, 10n);
+    await (await entered).release();
+    const next = callers.enter(1_000, undefined, 0n);
+    store.grant(0, 10n);
+    expect(store.released).toEqual(["id0", "id0"]);
+    store.grant(1, 20n);
+    expect((await next).fence).toBe(20n);
+  },
+);
 
 test.each(SHARES)("a grant of a $noun that comes when its caller has left goes back", async (share) => {
   const store = new Store();
