@@ -59,6 +59,21 @@ test("what a queue remembers of itself is lost: numbers go on with the clock, an
   expect((taken.handles[0] as string) > (handles[0] as string)).toBe(true);
 });
 
+test("a clock that is set back before a reset gives no number twice, nor one that is used up", async () => {
+  const one = await open();
+  await one.push("j1");
+  await setBack();
+  const [id = ""] = await one.push("j2");
+  await one.scripts.reset();
+  expect(await redis.exists(...keys())).toBe(1);
+  expect(await redis.hgetall(key(ABOUT))).toEqual({ last: id });
+  const [next = ""] = await one.push("j3");
+  expect(next > id).toBe(true);
+  await redis.hset(key(ABOUT), "last", "9007199200000001");
+  await one.scripts.reset();
+  expect(await redis.exists(...keys())).toBe(0);
+});
+
 test("numbers are exact up to the year 2255, and the queue says when they are used up", async () => {
   const one = await open();
   await one.push("j0");

@@ -43,7 +43,7 @@ local function open(q, memory, more)
   q.us = us + q.skew
   if q.reach then q.is_sure, q.first_lease_ms = string.byte(q.reach) == 49, tonumber(string.sub(q.reach, 3)) end
   q.ms = math.floor(q.us / 1000)
-  if q.us > 9007199200000000 then error({ err = 'ERR the numbers of this queue are used up: reset it' }) end
+  if q.us > LARGEST then error({ err = 'ERR the numbers of this queue are used up: reset it' }) end
 end
 
 local function next_number(q)

@@ -287,7 +287,9 @@ export class QueueCaller implements Rounds {
   #consume(signal: AbortSignal | undefined): Consumer {
     const { dice } = this.#caller;
     const { backoffMs, timeoutMs, concurrencies } = this.#shared.terms;
-    this.#shared.handled.hasConsumer ||= !this.#caller.scene.isEnding;
+    const { scene, plan } = this.#caller;
+    // A process that closes early may be gone before the network has brought anything.
+    this.#shared.handled.hasConsumer ||= !scene.isEnding && plan.closesAtMs === null;
     return this.#queue.consume((delivery) => this.#handle(delivery), {
       concurrency: dice.pick(concurrencies),
       backoff: backoffMs,
