@@ -113,7 +113,8 @@ export class Exchange implements KeepingHome, LeavesHome, FetchesHome {
 
   settle(delivery: HeldDelivery): void {
     this.#settlements.add(delivery);
-    this.plan();
+    if (this.#isClosed) this.close();
+    else this.plan();
   }
 
   /** Sends what there is to send at the end of this turn of the event loop. */
@@ -195,6 +196,7 @@ export class Exchange implements KeepingHome, LeavesHome, FetchesHome {
 
   /** Gives up the free places. What was given to this process, and has not come, comes before it resolves. */
   leave(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
     this.#standing.left();
     this.plan();
     return this.#leaves.next();
@@ -213,7 +215,7 @@ export class Exchange implements KeepingHome, LeavesHome, FetchesHome {
     });
   }
 
-  /** What waits for its turn is not sent any more, and nothing is sent again. */
+  /** What waits for its turn is not sent, from now on, and nothing is sent again. */
   close(): void {
     this.#isClosed = true;
     for (const delivery of this.#settlements.drop()) this.unanswered(delivery);

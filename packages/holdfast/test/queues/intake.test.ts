@@ -321,7 +321,7 @@ describe("close", () => {
     expect(() => here.intake.consume(async () => {}, {})).toThrow(ClosedError);
   });
 
-  test("it ends within four call time-outs although Redis does not answer", async () => {
+  test("it ends within four call time-outs although Redis does not answer, and a gift comes late", async () => {
     const callTimeoutMs = 250;
     const here = open({ callTimeoutMs });
     await here.push("a", "b");
@@ -342,7 +342,10 @@ describe("close", () => {
     await until(() => turns++ > 3);
     const sinceMs = here.clock.now().monoMs;
     const timer = setInterval(() => here.clock.advance(1), 0);
-    await here.intake.close();
+    const closed = here.intake.close();
+    await until(() => here.clock.now().monoMs - sinceMs > 3.5 * callTimeoutMs);
+    here.intake.message("9:9:1:p", "j1");
+    await closed;
     expect(here.clock.now().monoMs - sinceMs).toBeLessThanOrEqual(4 * callTimeoutMs + 2);
     await consumer.done;
     clearInterval(timer);
