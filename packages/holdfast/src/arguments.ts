@@ -1,6 +1,6 @@
 /** Checks of arguments. They run once, in the public methods, so that the code inside can rely on the arguments. */
 import { InvalidArgumentError } from "./errors.js";
-import { type Duration, durationMs } from "./time/duration.js";
+import { ANY_DURATION, type Duration, durationMs } from "./time/duration.js";
 import type { WaitSettings } from "./time/pending.js";
 
 const LONGEST = 512;
@@ -74,9 +74,12 @@ const DEFAULT_WAIT_MS = 10_000;
 
 /** Checks `wait` and `signal`, which all waits have. The names of the options are checked by the caller. @throws {InvalidArgumentError} */
 export function checkWait(options: WaitOptions, defaultMs = DEFAULT_WAIT_MS): WaitSettings {
-  const { wait = defaultMs } = options;
-  const signal = checkSignal(options.signal);
-  return { waitMs: durationMs("wait", wait, { minMs: 0, maxMs: Number.POSITIVE_INFINITY }), signal };
+  return { waitMs: checkWaitMs(options, defaultMs), signal: checkSignal(options.signal) };
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkWaitMs({ wait }: WaitOptions, defaultMs = DEFAULT_WAIT_MS): number {
+  return wait === undefined ? defaultMs : durationMs("wait", wait, ANY_DURATION);
 }
 
 /** @throws {InvalidArgumentError} */

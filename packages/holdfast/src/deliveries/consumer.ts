@@ -10,7 +10,7 @@ import { publish } from "../telemetry/events.js";
 import { warn } from "../telemetry/warnings.js";
 import { whenAborted } from "../time/abort.js";
 import type { Instant } from "../time/clock.js";
-import { type Duration, durationMs } from "../time/duration.js";
+import { ANY_DURATION, type Duration, durationMs } from "../time/duration.js";
 import type { Alarm } from "../time/schedule.js";
 import { encodeValue } from "../values.js";
 import type { ConsumerSettings } from "./consume-options.js";
@@ -144,7 +144,7 @@ export class RunningConsumer implements Taker {
   async stop(options: StopOptions = {}): Promise<void> {
     checkOptions("options", options, ["grace"]);
     const { grace = DEFAULT_GRACE } = options;
-    this.#leave(durationMs("grace", grace, { minMs: 0, maxMs: Number.POSITIVE_INFINITY }));
+    this.#leave(durationMs("grace", grace, ANY_DURATION));
     await this.#ended;
   }
 

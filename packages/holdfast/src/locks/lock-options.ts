@@ -1,7 +1,7 @@
 /** The options that every kind of lock has. */
-import { checkOptions, checkWait, type WaitOptions } from "../arguments.js";
+import { checkOptions, checkSignal, checkWaitMs, type WaitOptions } from "../arguments.js";
 import { InvalidArgumentError } from "../errors.js";
-import { type Duration, durationMs, show } from "../time/duration.js";
+import { ANY_DURATION, type Duration, durationMs, show } from "../time/duration.js";
 import { LOCAL_SHARE } from "./possession.js";
 
 /** `wait: 0` makes one attempt. The signal does not end a lease that was already granted. */
@@ -70,16 +70,17 @@ export interface LocalTurnsOptions {
 
 export const DEFAULT_LOCAL_TURNS = 16;
 const MOST_LOCAL_TURNS = 1_000;
-const DEFAULT_WAIT_MS = 10_000;
 /** Below this, a lease is mostly network delay and drift allowance. */
 const SHORTEST_TTL_MS = 100;
 export const LONGEST_MS = 2 ** 31 - 1;
 /** A token has 16 digits in Redis. This leaves room for 10^14 grants above the floor. */
 const HIGHEST_FLOOR = 99n * 10n ** 14n;
 
+export const ATTEMPT_OPTIONS: readonly string[] = ["floor", "owner"];
+export const ACQUIRE_OPTIONS: readonly string[] = ["wait", "signal", "floor", "owner", "unless"];
 export const NO_OPTIONS: AcquireOptions = {};
 const DEFAULT_ACQUIRE: AcquireSettings = {
-  waitMs: DEFAULT_WAIT_MS,
+  waitMs: checkWaitMs({}),
   signal: undefined,
   minFence: 0n,
   owner: undefined,
@@ -87,11 +88,12 @@ const DEFAULT_ACQUIRE: AcquireSettings = {
 };
 
 /** @throws {InvalidArgumentError} */
-export function checkAcquire(options: UnlessOptions, more: readonly string[] = []): AcquireSettings {
+export function checkAcquire(options: UnlessOptions, known = ACQUIRE_OPTIONS): AcquireSettings {
   if (options === NO_OPTIONS) return DEFAULT_ACQUIRE;
-  checkOptions("options", options, ["wait", "signal", "floor", "owner", "unless", ...more]);
+  checkOptions("options", options, known);
   return {
-    ...checkWait(options, DEFAULT_WAIT_MS),
+    waitMs: checkWaitMs(options),
+    signal: checkSignal(options.signal),
     minFence: toMinFence(options),
     owner: checkOwner(options.owner),
     unless: checkUnless(options.unless),
@@ -99,8 +101,8 @@ export function checkAcquire(options: UnlessOptions, more: readonly string[] = [
 }
 
 /** Checks the options of an attempt that does not wait. @throws {InvalidArgumentError} */
-export function checkAttempt(options: AttemptOptions, more: readonly string[] = []): AttemptSettings {
-  checkOptions("options", options, ["floor", "owner", ...more]);
+export function checkAttempt(options: AttemptOptions, known = ATTEMPT_OPTIONS): AttemptSettings {
+  checkOptions("options", options, known);
   return { minFence: toMinFence(options), owner: checkOwner(options.owner) };
 }
 
@@ -128,14 +130,17 @@ function toMinFence({ floor }: Pick<AcquireOptions, "floor">): bigint {
   return floor + 1n;
 }
 
+const TTL_BOUNDS = { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS };
+const HOLD_BOUNDS = { minMs: 1, maxMs: Number.POSITIVE_INFINITY };
+
 /** @throws {InvalidArgumentError} */
 export function checkLease({ ttl = DEFAULT_TTL_MS, maxHold = Number.POSITIVE_INFINITY }: LeaseOptions): {
   readonly ttlMs: number;
   readonly maxHoldMs: number;
 } {
   return {
-    ttlMs: durationMs("ttl", ttl, { minMs: SHORTEST_TTL_MS, maxMs: LONGEST_MS }),
-    maxHoldMs: durationMs("maxHold", maxHold, { minMs: 1, maxMs: Number.POSITIVE_INFINITY }),
+    ttlMs: durationMs("ttl", ttl, TTL_BOUNDS),
+    maxHoldMs: durationMs("maxHold", maxHold, HOLD_BOUNDS),
   };
 }
 
@@ -147,7 +152,7 @@ export function checkLocalTurns({ localTurns = DEFAULT_LOCAL_TURNS }: LocalTurns
 
 /** @throws {InvalidArgumentError} */
 export function checkLinger({ linger = 0 }: LingerOptions, ttlMs: number, localTurns: number): number {
-  const lingerMs = durationMs("linger", linger, { minMs: 0, maxMs: Number.POSITIVE_INFINITY });
+  const lingerMs = durationMs("linger", linger, ANY_DURATION);
   if (lingerMs > ttlMs * LOCAL_SHARE)
     throw new InvalidArgumentError(
       "linger",

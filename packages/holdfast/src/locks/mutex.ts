@@ -171,9 +171,11 @@ export function lineFor(lines: Lines, name: string, options: MutexOptions): Call
   return lines.find(keyOf(settings) + name, settings, WHOLE);
 }
 
+const OPTIONS: readonly string[] = ["ttl", "localTurns", "maxHold", "lockDelay", "linger", "reentrant"];
+
 function checkSettings(name: string, options: MutexOptions | undefined): MutexTerms {
   if (options === undefined) return { name, ...DEFAULT_SETTINGS };
-  checkOptions("options", options, ["ttl", "localTurns", "maxHold", "lockDelay", "linger", "reentrant"]);
+  checkOptions("options", options, OPTIONS);
   const { lockDelay = 0, reentrant = false } = options;
   const { ttlMs, maxHoldMs } = checkLease(options);
   const localTurns = checkLocalTurns(options);

@@ -11,7 +11,9 @@ import type { Lease } from "../lease/lease.js";
 import { runUnder, unlessDone, type Work } from "./acquiring.js";
 import type { LineTerms, Share } from "./line-settings.js";
 import {
+  ACQUIRE_OPTIONS,
   type AcquireOptions,
+  ATTEMPT_OPTIONS,
   checkAcquire,
   checkAttempt,
   checkLease,
@@ -36,6 +38,8 @@ export interface PermitOptions extends AcquireOptions {
 
 export interface PermitUnlessOptions extends UnlessOptions, Pick<PermitOptions, "permits"> {}
 
+const PERMIT_ACQUIRE_OPTIONS = [...ACQUIRE_OPTIONS, "permits"];
+const PERMIT_ATTEMPT_OPTIONS = [...ATTEMPT_OPTIONS, "permits"];
 /** Below 2^53, times the number of holders that a server can have. */
 const MOST_PERMITS = 1_000_000_000;
 
@@ -71,7 +75,7 @@ export class Semaphore {
   acquire(options?: PermitOptions): Promise<Lease>;
   acquire(options: PermitUnlessOptions): Promise<Lease | null>;
   async acquire(options: PermitUnlessOptions = NO_OPTIONS): Promise<Lease | null> {
-    const settings = checkAcquire(options, ["permits"]);
+    const settings = checkAcquire(options, PERMIT_ACQUIRE_OPTIONS);
     const share = this.#share(options);
     const acquire = (): Promise<Lease> => tellCaller(this.#permits.acquire(this.#settings, share, settings));
     return unlessDone(this.#permits, settings, acquire);
@@ -82,7 +86,7 @@ export class Semaphore {
    * @throws as `acquire`, except AcquireTimeoutError
    */
   async tryAcquire(options: Pick<PermitOptions, "permits" | "floor" | "owner"> = {}): Promise<Lease | null> {
-    const settings = checkAttempt(options, ["permits"]);
+    const settings = checkAttempt(options, PERMIT_ATTEMPT_OPTIONS);
     return tellCaller(this.#permits.tryAcquire(this.#settings, this.#share(options), settings));
   }
 

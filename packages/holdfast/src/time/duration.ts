@@ -14,6 +14,8 @@ export interface DurationBounds {
   readonly maxMs: number;
 }
 
+export const ANY_DURATION: DurationBounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY };
+
 /** @throws {InvalidArgumentError} names the argument, what it was and what it may be. */
 export function durationMs(argument: string, value: unknown, bounds: DurationBounds): number {
   const ms = typeof value === "string" ? parse(argument, value) : value;
@@ -35,7 +37,13 @@ export function durationMs(argument: string, value: unknown, bounds: DurationBou
   return ms;
 }
 
+/** What texts mean that were parsed before: a program has few. */
+const known = new Map<string, number>();
+const MOST_KNOWN = 64;
+
 function parse(argument: string, text: string): number {
+  const before = known.get(text);
+  if (before !== undefined) return before;
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
   if (!match) {
     throw new InvalidArgumentError(
@@ -43,7 +51,9 @@ function parse(argument: string, text: string): number {
       `must be a whole number and a unit (ms, s, m, h, d), such as "10s", not ${show(text)}`,
     );
   }
-  return Number(match[1]) * (UNIT_MS[match[2] as string] as number);
+  const ms = Number(match[1]) * (UNIT_MS[match[2] as string] as number);
+  if (known.size < MOST_KNOWN) known.set(text, ms);
+  return ms;
 }
 
 /** Formats a given value for an error message. */
