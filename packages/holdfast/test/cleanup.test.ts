@@ -3,7 +3,7 @@ import { ManualClock } from "@holdfast/conformance";
 import { expect, test } from "vitest";
 import type { Claim } from "../src/locks/backend.js";
 import { Cleanup } from "../src/locks/backends/redis/cleanup.js";
-import type { LockScripts, SentClaim } from "../src/locks/backends/redis/lock-scripts.js";
+import type { LockScripts, ReleaseListener, SentClaim } from "../src/locks/backends/redis/lock-scripts.js";
 import { Schedule } from "../src/time/schedule.js";
 
 const random = { fraction: () => 0.5, id: () => "id" };
@@ -32,7 +32,8 @@ function cleanupBy(
 ): Cleanup {
   const scripts = {
     callTimeoutMs: 1_000,
-    release: (each: SentClaim) => send(each.claim),
+    release: (each: SentClaim, _: number, { ended, failed }: ReleaseListener) =>
+      void send(each.claim).then(() => ended("released"), failed),
     mayBeResent: (each: SentClaim) => mayBeResent(each.claim),
   } as Partial<Record<keyof LockScripts, unknown>> as LockScripts;
   return new Cleanup(new Schedule(clock), random, scripts);

@@ -52,9 +52,10 @@ class FakeClaim implements StoreClaim {
     this.#observer.waiting(this, busy);
   }
 
-  async release(): Promise<Freed> {
+  release(_: number, told: (freed: Freed) => void): void {
     released.push(this.claim.id);
-    return freedAs;
+    const freed = freedAs;
+    queueMicrotask(() => told(freed));
   }
 
   forget(): void {}

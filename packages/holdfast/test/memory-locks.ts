@@ -115,8 +115,9 @@ class MemoryClaim implements StoreClaim {
     this.store.serve(name);
   }
 
-  async release(): Promise<Freed> {
-    return this.store.free(this.claim.name, this.claim.id) ? "released" : "absent";
+  release(_: number, told: (freed: Freed) => void): void {
+    const isFreed = this.store.free(this.claim.name, this.claim.id);
+    queueMicrotask(() => told(isFreed ? "released" : "absent"));
   }
 
   forget(): void {}

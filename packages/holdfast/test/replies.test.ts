@@ -1,6 +1,7 @@
 /** Answers of another shape, and answers to another call, are no answers. */
 import { describe, expect, test } from "vitest";
-import { parseAcquireMany, parseVerdict } from "../src/locks/backends/redis/lock-scripts.js";
+import { parseAcquireMany } from "../src/locks/backends/redis/lock-scripts.js";
+import { parseVerdict } from "../src/locks/backends/redis/verdicts.js";
 import type { VersionedRecord } from "../src/records/record.js";
 import { RecordStore } from "../src/records/record-store.js";
 import { Records } from "../src/records/records.js";

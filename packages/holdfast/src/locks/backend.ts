@@ -65,8 +65,12 @@ export interface ClaimObserver {
   lost(claim: StoreClaim, reason: LossReason): void;
 }
 
-/** `absent`: the store had no record of this holder. */
-export type Freed = "released" | "absent";
+/**
+ * What became of a grant that was given back.
+ * - `absent`: the store had no record of this holder
+ * - `unknown`: the store did not answer in time. Its backend tries on in the background
+ */
+export type Freed = "released" | "absent" | "unknown";
 
 /** A lease that its holder has handed over. */
 export interface HandedOver {
@@ -98,10 +102,11 @@ export interface StoreClaim {
    */
   stand(isContended?: boolean): void;
   /**
-   * Releases a grant. Rejects when the outcome is unknown; the backend then retries in the background.
+   * Gives a grant back.
    * @param leaseLeftMs ms that are left of the lease, by the clock of its holder
+   * @param told called once, and not before this returns
    */
-  release(leaseLeftMs: number): Promise<Freed>;
+  release(leaseLeftMs: number, told: (freed: Freed) => void): void;
   /**
    * Renews a grant once, so that another claim can adopt it. `forget` follows. Rejects when the outcome is unknown. A store that cannot
    * let claims adopt each other leaves this method and `adopt` out.

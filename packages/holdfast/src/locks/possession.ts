@@ -210,18 +210,15 @@ export class Possession {
 
   /** Releases the hold at the store. */
   giveBack(told: (result: ReleaseResult) => void, now: Instant): void {
-    const leaseLeftMs = this.hold.leftMs(now);
-    this.#endLinger();
-    this.#keeper.drop(this.hold);
-    this.hold.giveUp();
     try {
-      this.claim.release(leaseLeftMs).then(
-        (freed) => told(freed === "released" ? "released" : "lapsed"),
-        () => told("unknown"),
-      );
+      this.claim.release(this.hold.leftMs(now), (freed) => told(freed === "absent" ? "lapsed" : freed));
     } catch {
       told("unknown"); // `release()` of a lease never throws, whatever its store does
     }
+    // After the request has left, so that the store works meanwhile.
+    this.#endLinger();
+    this.#keeper.drop(this.hold);
+    this.hold.giveUp();
   }
 }
 

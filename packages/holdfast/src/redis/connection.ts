@@ -3,31 +3,24 @@
  * call has its own time-out. A script that the server does not know yet is sent as source. While the client is not connected,
  * nothing is sent.
  */
-import {
-  ClosedError,
-  type HoldfastError,
-  IndeterminateError,
-  ServerError,
-  UnavailableError,
-} from "../errors.js";
+import { ClosedError, type HoldfastError, ServerError, UnavailableError } from "../errors.js";
 import { publish } from "../telemetry/events.js";
 import { Batcher } from "../time/batcher.js";
 import type { Alarm, Schedule } from "../time/schedule.js";
 import { Backlog } from "./backlog.js";
 import type { ClientTrouble, RedisClient } from "./client.js";
 import { MessageConnections } from "./message-connections.js";
-import type { MessageConnection, MessageListener, RedisPort, Reply } from "./port.js";
+import type { MessageConnection, MessageListener, RedisPort, Reply, ReplyListener } from "./port.js";
 import { asHoldfastError, ranAgain, refusedAgain } from "./refusals.js";
 import type { Script } from "./script.js";
 import { groupBySlot, ServerSlots } from "./slots.js";
-import { unreachable, warnOnce } from "./unreachable.js";
+import { outOfTime, unreachable, warnOnce } from "./unreachable.js";
 
 interface Call {
   /** The words of a command; of a script those behind its hash. */
   readonly words: readonly string[];
   readonly script: Script | null;
-  readonly resolve: (reply: Reply) => void;
-  readonly reject: (error: Error) => void;
+  readonly listener: ReplyListener;
   readonly timeoutMs: number;
   /** The server said that it does not know the script. */
   unknown: boolean;
@@ -67,6 +60,8 @@ export class Connection implements RedisPort {
   #disruptions = 0;
   #writes = 0;
   #replies = 0;
+  /** Calls that were sent, and are not over. */
+  #underWay = 0;
   /** Since when no reply has come, where calls have run out of time. */
   #silence: { readonly replies: number; readonly sinceMs: number } | null = null;
   /** Warns the process of a client that never connected. */
@@ -142,11 +137,21 @@ export class Connection implements RedisPort {
     args: readonly string[],
     timeoutMs: number,
   ): Promise<Reply> {
-    return this.#call(script, [String(keys.length), ...keys, ...args], timeoutMs);
+    return this.#promise(script, [String(keys.length), ...keys, ...args], timeoutMs);
   }
 
   command(args: readonly string[], timeoutMs: number): Promise<Reply> {
-    return this.#call(null, args, timeoutMs);
+    return this.#promise(null, args, timeoutMs);
+  }
+
+  ask(script: Script, words: readonly string[], timeoutMs: number, listener: ReplyListener): void {
+    this.#call(script, words, timeoutMs, listener, true);
+  }
+
+  /** Whether nothing is under way. A client that is not connected has listeners, and none may be called within a call. */
+  get #isIdle(): boolean {
+    const isQuiet = this.#underWay === 0 && this.#batch.isEmpty && !this.#hasBacklog;
+    return isQuiet && this.#client.trouble() === null;
   }
 
   connect(): void {
@@ -175,22 +180,34 @@ export class Connection implements RedisPort {
     if (this.#ownsClient) this.#client.close();
   }
 
-  #call(script: Script | null, words: readonly string[], timeoutMs: number): Promise<Reply> {
-    if (this.#closed) return Promise.reject(new ClosedError("a call to Redis came after hf.close()"));
-    return new Promise((resolve, reject) => {
-      this.#batch.add({
-        words,
-        script,
-        resolve,
-        reject,
-        timeoutMs,
-        unknown: false,
-        asSource: false,
-        disruptions: null,
-        replies: 0,
-        alarm: null,
-      });
-    });
+  #promise(script: Script | null, words: readonly string[], timeoutMs: number): Promise<Reply> {
+    return new Promise((replied, failed) => this.#call(script, words, timeoutMs, { replied, failed }));
+  }
+
+  #call(
+    script: Script | null,
+    words: readonly string[],
+    timeoutMs: number,
+    listener: ReplyListener,
+    isBatch = false,
+  ): void {
+    if (this.#closed) {
+      process.nextTick(() => listener.failed(new ClosedError("a call to Redis came after hf.close()")));
+      return;
+    }
+    const call: Call = {
+      words,
+      script,
+      listener,
+      timeoutMs,
+      unknown: false,
+      asSource: false,
+      disruptions: null,
+      replies: 0,
+      alarm: null,
+    };
+    if (isBatch && this.#isIdle) this.#send([call]);
+    else this.#batch.add(call);
   }
 
   /** Tells those who wait, once. A client that holdfast made is closed only while holdfast connects it anew. */
@@ -243,26 +260,20 @@ export class Connection implements RedisPort {
 
   #write(calls: readonly Call[]): void {
     const disruptions = this.#disruptions;
-    let replies: Promise<unknown>[] = [];
-    let refusal: { readonly error: unknown } | null = null;
+    let replies: readonly Promise<unknown>[];
     try {
       replies = this.#client.send(calls.map((call) => this.#words(call)));
     } catch (error) {
-      refusal = { error };
+      replies = calls.map(() => Promise.reject(error));
     }
-    // After the write, so that the server works meanwhile.
-    for (const call of calls) {
+    for (let place = 0; place < calls.length; place += 1) {
+      const call = calls[place] as Call;
+      // After the write, so that the server works meanwhile.
       call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+      if (call.disruptions === null) this.#underWay += 1;
       call.disruptions ??= disruptions;
       call.replies = this.#replies;
-    }
-    if (refusal) {
-      for (const call of calls) this.#fail(call, refusal.error);
-      return;
-    }
-    for (const [place, reply] of replies.entries()) {
-      const call = calls[place] as Call;
-      reply.then(
+      (replies[place] as Promise<unknown>).then(
         (value) => {
           this.#replies += 1;
           this.#answered(call, value as Reply);
@@ -273,12 +284,19 @@ export class Connection implements RedisPort {
   }
 
   #answered(call: Call, reply: Reply): void {
+    if (!call.alarm) return;
     if (call.script?.tellsOwnRun && this.#mayBeOfCopy(call)) {
       this.#end(call, ranAgain(nameOf(call)));
       return;
     }
+    this.#over(call);
+    call.listener.replied(reply);
+  }
+
+  #over(call: Call): void {
     this.#schedule.cancel(call.alarm);
-    call.resolve(reply);
+    call.alarm = null;
+    if (call.disruptions !== null) this.#underWay -= 1;
   }
 
   #mayBeOfCopy({ disruptions }: Call): boolean {
@@ -322,9 +340,8 @@ export class Connection implements RedisPort {
   }
 
   #end(call: Call, error: HoldfastError): void {
-    this.#schedule.cancel(call.alarm);
-    call.alarm = null;
-    call.reject(error);
+    this.#over(call);
+    call.listener.failed(error);
   }
 
   /** A source without a reply, or with a refusal, may never have been loaded. */
@@ -356,7 +373,7 @@ export class Connection implements RedisPort {
       return;
     }
     this.#forget(call);
-    this.#end(call, this.#outOfTime(call));
+    this.#end(call, outOfTime(nameOf(call), call.timeoutMs, this.#client.trouble()));
     this.#suspect(call);
     for (const listener of this.#onUnanswered) listener();
   }
@@ -369,17 +386,6 @@ export class Connection implements RedisPort {
     if (monoMs - this.#silence.sinceMs < SILENT_MS) return;
     this.#silence = { replies, sinceMs: monoMs };
     this.#client.renew?.();
-  }
-
-  #outOfTime(call: Call): IndeterminateError {
-    const what = `no answer to ${nameOf(call)} within ${Math.round(call.timeoutMs)} ms`;
-    const trouble = this.#client.trouble();
-    if (!trouble) return new IndeterminateError(what);
-    const { text, cause } = trouble;
-    return new IndeterminateError(
-      `${what}: ${text}${cause ? `: ${cause.message}` : ""}`,
-      cause ? { cause } : undefined,
-    );
   }
 }
 

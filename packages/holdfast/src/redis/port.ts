@@ -9,7 +9,7 @@
  * A port remembers which scripts the server knows. One that reaches several servers (a cluster) will have to
  * remember it for each of them, because NOSCRIPT of one says nothing about the others.
  */
-import type { UnavailableError } from "../errors.js";
+import type { HoldfastError, UnavailableError } from "../errors.js";
 import type { Script } from "./script.js";
 
 /** A value that Lua can return, the same in RESP2 and RESP3. */
@@ -46,6 +46,13 @@ export interface MessageConnection {
   close(): void;
 }
 
+/** Hears what became of one call, once, and never before the call returns. */
+export interface ReplyListener {
+  replied(reply: Reply): void;
+  /** Errors as `script` throws them. */
+  failed(error: HoldfastError): void;
+}
+
 export interface RedisPort {
   /** Why Redis cannot be reached just now, as far as the client knows; null: it is connected, or does not say. */
   readonly trouble: string | null;
@@ -71,6 +78,11 @@ export interface RedisPort {
    * @throws {ServerError} not carried out. @throws {UnavailableError} not sent. @throws {IndeterminateError} unknown.
    */
   script(script: Script, keys: readonly string[], args: readonly string[], timeoutMs: number): Promise<Reply>;
+  /**
+   * The same without a promise, for the batch of one turn of the event loop: sent at once where nothing is under way.
+   * @param words the number of keys, the keys, and the arguments
+   */
+  ask(script: Script, words: readonly string[], timeoutMs: number, listener: ReplyListener): void;
   /** One raw command. Its first key, where it has one, is its second word. Errors as for `script`. */
   command(args: readonly string[], timeoutMs: number): Promise<Reply>;
   /** Has a client connect that does so only when a call is sent. Nothing happens with any other client, or one that rejects its calls. */

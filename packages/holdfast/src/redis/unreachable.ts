@@ -1,5 +1,5 @@
-/** What holdfast says of a server that a client cannot reach: the error of a call that was not sent, and a warning of the process. */
-import { UnavailableError } from "../errors.js";
+/** What holdfast says of a server that a client cannot reach: the errors of calls, and a warning of the process. */
+import { IndeterminateError, UnavailableError } from "../errors.js";
 import { warn } from "../telemetry/warnings.js";
 import type { ClientTrouble, RedisClient } from "./client.js";
 
@@ -20,6 +20,21 @@ export function unreachable(
 ): UnavailableError {
   const { why, cause, remedy } = describe(client, trouble, failure);
   return new UnavailableError(why, { cause, remedy, passing: !trouble.rejects, ...(outcome && { outcome }) });
+}
+
+/** The error of a call that was sent, and had no answer in time. @param trouble why the client cannot reach the server now */
+export function outOfTime(
+  call: string | undefined,
+  timeoutMs: number,
+  trouble: ClientTrouble | null,
+): IndeterminateError {
+  const what = `no answer to ${call} within ${Math.round(timeoutMs)} ms`;
+  if (!trouble) return new IndeterminateError(what);
+  const { text, cause } = trouble;
+  return new IndeterminateError(
+    `${what}: ${text}${cause ? `: ${cause.message}` : ""}`,
+    cause ? { cause } : undefined,
+  );
 }
 
 /** Tells the operator of the process, because a call may wait for long before its error says so. */

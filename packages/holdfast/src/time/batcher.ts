@@ -34,6 +34,10 @@ export class Batcher<Item> {
     this.#group = group;
   }
 
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
   add(item: Item): void {
     if (this.#items.push(item) === 1) process.nextTick(this.#flush);
   }

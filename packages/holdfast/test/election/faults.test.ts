@@ -236,7 +236,9 @@ test("a resignation without an answer can be tried again [etcd#22123]", async ()
       forceRelease: async (name, fence) => (isShut ? silence() : real.inspection.forceRelease(name, fence)),
     }),
   });
-  const claim = (): Partial<StoreClaim> => ({ release: async () => silence() });
+  const claim = (): Partial<StoreClaim> => ({
+    release: (_, told) => queueMicrotask(() => told("unknown")),
+  });
   const leadership = await electionWith("one", { claim, backend }).campaign();
   const next = await nextInLine();
   expect([await leadership.resign(), leadership.valid]).toEqual(["unknown", false]);
@@ -256,10 +258,7 @@ test("a resignation that is tried again knows whether its own release came throu
     await redis.flushall();
     const clock = new ManualClock();
     const claim = (real: StoreClaim): Partial<StoreClaim> => ({
-      release: async (leftMs) => {
-        await real.release(leftMs);
-        return silence();
-      },
+      release: (leftMs, told) => real.release(leftMs, () => told("unknown")),
     });
     const leadership = await electionWith("one", { clock, claim }).campaign();
     expect(await leadership.resign()).toBe("unknown");
@@ -375,10 +374,7 @@ test("a record that outlived the lock of its election is read twice, and believe
 test("a campaign does not wait for the resignation of an earlier leadership", async () => {
   const clock = new ManualClock();
   const claim = (real: StoreClaim): Partial<StoreClaim> => ({
-    release: async (leftMs) => {
-      await real.release(leftMs);
-      return silence();
-    },
+    release: (leftMs, told) => real.release(leftMs, () => told("unknown")),
   });
   const hanging = new Promise<never>(() => {});
   const backend = (real: LockBackend): Partial<LockBackend> => ({

@@ -11,6 +11,7 @@ import { inboxChannel } from "../../src/redis/keys.js";
 import { readWords } from "../../src/redis/message.js";
 import type { RedisPort, Reply } from "../../src/redis/port.js";
 import type { Script } from "../../src/redis/script.js";
+import { askThrough } from "../ask-through.js";
 
 const DAWN_US = 1_800_000_000_000_000;
 const PREFIX = "t";
@@ -203,6 +204,7 @@ class EnginePort implements RedisPort {
   readonly unavailable = (): null => null;
   readonly zeroListenersMeansGone = true;
   readonly reportsBreaks = true;
+  readonly ask = askThrough(this);
   readonly #wire: Wire;
   readonly #known = new Set<string>();
 

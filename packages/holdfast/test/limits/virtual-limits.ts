@@ -10,6 +10,7 @@ import type { RedisPort, Reply } from "../../src/redis/port.ts";
 import type { Script } from "../../src/redis/script.ts";
 import type { Instant } from "../../src/time/clock.ts";
 import { Schedule } from "../../src/time/schedule.ts";
+import { askThrough } from "../ask-through.js";
 import { Dice, type Engine } from "./engine.ts";
 
 export class VirtualLimits {
@@ -89,6 +90,7 @@ class EnginePort implements RedisPort {
   /** Answers instead of the engine. */
   failure: (() => Error) | null = null;
   isHeld = false;
+  readonly ask = askThrough(this);
   /** What is asked is carried out, and its answer held. */
   keepsAnswers = false;
   readonly #held: Held[] = [];

@@ -47,9 +47,9 @@ class Store {
         const grantOf = (token: bigint): Grant => ({ token, turns: 2, ttlMs: claim.ttlMs, sentAt });
         this.#tellers.push((token) => observer.granted(standing, grantOf(token)));
       },
-      release: async () => {
+      release: (_, told) => {
         this.released.push(claim.id);
-        return "released";
+        queueMicrotask(() => told("released"));
       },
       forget: () => {},
       abandon: () => void this.abandoned.push(claim.id),

@@ -5,6 +5,7 @@ import { ClosedError, IndeterminateError, ServerError, UnavailableError } from "
 import { BreakerPort } from "../../src/redis/breaker.ts";
 import type { Reply } from "../../src/redis/port.ts";
 import { Schedule } from "../../src/time/schedule.ts";
+import { askThrough } from "../ask-through.js";
 
 const TIMEOUT_MS = 300;
 
@@ -22,6 +23,7 @@ class ScriptedPort {
   readonly disruptions = 0;
   answer: "PONG" | "silence" | Error = "PONG";
   readonly sent: string[] = [];
+  readonly ask = askThrough(this);
   readonly #schedule: Schedule;
 
   constructor(schedule: Schedule) {

@@ -1,14 +1,51 @@
 /** Acquisitions: claims that are made in one turn of the event loop are sent together, in chunks. */
-import { ServerError } from "../../../errors.js";
+import { type HoldfastError, isRefusal, ServerError } from "../../../errors.js";
+import type { Reply, ReplyListener } from "../../../redis/port.js";
 import { Batcher } from "../../../time/batcher.js";
+import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
-import type { LockScripts, ManyAnswer, SentClaim } from "./lock-scripts.js";
+import { type LockScripts, type ManyAnswer, parseFirst, type SentClaim } from "./lock-scripts.js";
 import type { ServerClock } from "./server-clock.js";
 
-interface Acquisition {
+/** Hears the answer to the first question of one claim, once, and never before the question returns. */
+export interface Asker {
+  answered(answer: ManyAnswer): void;
+  /** The outcome is unknown, or the server refused. */
+  failed(error: HoldfastError): void;
+}
+
+/** A claim on its way. Where it goes alone, it hears the reply itself. */
+class Acquisition implements ReplyListener {
   readonly sent: SentClaim;
-  readonly resolve: (answer: ManyAnswer) => void;
-  readonly reject: (error: unknown) => void;
+  readonly asker: Asker;
+  readonly #serverClock: ServerClock;
+  /** Before the question left. */
+  readonly #sentAt: Instant;
+
+  constructor(sent: SentClaim, asker: Asker, serverClock: ServerClock, now: Instant) {
+    this.sent = sent;
+    this.asker = asker;
+    this.#serverClock = serverClock;
+    this.#sentAt = now;
+  }
+
+  replied(reply: Reply): void {
+    let answer: ManyAnswer;
+    try {
+      answer = parseFirst(reply, this.sent.claim.id, this.#sentAt);
+    } catch (error) {
+      this.asker.failed(error as HoldfastError);
+      return;
+    }
+    this.sent.unanswered -= 1;
+    this.#serverClock.read(answer.ticket, this.#sentAt);
+    this.asker.answered(answer);
+  }
+
+  failed(error: HoldfastError): void {
+    if (isRefusal(error)) this.sent.unanswered -= 1;
+    this.asker.failed(error);
+  }
 }
 
 /** Claims in one call: enough to share its cost, few enough that client and server overlap. */
@@ -30,14 +67,15 @@ export class Acquisitions {
     this.#serverClock = serverClock;
   }
 
-  /** Rejects when the outcome is unknown. */
-  add(sent: SentClaim): Promise<ManyAnswer> {
+  /** Asks for a lock that is free. */
+  add(sent: SentClaim, asker: Asker): void {
     // The script has no argument for it.
-    if (sent.claim.minFence > 0n) return Promise.resolve(this.#notAsked());
-    return new Promise((resolve, reject) => {
-      this.#scripts.count(sent);
-      this.#batch.add({ sent, resolve, reject });
-    });
+    if (sent.claim.minFence > 0n) {
+      process.nextTick(() => asker.answered(this.#notAsked()));
+      return;
+    }
+    this.#scripts.count(sent);
+    this.#batch.add(new Acquisition(sent, asker, this.#serverClock, this.#schedule.clock.now()));
   }
 
   #notAsked(): ManyAnswer {
@@ -45,7 +83,12 @@ export class Acquisitions {
   }
 
   #send(acquisitions: readonly Acquisition[]): void {
-    const { claim, common } = (acquisitions[0] as Acquisition).sent;
+    const [first] = acquisitions as readonly [Acquisition];
+    if (acquisitions.length === 1) {
+      this.#scripts.acquireOne(first.sent, first);
+      return;
+    }
+    const { claim, common } = first.sent;
     const isAlike = ({ sent }: Acquisition): boolean =>
       sent.claim.storeTtlMs === claim.storeTtlMs &&
       sent.claim.turns === claim.turns &&
@@ -56,20 +99,19 @@ export class Acquisitions {
       return;
     }
     this.#scripts.acquireMany(acquisitions.map(({ sent }) => sent)).then(
-      (answers) => this.#settle(acquisitions, answers),
+      (answers) => {
+        const [first] = answers;
+        if (first) this.#serverClock.read(first.ticket, first.sentAt);
+        for (const [place, { asker }] of acquisitions.entries())
+          asker.answered(answers[place] ?? this.#notAsked());
+      },
       (error) => {
-        for (const { resolve, reject } of acquisitions) {
+        for (const { asker } of acquisitions) {
           // One name may be the reason for a refusal: each claim asks for itself.
-          if (error instanceof ServerError && acquisitions.length > 1) resolve(this.#notAsked());
-          else reject(error);
+          if (error instanceof ServerError) asker.answered(this.#notAsked());
+          else asker.failed(error);
         }
       },
     );
-  }
-
-  #settle(acquisitions: readonly Acquisition[], answers: readonly ManyAnswer[]): void {
-    const [first] = answers;
-    if (first) this.#serverClock.read(first.ticket, first.sentAt);
-    for (const [place, { resolve }] of acquisitions.entries()) resolve(answers[place] ?? this.#notAsked());
   }
 }

@@ -86,7 +86,7 @@ export class Cleanup {
     try {
       do {
         leftover.again = false;
-        await this.#scripts.release(leftover.sent, this.#scripts.callTimeoutMs);
+        await this.#release(leftover.sent);
       } while (leftover.again);
       this.#settle(leftover);
     } catch {
@@ -102,6 +102,12 @@ export class Cleanup {
     } finally {
       leftover.sending = false;
     }
+  }
+
+  #release(sent: SentClaim): Promise<unknown> {
+    return new Promise((ended, failed) =>
+      this.#scripts.release(sent, this.#scripts.callTimeoutMs, { ended, failed }),
+    );
   }
 
   /** Whether the claim must have expired at the server by now. */

@@ -5,16 +5,22 @@
  * A claim may still reach the server after its caller gave up. So every copy that is sent is counted until it is
  * answered, and a claim with an unanswered copy is banned when it is released.
  */
-import { IndeterminateError, isRefusal, type Owner, type UnavailableError } from "../../../errors.js";
+import {
+  type HoldfastError,
+  IndeterminateError,
+  isRefusal,
+  type Owner,
+  type UnavailableError,
+} from "../../../errors.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { lockKey, lockKeys } from "../../../redis/keys.js";
-import { nothingSentSince, type RedisPort, type Reply } from "../../../redis/port.js";
+import { nothingSentSince, type RedisPort, type Reply, type ReplyListener } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import { groupBySlot } from "../../../redis/slots.js";
 import type { Instant } from "../../../time/clock.js";
-import type { Adoption, Claim, HandedOver, Holder, Transfer } from "../../backend.js";
-import { type HolderRecord, parseLock, toOwner } from "./lock-state.js";
+import type { Claim, HandedOver, Holder, Transfer } from "../../backend.js";
+import { parseLock, toOwner } from "./lock-state.js";
 import { script as acquireScript } from "./lua/acquire.lua.js";
 import { script as acquireManyScript } from "./lua/acquire-many.lua.js";
 import { script as adoptScript } from "./lua/adopt.lua.js";
@@ -24,6 +30,14 @@ import { script as releaseManyScript } from "./lua/release-many.lua.js";
 import { script as renewScript } from "./lua/renew.lua.js";
 import { script as transferScript } from "./lua/transfer.lua.js";
 import { Renewals } from "./renewals.js";
+import {
+  type AdoptAnswer,
+  holderIn,
+  parseAdoption,
+  parseVerdict,
+  type SeenHolder,
+  type Verdict,
+} from "./verdicts.js";
 
 export type LockScriptsContext = Pick<
   RedisContext,
@@ -45,29 +59,6 @@ export interface SentClaim {
   writes: number;
 }
 
-/** A holder, and the highest token that the server has handed out or reserved. */
-export interface SeenHolder extends HolderRecord {
-  readonly top: bigint;
-}
-
-/** Who holds the name, as the server told it. */
-interface Held {
-  readonly leftMs: number;
-  readonly owner: Owner | null;
-  /** The record itself, for a lock that has one holder at most. */
-  readonly holder?: SeenHolder | null;
-}
-
-export type Verdict =
-  | { readonly kind: "granted"; readonly token: bigint }
-  | ({ readonly kind: "busy" } & Held)
-  | ({ readonly kind: "in-line" } & Required<Held> & {
-        readonly ahead: number;
-        readonly ticket: string;
-      })
-  /** The server has no record of the claim: it was given up, or the server lost it. */
-  | { readonly kind: "unknown-id" };
-
 /** A claim as a part of a request that takes several names at once. */
 export interface ClaimPart {
   readonly keys: readonly string[];
@@ -86,6 +77,12 @@ export interface ManyAnswer {
   readonly ticket: string;
 }
 
+/** Hears what became of one release, once, and never before the call returns. */
+export interface ReleaseListener {
+  ended(outcome: ReleaseOutcome): void;
+  failed(error: HoldfastError): void;
+}
+
 export interface AcquireSettings {
   /** Whether to wait in line when the lock is not free. */
   readonly wait: boolean;
@@ -97,11 +94,6 @@ export interface AcquireSettings {
   readonly ticket: string;
   readonly timeoutMs: number;
 }
-
-/** What became of an adoption, as the server told it. */
-export type AdoptAnswer =
-  | { readonly outcome: "adopted"; readonly token: bigint; readonly permits: number | undefined }
-  | Exclude<Adoption, { readonly outcome: "adopted" }>;
 
 /** `left`: the claim held nothing, stood in line, and left it. */
 export type ReleaseOutcome = "released" | "handed-over" | "left" | "absent";
@@ -119,6 +111,8 @@ export class LockScripts {
   readonly #renewals: Renewals;
 
   readonly #callShare: number;
+  /** Those of the last ttl: most locks of a program have the same. */
+  #terms: Terms = { storeTtlMs: 0, terms: "", px: "" };
 
   /** @param callShare the share of its ttl that one request for a claim may take */
   constructor(context: LockScriptsContext, callShare = 1) {
@@ -194,6 +188,23 @@ export class LockScripts {
     return this.#port.trouble !== null && this.hasLeft(sent) && sent.unanswered > 0;
   }
 
+  /** Takes one lock, if it is free and has no line. */
+  acquireOne(sent: SentClaim, listener: ReplyListener): void {
+    const { id, storeTtlMs, turns, ttlMs } = sent.claim;
+    const { terms, px } = this.#termsOf(storeTtlMs);
+    const words = ["1", sent.key, terms, String(turns), px, sent.common ?? "0", id];
+    this.#port.ask(acquireManyScript, words, this.limitMs(ttlMs), listener);
+  }
+
+  /** What `acquireMany` says of the lease that it would give. */
+  #termsOf(storeTtlMs: number): Terms {
+    if (this.#terms.storeTtlMs !== storeTtlMs) {
+      const terms = `${KEEP_MS} ${storeTtlMs} ${this.#context.owner}`;
+      this.#terms = { storeTtlMs, terms, px: String(KEEP_MS + storeTtlMs) };
+    }
+    return this.#terms;
+  }
+
   /** Takes the locks that are free and have no line. All must have one slot, one ttl, one number of tokens, and one `common`. */
   async acquireMany(sent: readonly SentClaim[]): Promise<ManyAnswer[]> {
     const [
@@ -202,14 +213,9 @@ export class LockScripts {
         common,
       },
     ] = sent as readonly [SentClaim];
-    const { owner } = this.#context;
+    const { terms, px } = this.#termsOf(storeTtlMs);
     const keys = sent.map(({ key }) => key);
-    const args = [
-      `${KEEP_MS} ${storeTtlMs} ${owner}`,
-      String(turns),
-      String(KEEP_MS + storeTtlMs),
-      common ?? "0",
-    ];
+    const args = [terms, String(turns), px, common ?? "0"];
     for (const { claim } of sent) args.push(claim.id);
     const timeoutMs = this.limitMs(Math.min(...sent.map(({ claim }) => claim.ttlMs)));
     const sentAt = this.#context.schedule.clock.now();
@@ -280,12 +286,11 @@ export class LockScripts {
   }
 
   /** Releases the lock, and hands it to the first waiter in line; or ends the wait for it. */
-  async release(sent: SentClaim, timeoutMs: number): Promise<ReleaseOutcome> {
+  release(sent: SentClaim, timeoutMs: number, listener: ReleaseListener): void {
     const { name, id } = sent.claim;
-    const keys = lockKeys(this.#context.prefix, name);
-    const args = [id, String(this.banMs(sent)), this.#elsewhere];
-    const [status] = replyRow(await this.#port.script(releaseScript, keys, args, timeoutMs));
-    return RELEASES[Number(status)] ?? "absent";
+    const words = ["4", ...lockKeys(this.#context.prefix, name)];
+    words.push(id, String(this.banMs(sent)), this.#elsewhere);
+    this.#port.ask(releaseScript, words, timeoutMs, new ReleaseAnswer(listener));
   }
 
   /** Gives the lock to one waiter, or changes nothing. @throws {IndeterminateError} a copy of the call may still be carried out */
@@ -314,52 +319,38 @@ export class LockScripts {
   }
 }
 
-/** "1": a PUBLISH that reached nobody does not prove that its process is gone. */
-export function listensElsewhere(port: Pick<RedisPort, "zeroListenersMeansGone">): string {
-  return port.zeroListenersMeansGone ? "0" : "1";
+interface Terms {
+  readonly storeTtlMs: number;
+  readonly terms: string;
+  readonly px: string;
 }
 
-/** @throws {IndeterminateError} an answer of another shape, or to another claim than `id` */
-export function parseVerdict(reply: Reply | undefined, id: string): Verdict {
-  const [status, ...rest] = replyRow(reply);
-  switch (Number(status)) {
-    case 1:
-      if (rest[1] !== id) replyRow(undefined); // throws
-      return { kind: "granted", token: BigInt(String(rest[0])) };
-    case 0:
-      return { kind: "busy", leftMs: Number(rest[0]), ...holderIn(rest[1]) };
-    case 2:
-      return {
-        kind: "in-line",
-        leftMs: Number(rest[0]),
-        // Every answer to a wait names a holder, and few callers read it: the record is parsed when one does.
-        get owner() {
-          return holderIn(rest[1]).owner;
-        },
-        get holder() {
-          return holderIn(rest[1]).holder ?? null;
-        },
-        ahead: Number(rest[2]),
-        ticket: String(rest[3]),
-      };
-    default:
-      return { kind: "unknown-id" };
+class ReleaseAnswer implements ReplyListener {
+  readonly #listener: ReleaseListener;
+
+  constructor(listener: ReleaseListener) {
+    this.#listener = listener;
+  }
+
+  replied(reply: Reply): void {
+    let status: number;
+    try {
+      status = typeof reply === "number" ? reply : Number(replyRow(reply)[0]);
+    } catch (error) {
+      this.#listener.failed(error as HoldfastError);
+      return;
+    }
+    this.#listener.ended(RELEASES[status] ?? "absent");
+  }
+
+  failed(error: HoldfastError): void {
+    this.#listener.failed(error);
   }
 }
 
-/** @throws {IndeterminateError} an answer of another shape, or to another claim than `id` */
-export function parseAdoption(reply: Reply, id: string): AdoptAnswer {
-  const [status, token, adopter, permits] = replyRow(reply);
-  if (Number(status) !== 1) return { outcome: Number(status) === 0 ? "absent" : "taken" };
-  if (adopter !== id) replyRow(undefined); // throws
-  const held = permits === undefined ? undefined : Number(permits);
-  return { outcome: "adopted", token: BigInt(String(token)), permits: held };
-}
-
-function holderIn(state: Reply | undefined): Pick<Held, "owner" | "holder"> {
-  const record = parseLock(String(state));
-  if (!record?.holder) return { owner: null, holder: null };
-  return { owner: toOwner(record.holder), holder: { ...record.holder, top: record.top } };
+/** "1": a PUBLISH that reached nobody does not prove that its process is gone. */
+export function listensElsewhere(port: Pick<RedisPort, "zeroListenersMeansGone">): string {
+  return port.zeroListenersMeansGone ? "0" : "1";
 }
 
 /**
@@ -375,6 +366,17 @@ export function parseAcquireMany(
   const ticket = String(row[ids.length]);
   if (!/^\d{16}$/.test(ticket)) replyRow(undefined); // throws
   return { verdicts: ids.map((id, place) => parseSeen(row[place] ?? null, id)), ticket };
+}
+
+/** @throws {IndeterminateError} an answer of another shape, or to another claim than `id` */
+export function parseFirst(reply: Reply, id: string, sentAt: Instant): ManyAnswer {
+  // Most locks are free.
+  if (typeof reply === "string" && reply.length === TOKEN_LENGTH + id.length && reply.endsWith(id)) {
+    const ticket = reply.slice(0, TOKEN_LENGTH);
+    return { verdict: { kind: "granted", token: BigInt(ticket) }, sentAt, ticket };
+  }
+  const { verdicts, ticket } = parseAcquireMany(reply, [id]);
+  return { verdict: verdicts[0] ?? null, sentAt, ticket };
 }
 
 function parseSeen(seen: Reply, id: string): Verdict | null {

@@ -4,12 +4,14 @@ import type { Grant } from "../../../lease/hold.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import { type Clock, elapsedMs, type Instant } from "../../../time/clock.js";
 import type { Adoption, Claim, ClaimObserver, Freed, HandedOver, StoreClaim } from "../../backend.js";
+import type { Asker } from "./acquisitions.js";
 import type { ClaimScripts, FirstRequests } from "./claim-scripts.js";
 import type { Cleanup } from "./cleanup.js";
 import type { LiveClaim, LiveClaims } from "./live-claims.js";
-import type { ClaimPart, SentClaim, Verdict } from "./lock-scripts.js";
+import type { ClaimPart, ManyAnswer, SentClaim } from "./lock-scripts.js";
 import type { Releases } from "./releases.js";
 import type { ServerClock } from "./server-clock.js";
+import type { Verdict } from "./verdicts.js";
 import type { BusyHere, Waiting, Waits } from "./waits.js";
 
 /** What all claims of a process share. */
@@ -39,7 +41,7 @@ export interface ObserverHere extends ClaimObserver {
 export type Agree = (own: string) => Promise<string | null>;
 const UNKNOWN_HOLDER: BusyHere = { owner: null, holder: null, ahead: null };
 
-export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
+export class RedisClaim implements StoreClaim, LiveClaim, Waiting, Asker {
   readonly claim: Claim;
   readonly sent: SentClaim;
   readonly #parts: ClaimParts;
@@ -47,6 +49,8 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
   /** Whether the lock was released by force before this process received the grant. */
   #revoked = false;
   #over = false;
+  /** To be asked before it joins the line. */
+  #agree: Agree | null = null;
   isHeld = false;
   previous: LiveClaim | null = null;
   next: LiveClaim | null = null;
@@ -60,12 +64,14 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
     parts.live.add(this);
   }
 
-  async attempt(): Promise<Grant | BusyHere> {
+  attempt(): Promise<Grant | BusyHere> {
     const { acquisitions, clock } = this.#parts;
     const since = clock.now();
-    const { verdict, sentAt } = await acquisitions.add(this.sent);
-    if (verdict) return this.attempted(verdict, sentAt);
-    return this.#attemptAlone(since);
+    return new Promise((resolve, failed) => {
+      const answered = ({ verdict, sentAt }: ManyAnswer): void =>
+        resolve(verdict ? this.attempted(verdict, sentAt) : this.#attemptAlone(since));
+      acquisitions.add(this.sent, { answered, failed });
+    });
   }
 
   /** Goes on where the batch could not tell. */
@@ -108,30 +114,29 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
 
   stand(isContended = false): void {
     // The first question also reads the server's clock. It is left out while the last reading is recent.
-    if (isContended && this.#parts.serverClock.isFresh) this.join("0");
-    else this.#ask(null);
+    const { serverClock, acquisitions } = this.#parts;
+    if (isContended && serverClock.isFresh) this.join("0");
+    else acquisitions.add(this.sent, this);
   }
 
   /** Waits in line, but asks `agree` before it joins the line. */
   standIfAgreed(agree: Agree): void {
-    this.#ask(agree);
+    this.#agree = agree;
+    this.#parts.acquisitions.add(this.sent, this);
   }
 
-  #ask(agree: Agree | null): void {
-    this.#parts.acquisitions.add(this.sent).then(
-      ({ verdict, sentAt, ticket }) => {
-        if (this.#over) return;
-        if (verdict?.kind === "granted") this.granted(verdict.token, sentAt);
-        else if (agree) void this.#agreed(agree(ticket), false);
-        else this.join(ticket);
-      },
-      (error) => {
-        if (this.#over) return;
-        if (error instanceof IndeterminateError || error instanceof UnavailableError) this.troubled(error);
-        if (agree) void this.#agreed(agree("0"), true);
-        else this.join("0");
-      },
-    );
+  answered({ verdict, sentAt, ticket }: ManyAnswer): void {
+    if (this.#over) return;
+    if (verdict?.kind === "granted") this.granted(verdict.token, sentAt);
+    else if (this.#agree) void this.#agreed(this.#agree(ticket), false);
+    else this.join(ticket);
+  }
+
+  failed(error: HoldfastError): void {
+    if (this.#over) return;
+    if (error instanceof IndeterminateError || error instanceof UnavailableError) this.troubled(error);
+    if (this.#agree) void this.#agreed(this.#agree("0"), true);
+    else this.join("0");
   }
 
   /** Stands in line with a ticket that it has, without a question before. */
@@ -200,9 +205,9 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting {
   }
 
   /** @param onHandedOver called, in place of the event, when the lock went to a waiter */
-  release(leaseLeftMs: number, onHandedOver: (() => void) | null = null): Promise<Freed> {
+  release(leaseLeftMs: number, told: (freed: Freed) => void, onHandedOver: (() => void) | null = null): void {
+    this.#parts.releases.add({ sent: this.sent, leaseLeftMs, told, onHandedOver });
     this.forget();
-    return this.#parts.releases.add(this.sent, leaseLeftMs, onHandedOver);
   }
 
   forget(): void {

@@ -51,7 +51,7 @@ export class RedisLocks implements LockBackend {
       serverClock,
       cleanup,
       acquisitions: new Acquisitions(scripts, schedule, serverClock),
-      releases: new Releases(schedule, random, scripts, cleanup),
+      releases: new Releases({ schedule, random, scripts, cleanup }),
       waits: new Waits(schedule, random, inbox, scripts),
       live: new LiveClaims(context),
     };

@@ -3,7 +3,7 @@
  * nobody waits. A single lease, or one for which somebody may wait, is released by a call of its own, which hands it over. A
  * call without a reply is retried within the same time-out.
  */
-import { IndeterminateError, isPassing, UnavailableError } from "../../../errors.js";
+import { type HoldfastError, IndeterminateError, isPassing, UnavailableError } from "../../../errors.js";
 import { publish } from "../../../telemetry/events.js";
 import { Batcher } from "../../../time/batcher.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
@@ -12,54 +12,51 @@ import type { Schedule } from "../../../time/schedule.js";
 import type { Freed } from "../../backend.js";
 import type { ClaimScripts } from "./claim-scripts.js";
 import type { Cleanup } from "./cleanup.js";
-import type { SentClaim } from "./lock-scripts.js";
-
-interface Release {
-  readonly sent: SentClaim;
-  readonly since: Instant;
-  readonly leaseLeftMs: number;
-  /** How often the connection had broken before. */
-  readonly disruptions: number;
-  readonly onHandedOver: (() => void) | null;
-  readonly resolve: (freed: Freed) => void;
-  readonly reject: (error: unknown) => void;
-}
+import type { ReleaseListener, ReleaseOutcome, SentClaim } from "./lock-scripts.js";
 
 /** As many as are acquired in one call. */
 const CHUNK = 16;
 const RETRY_MS = 20;
 
+export interface Released {
+  readonly sent: SentClaim;
+  /** ms that are left of the lease, by the clock of its holder. */
+  readonly leaseLeftMs: number;
+  readonly told: (freed: Freed) => void;
+  /** Called, in place of the event, when the lock went to a waiter. */
+  readonly onHandedOver: (() => void) | null;
+}
+
+interface ReleasesParts {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly scripts: ClaimScripts;
+  readonly cleanup: Cleanup;
+}
+
 export class Releases {
-  readonly #schedule: Schedule;
-  readonly #random: Random;
-  readonly #scripts: ClaimScripts;
-  readonly #cleanup: Cleanup;
-  readonly #batch = new Batcher<Release>(
-    CHUNK,
-    (releases) => this.#send(releases),
-    (releases) => this.#scripts.groupBySlot(releases),
-  );
+  readonly #parts: ReleasesParts;
+  readonly #batch: Batcher<Release>;
   #underWay = 0;
   #onSettled: () => void = () => {};
+  readonly #told = (): void => {
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#onSettled();
+  };
 
-  constructor(schedule: Schedule, random: Random, scripts: ClaimScripts, cleanup: Cleanup) {
-    this.#schedule = schedule;
-    this.#random = random;
-    this.#scripts = scripts;
-    this.#cleanup = cleanup;
+  constructor(parts: ReleasesParts) {
+    const { scripts } = parts;
+    this.#parts = parts;
+    this.#batch = new Batcher(
+      CHUNK,
+      (releases) => this.#send(releases),
+      (releases) => scripts.groupBySlot(releases),
+    );
   }
 
-  /**
-   * Rejects when the outcome is unknown. The release is then retried in the background.
-   * @param onHandedOver called, in place of the event, when the lock went to a waiter
-   */
-  add(sent: SentClaim, leaseLeftMs: number, onHandedOver: (() => void) | null = null): Promise<Freed> {
-    return new Promise((resolve, reject) => {
-      const since = this.#schedule.clock.now();
-      this.#underWay += 1;
-      const { disruptions } = this.#scripts;
-      this.#batch.add({ sent, since, leaseLeftMs, disruptions, onHandedOver, resolve, reject });
-    });
+  add(released: Released): void {
+    this.#underWay += 1;
+    this.#batch.add(new Release(this.#parts, released, this.#told));
   }
 
   /** Resolves when none is under way. */
@@ -71,71 +68,92 @@ export class Releases {
   }
 
   #send(releases: readonly Release[]): void {
-    const many = releases.length > 1;
-    const together = many ? releases.filter(({ sent }) => this.#scripts.banMs(sent) === 0) : [];
-    for (const release of releases) if (!together.includes(release)) void this.#release(release, false);
-    if (together.length > 0) void this.#releaseMany(together);
+    if (releases.length === 1) {
+      releases[0]?.send();
+      return;
+    }
+    const { scripts } = this.#parts;
+    const together = releases.filter(({ sent }) => scripts.banMs(sent) === 0);
+    for (const release of releases) if (!together.includes(release)) release.send();
+    if (together.length > 0) void this.#sendMany(together);
   }
 
-  async #releaseMany(releases: readonly Release[]): Promise<void> {
+  async #sendMany(releases: readonly Release[]): Promise<void> {
     let released: readonly boolean[] = [];
-    let repeated = false;
+    let isUnknown = false;
     try {
-      released = await this.#scripts.releaseMany(releases.map(({ sent }) => sent));
+      released = await this.#parts.scripts.releaseMany(releases.map(({ sent }) => sent));
     } catch (error) {
-      repeated = error instanceof IndeterminateError;
+      isUnknown = error instanceof IndeterminateError;
     }
     for (const [place, release] of releases.entries()) {
-      if (released[place]) this.#settle(release, "released");
-      else void this.#release(release, repeated);
+      if (released[place]) release.ended("released");
+      else release.send(isUnknown);
     }
   }
+}
 
-  /** @param repeated whether an earlier call, of which nothing was heard, may have ended the lease */
-  async #release(release: Release, repeated: boolean): Promise<void> {
-    const { sent } = release;
-    try {
-      const outcome = await this.#scripts.release(sent, Math.max(this.#leftMs(release), RETRY_MS));
-      if (outcome === "handed-over") {
-        if (release.onHandedOver) release.onHandedOver();
-        else publish("holdfast:lock:handed-over", () => ({ lock: sent.claim.name }));
-      }
-      const released = outcome === "released" || outcome === "handed-over";
-      this.#settle(release, released || this.#endedBefore(release, repeated) ? "released" : "absent");
-    } catch (error) {
-      const isUnknown = error instanceof IndeterminateError;
-      if (
-        (isUnknown || error instanceof UnavailableError) &&
-        isPassing(error) &&
-        this.#leftMs(release) > RETRY_MS
-      ) {
-        const delayMs = jittered(this.#random, RETRY_MS, 0.5);
-        this.#schedule.after(delayMs, () => void this.#release(release, repeated || isUnknown));
-        return;
-      }
-      this.#cleanup.add(sent);
-      this.#ended();
-      release.reject(error);
-    }
+class Release implements ReleaseListener {
+  readonly sent: SentClaim;
+  readonly #parts: ReleasesParts;
+  readonly #released: Released;
+  readonly #onTold: () => void;
+  readonly #since: Instant;
+  /** How often the connection had broken before. */
+  readonly #disruptions: number;
+  /** Whether an earlier call, of which nothing was heard, may have ended the lease. */
+  #isRepeated = false;
+
+  constructor(parts: ReleasesParts, released: Released, onTold: () => void) {
+    this.sent = released.sent;
+    this.#parts = parts;
+    this.#released = released;
+    this.#onTold = onTold;
+    this.#since = parts.schedule.clock.now();
+    this.#disruptions = parts.scripts.disruptions;
   }
 
-  #leftMs({ since }: Release): number {
-    return this.#scripts.callTimeoutMs - elapsedMs(this.#schedule.clock, since);
+  /** @param isRepeated whether an earlier call, of which nothing was heard, may have ended the lease */
+  send(isRepeated = false): void {
+    this.#isRepeated ||= isRepeated;
+    this.#parts.scripts.release(this.sent, Math.max(this.#leftMs, RETRY_MS), this);
+  }
+
+  ended(outcome: ReleaseOutcome): void {
+    const { onHandedOver } = this.#released;
+    if (outcome === "handed-over") {
+      if (onHandedOver) onHandedOver();
+      else publish("holdfast:lock:handed-over", () => ({ lock: this.sent.claim.name }));
+    }
+    const isReleased = outcome === "released" || outcome === "handed-over";
+    this.#tell(isReleased || this.#endedBefore ? "released" : "absent");
+  }
+
+  failed(error: HoldfastError): void {
+    const { schedule, random, cleanup } = this.#parts;
+    const isUnknown = error instanceof IndeterminateError;
+    if ((isUnknown || error instanceof UnavailableError) && isPassing(error) && this.#leftMs > RETRY_MS) {
+      schedule.after(jittered(random, RETRY_MS, 0.5), () => this.send(isUnknown));
+      return;
+    }
+    cleanup.add(this.sent);
+    this.#tell("unknown");
+  }
+
+  #tell(freed: Freed): void {
+    this.#onTold();
+    this.#released.told(freed);
+  }
+
+  get #leftMs(): number {
+    const { schedule, scripts } = this.#parts;
+    return scripts.callTimeoutMs - elapsedMs(schedule.clock, this.#since);
   }
 
   /** Gone although its time was not up: if the call may have run twice, the first run ended it. */
-  #endedBefore({ since, leaseLeftMs, disruptions }: Release, repeated: boolean): boolean {
-    const ranTwice = repeated || this.#scripts.disruptions !== disruptions;
-    return ranTwice && elapsedMs(this.#schedule.clock, since) < leaseLeftMs;
-  }
-
-  #settle(release: Release, freed: Freed): void {
-    this.#ended();
-    release.resolve(freed);
-  }
-
-  #ended(): void {
-    this.#underWay -= 1;
-    if (this.#underWay === 0) this.#onSettled();
+  get #endedBefore(): boolean {
+    const { schedule, scripts } = this.#parts;
+    const ranTwice = this.#isRepeated || scripts.disruptions !== this.#disruptions;
+    return ranTwice && elapsedMs(schedule.clock, this.#since) < this.#released.leaseLeftMs;
   }
 }

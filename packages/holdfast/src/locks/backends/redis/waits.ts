@@ -14,7 +14,8 @@ import { jittered, type Random } from "../../../time/random.js";
 import type { Schedule } from "../../../time/schedule.js";
 import type { Busy, Claim } from "../../backend.js";
 import type { ClaimScripts } from "./claim-scripts.js";
-import type { SeenHolder, SentClaim, Verdict } from "./lock-scripts.js";
+import type { SentClaim } from "./lock-scripts.js";
+import type { SeenHolder, Verdict } from "./verdicts.js";
 
 /** What one server said of a claim that waits for it. */
 export interface BusyHere extends Busy {

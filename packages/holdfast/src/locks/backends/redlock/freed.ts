@@ -3,40 +3,25 @@ import type { Freed } from "../../backend.js";
 import { quorumOf } from "./votes.js";
 
 /**
- * Settles as soon as the outcome is certain: released by a quorum; or absent, because a quorum is impossible.
- * @param answers one from each node that had a seat of the lease
+ * Tells as soon as the outcome is certain: released by a quorum; or absent, because a quorum is impossible.
+ * @param asked number of nodes that had a seat of the lease, each of which answers once
  * @param nodes number of all nodes
+ * @returns takes the answer of one node
  */
-export function freedBy(answers: readonly Promise<Freed>[], nodes: number): Promise<Freed> {
+export function freedBy(asked: number, nodes: number, told: (freed: Freed) => void): (answer: Freed) => void {
   const needed = quorumOf(nodes);
-  return new Promise((resolve, reject) => {
-    let left = answers.length;
-    let released = 0;
-    let absent = nodes - left;
-    let unknown: unknown = null;
-    const settle = (): void => {
-      if (released >= needed) resolve("released");
-      else if (absent > nodes - needed) resolve("absent");
-      else if (left === 0) reject(unknown);
-    };
-    const answered = (count: () => void): void => {
-      count();
-      left -= 1;
-      settle();
-    };
-    for (const answer of answers) {
-      answer.then(
-        (freed) =>
-          answered(() => {
-            if (freed === "released") released += 1;
-            else absent += 1;
-          }),
-        (error) =>
-          answered(() => {
-            unknown = error;
-          }),
-      );
-    }
+  const counts: Record<Freed, number> = { released: 0, absent: nodes - asked, unknown: 0 };
+  let isTold = false;
+  const settle = (): void => {
+    const isLast = counts.released + counts.absent + counts.unknown === nodes;
+    const isAbsent = counts.absent > nodes - needed;
+    if (isTold || !(counts.released >= needed || isAbsent || isLast)) return;
+    isTold = true;
+    told(counts.released >= needed ? "released" : isAbsent ? "absent" : "unknown");
+  };
+  process.nextTick(settle);
+  return (answer) => {
+    counts[answer] += 1;
     settle();
-  });
+  };
 }

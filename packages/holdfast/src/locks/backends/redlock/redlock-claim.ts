@@ -340,7 +340,7 @@ export class RedlockClaim implements StoreClaim, Seated<Seat> {
     for (const seat of this.seats) seat.leave();
   }
 
-  release(leaseLeftMs: number): Promise<Freed> {
+  release(leaseLeftMs: number, told: (freed: Freed) => void): void {
     this.#end();
     const granted = this.seats.filter(({ state }) => state === "granted");
     for (const seat of this.seats) if (seat.state !== "granted") seat.leave();
@@ -349,10 +349,8 @@ export class RedlockClaim implements StoreClaim, Seated<Seat> {
       if (!isTold) publish("holdfast:lock:handed-over", () => ({ lock: this.claim.name }));
       isTold = true;
     };
-    return freedBy(
-      granted.map((seat) => seat.free(leaseLeftMs, handedOver)),
-      this.seats.length,
-    );
+    const answered = freedBy(granted.length, this.seats.length, told);
+    for (const seat of granted) seat.free(leaseLeftMs, answered, handedOver);
   }
 
   handOver(): Promise<never> {

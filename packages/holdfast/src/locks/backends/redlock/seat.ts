@@ -325,9 +325,10 @@ export class Seat implements ObserverHere, Lingering {
    */
   yield(ticket: string, pauseMs = 0): void {
     let isTaken = false;
-    const released = (this.#sub as RedisClaim).release(0, () => {
+    const isHandedOver = (): void => {
       isTaken = true;
-    });
+    };
+    (this.#sub as RedisClaim).release(0, () => join(), isHandedOver);
     this.#vacate();
     const { claim } = this.#seated;
     publish("holdfast:redlock:yielded", () => ({ lock: claim.name, node: this.node.name }));
@@ -344,7 +345,6 @@ export class Seat implements ObserverHere, Lingering {
       this.awayUntilMs = this.node.context.schedule.clock.now().monoMs + pauseMs;
       this.#tell("failed");
     };
-    released.then(join, join);
   }
 
   /** The claim is over, and a grant may be given back without a word about it. */
@@ -358,7 +358,12 @@ export class Seat implements ObserverHere, Lingering {
   }
 
   #giveBack(): void {
-    this.#sub?.release(0, () => {}).catch(() => {}); // A seat is no lock that is handed over; a failure is tried on.
+    // A seat is no lock that is handed over; a failure is tried on.
+    this.#sub?.release(
+      0,
+      () => {},
+      () => {},
+    );
     this.#vacate();
   }
 
@@ -372,12 +377,11 @@ export class Seat implements ObserverHere, Lingering {
     this.#sub?.forget();
   }
 
-  /** The claim is over: gives the grant back. Rejects when the outcome is unknown. */
-  free(leaseLeftMs: number, onHandedOver: () => void): Promise<Freed> {
+  /** The claim is over: gives the grant back. */
+  free(leaseLeftMs: number, told: (freed: Freed) => void, onHandedOver: () => void): void {
     this.#ended = true;
-    const freed = (this.#sub as RedisClaim).release(leaseLeftMs, onHandedOver);
+    (this.#sub as RedisClaim).release(leaseLeftMs, told, onHandedOver);
     this.#vacate();
-    return freed;
   }
 
   #tell(event: SeatEvent): void {

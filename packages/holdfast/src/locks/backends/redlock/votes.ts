@@ -1,7 +1,7 @@
 /** Votes: the arithmetic of a quorum. Nothing here asks a server or reads a clock. */
 import type { HoldfastError, NodeVote, Owner } from "../../../errors.js";
 import { agedMs, type Instant } from "../../../time/clock.js";
-import type { SeenHolder } from "../redis/lock-scripts.js";
+import type { SeenHolder } from "../redis/verdicts.js";
 
 /** The smallest number of nodes of which every two sets have one in common. Even numbers of nodes need one more than half, too. */
 export function quorumOf(nodes: number): number {

@@ -2,7 +2,7 @@
  * PermitScripts: the scripts of one kind of permits, semaphores or read-write locks, on one server. Each method sends one script and
  * parses its reply into types.
  */
-import type { UnavailableError } from "../../../../errors.js";
+import type { HoldfastError, UnavailableError } from "../../../../errors.js";
 import type { RenewOutcome } from "../../../../lease/keeper.js";
 import { inboxChannel, permitKeys } from "../../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../../redis/port.js";
@@ -13,17 +13,16 @@ import type { Claim, HandedOver, Holder } from "../../../backend.js";
 import type { ClaimScripts } from "../claim-scripts.js";
 import {
   type AcquireSettings,
-  type AdoptAnswer,
   type ClaimPart,
   LockScripts,
   type LockScriptsContext,
   listensElsewhere,
-  parseAdoption,
+  type ReleaseListener,
   type ReleaseOutcome,
   type SentClaim,
-  type Verdict,
 } from "../lock-scripts.js";
 import { Renewals } from "../renewals.js";
+import { type AdoptAnswer, parseAdoption, type Verdict } from "../verdicts.js";
 import { script as adoptScript } from "./lua/adopt.lua.js";
 import { script as askScript } from "./lua/ask.lua.js";
 import { script as changeScript } from "./lua/change.lua.js";
@@ -67,8 +66,7 @@ interface Ask {
 interface End {
   readonly sent: SentClaim;
   readonly timeoutMs: number;
-  readonly resolve: (outcome: ReleaseOutcome) => void;
-  readonly reject: (error: unknown) => void;
+  readonly listener: ReleaseListener;
 }
 
 /** Questions or releases in one call: enough to share its cost, few enough that client and server overlap. */
@@ -216,10 +214,8 @@ export class PermitScripts implements ClaimScripts {
   }
 
   /** Ends a lease, or a wait. Those of one name and of one turn of the event loop end together. */
-  release(sent: SentClaim, timeoutMs: number): Promise<ReleaseOutcome> {
-    return new Promise((resolve, reject) => {
-      this.#ends.add({ sent, timeoutMs, resolve, reject });
-    });
+  release(sent: SentClaim, timeoutMs: number, listener: ReleaseListener): void {
+    this.#ends.add({ sent, timeoutMs, listener });
   }
 
   async #endMany(ends: readonly End[]): Promise<void> {
@@ -228,9 +224,9 @@ export class PermitScripts implements ClaimScripts {
     const changes = ends.map((end) => ({ id: end.sent.claim.id, banMs: this.banMs(end.sent) }));
     try {
       const changed = await this.#change(sent.claim.name, changes, timeoutMs);
-      for (const [place, end] of ends.entries()) end.resolve(changed[place] ?? "absent");
+      for (const [place, { listener }] of ends.entries()) listener.ended(changed[place] ?? "absent");
     } catch (error) {
-      for (const end of ends) end.reject(error);
+      for (const { listener } of ends) listener.failed(error as HoldfastError);
     }
   }
 

@@ -40,7 +40,8 @@ export class RedisPermits implements PermitBackend {
     const cleanup = new Cleanup(schedule, random, scripts);
     // A claim asks for itself, and stands in line with its first request.
     const acquisitions: FirstRequests = {
-      add: () => Promise.resolve({ verdict: null, sentAt: clock.now(), ticket: "0" }),
+      add: (_, asker) =>
+        queueMicrotask(() => asker.answered({ verdict: null, sentAt: clock.now(), ticket: "0" })),
     };
     this.#parts = {
       clock,
@@ -48,7 +49,7 @@ export class RedisPermits implements PermitBackend {
       cleanup,
       acquisitions,
       serverClock: new ServerClock(clock, callTimeoutMs),
-      releases: new Releases(schedule, random, scripts, cleanup),
+      releases: new Releases({ schedule, random, scripts, cleanup }),
       waits: new Waits(schedule, random, inbox, scripts),
       live: new LiveClaims(context),
     };
