@@ -52,9 +52,10 @@ beforeEach(() => {
 
 function hold(id: string, ttlMs = TTL_MS, sentAt = clock.now()): Hold {
   const made = new Hold(clock, { name: id, id }, { token: 7n, turns: 4, ttlMs, sentAt });
-  made.onLost = (reason) => {
+  const lost = (reason: LossReason): void => {
     losses[id] = reason;
   };
+  made.owner = { lost };
   keeper.keep(made);
   return made;
 }
@@ -266,7 +267,8 @@ describe("many holds without an answer", () => {
     for (let n = 0; n < 200; n++) {
       clock.advance(3);
       const held = hold(`h${n}`);
-      held.onLost = () => ends.push(Math.round(clock.now().monoMs - startMs - 3 * (n + 1)));
+      const lost = (): void => void ends.push(Math.round(clock.now().monoMs - startMs - 3 * (n + 1)));
+      held.owner = { lost };
     }
     clock.advance(TTL_MS);
     expect(ends).toHaveLength(200);

@@ -17,7 +17,7 @@ test.each([0, 1_000, 5_000])("listens after %d ms, and not before", async (liste
   live.add(claim);
   await clock.advance(10_000);
   expect(opened).toBe(0);
-  live.hold();
+  live.hold(clock.now().monoMs);
   if (listenAfterMs > 0) await clock.advance(listenAfterMs - 1);
   expect(opened).toBe(0);
   await clock.advance(1);

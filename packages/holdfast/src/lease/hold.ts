@@ -20,14 +20,19 @@ export interface Grant {
   readonly sentAt: Instant;
 }
 
+/** Whose hold it is. */
+export interface HoldOwner {
+  /** Called once, when the hold ends other than by `giveUp()`. */
+  lost(reason: LossReason): void;
+}
+
 export class Hold implements Linked<Hold> {
   readonly name: string;
   /** The id of the claim, by which the store identifies the holder. */
   readonly id: string;
   readonly noun: LockNoun;
   readonly ttlMs: number;
-  /** Called once, when the hold ends other than by `end()`. */
-  onLost: (reason: LossReason) => void = () => {};
+  owner: HoldOwner | null = null;
   /** Owned by the keeper. It rings when the lease expires before the next renewal. */
   end: Alarm | null = null;
   /** The keeper's: when it began to keep the hold, on the monotonic clock. Null: the hold has its place among the renewals. */
@@ -110,6 +115,6 @@ export class Hold implements Linked<Hold> {
   lose(reason: LossReason): void {
     if (this.#ended) return;
     this.#ended = reason;
-    this.onLost(reason);
+    this.owner?.lost(reason);
   }
 }

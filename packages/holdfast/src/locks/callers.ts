@@ -295,12 +295,17 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
       this.#onIdle(this);
   }
 
+  get #isContended(): boolean {
+    if (this.#inLineMs === Number.NEGATIVE_INFINITY) return false;
+    return this.#parts.schedule.clock.now().monoMs - this.#inLineMs < CONTENDED_MS;
+  }
+
   #stand(): void {
     if (this.#standing.size >= this.#places) return;
     if (this.#isMutex && (this.#possessions.size > 0 || this.#attempts.joint)) return;
     if (this.#standing.size === 0) this.#queue.forget();
     const minFence = this.#queue.highestMinFence;
-    const isContended = this.#parts.schedule.clock.now().monoMs - this.#inLineMs < CONTENDED_MS;
+    const isContended = this.#isContended;
     while (this.#standing.size < this.#places) {
       try {
         const claim = this.claim(minFence);
@@ -326,7 +331,8 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
 
   /** Ends the lease of a mutex that was adopted, and whose end has not been heard of yet: the store has granted the name again. */
   #endAdopted(): void {
-    if (this.#isMutex) for (const possession of this.#possessions.values()) possession.lose("taken");
+    if (!this.#isMutex || this.#possessions.size === 0) return;
+    for (const possession of this.#possessions.values()) possession.lose("taken");
   }
 
   /** Null when the grant came too late, or the token of a mutex is not above an earlier one. The grant is then released. */
@@ -381,7 +387,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
   /** Gives back a hold that lingers. A request of this line follows, so that the line does not become idle in between. */
   #free(lingering: Possession): Promise<ReleaseResult> {
     this.#possessions.delete(lingering.claim);
-    return new Promise((resolve) => lingering.giveBack(resolve, this.#parts.schedule.clock.now()));
+    return new Promise((resolve) => lingering.release(resolve, this.#parts.schedule.clock.now()));
   }
 
   /** Back to the store. Callers still waiting here go to the end of the line, in the same batch. */
@@ -390,7 +396,7 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
     this.#queue.heard(now);
     // Before the last release, whose permits would be granted to a claim that nobody needs.
     if (this.#standing.size > 0 && this.#queue.size + this.#possessions.size === 0) this.withdraw();
-    possession.giveBack(told, now);
+    possession.release(told, now);
     this.balance();
   }
 }

@@ -73,7 +73,8 @@ export class Lines implements LockKind {
   }
 
   #lineOf(key: string, terms: LineTerms, share: Share): Callers {
-    const settings = { lockDelayMs: 0, lingerMs: 0, ...terms, share };
+    const { name, ttlMs, maxHoldMs, localTurns, lockDelayMs = 0, lingerMs = 0 } = terms;
+    const settings = { name, ttlMs, maxHoldMs, localTurns, lockDelayMs, lingerMs, share };
     return new Callers(key, settings, this.#parts, this.#onIdle);
   }
 

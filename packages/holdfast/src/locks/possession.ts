@@ -1,8 +1,8 @@
 /** Possession: the hold of this process on one name, the claim that won it, and the caller whose turn it is. */
 import { IndeterminateError, InvalidArgumentError, type LossReason } from "../errors.js";
 import type { LeaseHandle } from "../lease/handle.js";
-import { HeldLease } from "../lease/held-lease.js";
-import type { Hold } from "../lease/hold.js";
+import { HeldLease, type LeaseEnds } from "../lease/held-lease.js";
+import type { Hold, HoldOwner } from "../lease/hold.js";
 import type { Keeper } from "../lease/keeper.js";
 import type { ReleaseResult } from "../lease/lease.js";
 import type { CallerContext } from "../telemetry/events.js";
@@ -33,7 +33,7 @@ const OWED_LIVES = 2;
 /** Local turns, and the time for which a hold lingers, end after this share of the ttl: other processes may be waiting. */
 export const LOCAL_SHARE = 1 / 3;
 
-export class Possession {
+export class Possession implements HoldOwner, LeaseEnds {
   readonly claim: StoreClaim;
   readonly hold: Hold;
   readonly #keeper: Keeper;
@@ -66,15 +66,18 @@ export class Possession {
     this.claim = won.claim;
     this.hold = won.hold;
     this.#sinceMs = won.now.monoMs;
-    won.hold.onLost = (reason) => {
-      this.#over = reason;
-      this.#overMs = this.#schedule.clock.now().monoMs;
-      this.claim.forget();
-      this.#schedule.cancel(this.#limit);
-      this.#schedule.cancel(this.#lingering);
-      home.ended(this, () => this.#turn?.lose(reason));
-    };
+    won.hold.owner = this;
     this.#keeper.keep(won.hold, won.now);
+  }
+
+  /** The hold has ended, and nobody gave it back. */
+  lost(reason: LossReason): void {
+    this.#over = reason;
+    this.#overMs = this.#schedule.clock.now().monoMs;
+    this.claim.forget();
+    this.#schedule.cancel(this.#limit);
+    this.#schedule.cancel(this.#lingering);
+    this.#home.ended(this, () => this.#turn?.lose(reason));
   }
 
   get isOver(): boolean {
@@ -95,15 +98,7 @@ export class Possession {
   nextTurn(now: Instant, context: CallerContext | undefined): HeldLease {
     const { maxHoldMs } = this.#settings;
     this.#endLinger();
-    const ends = {
-      giveBack: (told: (result: ReleaseResult) => void, endedAt: Instant): void => {
-        this.#endTurn(endedAt);
-        this.#home.turnEnded(this, told, endedAt);
-      },
-      lose: (reason: LossReason): void => this.lose(reason),
-      handOver: (turn: HeldLease): Promise<LeaseHandle> => this.#handOver(turn),
-    };
-    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, ends, now, context);
+    this.#turn = new HeldLease(this.#schedule.clock, this.hold, maxHoldMs, this, now, context);
     if (maxHoldMs !== Number.POSITIVE_INFINITY) {
       this.#limit = this.#schedule.after(maxHoldMs, () => this.lose("max-hold"));
     }
@@ -114,7 +109,7 @@ export class Possession {
    * Renews the lease and ends it here. The store keeps the name for the process that adopts the handle. When the outcome of the renewal is
    * unknown, nobody has the handle, and the lease goes on.
    */
-  async #handOver(turn: HeldLease): Promise<LeaseHandle> {
+  async handOver(turn: HeldLease): Promise<LeaseHandle> {
     const { claim, hold } = this;
     if (!claim.handOver) throw new InvalidArgumentError("backend", "cannot hand a lease over");
     const outcome = await claim.handOver(hold.remainingMs);
@@ -127,11 +122,12 @@ export class Possession {
     return { version: 1, noun, name, id, fence: String(turn.fence), ttlMs, ...permits };
   }
 
-  #endTurn(now: Instant): void {
+  giveBack(told: (result: ReleaseResult) => void, now: Instant): void {
     this.#schedule.cancel(this.#limit);
     this.#turn = null;
     // The clock may know before the timer.
     if (!this.#over && this.hold.leftMs(now) <= 0) this.lose("expired");
+    this.#home.turnEnded(this, told, now);
   }
 
   /**
@@ -209,7 +205,7 @@ export class Possession {
   }
 
   /** Releases the hold at the store. */
-  giveBack(told: (result: ReleaseResult) => void, now: Instant): void {
+  release(told: (result: ReleaseResult) => void, now: Instant): void {
     try {
       this.claim.release(this.hold.leftMs(now), (freed) => told(freed === "absent" ? "lapsed" : freed));
     } catch {
@@ -249,7 +245,7 @@ export class Overdue {
   }
 
   clear(): void {
-    this.#possessions.clear();
+    if (this.#possessions.size > 0) this.#possessions.clear();
   }
 
   /** Those that nobody releases would pile up. */

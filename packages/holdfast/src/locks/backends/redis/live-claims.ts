@@ -52,10 +52,10 @@ export class LiveClaims {
     return live;
   }
 
-  /** A claim was granted. */
-  hold(): void {
+  /** A claim was granted. @param sinceMs on the monotonic clock */
+  hold(sinceMs: number): void {
     this.#held += 1;
-    this.#pulse ??= this.#schedule.after(this.#listenAfterMs, this.#listen);
+    this.#pulse ??= this.#schedule.at(sinceMs + this.#listenAfterMs, this.#listen);
   }
 
   /** A claim is over. */

@@ -189,7 +189,7 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting, Asker {
       return null;
     }
     const { name, turns, ttlMs } = this.claim;
-    if (!this.isHeld) live.hold();
+    if (!this.isHeld) live.hold(sentAt.monoMs);
     this.isHeld = true;
     serverClock.granted(name, token);
     return { token, turns, ttlMs, sentAt };

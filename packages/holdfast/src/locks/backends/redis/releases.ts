@@ -88,7 +88,7 @@ export class Releases {
     }
     for (const [place, release] of releases.entries()) {
       if (released[place]) release.ended("released");
-      else release.send(isUnknown);
+      else release.sendAgain(isUnknown);
     }
   }
 }
@@ -113,8 +113,13 @@ class Release implements ReleaseListener {
     this.#disruptions = parts.scripts.disruptions;
   }
 
+  send(): void {
+    const { scripts } = this.#parts;
+    scripts.release(this.sent, scripts.callTimeoutMs, this);
+  }
+
   /** @param isRepeated whether an earlier call, of which nothing was heard, may have ended the lease */
-  send(isRepeated = false): void {
+  sendAgain(isRepeated: boolean): void {
     this.#isRepeated ||= isRepeated;
     this.#parts.scripts.release(this.sent, Math.max(this.#leftMs, RETRY_MS), this);
   }
@@ -133,7 +138,7 @@ class Release implements ReleaseListener {
     const { schedule, random, cleanup } = this.#parts;
     const isUnknown = error instanceof IndeterminateError;
     if ((isUnknown || error instanceof UnavailableError) && isPassing(error) && this.#leftMs > RETRY_MS) {
-      schedule.after(jittered(random, RETRY_MS, 0.5), () => this.send(isUnknown));
+      schedule.after(jittered(random, RETRY_MS, 0.5), () => this.sendAgain(isUnknown));
       return;
     }
     cleanup.add(this.sent);
