@@ -59,6 +59,19 @@ export interface CyclesReport {
   readonly lastError: string | null;
 }
 
+/** The first task of a process. */
+export interface FirstCyclesTask {
+  readonly task: "first-cycles";
+  readonly cycles: number;
+  /** Each name begins with it. */
+  readonly prefix: string;
+}
+
+export interface FirstCyclesReport {
+  readonly tookMs: number;
+  readonly cpuMs: number;
+}
+
 export interface ChecksTask {
   readonly task: "checks";
   readonly callers: number;
@@ -199,6 +212,7 @@ export interface LetGoTask {
 
 export interface Tasks {
   cycles: { in: CyclesTask; out: CyclesReport };
+  "first-cycles": { in: FirstCyclesTask; out: FirstCyclesReport };
   checks: { in: ChecksTask; out: ChecksReport };
   acquire: { in: AcquireTask; out: AcquireReport };
   release: { in: ReleaseTask; out: ReleaseReport };

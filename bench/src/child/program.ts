@@ -8,6 +8,7 @@ import type { Teller } from "../tellers/teller.js";
 import { checks } from "./checks.js";
 import { cycles } from "./cycles.js";
 import { Delivering, isOfDelivering } from "./delivering.js";
+import { firstCycles } from "./first-cycles.js";
 import { Lanes } from "./hand-off.js";
 import { Holding } from "./holding.js";
 import type { Request, Task, Tasks } from "./messages.js";
@@ -66,6 +67,8 @@ async function perform(task: Task): Promise<Tasks[keyof Tasks]["out"]> {
   switch (task.task) {
     case "cycles":
       return await cycles(contestant, task, port);
+    case "first-cycles":
+      return await firstCycles(contestant, task);
     case "acquire":
       return await lanes.acquire(task);
     case "release":

@@ -51,6 +51,11 @@ export const roster: Readonly<Record<OwnName, Entry>> = {
     kind: "by-hand",
     open: async (port) => (await import("./by-hand.js")).openPipelined(port),
   },
+  fenced: {
+    title: "by hand: one fenced key",
+    kind: "by-hand",
+    open: async (port) => (await import("./fenced-by-hand.js")).open(port),
+  },
   baton: {
     title: "by hand: BLPOP baton",
     kind: "by-hand",
@@ -65,6 +70,11 @@ export const roster: Readonly<Record<OwnName, Entry>> = {
     title: "by hand: pub/sub baton",
     kind: "by-hand",
     open: async (port) => (await import("./told-baton.js")).open(port),
+  },
+  told: {
+    title: "by hand: told by message",
+    kind: "by-hand",
+    open: async (port) => (await import("./told-by-hand.js")).open(port),
   },
   "no-lock": {
     title: "no lock",
@@ -125,6 +135,11 @@ export const roster: Readonly<Record<OwnName, Entry>> = {
     package: "@sesamecare-oss/redlock",
     open: async (port) => (await import("./sesamecare-redlock.js")).open(port),
     redlock: async (ports) => (await import("./sesamecare-redlock.js")).open(...ports),
+  },
+  "holdfast-gcra": {
+    title: "holdfast, gcra",
+    kind: "holdfast",
+    limiter: async (port) => (await import("../limiters/holdfast.js")).openGcra(port),
   },
   "holdfast-block": {
     title: "holdfast, blocks of 100",

@@ -6,6 +6,9 @@ const BLOCK = 100;
 
 export const open = (port: number): Promise<Limiter> => openWith(port, (hf, terms) => single(hf, terms));
 
+export const openGcra = (port: number): Promise<Limiter> =>
+  openWith(port, (hf, terms) => single(hf, terms, { type: "gcra" }));
+
 /** What one process takes ahead, and deals out by itself. */
 export const openBlock = (port: number): Promise<Limiter> =>
   openWith(port, (hf, terms) => single(hf, terms, { block: BLOCK }));
@@ -27,7 +30,11 @@ export const openSingles = (port: number): Promise<Limiter> =>
     };
   });
 
-function single(hf: Holdfast, { max, perMs }: CheckTerms, more: { readonly block?: number } = {}): Check {
+function single(
+  hf: Holdfast,
+  { max, perMs }: CheckTerms,
+  more: { readonly type?: "gcra"; readonly block?: number } = {},
+): Check {
   const limit = hf.limit("bench", { max, per: perMs, ...more });
   return async (target) => (await limit.take(target)).ok;
 }

@@ -123,7 +123,7 @@ function targetsOf(cases: readonly CaseResult[]): Target[] {
   const own = measured(cases, "mutex", "holdfast")?.figures;
   const started = own && (own.timers ?? 0) + (own.sockets ?? 0);
   return [
-    limit("First lease: within 20 ms", own?.firstLeaseMs, 20, (ms) => `${ms.toFixed(1)} ms`),
+    limit("First lease: within 16 ms", own?.firstLeaseMs, 16, (ms) => `${ms.toFixed(1)} ms`),
     limit("First lease: the import starts nothing", started, 0, (count) => `${count} timers and sockets`),
   ];
 }

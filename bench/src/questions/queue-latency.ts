@@ -4,7 +4,7 @@ import type { CaseResult } from "../result.js";
 import { trickleSlice } from "../rig/courier-trial.js";
 import { type CasePlan, interleave } from "../rig/interleave.js";
 import { withCrowd } from "./crowd.js";
-import { askedCouriers, limit, measured, type Question, type Setting } from "./question.js";
+import { askedCouriers, limit, measured, type Question, ratioTo, type Setting } from "./question.js";
 
 const PER_SECOND = 100;
 
@@ -45,7 +45,10 @@ export const queueLatency: Question = {
     const result = await askLatency(setting);
     const own = measured([result], PLAN.id, "holdfast");
     const targets = [
-      limit("Q2: p50 within 1.25 of the list by hand", own?.byFloor, 1.25, (found) => found.toFixed(2)),
+      limit("Q2: p50 within 1.5 of the list by hand", own?.byFloor, 1.5, (found) => found.toFixed(2)),
+      ratioTo([result], PLAN.id, "holdfast", "bee-queue", (ratio, say) =>
+        limit("Q2: p50 at most that of bee-queue", ratio, 1, say),
+      ),
       limit("Q2: no message lost", own?.figures.lostMessages, 0, (lost) => `${lost} messages`),
     ];
     return { id: "q2", title: this.title, method: METHOD, cases: [result], targets };

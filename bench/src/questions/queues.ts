@@ -145,11 +145,11 @@ function queueTargets(cases: readonly CaseResult[]): Target[] {
   const consumed = ["tiny-consume", "100b-consume", "10kb-consume", "processes-consume"];
   const most = (figure: FigureName) => Math.max(...consumed.map((id) => own(id)?.[figure] ?? Number.NaN));
   return [
-    byBullmq("Q1: push, tiny: at least 4 times bullmq", "tiny-push", 4),
-    byBullmq("Q1: push, 100 bytes: at least 4 times bullmq", "100b-push", 4),
+    byBullmq("Q1: push, tiny: at least 3.5 times bullmq", "tiny-push", 3.5),
+    byBullmq("Q1: push, 100 bytes: at least 3.5 times bullmq", "100b-push", 3.5),
     byBullmq("Q1: push, 10 kB: at least 1.5 times bullmq", "10kb-push", 1.5),
-    byBullmq("Q1: consume, tiny: at least 3 times bullmq", "tiny-consume", 3),
-    byBullmq("Q1: consume, 100 bytes: at least 3 times bullmq", "100b-consume", 3),
+    byBullmq("Q1: consume, tiny: at least 3.5 times bullmq", "tiny-consume", 3.5),
+    byBullmq("Q1: consume, 100 bytes: at least 3.5 times bullmq", "100b-consume", 3.5),
     byBullmq("Q1: consume, 10 kB: at least 1.5 times bullmq", "10kb-consume", 1.5),
     byBullmq("Q1: consume in 4 processes: at least 3 times bullmq", "processes-consume", 3),
     limit("Q1: at most 2 requests for each message consumed", most("requestsPerMessage"), 2, (requests) =>
