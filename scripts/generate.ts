@@ -13,7 +13,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow, trackedFiles, workspaces } from "./files.ts";
-import { type Part, partsOf, strip } from "./lua.ts";
+import { type Part, partsOf, readText, strip } from "./lua.ts";
 
 /** The SHA-1 of each script as it is sent, which is its name on a server. */
 export const pinFile = "scripts.sha1";
@@ -55,19 +55,22 @@ function generated(root: string): Generated {
     const src = join(root, workspace, "src");
     const files = filesBelow(src);
     const lua = files.filter((path) => path.endsWith(".lua"));
-    for (const path of lua) {
+    const shared = lua.filter((path) => basename(path).startsWith("_"));
+    const written = new Map(lua.map((path) => [path, strippedPartsOf(join(src, path))]));
+    const sent = [...written].filter(([path]) => !shared.includes(path));
+    const users = usersOf(sent.map(([, parts]) => parts));
+    const leaders = new Map<string, Part>();
+    for (const path of shared) {
       const file = join(src, path);
-      const written = partsOf(file);
-      const parts = written
-        .map((part) => ({ ...part, text: strip(part.text) }))
-        .filter(({ text }) => text !== "");
+      const own = (written.get(path) ?? []).filter((part) => part.file === file && users.has(keyOf(part)));
+      modules.push({ file: `${file}.ts`, text: sharedModule(file, led(own, users, leaders)) });
+    }
+    for (const [path, parts] of sent) {
+      const file = join(src, path);
       const sha1 = sha1Of(parts);
-      const isShared = basename(path).startsWith("_");
-      if (!isShared) scripts.push({ file: `${workspace}/src/${path}`, sha1 });
-      const name = path.replace(/\.lua$/, "");
-      const head = { name, sha1, tellsOwnRun: written.some(({ text }) => tellsOwnRun.test(text)) };
-      const text = isShared ? sharedModule(file, parts) : scriptModule(file, head, parts);
-      modules.push({ file: `${file}.ts`, text });
+      scripts.push({ file: `${workspace}/src/${path}`, sha1 });
+      const head = { name: path.replace(/\.lua$/, ""), sha1, tellsOwnRun: tellsOwnRun.test(readText(file)) };
+      modules.push({ file: `${file}.ts`, text: scriptModule(file, head, joined(parts, leaders)) });
     }
     for (const path of files) {
       const orphan = path.endsWith(".lua.ts") && !lua.includes(path.replace(/\.ts$/, ""));
@@ -75,6 +78,52 @@ function generated(root: string): Generated {
     }
   }
   return { modules, scripts };
+}
+
+function strippedPartsOf(file: string): Part[] {
+  return partsOf(file)
+    .map((part) => ({ ...part, text: strip(part.text) }))
+    .filter(({ text }) => text !== "");
+}
+
+function keyOf({ file, index }: Part): string {
+  return `${index} ${file}`;
+}
+
+/** By the key of a part: the scripts that send it. */
+function usersOf(scripts: readonly (readonly Part[])[]): ReadonlyMap<string, string> {
+  const users = new Map<string, string>();
+  for (const [place, parts] of scripts.entries())
+    for (const part of parts) users.set(keyOf(part), `${users.get(keyOf(part)) ?? ""} ${place}`);
+  return users;
+}
+
+/**
+ * The parts of a shared file, of which neighbours that the same scripts send are one, with the place of the first.
+ * @param leaders gets that one for each of them
+ */
+function led(own: readonly Part[], users: ReadonlyMap<string, string>, leaders: Map<string, Part>): Part[] {
+  const found: Part[] = [];
+  let last: Part | undefined;
+  for (const part of own) {
+    const isAlike = last?.includes === part.includes && users.get(keyOf(last)) === users.get(keyOf(part));
+    const leader = (isAlike && leaders.get(keyOf(last as Part))) || part;
+    if (leader === part) found.push(part);
+    else found[found.length - 1] = { ...leader, text: (found.at(-1) as Part).text + part.text };
+    leaders.set(keyOf(part), leader);
+    last = part;
+  }
+  return found;
+}
+
+/** The parts of a script, with one in place of each group. */
+function joined(parts: readonly Part[], leaders: ReadonlyMap<string, Part>): Part[] {
+  const found: Part[] = [];
+  for (const part of parts) {
+    const leader = leaders.get(keyOf(part)) ?? part;
+    if (found.at(-1) !== leader) found.push(leader);
+  }
+  return found;
 }
 
 function sha1Of(parts: readonly Part[]): string {
@@ -85,11 +134,10 @@ function sha1Of(parts: readonly Part[]): string {
 
 /** The text of a shared file, once in every bundle however many scripts include it. */
 function sharedModule(file: string, parts: readonly Part[]): string {
-  const own = parts.filter((part) => part.file === file);
   return [
     headOf(file),
-    ...own.map(({ index, text }) => `export const part${index}: string = ${literalOf(text)};`),
-    ...(own.length === 0 ? ["export {};"] : []),
+    ...parts.map(({ index, text }) => `export const part${index}: string = ${literalOf(text)};`),
+    ...(parts.length === 0 ? ["export {};"] : []),
     "",
   ].join("\n");
 }

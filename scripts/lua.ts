@@ -4,7 +4,7 @@
  * Only the lexical level of Lua 5.1 is known here: short strings, long brackets, line and block comments.
  */
 import { readFileSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { basename, dirname, relative, resolve } from "node:path";
 
 export interface Piece {
   readonly kind: "code" | "string" | "comment";
@@ -115,18 +115,23 @@ export function includes(source: string): { readonly specifier: string; readonly
   });
 }
 
-/** Text between two includes of a file, by its place among such texts of the file, whatever those includes bring along. */
+/** A function at the margin of a file, or what is between two of them or two includes, whatever those bring along. */
 export interface Part {
   /** Absolute. */
   readonly file: string;
-  /** From 0. */
+  /** Its place among the parts of its file, from 0. */
   readonly index: number;
+  /** Number of the includes of its file that come before it. */
+  readonly includes: number;
   readonly text: string;
+  /** Of the function. */
+  readonly name?: string;
 }
 
 /**
- * A script as the parts that are joined: each `--- @include "path"` stands for the parts of that file, each file once. An include
- * that is indented stands in a block, which ends with the next `end` of its file at the margin: what it brings is known there only.
+ * A script as the parts that are joined: each `--- @include "path"` stands for the parts of that file, each file once, without the
+ * functions that the script does not call. An include that is indented stands in a block, which ends with the next `end` of its
+ * file at the margin: what it brings is known there only.
  * @throws {Error} a file that one block brings is included outside of it
  */
 export function partsOf(file: string, read: (file: string) => string = readText): Part[] {
@@ -149,7 +154,12 @@ export function partsOf(file: string, read: (file: string) => string = readText)
       });
     }
     const found: Part[] = [];
-    let [index, part, blocks] = [0, "", 0];
+    let [part, blocks, index, includes] = ["", 0, 0, 0];
+    const cut = (): Part[] => {
+      const parts = cutAtFunctions(part).map((one) => ({ file: path, index: index++, includes, ...one }));
+      [part, includes] = ["", includes + 1];
+      return parts;
+    };
     for (const piece of pieces(text)) {
       const target = included(piece);
       if (target === undefined) {
@@ -159,12 +169,35 @@ export function partsOf(file: string, read: (file: string) => string = readText)
       }
       const inner = /[ \t]$/.test(part) ? `${path} ${blocks}` : undefined;
       const brought = expand(resolve(dirname(path), target), path, block ?? inner);
-      found.push({ file: path, index, text: part }, ...brought);
-      [index, part] = [index + 1, ""];
+      found.push(...cut(), ...brought);
     }
-    return [...found, { file: path, index, text: part }];
+    return [...found, ...cut()];
   };
-  return withRights(expand(resolve(file), file, undefined));
+  const parts = withRights(expand(resolve(file), file, undefined));
+  return basename(file).startsWith("_") ? parts : withoutUncalled(parts);
+}
+
+function cutAtFunctions(text: string): Pick<Part, "text" | "name">[] {
+  const found: Pick<Part, "text" | "name">[] = [];
+  let at = 0;
+  for (const { 0: body, 1: name, index } of text.matchAll(functionAtMargin)) {
+    found.push({ text: text.slice(at, index) }, { text: `${body}\n`, name });
+    at = index + body.length + 1;
+  }
+  return [...found, { text: text.slice(at) }];
+}
+
+function withoutUncalled(parts: readonly Part[]): Part[] {
+  const called = new Set<string>();
+  const follow = (text: string): void => {
+    for (const [word] of withoutComments(text).matchAll(/\b[a-z_]\w*\b/gi)) {
+      if (called.has(word)) continue;
+      called.add(word);
+      for (const { name, text: body } of parts) if (name === word) follow(body);
+    }
+  };
+  for (const { name, text } of parts) if (name === undefined) follow(text);
+  return parts.filter(({ name }) => name === undefined || called.has(name));
 }
 
 /**

@@ -90,7 +90,28 @@ describe("include", () => {
     expect(() => read(inBlocks("", "_one.lua", "deep/_two.lua"))).toThrow(/_one\.lua is included in a block/);
     expect(() => read(`${inBlocks("", "deep/_two.lua")}--- @include "_one.lua"\n`)).toThrow(/_one\.lua/);
     expect(read(inBlocks('--- @include "_one.lua"\n', "_one.lua", "deep/_two.lua"))).toContain("two()");
-    expect(read('do\n  --- @include "_one.lua"\n  --- @include "deep/_two.lua"\nend\n')).toContain("one");
+    const once = read('do\n  --- @include "_one.lua"\n  --- @include "deep/_two.lua"\n  two()\nend\n');
+    expect(once).toContain("function one");
+  });
+
+  test("brings no function that the script does not call, and neighbours that the same scripts call as one text", () => {
+    const shared = ["a", "b", "c", "d"].map(
+      (name) => `-- ${name}\nlocal function ${name}() return '${name}' end\n`,
+    );
+    const calling = (...names: string[]) =>
+      `--- @include "_all.lua"\nreturn ${names.map((name) => `${name}()`)}\n`;
+    const folder = tree({
+      "packages/p/package.json": "{}",
+      "packages/p/src/_all.lua": shared.join("\n"),
+      "packages/p/src/one.lua": calling("a", "c", "d"),
+      "packages/p/src/other.lua": calling("b"),
+    });
+    const [all = "", one = "", other = ""] = stale(folder).map(({ text }) => text);
+    expect(all.match(/export const/g)).toHaveLength(3);
+    expect([one.match(/^import/gm)?.length, other.match(/^import/gm)?.length]).toEqual([2, 1]);
+    expect(strip(readScript(join(folder, "packages/p/src/other.lua")))).toBe(
+      "local function b()return 'b' end\nreturn b()\n",
+    );
   });
 
   test("a missing one is named", () => {

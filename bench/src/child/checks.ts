@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { requestsSent } from "../contestants/client.js";
 import type { Check, Limiter } from "../limiters/limiter.js";
+import { collectYoung } from "./garbage.js";
 import type { ChecksReport, ChecksTask } from "./messages.js";
 
 interface Tally {
@@ -16,7 +17,7 @@ export async function checks(limiter: Limiter, task: ChecksTask): Promise<Checks
   const tally: Tally = { checks: 0, admitted: 0, longestMs: 0 };
   // What is loaded or made by the first check is no cost of the others.
   await check(`${task.prefix}:first`);
-  globalThis.gc?.();
+  collectYoung();
   await sleep(1);
   const requestsBefore = requestsSent();
   const cpuBefore = process.cpuUsage();

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { requestsSent } from "../contestants/client.js";
 import type { Contestant } from "../contestants/contestant.js";
+import { collectYoung } from "./garbage.js";
 import type { CyclesReport, CyclesTask } from "./messages.js";
 import type { Work } from "./open-section.js";
 import { openSection } from "./section.js";
@@ -32,7 +33,7 @@ export async function cycles(contestant: Contestant, task: CyclesTask, port: num
   const counted = async () =>
     task.section.kind === "own" ? ((await contestant.count?.(names[0]?.[0] ?? "")) ?? Number.NaN) : 0;
   const from = await counted();
-  globalThis.gc?.();
+  collectYoung();
   await sleep(Math.max(0, Number(BigInt(task.startAtNs) - process.hrtime.bigint()) / 1e6));
   const requestsBefore = requestsSent();
   const cpuBefore = process.cpuUsage();

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { requestsSent } from "../contestants/client.js";
 import type { Consumer, Courier, Message, Producer } from "../couriers/courier.js";
+import { collectYoung } from "./garbage.js";
 import type { ConsumeReport, ConsumeTask, PushReport, PushTask, Task, Tasks } from "./messages.js";
 
 const KINDS = ["push", "consume", "run", "consumed", "stop"] as const;
@@ -85,7 +86,7 @@ class Meter {
   readonly #since = performance.now();
 
   static async start(): Promise<Meter> {
-    globalThis.gc?.();
+    collectYoung();
     await sleep(1);
     return new Meter();
   }

@@ -8,7 +8,6 @@ export async function firstCycles(
   { cycles, prefix }: FirstCyclesTask,
 ): Promise<FirstCyclesReport> {
   const names = Array.from({ length: cycles }, (_, index) => `${prefix}:${index}`);
-  globalThis.gc?.();
   await sleep(1);
   const cpuBefore = process.cpuUsage();
   const since = performance.now();

@@ -25,7 +25,7 @@ afterEach(() => {
   for (const channel of CHANNELS) unsubscribe(channel, note);
 });
 
-const read = (ms: number): void => server.read(String(START_US + ms * 1_000), clock.now());
+const read = (ms: number): void => server.read(START_US + ms * 1_000, clock.now());
 const granted = (ms: number): void => server.granted("name", BigInt(START_US + ms * 1_000));
 
 test("a clock that goes as ours does is not told of, however slow the answers are", () => {
@@ -60,7 +60,7 @@ test("what our own clocks do is not taken for the server's doing", () => {
 test("a token is ahead when the server's clock, as last read, has not come that far [H48]", () => {
   granted(5_000); // nothing is known yet
   read(0);
-  server.read("0", clock.now()); // an answer that does not tell
+  server.read(0, clock.now()); // an answer that does not tell
   clock.advance(10_000);
   granted(10_999);
   expect(told).toEqual([]);
@@ -74,15 +74,15 @@ test("the clock at the arrival of a request is that of the fastest one of late",
   expect(server.arrivalUs(clock.now())).toBe(null);
   const sentAt = clock.now();
   // One that travelled for 40 ms, and one for 1 ms, to a server that is 5 s ahead.
-  server.read(String((sentAt.monoMs + 5_040) * 1_000), sentAt);
-  server.read(String((sentAt.monoMs + 5_001) * 1_000), sentAt);
+  server.read((sentAt.monoMs + 5_040) * 1_000, sentAt);
+  server.read((sentAt.monoMs + 5_001) * 1_000, sentAt);
   clock.advance(100);
   expect(server.arrivalUs(clock.now())).toBe((sentAt.monoMs + 5_101) * 1_000);
   // A measurement of long ago is given up, because clocks drift.
   for (let second = 0; second < 11; second++) {
     clock.advance(1_000);
     const now = clock.now();
-    server.read(String((now.monoMs + 5_003) * 1_000), now);
+    server.read((now.monoMs + 5_003) * 1_000, now);
   }
   expect(server.arrivalUs(clock.now())).toBe((clock.now().monoMs + 5_003) * 1_000);
 });

@@ -20,6 +20,7 @@ import type { HoldfastError, LossReason, NodeVote, Owner } from "../errors.js";
 import type { Grant } from "../lease/hold.js";
 import type { RenewOutcome } from "../lease/keeper.js";
 import type { LockNoun } from "../telemetry/events.js";
+import type { Instant } from "../time/clock.js";
 import type { LockInspection } from "./inspection.js";
 import type { PermitInspection } from "./permit-inspection.js";
 
@@ -105,8 +106,9 @@ export interface StoreClaim {
    * Gives a grant back.
    * @param leaseLeftMs ms that are left of the lease, by the clock of its holder
    * @param told called once, and not before this returns
+   * @param now a reading of that clock
    */
-  release(leaseLeftMs: number, told: (freed: Freed) => void): void;
+  release(leaseLeftMs: number, told: (freed: Freed) => void, now: Instant): void;
   /**
    * Renews a grant once, so that another claim can adopt it. `forget` follows. Rejects when the outcome is unknown. A store that cannot
    * let claims adopt each other leaves this method and `adopt` out.

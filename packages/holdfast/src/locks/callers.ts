@@ -380,8 +380,9 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
 
   /** Back to the store, as nobody here has it. Never rejects: the store tries it on. */
   #release(claim: StoreClaim, { sentAt, ttlMs }: Grant): Promise<unknown> {
-    const leftMs = leaseLeftMs(this.#parts.schedule.clock.now(), sentAt, ttlMs);
-    return new Promise<unknown>((told) => claim.release(leftMs, told)).catch(() => {});
+    const now = this.#parts.schedule.clock.now();
+    const leftMs = leaseLeftMs(now, sentAt, ttlMs);
+    return new Promise<unknown>((told) => claim.release(leftMs, told, now)).catch(() => {});
   }
 
   /** Gives back a hold that lingers. A request of this line follows, so that the line does not become idle in between. */

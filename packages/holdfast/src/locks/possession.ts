@@ -207,7 +207,8 @@ export class Possession implements HoldOwner, LeaseEnds {
   /** Releases the hold at the store. */
   release(told: (result: ReleaseResult) => void, now: Instant): void {
     try {
-      this.claim.release(this.hold.leftMs(now), (freed) => told(freed === "absent" ? "lapsed" : freed));
+      const leftMs = this.hold.leftMs(now);
+      this.claim.release(leftMs, (freed) => told(freed === "absent" ? "lapsed" : freed), now);
     } catch {
       told("unknown"); // `release()` of a lease never throws, whatever its store does
     }

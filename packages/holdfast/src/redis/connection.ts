@@ -266,10 +266,11 @@ export class Connection implements RedisPort {
     } catch (error) {
       replies = calls.map(() => Promise.reject(error));
     }
+    // After the write, so that the server works meanwhile.
+    const { monoMs } = this.#schedule.clock.now();
     for (let place = 0; place < calls.length; place += 1) {
       const call = calls[place] as Call;
-      // After the write, so that the server works meanwhile.
-      call.alarm ??= this.#schedule.after(call.timeoutMs, () => this.#ring(call));
+      call.alarm ??= this.#schedule.at(monoMs + call.timeoutMs, () => this.#ring(call));
       if (call.disruptions === null) this.#underWay += 1;
       call.disruptions ??= disruptions;
       call.replies = this.#replies;
@@ -303,14 +304,15 @@ export class Connection implements RedisPort {
     return disruptions !== this.#disruptions;
   }
 
+  /** In small letters, as ioredis looks them up. */
   #words(call: Call): readonly string[] {
     const { script, words, unknown } = call;
     if (!script) return words;
-    if (!unknown && this.#known.has(script.sha1)) return ["EVALSHA", script.sha1, ...words];
+    if (!unknown && this.#known.has(script.sha1)) return ["evalsha", script.sha1, ...words];
     // The server knows it for every later call, because calls arrive in the order in which they are sent.
     this.#known.add(script.sha1);
     call.asSource = true;
-    return ["EVAL", script.source, ...words];
+    return ["eval", script.source, ...words];
   }
 
   #fail(call: Call, error: unknown): void {

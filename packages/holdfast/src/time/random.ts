@@ -1,28 +1,30 @@
 /** The only door to randomness. */
-import { randomFillSync } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 export interface Random {
   /** A number in [0, 1). */
   fraction(): number;
-  /** A fresh 128-bit id in URL-safe text; never repeats in practice. */
+  /** A fresh id of at least 128 bits in URL-safe text; never repeats in practice. */
   id(): string;
 }
 
-const ID_BYTES = 16;
+/** Six bits each. */
+const ID_LENGTH = 22;
 const POOL_IDS = 256;
-const pool = Buffer.alloc(ID_BYTES * POOL_IDS);
-let used = POOL_IDS;
+const POOL_LENGTH = ID_LENGTH * POOL_IDS;
+let pool = "";
+let used = POOL_LENGTH;
 
 export const systemRandom: Random = {
   fraction: () => Math.random(),
   id() {
-    // One system call per 256 ids: an id is drawn for every acquire.
-    if (used === POOL_IDS) {
-      randomFillSync(pool);
+    // One system call, and one text, per 256 ids: an id is drawn for every acquire.
+    if (used === POOL_LENGTH) {
+      pool = randomBytes((POOL_LENGTH * 6) / 8).toString("base64url");
       used = 0;
     }
-    const start = used++ * ID_BYTES;
-    return pool.toString("base64url", start, start + ID_BYTES);
+    used += ID_LENGTH;
+    return pool.slice(used - ID_LENGTH, used);
   },
 };
 

@@ -258,7 +258,7 @@ test("a resignation that is tried again knows whether its own release came throu
     await redis.flushall();
     const clock = new ManualClock();
     const claim = (real: StoreClaim): Partial<StoreClaim> => ({
-      release: (leftMs, told) => real.release(leftMs, () => told("unknown")),
+      release: (leftMs, told, now) => real.release(leftMs, () => told("unknown"), now),
     });
     const leadership = await electionWith("one", { clock, claim }).campaign();
     expect(await leadership.resign()).toBe("unknown");
@@ -374,7 +374,7 @@ test("a record that outlived the lock of its election is read twice, and believe
 test("a campaign does not wait for the resignation of an earlier leadership", async () => {
   const clock = new ManualClock();
   const claim = (real: StoreClaim): Partial<StoreClaim> => ({
-    release: (leftMs, told) => real.release(leftMs, () => told("unknown")),
+    release: (leftMs, told, now) => real.release(leftMs, () => told("unknown"), now),
   });
   const hanging = new Promise<never>(() => {});
   const backend = (real: LockBackend): Partial<LockBackend> => ({

@@ -38,7 +38,7 @@ class Acquisition implements ReplyListener {
       return;
     }
     this.sent.unanswered -= 1;
-    this.#serverClock.read(answer.ticket, this.#sentAt);
+    this.#serverClock.read(Number(answer.ticket), this.#sentAt);
     this.asker.answered(answer);
   }
 
@@ -101,7 +101,7 @@ export class Acquisitions {
     this.#scripts.acquireMany(acquisitions.map(({ sent }) => sent)).then(
       (answers) => {
         const [first] = answers;
-        if (first) this.#serverClock.read(first.ticket, first.sentAt);
+        if (first) this.#serverClock.read(Number(first.ticket), first.sentAt);
         for (const [place, { asker }] of acquisitions.entries())
           asker.answered(answers[place] ?? this.#notAsked());
       },

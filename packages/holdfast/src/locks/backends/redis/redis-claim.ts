@@ -205,8 +205,13 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting, Asker {
   }
 
   /** @param onHandedOver called, in place of the event, when the lock went to a waiter */
-  release(leaseLeftMs: number, told: (freed: Freed) => void, onHandedOver: (() => void) | null = null): void {
-    this.#parts.releases.add({ sent: this.sent, leaseLeftMs, told, onHandedOver });
+  release(
+    leaseLeftMs: number,
+    told: (freed: Freed) => void,
+    since: Instant,
+    onHandedOver: (() => void) | null = null,
+  ): void {
+    this.#parts.releases.add({ sent: this.sent, since, leaseLeftMs, told, onHandedOver });
     this.forget();
   }
 

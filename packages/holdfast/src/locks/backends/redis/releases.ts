@@ -20,6 +20,7 @@ const RETRY_MS = 20;
 
 export interface Released {
   readonly sent: SentClaim;
+  readonly since: Instant;
   /** ms that are left of the lease, by the clock of its holder. */
   readonly leaseLeftMs: number;
   readonly told: (freed: Freed) => void;
@@ -98,7 +99,6 @@ class Release implements ReleaseListener {
   readonly #parts: ReleasesParts;
   readonly #released: Released;
   readonly #onTold: () => void;
-  readonly #since: Instant;
   /** How often the connection had broken before. */
   readonly #disruptions: number;
   /** Whether an earlier call, of which nothing was heard, may have ended the lease. */
@@ -109,7 +109,6 @@ class Release implements ReleaseListener {
     this.#parts = parts;
     this.#released = released;
     this.#onTold = onTold;
-    this.#since = parts.schedule.clock.now();
     this.#disruptions = parts.scripts.disruptions;
   }
 
@@ -152,13 +151,13 @@ class Release implements ReleaseListener {
 
   get #leftMs(): number {
     const { schedule, scripts } = this.#parts;
-    return scripts.callTimeoutMs - elapsedMs(schedule.clock, this.#since);
+    return scripts.callTimeoutMs - elapsedMs(schedule.clock, this.#released.since);
   }
 
   /** Gone although its time was not up: if the call may have run twice, the first run ended it. */
   get #endedBefore(): boolean {
     const { schedule, scripts } = this.#parts;
     const ranTwice = this.#isRepeated || scripts.disruptions !== this.#disruptions;
-    return ranTwice && elapsedMs(schedule.clock, this.#since) < this.#released.leaseLeftMs;
+    return ranTwice && elapsedMs(schedule.clock, this.#released.since) < this.#released.leaseLeftMs;
   }
 }

@@ -41,10 +41,10 @@ export class ServerClock {
     return this.#last !== null && this.#clock.now().monoMs - this.#last.sentAt.monoMs < FRESH_MS;
   }
 
-  /** @param serverUs digits of the server's clock; "0": it was not asked */
-  read(serverUs: string, sentAt: Instant): void {
-    const reading = { serverUs: Number(serverUs), sentAt };
-    if (reading.serverUs === 0) return;
+  /** @param serverUs by the server's clock; 0: it was not asked */
+  read(serverUs: number, sentAt: Instant): void {
+    if (serverUs === 0) return;
+    const reading = { serverUs, sentAt };
     const last = this.#last;
     this.#last = reading;
     this.#measure(reading);

@@ -21,7 +21,7 @@ import {
 } from "../../../errors.js";
 import type { Grant } from "../../../lease/hold.js";
 import { publish } from "../../../telemetry/events.js";
-import { leaseLeftMs } from "../../../time/clock.js";
+import { type Instant, leaseLeftMs } from "../../../time/clock.js";
 import type { Busy, Claim, ClaimObserver, Freed, StoreClaim } from "../../backend.js";
 import { Collecting, type CollectingParts } from "./collecting.js";
 import { freedBy } from "./freed.js";
@@ -340,7 +340,7 @@ export class RedlockClaim implements StoreClaim, Seated<Seat> {
     for (const seat of this.seats) seat.leave();
   }
 
-  release(leaseLeftMs: number, told: (freed: Freed) => void): void {
+  release(leaseLeftMs: number, told: (freed: Freed) => void, now: Instant): void {
     this.#end();
     const granted = this.seats.filter(({ state }) => state === "granted");
     for (const seat of this.seats) if (seat.state !== "granted") seat.leave();
@@ -350,7 +350,7 @@ export class RedlockClaim implements StoreClaim, Seated<Seat> {
       isTold = true;
     };
     const answered = freedBy(granted.length, this.seats.length, told);
-    for (const seat of granted) seat.free(leaseLeftMs, answered, handedOver);
+    for (const seat of granted) seat.free(leaseLeftMs, answered, now, handedOver);
   }
 
   handOver(): Promise<never> {

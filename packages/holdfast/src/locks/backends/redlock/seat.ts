@@ -8,6 +8,7 @@
 import { type HoldfastError, IndeterminateError } from "../../../errors.js";
 import type { Grant } from "../../../lease/hold.js";
 import { publish } from "../../../telemetry/events.js";
+import type { Instant } from "../../../time/clock.js";
 import type { Freed, Holder, StoreClaim } from "../../backend.js";
 import type { ObserverHere, RedisClaim } from "../redis/redis-claim.js";
 import type { BusyHere } from "../redis/waits.js";
@@ -328,7 +329,7 @@ export class Seat implements ObserverHere, Lingering {
     const isHandedOver = (): void => {
       isTaken = true;
     };
-    (this.#sub as RedisClaim).release(0, () => join(), isHandedOver);
+    (this.#sub as RedisClaim).release(0, () => join(), this.#now, isHandedOver);
     this.#vacate();
     const { claim } = this.#seated;
     publish("holdfast:redlock:yielded", () => ({ lock: claim.name, node: this.node.name }));
@@ -342,7 +343,7 @@ export class Seat implements ObserverHere, Lingering {
       }
       sub.forget();
       this.#vacate();
-      this.awayUntilMs = this.node.context.schedule.clock.now().monoMs + pauseMs;
+      this.awayUntilMs = this.#now.monoMs + pauseMs;
       this.#tell("failed");
     };
   }
@@ -359,11 +360,8 @@ export class Seat implements ObserverHere, Lingering {
 
   #giveBack(): void {
     // A seat is no lock that is handed over; a failure is tried on.
-    this.#sub?.release(
-      0,
-      () => {},
-      () => {},
-    );
+    const nothing = (): void => {};
+    this.#sub?.release(0, nothing, this.#now, nothing);
     this.#vacate();
   }
 
@@ -378,10 +376,14 @@ export class Seat implements ObserverHere, Lingering {
   }
 
   /** The claim is over: gives the grant back. */
-  free(leaseLeftMs: number, told: (freed: Freed) => void, onHandedOver: () => void): void {
+  free(leaseLeftMs: number, told: (freed: Freed) => void, now: Instant, onHandedOver: () => void): void {
     this.#ended = true;
-    (this.#sub as RedisClaim).release(leaseLeftMs, told, onHandedOver);
+    (this.#sub as RedisClaim).release(leaseLeftMs, told, now, onHandedOver);
     this.#vacate();
+  }
+
+  get #now(): Instant {
+    return this.node.context.schedule.clock.now();
   }
 
   #tell(event: SeatEvent): void {
