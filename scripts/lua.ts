@@ -125,7 +125,7 @@ export interface Part {
   readonly includes: number;
   readonly text: string;
   /** Of the function. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /**

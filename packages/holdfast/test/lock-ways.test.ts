@@ -4,6 +4,7 @@
  */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { script as acquire } from "../src/locks/backends/redis/lua/acquire.lua.ts";
+import { script as acquireMany } from "../src/locks/backends/redis/lua/acquire-many.lua.ts";
 import { script as heartbeat } from "../src/locks/backends/redis/lua/heartbeat.lua.ts";
 import { script as release } from "../src/locks/backends/redis/lua/release.lua.ts";
 import { lockKeys } from "../src/redis/keys.ts";
@@ -29,14 +30,15 @@ function changed(source: string, from: string, to: string): string {
   return source.replace(from, to);
 }
 
-const quick = { acquire: acquire.source, release: release.source };
+const quick = { ask: acquireMany.source, acquire: acquire.source, release: release.source };
 const long: () => typeof quick = () => ({
+  ask: changed(acquireMany.source, "if not KEYS[2] and common=='0' then", "if false then"),
   acquire: changed(acquire.source, "if wait and held and ticket=='0' and is_sound then", "if false then"),
   release: changed(release.source, "if mine=='+' .. id .. ' ' then", "if false then"),
 });
 
 interface Step {
-  readonly what: "acquire" | "wait" | "release" | "ban" | "heartbeat" | "evict" | "spoil";
+  readonly what: "ask" | "acquire" | "wait" | "release" | "ban" | "heartbeat" | "evict" | "spoil";
   readonly id: string;
   readonly ttl: string;
   readonly turns: string;
@@ -49,7 +51,7 @@ function stepFrom(dice: Dice): Step {
   const luck = dice.fraction();
   const what =
     luck < 0.1
-      ? "acquire"
+      ? dice.pick(["ask", "acquire"] as const)
       : luck < 0.5
         ? "wait"
         : luck < 0.85
@@ -79,6 +81,11 @@ function take(way: typeof quick, name: string, step: Step): Answer {
   const run = (source: string, ...args: string[]): Answer =>
     engine.call("EVAL", source, "4", ...keys, ...args);
   switch (what) {
+    case "ask": {
+      const px = String(Number(ttl) + 86_400_000);
+      const words = [`86400000 ${ttl} {}`, turns, px, "0", id];
+      return engine.call("EVAL", way.ask, "1", keys[0] as string, ...words);
+    }
     case "acquire":
     case "wait":
       return run(
@@ -120,8 +127,12 @@ function stateOf(name: string): Answer[] {
   ];
 }
 
-/** A waiter that is not the first is told how long the lease of the holder lasts at least. */
-function asBound(quickly: Answer, slowly: Answer): Answer {
+/**
+ * A waiter that is not the first is told how long the lease of the holder lasts at least. A lock that was asked for alone, and taken, is
+ * the whole answer.
+ */
+function asLong(quickly: Answer, slowly: Answer): Answer {
+  if (typeof quickly === "string" && Array.isArray(slowly)) return [quickly, slowly[1] ?? null];
   if (!Array.isArray(quickly) || !Array.isArray(slowly) || quickly[0] !== 2 || slowly[0] !== 2)
     return quickly;
   const [kind = 2, leftMs = 0, ...rest] = quickly;
@@ -139,7 +150,7 @@ test("the quick ways and the long ways say and write the same, whatever the stat
       const step = stepFrom(dice);
       const place = [seed, number, JSON.stringify(step)];
       const slowly = take(slow, "long", step);
-      const quickly = asBound(take(quick, "short", step), slowly);
+      const quickly = asLong(take(quick, "short", step), slowly);
       expect([...place, quickly]).toEqual([...place, slowly]);
       expect([...place, stateOf("short")]).toEqual([...place, stateOf("long")]);
     }

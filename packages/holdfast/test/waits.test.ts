@@ -38,7 +38,7 @@ function open(acquire: () => Promise<Verdict>, command: RedisPort["command"] | n
   const beats: string[][] = [];
   const scripts: Partial<LockScripts> = {
     callTimeoutMs: 1_000,
-    acquire,
+    acquire: (_sent, _settings, { answered, failed }) => void acquire().then(answered, failed),
     groupBySlot: (items) => [items],
     heartbeat(waiters) {
       beats.push(waiters.map(([{ id }]) => id));

@@ -3,8 +3,6 @@
 /** The place of a message whose channel proves it, or that carries no state. */
 export const NO_PLACE = "";
 
-const MESSAGE = /^(\S*) (\d{1,10}) (.*)$/s;
-
 /** A message, without what _message.lua puts before its text. */
 export interface Message {
   readonly place: string;
@@ -13,9 +11,12 @@ export interface Message {
 
 /** Null: it is cut short, or of another program. */
 export function readMessage(message: string): Message | null {
-  const [, place, bytes, text] = MESSAGE.exec(message) ?? [];
-  if (place === undefined || text === undefined || Buffer.byteLength(text) !== Number(bytes)) return null;
-  return { place, text };
+  const first = message.indexOf(" ");
+  const second = message.indexOf(" ", first + 1);
+  if (first < 0 || second < 0) return null;
+  const text = message.slice(second + 1);
+  if (message.slice(first + 1, second) !== String(Buffer.byteLength(text))) return null;
+  return { place: message.slice(0, first), text };
 }
 
 /** The words of a message to an inbox; none where it is not one. */

@@ -76,8 +76,8 @@ export async function reachedBy(
     }
   };
   const scriptOf = (command: string, text: string): Script | undefined => {
-    if (command === "EVALSHA") return scripts.get(text);
-    if (command !== "EVAL") return undefined;
+    if (command === "evalsha") return scripts.get(text);
+    if (command !== "eval") return undefined;
     const sha1 = createHash("sha1").update(text).digest("hex");
     const name = scriptNames.get(sha1);
     if (name !== undefined && !scripts.has(sha1)) scripts.set(sha1, { name, source: text });

@@ -37,6 +37,8 @@ import {
   parseVerdict,
   type SeenHolder,
   type Verdict,
+  VerdictAnswer,
+  type VerdictListener,
 } from "./verdicts.js";
 
 export type LockScriptsContext = Pick<
@@ -232,17 +234,15 @@ export class LockScripts {
   }
 
   /** Takes the lock, waits in line for it, or returns its holder. */
-  async acquire(sent: SentClaim, settings: AcquireSettings): Promise<Verdict> {
+  acquire(sent: SentClaim, settings: AcquireSettings, listener: VerdictListener): void {
     const { name, id, ttlMs, storeTtlMs, turns, minFence } = sent.claim;
     const { prefix, owner } = this.#context;
     const { wait, inbox, heartbeat, ticket } = settings;
-    const args = [id, String(storeTtlMs), String(turns), String(minFence), owner];
-    args.push(wait ? "1" : "0", inbox, String(heartbeat), ticket, this.#elsewhere);
+    const words = ["4", ...lockKeys(prefix, name), id, String(storeTtlMs), String(turns), String(minFence)];
+    words.push(owner, wait ? "1" : "0", inbox, String(heartbeat), ticket, this.#elsewhere);
     const timeoutMs = Math.min(settings.timeoutMs, this.limitMs(ttlMs));
-    const reply = await this.counted([sent], () =>
-      this.#port.script(acquireScript, lockKeys(prefix, name), args, timeoutMs),
-    );
-    return parseVerdict(reply, id);
+    this.count(sent);
+    this.#port.ask(acquireScript, words, timeoutMs, new VerdictAnswer(sent, listener));
   }
 
   /** Goes on with a lease that was handed over. */

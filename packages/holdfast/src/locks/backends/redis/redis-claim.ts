@@ -80,7 +80,10 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting, Asker {
     const sentAt = clock.now();
     const timeoutMs = Math.max(scripts.callTimeoutMs - elapsedMs(clock, since), SHORTEST_CALL_MS);
     const settings = { wait: false, inbox: "", heartbeat: 0, ticket: "0", timeoutMs };
-    return this.attempted(await scripts.acquire(this.sent, settings), sentAt);
+    const verdict = await new Promise<Verdict>((answered, failed) =>
+      scripts.acquire(this.sent, settings, { answered, failed }),
+    );
+    return this.attempted(verdict, sentAt);
   }
 
   /** The claim as a part of a request for several, whose sender counts its copies, and then calls `attempted` or `abandon`. */

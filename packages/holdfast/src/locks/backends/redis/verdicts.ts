@@ -1,6 +1,6 @@
 /** Verdicts: what the server says of a claim that waits in line, asks by itself, or adopts. */
-import type { Owner } from "../../../errors.js";
-import type { Reply } from "../../../redis/port.js";
+import { type HoldfastError, isRefusal, type Owner } from "../../../errors.js";
+import type { Reply, ReplyListener } from "../../../redis/port.js";
 import { replyRow } from "../../../redis/reply.js";
 import type { Adoption } from "../../backend.js";
 import { type HolderRecord, parseLock, toOwner } from "./lock-state.js";
@@ -33,6 +33,67 @@ export type AdoptAnswer =
   | { readonly outcome: "adopted"; readonly token: bigint; readonly permits: number | undefined }
   | Exclude<Adoption, { readonly outcome: "adopted" }>;
 
+/** Hears the answer to one question, once, and never before the question returns. */
+export interface VerdictListener {
+  answered(verdict: Verdict): void;
+  failed(error: HoldfastError): void;
+}
+
+/** The answer to one copy of a claim, which counts no more. */
+export class VerdictAnswer implements ReplyListener {
+  readonly #copy: { readonly claim: { readonly id: string }; unanswered: number };
+  readonly #listener: VerdictListener;
+
+  constructor(
+    copy: { readonly claim: { readonly id: string }; unanswered: number },
+    listener: VerdictListener,
+  ) {
+    this.#copy = copy;
+    this.#listener = listener;
+  }
+
+  replied(reply: Reply): void {
+    this.#copy.unanswered -= 1;
+    let verdict: Verdict;
+    try {
+      verdict = parseVerdict(reply, this.#copy.claim.id);
+    } catch (error) {
+      this.#listener.failed(error as HoldfastError);
+      return;
+    }
+    this.#listener.answered(verdict);
+  }
+
+  failed(error: HoldfastError): void {
+    if (isRefusal(error)) this.#copy.unanswered -= 1;
+    this.#listener.failed(error);
+  }
+}
+
+/** Every answer to a wait names a holder, and few callers read it: the record is parsed when one does. */
+class InLine {
+  readonly kind = "in-line";
+  readonly leftMs: number;
+  readonly ahead: number;
+  readonly ticket: string;
+  readonly #holder: Reply | undefined;
+
+  constructor([leftMs, holder, ahead, ticket]: readonly Reply[]) {
+    this.leftMs = Number(leftMs);
+    this.#holder = holder;
+    this.ahead = Number(ahead);
+    this.ticket = String(ticket);
+  }
+
+  get owner(): Owner | null {
+    return holderIn(this.#holder).owner;
+  }
+
+  get holder(): SeenHolder | null {
+    return holderIn(this.#holder).holder ?? null;
+  }
+}
+
 /** @throws {IndeterminateError} an answer of another shape, or to another claim than `id` */
 export function parseVerdict(reply: Reply | undefined, id: string): Verdict {
   const [status, ...rest] = replyRow(reply);
@@ -43,19 +104,7 @@ export function parseVerdict(reply: Reply | undefined, id: string): Verdict {
     case 0:
       return { kind: "busy", leftMs: Number(rest[0]), ...holderIn(rest[1]) };
     case 2:
-      return {
-        kind: "in-line",
-        leftMs: Number(rest[0]),
-        // Every answer to a wait names a holder, and few callers read it: the record is parsed when one does.
-        get owner() {
-          return holderIn(rest[1]).owner;
-        },
-        get holder() {
-          return holderIn(rest[1]).holder ?? null;
-        },
-        ahead: Number(rest[2]),
-        ticket: String(rest[3]),
-      };
+      return new InLine(rest);
     default:
       return { kind: "unknown-id" };
   }

@@ -105,7 +105,7 @@ export class Waits {
       sinceMs: this.#schedule.clock.now().monoMs,
     };
     this.#byId.set(waiting.claim.id, wait);
-    void this.#ask(wait);
+    this.#ask(wait);
   }
 
   /** Ends the wait, if there is one. The caller must remove it from the server. */
@@ -144,9 +144,9 @@ export class Waits {
   }
 
   /** Numbers a sign of life that is about to be sent. */
-  #stamp(wait: Wait): number {
+  #stamp(wait: Wait, now: Instant): number {
     wait.heartbeat += 1;
-    wait.sentAt.set(wait.heartbeat, this.#schedule.clock.now());
+    wait.sentAt.set(wait.heartbeat, now);
     wait.sentAt.delete(wait.heartbeat - REMEMBERED_HEARTBEATS);
     return wait.heartbeat;
   }
@@ -163,21 +163,20 @@ export class Waits {
     if (inLine.length > 0) {
       for (const group of this.#scripts.groupBySlot(inLine)) void this.#sendHeartbeats(group);
     }
-    for (const wait of waits) if (!wait.inLine) void this.#ask(wait);
+    for (const wait of waits) if (!wait.inLine) this.#ask(wait);
   }
 
-  async #ask(wait: Wait): Promise<void> {
+  #ask(wait: Wait): void {
     // Subscribed first, in line second: otherwise a hand-over in between would reach nobody.
     const { up, channel } = this.#inbox;
     const sentAt = this.#schedule.clock.now();
-    const heartbeat = this.#stamp(wait);
+    const heartbeat = this.#stamp(wait, sentAt);
     const timeoutMs = this.#scripts.callTimeoutMs;
     const settings = { wait: up, inbox: channel, heartbeat, ticket: wait.ticket, timeoutMs };
-    try {
-      this.#hear(wait, await this.#scripts.acquire(wait.sent, settings), sentAt);
-    } catch (error) {
-      this.#failed(wait, error as HoldfastError);
-    }
+    this.#scripts.acquire(wait.sent, settings, {
+      answered: (verdict) => this.#hear(wait, verdict, sentAt),
+      failed: (error) => this.#failed(wait, error),
+    });
   }
 
   async #sendHeartbeats(waits: readonly Wait[]): Promise<void> {
@@ -187,7 +186,7 @@ export class Waits {
       this.#timer.set(wait, jittered(this.#random, wait.waiting.claim.ttlMs * RETRY_SHARE, 0.2));
     const sentAt = this.#schedule.clock.now();
     try {
-      const numbered = waits.map((wait) => [wait.waiting.claim, this.#stamp(wait)] as const);
+      const numbered = waits.map((wait) => [wait.waiting.claim, this.#stamp(wait, sentAt)] as const);
       const verdicts = await this.#scripts.heartbeat(numbered, longestMs);
       // The server granted or dropped the wait, and no message came: it was lost, or the inbox no longer works.
       const unheard = verdicts.some(({ kind }, place) => kind !== "in-line" && !waits[place]?.over);
@@ -268,6 +267,6 @@ export class Waits {
   #askNow(wait: Wait): void {
     wait.inLine = false;
     this.#timer.delete(wait);
-    void this.#ask(wait);
+    this.#ask(wait);
   }
 }

@@ -88,7 +88,7 @@ export const permits: Workload = {
     {
       rule: "M3",
       what: "a claim in line reserves one token",
-      seed: 62,
+      seed: 232,
       change: {
         file: `${scripts}/_permits.lua`,
         from: "request.tokens or 1, request.owner",

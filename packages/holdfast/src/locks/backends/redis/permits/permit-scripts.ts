@@ -22,7 +22,7 @@ import {
   type SentClaim,
 } from "../lock-scripts.js";
 import { Renewals } from "../renewals.js";
-import { type AdoptAnswer, parseAdoption, type Verdict } from "../verdicts.js";
+import { type AdoptAnswer, parseAdoption, type Verdict, type VerdictListener } from "../verdicts.js";
 import { script as adoptScript } from "./lua/adopt.lua.js";
 import { script as askScript } from "./lua/ask.lua.js";
 import { script as changeScript } from "./lua/change.lua.js";
@@ -59,8 +59,7 @@ interface Question {
 interface Ask {
   readonly sent: SentClaim;
   readonly settings: AcquireSettings;
-  readonly resolve: (verdict: Verdict) => void;
-  readonly reject: (error: unknown) => void;
+  readonly listener: VerdictListener;
 }
 
 interface End {
@@ -143,10 +142,9 @@ export class PermitScripts implements ClaimScripts {
   }
 
   /** Takes the permits, waits in line for them, or returns a holder. The questions of one turn of the event loop go together. */
-  async acquire(sent: SentClaim, settings: AcquireSettings): Promise<Verdict> {
-    const ask = (): Promise<Verdict> =>
-      new Promise((resolve, reject) => this.#asks.add({ sent, settings, resolve, reject }));
-    return this.#accounts.counted([sent], ask);
+  acquire(sent: SentClaim, settings: AcquireSettings, listener: VerdictListener): void {
+    this.#accounts.count(sent);
+    this.#asks.add({ sent, settings, listener });
   }
 
   async #askMany(asks: readonly Ask[]): Promise<void> {
@@ -162,14 +160,20 @@ export class PermitScripts implements ClaimScripts {
     } catch (error) {
       const parts = partsOf(error, asks, (some) => this.groupBySlot(some));
       for (const part of parts ?? []) void this.#askMany(part);
-      if (!parts) for (const ask of asks) ask.reject(error);
+      if (parts) return;
+      const sent = asks.map((ask) => ask.sent);
+      this.#accounts.discount(sent, error);
+      for (const { listener } of asks) listener.failed(error as HoldfastError);
       return;
     }
     for (const [place, ask] of asks.entries()) {
       const verdict = verdicts[place] as Verdict;
       // Among others, that is also what a claim gets that the server refuses. By itself it hears why.
       if (verdict.kind === "unknown-id" && asks.length > 1) void this.#askMany([ask]);
-      else ask.resolve(verdict);
+      else {
+        ask.sent.unanswered -= 1;
+        ask.listener.answered(verdict);
+      }
     }
   }
 

@@ -69,7 +69,7 @@ export const mutexCanaries: readonly Canary[] = [
   {
     rule: "L4",
     what: "a grant that nobody heard is taken back",
-    seed: 99,
+    seed: 308,
     change: {
       file: `${lua}/_line.lua`,
       from: "return keys.elsewhere or listens(waiter.inbox)\nend",
@@ -95,7 +95,7 @@ end`,
   {
     rule: "L5",
     what: "a renewal counts from its answer",
-    seed: 5,
+    seed: 6,
     change: { file: keeper, from: "hold.renewed(sentAt);", to: "hold.renewed(now);" },
   },
   {
