@@ -193,15 +193,21 @@ describe("a hold is lost", () => {
     expect(losses).toEqual({ a: "expired" });
   });
 
-  test("saved: a renewal follows at once when a suspension has left less than half of the ttl", async () => {
-    const held = hold("a", 60_000);
-    clock.advance(100);
-    clock.stepWall(50_000);
-    clock.advance(1_000);
-    expect(renewals).toHaveLength(1);
-    await renewals[0]?.answer();
-    expect(held.remainingMs).toBeGreaterThan(59_000);
-  });
+  test.each([
+    ["a fresh hold", 100, 400],
+    ["a hold that is watched", 2_000, 500],
+  ])(
+    "saved: a renewal of %s follows soon when a suspension has left less than half of the ttl",
+    async (_, heldMs, laterMs) => {
+      const held = hold("a", 60_000);
+      clock.advance(heldMs);
+      clock.stepWall(50_000);
+      clock.advance(laterMs);
+      expect(renewals).toHaveLength(1);
+      await renewals[0]?.answer();
+      expect(held.remainingMs).toBeGreaterThan(59_000);
+    },
+  );
 
   test("expired on time when a suspension has left little of it, and no renewal is answered", () => {
     const held = hold("a", 60_000);

@@ -3,7 +3,7 @@ import { ManualClock } from "@holdfast/conformance";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BatchTimer } from "../src/time/batch-timer.js";
-import { elapsedMs, systemClock } from "../src/time/clock.js";
+import { type Clock, elapsedMs, systemClock } from "../src/time/clock.js";
 import { durationMs } from "../src/time/duration.js";
 import { systemRandom } from "../src/time/random.js";
 import { Heap, type HeapItem, Schedule } from "../src/time/schedule.js";
@@ -91,6 +91,19 @@ describe("schedule", () => {
     schedule.cancel(null);
     await tickOver();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  test("the timer lets the process end while no alarm is set, and keeps it alive for the next one", () => {
+    const told: string[] = [];
+    const timer = { ref: () => void told.push("ref"), unref: () => void told.push("unref") };
+    const setTimer: Clock["setTimer"] = () => Object.assign(() => void told.push("cancel"), timer);
+    const schedule = new Schedule({ now: () => ({ monoMs: 0, wallMs: 0 }), setTimer });
+    const [first, second] = [schedule.after(10, () => {}), schedule.after(20, () => {})];
+    schedule.cancel(second);
+    expect(told).toEqual([]);
+    schedule.cancel(first);
+    schedule.after(30, () => {});
+    expect(told).toEqual(["unref", "ref"]);
   });
 
   test("an alarm may set and cancel others while it rings", () => {

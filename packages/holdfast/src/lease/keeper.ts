@@ -42,8 +42,10 @@ const CHUNK = 1_000;
 const PULSE_MS = 1_000;
 /** A wall clock that ran this far ahead of the monotonic one since the last pulse is looked into. */
 const SUSPENDED_MS = 20;
-/** A hold that lives longer than this gets a place among the renewals; less than a third of the shortest ttl. */
-const FRESH_MS = 10;
+/** A hold that lives longer than this gets a place among the renewals. Sooner, and each short hold would leave a timer that fires in vain. */
+const FRESH_MS = 500;
+/** The same where the ttl is short, as a share of it: the first renewal is not due yet. */
+const FRESH_TTL_SHARE = 1 / 8;
 /** A hold that has less of its ttl left gets its place at once: it ends, or is due, within the moment. */
 const FRESH_SHARE = 3 / 4;
 
@@ -80,7 +82,10 @@ export class Keeper {
     }
     hold.freshSinceMs = sinceMs;
     this.#firstFresh ??= hold;
-    this.#settling ??= this.#schedule.at(sinceMs + FRESH_MS, this.#settleFresh);
+    const dueMs = sinceMs + Math.min(FRESH_MS, hold.ttlMs * FRESH_TTL_SHARE);
+    if (this.#settling && this.#settling.dueMs <= dueMs) return;
+    this.#schedule.cancel(this.#settling);
+    this.#settling = this.#schedule.at(dueMs, this.#settleFresh);
   }
 
   /** Stops renewing and watching, without a word to the store. */
@@ -106,7 +111,7 @@ export class Keeper {
 
   /** @param sinceMs when the hold was granted, on the monotonic clock */
   #begin(hold: Hold, sinceMs: number, now: Instant): void {
-    this.#setNext(hold, this.#dueMs(hold, sinceMs), now);
+    this.#setNext(hold, this.#dueMs(hold, sinceMs, now), now);
     if (this.#pulse) return;
     this.#lastPulse = now;
     this.#pulse = this.#schedule.at(now.monoMs + PULSE_MS, this.#lookForSuspension);
@@ -127,8 +132,9 @@ export class Keeper {
     hold.lose("expired");
   }
 
-  /** A grant by message may be some of its ttl old: half of the ttl must be left for the renewals. */
-  #dueMs(hold: Hold, sinceMs: number): number {
+  /** A grant by message may be some of its ttl old, and a suspension may follow: half of the ttl must be left for the renewals. */
+  #dueMs(hold: Hold, sinceMs: number, now: Instant): number {
+    if (hold.leftMs(now) < hold.ttlMs * TRY_SHARE) return now.monoMs;
     const beforeMs = hold.sentAt.monoMs + hold.ttlMs * (1 - TRY_SHARE);
     return Math.min(sinceMs + jittered(this.#parts.random, hold.ttlMs * RENEW_SHARE), beforeMs);
   }
@@ -218,7 +224,7 @@ export class Keeper {
       this.#setNext(hold, now.monoMs + hold.ttlMs * RETRY_SHARE, now);
     } else if (hold.leftMs(now) > 0) {
       hold.renewed(sentAt);
-      this.#setNext(hold, this.#dueMs(hold, now.monoMs), now);
+      this.#setNext(hold, this.#dueMs(hold, now.monoMs, now), now);
     } else {
       this.#expire(hold);
     }

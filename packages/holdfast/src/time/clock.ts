@@ -11,10 +11,17 @@ export interface Instant {
   readonly wallMs: number;
 }
 
+/** Cancels a timer. Where the clock offers it, an idle timer that stays set can let the process end, and keep it alive again. */
+export interface CancelTimer {
+  (): void;
+  ref?(): void;
+  unref?(): void;
+}
+
 export interface Clock {
   now(): Instant;
   /** Calls back once after `delayMs` of monotonic time. Returns the cancellation. */
-  setTimer(callback: () => void, delayMs: number): () => void;
+  setTimer(callback: () => void, delayMs: number): CancelTimer;
 }
 
 /**
@@ -53,6 +60,9 @@ export const systemClock: Clock = {
       timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : callback()), stepMs);
     };
     arm(delayMs);
-    return () => clearTimeout(timer);
+    return Object.assign(() => clearTimeout(timer), {
+      ref: () => void timer.ref(),
+      unref: () => void timer.unref(),
+    });
   },
 };

@@ -1,5 +1,5 @@
 /** Many deadlines behind one timer: ten thousand leases must not cost ten thousand timers. */
-import type { Clock } from "./clock.js";
+import type { CancelTimer, Clock } from "./clock.js";
 
 export interface HeapItem {
   dueMs: number;
@@ -82,7 +82,7 @@ export interface Alarm extends HeapItem {
 export class Schedule {
   readonly clock: Clock;
   readonly #alarms = new Heap<Alarm>();
-  #cancelTimer: (() => void) | null = null;
+  #cancelTimer: CancelTimer | null = null;
   #timerDueMs = Number.POSITIVE_INFINITY;
   #mayIdle = false;
   readonly #disarmIfIdle = (): void => {
@@ -103,6 +103,7 @@ export class Schedule {
   at(dueMs: number, ring: () => void): Alarm {
     const alarm: Alarm = { dueMs, place: -1, ring };
     if (dueMs !== Number.POSITIVE_INFINITY) {
+      if (this.#alarms.size === 0) this.#cancelTimer?.ref?.();
       this.#alarms.add(alarm);
       if (dueMs < this.#timerDueMs) this.#arm();
     }
@@ -113,9 +114,13 @@ export class Schedule {
     if (!alarm) return;
     this.#alarms.remove(alarm);
     // A timer that is now too early stays armed and fires without effect, which is cheaper than a new timer.
-    // But no timer may outlive the last alarm, because it would keep the process alive. This is decided at the
-    // end of this turn of the event loop, because the next alarm often follows at once.
+    // But after the last alarm it must not keep the process alive. A clock whose timers cannot leave the process
+    // alone loses the timer at the end of this turn of the event loop: the next alarm often follows at once.
     if (this.#alarms.size > 0 || this.#mayIdle || !this.#cancelTimer) return;
+    if (this.#cancelTimer.unref) {
+      this.#cancelTimer.unref();
+      return;
+    }
     this.#mayIdle = true;
     setImmediate(this.#disarmIfIdle);
   }

@@ -240,6 +240,17 @@ test("a process that waits by holdfast's clock lives until it rings [H16]", asyn
   expect(await printed(program)).toBe("waiting\nreleased");
 });
 
+test("a process ends at once when the last of its alarms was cancelled [H16]", async () => {
+  const program = `
+    import { systemClock } from "holdfast"; // as it was built
+    const timer = systemClock.setTimer(() => console.log("too late"), 60_000);
+    timer.unref();
+    timer.ref();
+    timer.unref();
+    console.log("done");`;
+  expect(await printed(program)).toBe("done");
+});
+
 const CLOCK = "local t = redis.call('TIME') local us = t[1] * 1000000 + t[2]";
 
 test("tostring and %d spoil a token [breaks H17]", async () => {
