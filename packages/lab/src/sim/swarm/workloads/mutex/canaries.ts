@@ -95,13 +95,13 @@ end`,
   {
     rule: "L5",
     what: "a renewal counts from its answer",
-    seed: 6,
+    seed: 9,
     change: { file: keeper, from: "hold.renewed(sentAt);", to: "hold.renewed(now);" },
   },
   {
     rule: "L5",
     what: "a grant counts from its message",
-    seed: 3,
+    seed: 2,
     change: {
       file: waits,
       from: "wait.waiting.granted(token, sentAt);",
@@ -113,7 +113,7 @@ end`,
   {
     rule: "L9",
     what: "a release frees nothing",
-    seed: 2,
+    seed: 1,
     change: {
       file: `${lua}/release.lua`,
       from: "redis.pcall('SET', lock, string.sub(held, 1, 17), 'KEEPTTL')",
@@ -152,7 +152,7 @@ end`,
   {
     rule: "F1",
     what: "who comes takes a free lock past the line",
-    seed: 4,
+    seed: 15,
     change: { file: `${lua}/_line.lua`, from: "if state.flag == '+' then return end", to: "do return end" },
   },
   noLastTurn,
@@ -165,7 +165,7 @@ end`,
   {
     rule: "F2",
     what: "a hold lingers for as long as it likes",
-    seed: 18,
+    seed: 32,
     change: {
       file: possession,
       from: "Math.min(lingerMs, this.#passableMs(now))",
