@@ -54,8 +54,7 @@ class FakeClaim implements StoreClaim {
 
   release(_: number, told: (freed: Freed) => void): void {
     released.push(this.claim.id);
-    const freed = freedAs;
-    queueMicrotask(() => told(freed));
+    void Promise.resolve(freedAs).then(told);
   }
 
   forget(): void {}

@@ -295,17 +295,13 @@ export class Callers implements Linked<Callers>, ClaimObserver, AttemptHome, Cal
       this.#onIdle(this);
   }
 
-  get #isContended(): boolean {
-    if (this.#inLineMs === Number.NEGATIVE_INFINITY) return false;
-    return this.#parts.schedule.clock.now().monoMs - this.#inLineMs < CONTENDED_MS;
-  }
-
   #stand(): void {
     if (this.#standing.size >= this.#places) return;
     if (this.#isMutex && (this.#possessions.size > 0 || this.#attempts.joint)) return;
     if (this.#standing.size === 0) this.#queue.forget();
     const minFence = this.#queue.highestMinFence;
-    const isContended = this.#isContended;
+    const { clock } = this.#parts.schedule;
+    const isContended = this.#inLineMs >= 0 && clock.now().monoMs - this.#inLineMs < CONTENDED_MS;
     while (this.#standing.size < this.#places) {
       try {
         const claim = this.claim(minFence);

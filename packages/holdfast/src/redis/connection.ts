@@ -148,12 +148,6 @@ export class Connection implements RedisPort {
     this.#call(script, words, timeoutMs, listener, true);
   }
 
-  /** Whether nothing is under way. A client that is not connected has listeners, and none may be called within a call. */
-  get #isIdle(): boolean {
-    const isQuiet = this.#underWay === 0 && this.#batch.isEmpty && !this.#hasBacklog;
-    return isQuiet && this.#client.trouble() === null;
-  }
-
   connect(): void {
     if (this.#client.connectsOnUse && !this.#closed && !this.rejectsCalls) this.#backlog.probe();
   }
@@ -206,7 +200,9 @@ export class Connection implements RedisPort {
       replies: 0,
       alarm: null,
     };
-    if (isBatch && this.#isIdle) this.#send([call]);
+    const isQuiet = this.#underWay === 0 && this.#batch.isEmpty && !this.#hasBacklog;
+    // A client that is not connected has listeners, and none may be called within a call.
+    if (isBatch && isQuiet && this.#client.trouble() === null) this.#send([call]);
     else this.#batch.add(call);
   }
 

@@ -211,7 +211,7 @@ export class RedisClaim implements StoreClaim, LiveClaim, Waiting, Asker {
   release(
     leaseLeftMs: number,
     told: (freed: Freed) => void,
-    since: Instant,
+    since = this.#parts.clock.now(),
     onHandedOver: (() => void) | null = null,
   ): void {
     this.#parts.releases.add({ sent: this.sent, since, leaseLeftMs, told, onHandedOver });

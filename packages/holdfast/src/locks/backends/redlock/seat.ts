@@ -329,23 +329,23 @@ export class Seat implements ObserverHere, Lingering {
     const isHandedOver = (): void => {
       isTaken = true;
     };
-    (this.#sub as RedisClaim).release(0, () => join(), this.#now, isHandedOver);
+    (this.#sub as RedisClaim).release(0, () => join(), undefined, isHandedOver);
     this.#vacate();
-    const { claim } = this.#seated;
-    publish("holdfast:redlock:yielded", () => ({ lock: claim.name, node: this.node.name }));
-    const sub = this.#open("in line") && this.#begin(claim.minFence);
+    publish("holdfast:redlock:yielded", () => ({ lock: this.#seated.claim.name, node: this.node.name }));
+    const sub = this.#open("in line") && this.#begin(this.#seated.claim.minFence);
     // Not before: a claim that comes before all others would get its own seat back.
     const join = (): void => {
       if (!sub || sub !== this.#sub) return;
-      if (isTaken || pauseMs === 0) {
-        sub.join(ticket);
-        return;
-      }
-      sub.forget();
-      this.#vacate();
-      this.awayUntilMs = this.#now.monoMs + pauseMs;
-      this.#tell("failed");
+      if (isTaken || pauseMs === 0) sub.join(ticket);
+      else this.#stayAway(sub, pauseMs);
     };
+  }
+
+  #stayAway(sub: RedisClaim, pauseMs: number): void {
+    sub.forget();
+    this.#vacate();
+    this.awayUntilMs = this.node.context.schedule.clock.now().monoMs + pauseMs;
+    this.#tell("failed");
   }
 
   /** The claim is over, and a grant may be given back without a word about it. */
@@ -361,7 +361,7 @@ export class Seat implements ObserverHere, Lingering {
   #giveBack(): void {
     // A seat is no lock that is handed over; a failure is tried on.
     const nothing = (): void => {};
-    this.#sub?.release(0, nothing, this.#now, nothing);
+    this.#sub?.release(0, nothing, undefined, nothing);
     this.#vacate();
   }
 
@@ -380,10 +380,6 @@ export class Seat implements ObserverHere, Lingering {
     this.#ended = true;
     (this.#sub as RedisClaim).release(leaseLeftMs, told, now, onHandedOver);
     this.#vacate();
-  }
-
-  get #now(): Instant {
-    return this.node.context.schedule.clock.now();
   }
 
   #tell(event: SeatEvent): void {

@@ -18,6 +18,7 @@ Retry    safe: a repeat sees its own id in the state of the lock
 Clock    the server's, read once
 Cost     O(n), 2 commands per lock; the least for one lock that is free
 ]]
+local first = KEYS[1]
 local terms, turns, px, common = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. time[2], -6)
@@ -25,10 +26,10 @@ local now = string.sub('000000000' .. time[1], -10) .. string.sub('00000' .. tim
 local alone
 if not KEYS[2] and common == '0' then
   local id = ARGV[5]
-  alone = redis.pcall('GET', KEYS[1])
+  alone = redis.pcall('GET', first)
   if not alone or #alone == 17 and string.sub(alone, 1, 16) < now and string.find(alone, '^%d+ $') then
     local top = turns == '1' and now or string.format('%016.0f', now + turns - 1)
-    redis.call('SET', KEYS[1], top .. ' ' .. id .. ' ' .. now .. ' ' .. now .. ' ' .. terms, 'PX', px)
+    redis.call('SET', first, top .. ' ' .. id .. ' ' .. now .. ' ' .. now .. ' ' .. terms, 'PX', px)
     return now .. id
   end
 end
@@ -41,7 +42,7 @@ terms = ' ' .. now .. ' ' .. terms
 local seen = {}
 if #KEYS > 1 then
   --- @include "../../../../redis/lua/_rights.lua"
-  need(KEYS[1], 'GET', 'PTTL', 'SET')
+  need(first, 'GET', 'PTTL', 'SET')
 end
 for place = 1, #KEYS do
   local lock = KEYS[place]
