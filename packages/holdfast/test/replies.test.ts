@@ -1,6 +1,6 @@
 /** Answers of another shape, and answers to another call, are no answers. */
 import { describe, expect, test } from "vitest";
-import { parseAcquireMany } from "../src/locks/backends/redis/lock-scripts.js";
+import { parseAcquireMany, parseFirst } from "../src/locks/backends/redis/lock-scripts.js";
 import { parseVerdict } from "../src/locks/backends/redis/verdicts.js";
 import type { VersionedRecord } from "../src/records/record.js";
 import { RecordStore } from "../src/records/record-store.js";
@@ -14,6 +14,7 @@ import { Schedule } from "../src/time/schedule.js";
 
 const TOKEN = "1795262297451817";
 const HELD = `${TOKEN} b ${TOKEN} ${TOKEN} 86400000 1000 {"host":"h","pid":1,"label":""}`;
+const SENT_AT = { monoMs: 1, wallMs: 1 };
 const indeterminate = expect.objectContaining({ code: "INDETERMINATE" });
 
 const granted = { kind: "granted", token: BigInt(TOKEN) };
@@ -28,6 +29,16 @@ describe("an answer of acquire-many", () => {
   test("of another shape is no answer", () => {
     for (const reply of ["QUEUED", "5", "", null, 1, [], [`${TOKEN}a`], [`${TOKEN}a`, "now"]]) {
       expect(() => parseAcquireMany(reply, ["a"])).toThrow(indeterminate);
+      expect(() => parseFirst(reply, "a", SENT_AT)).toThrow(indeterminate);
+    }
+    expect(() => parseFirst("not of 16 digitsa", "a", SENT_AT)).toThrow(indeterminate);
+  });
+
+  test("to a lone claim is the same", () => {
+    const answers = [`${TOKEN}a`, `${TOKEN}x`, [`${TOKEN}a`, TOKEN], [[HELD, 900], TOKEN], ["", TOKEN]];
+    for (const reply of answers) {
+      const { verdicts, ticket } = parseAcquireMany(reply, ["a"]);
+      expect(parseFirst(reply, "a", SENT_AT)).toEqual({ verdict: verdicts[0], sentAt: SENT_AT, ticket });
     }
   });
 

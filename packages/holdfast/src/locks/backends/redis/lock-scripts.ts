@@ -103,6 +103,7 @@ export type ReleaseOutcome = "released" | "handed-over" | "left" | "absent";
 /** For how long the last token outlives the lease. */
 const KEEP_MS = 86_400_000;
 const TOKEN_LENGTH = 16;
+const TICKET = /^\d{16}$/;
 const SHORTEST_CALL_MS = 10;
 const RELEASED = 1;
 const RELEASES: readonly (ReleaseOutcome | undefined)[] = ["absent", "released", "handed-over", "left"];
@@ -364,19 +365,17 @@ export function parseAcquireMany(
   const alone = typeof reply === "string" && ids.length === 1;
   const row = alone ? [reply, reply.slice(0, TOKEN_LENGTH)] : replyRow(reply, ids.length + 1);
   const ticket = String(row[ids.length]);
-  if (!/^\d{16}$/.test(ticket)) replyRow(undefined); // throws
+  if (!TICKET.test(ticket)) replyRow(undefined); // throws
   return { verdicts: ids.map((id, place) => parseSeen(row[place] ?? null, id)), ticket };
 }
 
 /** @throws {IndeterminateError} an answer of another shape, or to another claim than `id` */
 export function parseFirst(reply: Reply, id: string, sentAt: Instant): ManyAnswer {
   // Most locks are free.
-  if (typeof reply === "string" && reply.length === TOKEN_LENGTH + id.length && reply.endsWith(id)) {
-    const ticket = reply.slice(0, TOKEN_LENGTH);
-    return { verdict: { kind: "granted", token: BigInt(ticket) }, sentAt, ticket };
-  }
-  const { verdicts, ticket } = parseAcquireMany(reply, [id]);
-  return { verdict: verdicts[0] ?? null, sentAt, ticket };
+  const ticket = typeof reply === "string" && reply.endsWith(id) ? reply.slice(0, -id.length) : "";
+  if (TICKET.test(ticket)) return { verdict: { kind: "granted", token: BigInt(ticket) }, sentAt, ticket };
+  const seen = parseAcquireMany(reply, [id]);
+  return { verdict: seen.verdicts[0] ?? null, sentAt, ticket: seen.ticket };
 }
 
 function parseSeen(seen: Reply, id: string): Verdict | null {
