@@ -180,9 +180,14 @@ export function partsOf(file: string, read: (file: string) => string = readText)
 function cutAtFunctions(text: string): Pick<Part, "text" | "name">[] {
   const found: Pick<Part, "text" | "name">[] = [];
   let at = 0;
-  for (const { 0: body, 1: name, index } of text.matchAll(functionAtMargin)) {
-    found.push({ text: text.slice(at, index) }, { text: `${body}\n`, name });
-    at = index + body.length + 1;
+  // A comment may speak of an end.
+  const masked = pieces(text).map((piece) =>
+    piece.kind === "comment" ? piece.text.replace(/./g, " ") : piece.text,
+  );
+  for (const { 0: body, 1: name, index } of masked.join("").matchAll(functionAtMargin)) {
+    const end = index + body.length + 1;
+    found.push({ text: text.slice(at, index) }, { text: text.slice(index, end), name });
+    at = end;
   }
   return [...found, { text: text.slice(at) }];
 }
@@ -226,7 +231,8 @@ function withRights(parts: readonly Part[]): Part[] {
 }
 
 /** A function at the margin, with its text; none has another `end` there. */
-const functionAtMargin = /^local function (\w+)\((?:.* end$|(?!.* end$).*\n(?:.*\n)*?end$)/gm;
+const functionAtMargin =
+  /^local function (\w+)\((?:.* end[ \t;]*$|(?!.* end[ \t;]*$).*\n(?:.*\n)*?end[ \t;]*$)/gm;
 const firstArgument = /\bredis\.p?call\(([^,()]*)/g;
 /** send() of _message.lua takes a refused one for one that nobody heard. */
 const outOfQuestion = "PUBLISH";

@@ -96,8 +96,9 @@ describe("include", () => {
 
   test("brings no function that the script does not call, and neighbours that the same scripts call as one text", () => {
     const shared = ["a", "b", "c", "d"].map(
-      (name) => `-- ${name}\nlocal function ${name}() return '${name}' end\n`,
+      (name) => `-- ${name}\nlocal function ${name}() return '${name}' end -- to the end\n`,
     );
+    shared[1] = "local function b() -- to the end\n  return 'b'\nend\n";
     const calling = (...names: string[]) =>
       `--- @include "_all.lua"\nreturn ${names.map((name) => `${name}()`)}\n`;
     const folder = tree({
@@ -110,7 +111,7 @@ describe("include", () => {
     expect(all.match(/export const/g)).toHaveLength(3);
     expect([one.match(/^import/gm)?.length, other.match(/^import/gm)?.length]).toEqual([2, 1]);
     expect(strip(readScript(join(folder, "packages/p/src/other.lua")))).toBe(
-      "local function b()return 'b' end\nreturn b()\n",
+      "local function b()\nreturn 'b'\nend\nreturn b()\n",
     );
   });
 

@@ -364,16 +364,16 @@ export class Connection implements RedisPort {
     });
   }
 
+  /** The listener is the last to hear: it may call again. */
   #giveUp(call: Call): void {
-    if (this.#backlog.delete(call)) {
-      this.#end(call, this.#notSent());
-      this.#suspect(call);
-      return;
-    }
-    this.#forget(call);
-    this.#end(call, outOfTime(nameOf(call), call.timeoutMs, this.#client.trouble()));
+    const isUnsent = this.#backlog.delete(call);
+    const error = isUnsent
+      ? this.#notSent()
+      : outOfTime(nameOf(call), call.timeoutMs, this.#client.trouble());
+    if (!isUnsent) this.#forget(call);
     this.#suspect(call);
-    for (const listener of this.#onUnanswered) listener();
+    if (!isUnsent) for (const listener of this.#onUnanswered) listener();
+    this.#end(call, error);
   }
 
   /** A call has run out of time. If no call had a reply for long, a new connection may bring some, also while this one still connects. */

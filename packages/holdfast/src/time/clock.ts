@@ -55,14 +55,19 @@ export const systemClock: Clock = {
   now: () => ({ monoMs: performance.now(), wallMs: Date.now() }),
   setTimer(callback, delayMs) {
     let timer: NodeJS.Timeout;
+    let isIdle = false;
+    // Outside of Node a timer may be a number.
+    const obey = (): unknown => (isIdle ? timer.unref?.() : timer.ref?.());
     const arm = (leftMs: number): void => {
       const stepMs = Math.min(Math.max(leftMs, 0), LONGEST_TIMER_MS);
       timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : callback()), stepMs);
+      if (isIdle) obey();
+    };
+    const set = (idle: boolean): void => {
+      isIdle = idle;
+      obey();
     };
     arm(delayMs);
-    return Object.assign(() => clearTimeout(timer), {
-      ref: () => void timer.ref(),
-      unref: () => void timer.unref(),
-    });
+    return Object.assign(() => clearTimeout(timer), { ref: () => set(false), unref: () => set(true) });
   },
 };

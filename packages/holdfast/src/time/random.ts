@@ -10,7 +10,8 @@ export interface Random {
 
 /** Six bits each. */
 const ID_LENGTH = 22;
-const POOL_IDS = 256;
+/** Few: an id that is kept keeps the text of its pool alive. */
+const POOL_IDS = 16;
 const POOL_LENGTH = ID_LENGTH * POOL_IDS;
 let pool = "";
 let used = POOL_LENGTH;
@@ -18,7 +19,7 @@ let used = POOL_LENGTH;
 export const systemRandom: Random = {
   fraction: () => Math.random(),
   id() {
-    // One system call, and one text, per 256 ids: an id is drawn for every acquire.
+    // One system call, and one text, for many ids: an id is drawn for every acquire.
     if (used === POOL_LENGTH) {
       pool = randomBytes((POOL_LENGTH * 6) / 8).toString("base64url");
       used = 0;

@@ -3,9 +3,12 @@ What outlives a reset: no number is given out twice, and so the largest one stay
 ]]
 --- @include "../../redis/lua/_clock.lua"
 --- @include "_last.lua"
--- 0: not a number of ours, or the numbers are used up, for which a reset is the cure.
+-- A year of numbers.
+local FEW = 31536000000000
+
+-- 0: not a number of ours, or the numbers are nearly used up, for which a reset is the cure.
 local function sane(number)
-  return number and number <= LARGEST and number or 0
+  return number and number <= LARGEST - FEW and number or 0
 end
 
 -- The largest number that was given out; 0: it is lost.

@@ -21,7 +21,9 @@ local name, inboxes = ARGV[1], ARGV[2]
 local processes, last = redis.pcall('ZRANGE', idle, 0, -1), largest_of(about)
 --- @include "../../redis/lua/_rights.lua"
 --- @rights about
-local is_there = redis.call('UNLINK', unpack(KEYS)) > 0
+-- An earlier reset may have left the largest number.
+local is_left = last > 0 and redis.call('HLEN', about) == 1
+local is_there = redis.call('UNLINK', unpack(KEYS)) > (is_left and 1 or 0)
 redis.call('UNLINK', heard_key({ about = about }))
 go_on_after(about, last)
 for _, process in ipairs(processes) do send(inboxes .. process, '', 'queue ' .. name) end

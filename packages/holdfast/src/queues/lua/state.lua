@@ -4,7 +4,7 @@ state: reads the state of many queues. Changes nothing.
 KEYS[1..9n]  about, line, off, away, idle, later, again, dead, letters of each queue: see _queue.lua
 
 Returns  one entry per queue: {exists, order, paused, waiting, returned, delayed, in_flight, dead, free, processes, age_ms, stuck}
-           exists: 0 or 1: it has been used, and not reset. order: '' until somebody names one. paused: 0 or 1
+           exists: 0 or 1: it has been used, and not reset, or its numbers were beyond the clock then. order: '' until somebody names one. paused: 0 or 1
            free: the free places of all processes, and their number
            age_ms: of the oldest message in line, or that came back; -1: there is none
            stuck: handlers that run after their time-out, in all processes

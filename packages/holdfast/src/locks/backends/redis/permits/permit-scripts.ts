@@ -226,12 +226,14 @@ export class PermitScripts implements ClaimScripts {
     const [{ sent }] = ends as readonly [End];
     const timeoutMs = Math.max(...ends.map((end) => end.timeoutMs));
     const changes = ends.map((end) => ({ id: end.sent.claim.id, banMs: this.banMs(end.sent) }));
+    let changed: readonly ReleaseOutcome[];
     try {
-      const changed = await this.#change(sent.claim.name, changes, timeoutMs);
-      for (const [place, { listener }] of ends.entries()) listener.ended(changed[place] ?? "absent");
+      changed = await this.#change(sent.claim.name, changes, timeoutMs);
     } catch (error) {
       for (const { listener } of ends) listener.failed(error as HoldfastError);
+      return;
     }
+    for (const [place, { listener }] of ends.entries()) listener.ended(changed[place] ?? "absent");
   }
 
   /** `release` sends them together by itself. */
