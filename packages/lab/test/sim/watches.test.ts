@@ -54,6 +54,8 @@ it("a lease may end early by a renewal that counts a suspension, which a step ba
   world.at(1_000, () => process.pause("suspend"));
   world.at(1_500, () => link.unblock("toProcess"));
   world.at(2_400, () => process.resume());
+  // It shows how little is left, and the next one, which is sent at once, has no answer in time.
+  world.at(2_401, () => link.block("toProcess"));
   await world.run(4_000);
   expect(ends).toHaveLength(1);
   expect(scene.failures).toEqual([]);
