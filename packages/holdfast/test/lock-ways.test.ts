@@ -128,8 +128,8 @@ function stateOf(name: string): Answer[] {
 }
 
 /**
- * A waiter that is not the first is told how long the lease of the holder lasts at least. A lock that was asked for alone, and taken, is
- * the whole answer.
+ * A waiter that is not the first is told how long the lease of the holder lasts at least. The quick way of a
+ * lone lock answers with the grant alone; its long way adds the server's clock.
  */
 function asLong(quickly: Answer, slowly: Answer): Answer {
   if (typeof quickly === "string" && Array.isArray(slowly)) return [quickly, slowly[1] ?? null];
