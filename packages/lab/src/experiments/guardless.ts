@@ -14,7 +14,7 @@ export function holdfastWithout(guard: string): Guardless {
   let removed: string | null = null;
   const changed = (words: readonly string[]): string[] => {
     const [command = "", source = "", ...rest] = words;
-    const line = command === "EVAL" ? marked.exec(source)?.[1] : undefined;
+    const line = command.toLowerCase() === "eval" ? marked.exec(source)?.[1] : undefined;
     if (line === undefined) return [...words];
     removed = line.trim();
     return [command, source.replace(marked, ""), ...rest];
