@@ -42,6 +42,9 @@ interface Head {
 /** How the contract of a script says that an answer of a second run is none to the call. */
 const tellsOwnRun = /^Retry +tells of its own run/m;
 
+/** By the key of a part: what its text is called, once in a package and short, for a bundle has hundreds of uses. */
+type Names = Map<string, string>;
+
 interface Generated {
   readonly modules: readonly Stale[];
   readonly scripts: readonly Script[];
@@ -60,17 +63,20 @@ function generated(root: string): Generated {
     const sent = [...written].filter(([path]) => !shared.includes(path));
     const users = usersOf(sent.map(([, parts]) => parts));
     const leaders = new Map<string, Part>();
+    const names: Names = new Map();
     for (const path of shared) {
       const file = join(src, path);
       const own = (written.get(path) ?? []).filter((part) => part.file === file && users.has(keyOf(part)));
-      modules.push({ file: `${file}.ts`, text: sharedModule(file, led(own, users, leaders)) });
+      const kept = led(own, users, leaders);
+      for (const part of kept) names.set(keyOf(part), `L${names.size.toString(36)}`);
+      modules.push({ file: `${file}.ts`, text: sharedModule(file, kept, names) });
     }
     for (const [path, parts] of sent) {
       const file = join(src, path);
       const sha1 = sha1Of(parts);
       scripts.push({ file: `${workspace}/src/${path}`, sha1 });
       const head = { name: path.replace(/\.lua$/, ""), sha1, tellsOwnRun: tellsOwnRun.test(readText(file)) };
-      modules.push({ file: `${file}.ts`, text: scriptModule(file, head, joined(parts, leaders)) });
+      modules.push({ file: `${file}.ts`, text: scriptModule(file, head, joined(parts, leaders), names) });
     }
     for (const path of files) {
       const orphan = path.endsWith(".lua.ts") && !lua.includes(path.replace(/\.ts$/, ""));
@@ -133,24 +139,22 @@ function sha1Of(parts: readonly Part[]): string {
 }
 
 /** The text of a shared file, once in every bundle however many scripts include it. */
-function sharedModule(file: string, parts: readonly Part[]): string {
+function sharedModule(file: string, parts: readonly Part[], names: Names): string {
   return [
     headOf(file),
-    ...parts.map(({ index, text }) => `export const part${index}: string = ${literalOf(text)};`),
+    ...parts.map((part) => `export const ${names.get(keyOf(part))}: string = ${literalOf(part.text)};`),
     ...(parts.length === 0 ? ["export {};"] : []),
     "",
   ].join("\n");
 }
 
-function scriptModule(file: string, head: Head, parts: readonly Part[]): string {
-  const shared = parts.filter((part) => part.file !== file);
-  const imports = shared.map((part, at) => {
+function scriptModule(file: string, head: Head, parts: readonly Part[], names: Names): string {
+  const imports = parts.flatMap((part) => {
     const path = relative(dirname(file), part.file).replaceAll("\\", "/");
-    return `import { part${part.index} as shared${at} } from "${path.startsWith(".") ? "" : "./"}${path}.js";`;
+    const from = `${path.startsWith(".") ? "" : "./"}${path}.js`;
+    return part.file === file ? [] : [`import { ${names.get(keyOf(part))} } from "${from}";`];
   });
-  const joined = parts.map((part) =>
-    part.file === file ? literalOf(part.text) : `shared${shared.indexOf(part)}`,
-  );
+  const texts = parts.map((part) => (part.file === file ? literalOf(part.text) : names.get(keyOf(part))));
   return [
     headOf(file),
     ...imports,
@@ -158,7 +162,7 @@ function scriptModule(file: string, head: Head, parts: readonly Part[]): string 
     `  name: ${JSON.stringify(head.name)},`,
     `  sha1: "${head.sha1}",`,
     ...(head.tellsOwnRun ? ["  tellsOwnRun: true,"] : []),
-    `  source: ${joined.join(" + ") || '""'},`,
+    `  source: ${texts.join(" + ") || '""'},`,
     "};",
     "",
   ].join("\n");

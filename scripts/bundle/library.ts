@@ -126,7 +126,7 @@ async function bundle(
   if (format === "esm")
     return Promise.all(
       chunks.map(async ({ fileName, moduleIds, code }) => {
-        return { fileName, moduleIds, code: await withoutIndent(code) };
+        return { fileName, moduleIds, code: await withoutSpaces(code) };
       }),
     );
   return Promise.all(
@@ -149,25 +149,31 @@ module.exports = Object.defineProperty(Object.assign(exports.default, exports), 
 
 const LONGEST_LINE = 160;
 
-/** A tenth of the code is indentation, and lines without a statement of their own. @throws a text of several lines has some */
-async function withoutIndent(code: string): Promise<string> {
+/** A sixth of the code is indentation, other idle spaces, and lines without a statement of their own. @throws a text has lost some */
+async function withoutSpaces(code: string): Promise<string> {
   const flat = inFewLines(code.replace(/^\t+/gm, ""));
   const [before, after] = await Promise.all(
     [code, flat].map((text) => transform(text, { minifyWhitespace: true, charset: "utf8" })),
   );
-  if (before?.code !== after?.code)
-    throw new Error("an indented text of several lines must not lose its indent");
+  if (before?.code !== after?.code) throw new Error("a text must not lose its spaces, nor its indent");
   return flat;
 }
 
 /** A line that begins a block, a list or an object, or has another entry behind it. */
 const OPEN = /[,([{]$/;
 
-/** Joins the first statement of a block, what closes one, and the entries of a list to the line before, up to a length that a terminal shows. */
+/** Spaces that separate no words, and no signs that would be another one together. */
+const IDLE_SPACES = / ?([=*<>!&|?:,{}()[\]]+) ?/g;
+
+/**
+ * Joins the first statement of a block, what closes one, and the entries of a list to the line before, up to a length that
+ * a terminal shows. A line without a text has no more spaces than it needs.
+ */
 function inFewLines(code: string): string {
   const lines: string[] = [];
   let isText = false;
-  for (const line of code.split("\n")) {
+  for (const written of code.split("\n")) {
+    const line = isText || /["'`/]/.test(written) ? written : written.replace(IDLE_SPACES, "$1");
     const before = lines.at(-1) ?? "";
     const follows = /^[\])}]/.test(line) || OPEN.test(before);
     if (!isText && follows && before.length + line.length < LONGEST_LINE)

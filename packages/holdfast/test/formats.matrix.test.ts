@@ -152,7 +152,7 @@ test("what declarations tell the compiler is published with them", async () => {
 });
 
 /** For the nouns of today: ADR 0013 says what each costs. A new one may raise it, and nothing else. */
-const MAX_UNPACKED = 1_630_000;
+const MAX_UNPACKED = 1_620_000;
 
 test("the package is no larger than its nouns need", async () => {
   const options = { cwd: join(import.meta.dirname, ".."), shell: process.platform === "win32" };
