@@ -128,8 +128,8 @@ function stateOf(name: string): Answer[] {
 }
 
 /**
- * A waiter that is not the first is told how long the lease of the holder lasts at least. The quick way of a
- * lone lock answers with the grant alone; its long way adds the server's clock.
+ * The answer of the long way, made of that of the quick way. The quick way of a lone lock answers with the grant alone, and the
+ * long way adds the server's clock. The quick way tells a waiter behind the first a lower bound of the holder's lease.
  */
 function asLong(quickly: Answer, slowly: Answer): Answer {
   if (typeof quickly === "string" && Array.isArray(slowly)) return [quickly, slowly[1] ?? null];
