@@ -3,7 +3,8 @@ import { ManualClock } from "@holdfast/conformance";
 import { expect, test } from "vitest";
 import type { Claim } from "../src/locks/backend.js";
 import { Cleanup } from "../src/locks/backends/redis/cleanup.js";
-import type { LockScripts, ReleaseListener, SentClaim } from "../src/locks/backends/redis/lock-scripts.js";
+import type { LockScripts, ReleaseOutcome, SentClaim } from "../src/locks/backends/redis/lock-scripts.js";
+import type { AnswerListener } from "../src/redis/reply.js";
 import { Schedule } from "../src/time/schedule.js";
 
 const random = { fraction: () => 0.5, id: () => "id" };
@@ -32,8 +33,8 @@ function cleanupBy(
 ): Cleanup {
   const scripts = {
     callTimeoutMs: 1_000,
-    release: (each: SentClaim, _: number, { ended, failed }: ReleaseListener) =>
-      void send(each.claim).then(() => ended("released"), failed),
+    release: (each: SentClaim, _: number, { answered, failed }: AnswerListener<ReleaseOutcome>) =>
+      void send(each.claim).then(() => answered("released"), failed),
     mayBeResent: (each: SentClaim) => mayBeResent(each.claim),
   } as Partial<Record<keyof LockScripts, unknown>> as LockScripts;
   return new Cleanup(new Schedule(clock), random, scripts);

@@ -2,10 +2,10 @@
  * Charges, and what sends them: all charges of one turn of the event loop travel as one call of the script, and each is
  * decided by itself. Charges with another time-out travel in another call.
  */
-import { ServerError } from "../errors.js";
+import { type HoldfastError, ServerError } from "../errors.js";
 import { refundKey } from "../redis/keys.js";
 import type { RedisPort, Reply } from "../redis/port.js";
-import { replyRow } from "../redis/reply.js";
+import { type AnswerListener, Parsed, replyRow } from "../redis/reply.js";
 import { groupBySlot, partsOf } from "../redis/slots.js";
 import { Batcher } from "../time/batcher.js";
 import type { Random } from "../time/random.js";
@@ -42,39 +42,38 @@ interface Call {
   readonly timeoutMs: number;
   /** Takes the verdicts of this call out of the reply, from `place` on. */
   readonly read: (reply: readonly Reply[], place: number) => void;
-  readonly reject: (error: unknown) => void;
+  readonly failed: (error: HoldfastError) => void;
 }
 
 /** Calls of one script call. The server works on some of them while the next are made. */
 const CHUNK = 16;
 
 export class ChargeSender {
-  readonly #port: Pick<RedisPort, "script" | "slotOf">;
+  readonly #port: Pick<RedisPort, "ask" | "slotOf">;
   readonly #random: Random;
   readonly #prefix: string;
   readonly #batch = new Batcher<Call>(CHUNK, (calls) => this.#send(calls));
 
-  constructor(port: Pick<RedisPort, "script" | "slotOf">, random: Random, prefix: string) {
+  constructor(port: Pick<RedisPort, "ask" | "slotOf">, random: Random, prefix: string) {
     this.#port = port;
     this.#random = random;
     this.#prefix = prefix;
   }
 
   /** Takes or refunds one charge, in one call with the others of this turn. Every caller receives an error of its own. */
-  one(charge: Charge, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+  one(charge: Charge, timeoutMs: number, ahead: Ahead | null, listener: AnswerListener<Verdict>): void {
     const how = ahead ? "ahead" : charge.cost < 0 ? "back" : "take";
-    return new Promise((resolve, reject) => {
-      const read: Call["read"] = (reply, place) => resolve(readVerdict(reply, place));
-      this.#batch.add({ how, charges: [charge], ahead, timeoutMs, read, reject });
-    });
+    const read: Call["read"] = (reply, place) => listener.answered(readVerdict(reply, place));
+    const failed: Call["failed"] = (error) => listener.failed(error);
+    this.#batch.add({ how, charges: [charge], ahead, timeoutMs, read, failed });
   }
 
   /** Takes all charges or none; looks at them, or sets them, as one group. */
   together(how: "take" | "look" | "set", charges: readonly Charge[], timeoutMs: number): Promise<Verdict[]> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, failed) => {
       const read: Call["read"] = (reply, place) =>
         resolve(charges.map((_, at) => readVerdict(reply, place + at)));
-      this.#batch.add({ how, charges, ahead: null, timeoutMs, read, reject });
+      this.#batch.add({ how, charges, ahead: null, timeoutMs, read, failed });
     });
   }
 
@@ -93,41 +92,63 @@ export class ChargeSender {
   }
 
   #sendAlike(calls: readonly Call[]): void {
-    const { how, timeoutMs, charges } = calls[0] as Call;
+    const { timeoutMs, charges } = calls[0] as Call;
     const size = charges.length;
-    this.#run(how, size, calls, timeoutMs).then(
-      (reply) => {
-        for (let place = 0; place < calls.length; place += 1) {
-          const { read, reject } = calls[place] as Call;
-          const problem = problemIn(reply, place * size);
-          if (problem !== null) reject(new ServerError(problem));
-          else read(reply, place * size);
-        }
-      },
-      (error: unknown) => {
-        const parts = partsOf(error, calls, (some) => this.#slotted(some));
-        for (const part of parts ?? []) this.#sendGroup(part);
-        if (!parts)
-          for (const [place, call] of calls.entries()) call.reject(place === 0 ? error : copyError(error));
-      },
-    );
+    const length = 1 + calls.length * size * inVerdict;
+    const answer = new Parsed((reply) => rowIn(reply, length), {
+      answered: (row) => tellEach(calls, size, row),
+      failed: (error) => this.#failed(calls, error),
+    });
+    this.#port.ask(script, this.#words(calls), timeoutMs, answer);
   }
 
-  async #run(how: How, size: number, calls: readonly Call[], timeoutMs: number): Promise<Reply[]> {
-    const words: string[] = [how, `${size}`];
+  #failed(calls: readonly Call[], error: HoldfastError): void {
+    const parts = partsOf(error, calls, (some) => this.#slotted(some));
+    if (parts) for (const part of parts) this.#sendGroup(part);
+    else for (const [place, call] of calls.entries()) call.failed(place === 0 ? error : copyError(error));
+  }
+
+  #words(calls: readonly Call[]): string[] {
+    const [{ how, charges }] = calls as readonly [Call];
+    const [{ settings, key, cost, atUs }] = charges as readonly [Charge];
+    if (how === "take" && calls.length === 1 && charges.length === 1 && atUs === null)
+      return ["1", key, `${cost}`, settings.bounds];
     const keys: string[] = [];
-    for (const { charges, ahead } of calls)
-      for (const { settings, target, key, cost, atUs } of charges) {
-        const { policy, perUs, burst, unitUs } = settings;
-        keys.push(key);
-        // Some clients resend commands after a reconnect. The script knows a repeat by this key.
-        if (how === "back") keys.push(refundKey(this.#prefix, target, this.#random.id()));
-        words.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${burst}`, `${unitUs}`);
-        words.push(atUs === null ? "" : `${atUs}`);
-        if (ahead) words.push(`${ahead.extra}`, `${ahead.holdUs}`);
-      }
-    const reply = await this.#port.script(script, keys, words, timeoutMs);
-    return replyRow(reply, 1 + calls.length * size * inVerdict);
+    const args: string[] = [how, `${charges.length}`];
+    for (const call of calls) this.#addWords(call, keys, args);
+    return [`${keys.length}`, ...keys, ...args];
+  }
+
+  #addWords({ how, charges, ahead }: Call, keys: string[], args: string[]): void {
+    for (const { settings, target, key, cost, atUs } of charges) {
+      const { policy, perUs, burst, unitUs } = settings;
+      keys.push(key);
+      // Some clients resend commands after a reconnect. The script knows a repeat by this key.
+      if (how === "back") keys.push(refundKey(this.#prefix, target, this.#random.id()));
+      args.push(policy.type, `${cost}`, `${policy.max}`, `${perUs}`, `${burst}`, `${unitUs}`);
+      args.push(atUs === null ? "" : `${atUs}`);
+      if (ahead) args.push(`${ahead.extra}`, `${ahead.holdUs}`);
+    }
+  }
+}
+
+/** What a lone charge is told where it was taken on the plain way: now, remaining, and reset. */
+const LONE = /^(\d+) (\d+) (\d+)$/;
+
+/** The reply as a row of `length`. @throws {IndeterminateError} an answer of another shape */
+function rowIn(reply: Reply, length: number): Reply[] {
+  const lone = typeof reply === "string" ? LONE.exec(reply) : null;
+  if (!lone) return replyRow(reply, length);
+  const [, now = "", remaining = "", reset = ""] = lone;
+  return [now, 1, remaining, 0, reset];
+}
+
+/** Each call has its part of the row: its verdicts, or the error that its group met. */
+function tellEach(calls: readonly Call[], size: number, row: readonly Reply[]): void {
+  for (const [at, { read, failed }] of calls.entries()) {
+    const problem = problemIn(row, at * size);
+    if (problem === null) read(row, at * size);
+    else failed(new ServerError(problem));
   }
 }
 
@@ -154,7 +175,6 @@ function splitIntoBatches(calls: readonly Call[]): Call[][] {
 }
 
 /** The same error for another caller, which gives it a stack of its own. */
-function copyError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+function copyError(error: HoldfastError): HoldfastError {
   return Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
 }

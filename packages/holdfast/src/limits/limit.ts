@@ -1,5 +1,6 @@
 /** Limit: how often something may be done for each target, counted in Redis for all processes together. */
 import { checkOptions, checkWord, refuseSurplus } from "../arguments.js";
+import { fromCaller } from "../errors.js";
 import type { Charge } from "./charges.js";
 import type { Limiter } from "./limiter.js";
 import { type Cell, type LimitResult, type Reservation, toCell } from "./result.js";
@@ -77,7 +78,12 @@ export class Limit {
    */
   async take(target: string, cost = 1, options?: TakeOptions): Promise<LimitResult> {
     const answer = this.#limiter.take(this.#charge(target, checkCost("cost", cost), options));
-    return answer instanceof Promise ? await answer : answer; // awaited: the stack of an error names the caller
+    if (!(answer instanceof Promise)) return answer;
+    try {
+      return await answer;
+    } catch (error) {
+      throw fromCaller(error, fromCaller);
+    }
   }
 
   /**

@@ -2,12 +2,19 @@
  * Limiter: decides for all limits of a Holdfast. It answers from a refusal that is still in force, from tokens that were
  * taken ahead, and in an outage. Every other charge goes to the script (charges.ts).
  */
-import { ClosedError, fromCaller, HoldfastError, InvalidArgumentError, UnavailableError } from "../errors.js";
+import {
+  ClosedError,
+  fromCaller,
+  HoldfastError,
+  InvalidArgumentError,
+  tellCaller,
+  UnavailableError,
+} from "../errors.js";
 import type { RedisContext } from "../redis/context.js";
 import { limitKey } from "../redis/keys.js";
 import { groupBySlot, isCrossSlot } from "../redis/slots.js";
 import { publish } from "../telemetry/events.js";
-import { type Charge, ChargeSender } from "./charges.js";
+import { type Ahead, type Charge, ChargeSender } from "./charges.js";
 import { type CheckParts, LimitIndex } from "./limit-index.js";
 import { LocalTokens } from "./local-tokens.js";
 import { OutageLimiter } from "./outage-limiter.js";
@@ -120,9 +127,11 @@ export class Limiter {
     let takenAtUs: number | null = null;
     const result =
       known ??
-      (await this.#take(charge, (verdict) => {
-        takenAtUs = verdict.nowUs;
-      }));
+      (await tellCaller(
+        this.#take(charge, this.#timeoutOf(settings), (verdict) => {
+          takenAtUs = verdict.nowUs;
+        }),
+      ));
     return openReservation(result, async (actual) => {
       const isCounted = takenAtUs !== null || settings.outage === "local";
       if (!result.ok || actual === cost || !isCounted) return result;
@@ -193,7 +202,7 @@ export class Limiter {
     const left = this.#context.breakerPort.trouble === null ? this.#tokens.takeAll() : [];
     await Promise.all(
       left.map(({ charge, left: cost, atUs }) =>
-        this.#sender.one({ ...charge, cost: -cost, atUs }, this.#timeoutOf(charge.settings)).catch(() => {}),
+        this.#one({ ...charge, cost: -cost, atUs }, this.#timeoutOf(charge.settings)).catch(() => {}),
       ),
     );
   }
@@ -211,19 +220,34 @@ export class Limiter {
     return settings.cache ? this.#refusals.standing(settings, key, cost) : null;
   }
 
-  async #take(
+  /** Without an async function on the way: an error that it rejects with does not name the caller yet. */
+  #take(
     charge: Charge,
-    onVerdict: (verdict: Verdict) => void = () => {},
     timeoutMs: number = this.#timeoutOf(charge.settings),
+    onVerdict?: (verdict: Verdict) => void,
   ): Promise<LimitResult> {
     const start = this.#refusals.start();
-    try {
-      const verdict = await this.#sender.one(charge, timeoutMs);
-      onVerdict(verdict);
-      return this.#noteResult(charge, start, verdict);
-    } catch (error) {
-      return this.#inOutage(charge, fromCaller(error, fromCaller), "take");
-    }
+    return new Promise((resolve, reject) =>
+      this.#sender.one(charge, timeoutMs, null, {
+        answered: (verdict) => {
+          onVerdict?.(verdict);
+          resolve(this.#noteResult(charge, start, verdict));
+        },
+        failed: (error) => {
+          try {
+            resolve(this.#inOutage(charge, error, "take"));
+          } catch (told) {
+            reject(told);
+          }
+        },
+      }),
+    );
+  }
+
+  #one(charge: Charge, timeoutMs: number, ahead: Ahead | null = null): Promise<Verdict> {
+    return new Promise((answered, failed) =>
+      this.#sender.one(charge, timeoutMs, ahead, { answered, failed }),
+    );
   }
 
   /** Takes the charge out of tokens that are fetched with it, or that another call is fetching. */
@@ -236,20 +260,20 @@ export class Limiter {
     try {
       const found = await this.#tokens.take(
         charge,
-        (ahead) => this.#sender.one(charge, leftMs(), ahead),
+        (ahead) => this.#one(charge, leftMs(), ahead),
         (done) => this.#within(leftMs(), done),
       );
       if (found) return "verdict" in found ? this.#noteResult(charge, start, found.verdict) : found;
     } catch (error) {
       return this.#inOutage(charge, fromCaller(error, fromCaller), "take");
     }
-    return this.#refusal(charge) ?? this.#take(charge, undefined, leftMs());
+    return this.#refusal(charge) ?? this.#take(charge, leftMs());
   }
 
   /** @param charge with a negative cost */
   async #refund(charge: Charge): Promise<LimitResult> {
     const { settings, key } = charge;
-    const verdict = await this.#changing(key, () => this.#sender.one(charge, this.#timeoutOf(settings)));
+    const verdict = await this.#changing(key, () => this.#one(charge, this.#timeoutOf(settings)));
     return toResult(settings, verdict);
   }
 
@@ -269,7 +293,7 @@ export class Limiter {
   async #chargeMore(charge: Charge, extra: number): Promise<LimitResult> {
     const { settings, key } = charge;
     const verdict = await this.#changing(key, () =>
-      this.#sender.one({ ...charge, cost: 0 }, this.#timeoutOf(settings), { extra, holdUs: 0 }),
+      this.#one({ ...charge, cost: 0 }, this.#timeoutOf(settings), { extra, holdUs: 0 }),
     );
     return toOverrun(toResult(settings, verdict), verdict.extra === extra);
   }

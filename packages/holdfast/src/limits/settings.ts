@@ -100,6 +100,8 @@ export interface LimitSettings {
   readonly perUs: number;
   /** The step in which a bucket counts time, in µs: see charge.lua. */
   readonly unitUs: number;
+  /** The bounds as a lone charge names them: see charge.lua. */
+  readonly bounds: string;
   readonly outage: Outage;
   readonly localShare: number;
   /** Null: the time-out of the Holdfast. */
@@ -115,6 +117,7 @@ const DEFAULT_TYPE = "rolling";
 const DEFAULT_LOCAL_SHARE = 0.1;
 /** The largest number up to which Lua counts exactly, with a bit to spare. */
 const EXACT = 2 ** 52;
+const TIMEOUT = { minMs: 1, maxMs: 600_000 };
 const known = ["max", "per", "type", "burst", "outage", "localShare", "timeout", "cache", "block"] as const;
 
 /** @throws {InvalidArgumentError} */
@@ -134,15 +137,16 @@ export function parseLimitOptions(name: string, options: LimitOptions): LimitSet
   if (typeof cache !== "boolean") throw new InvalidArgumentError("cache", "must be true or false");
   const perMs = parsePer(type, options.per);
   const perUs = (perMs ?? 0) * 1_000;
-  const bounds = { minMs: 1, maxMs: 600_000 };
+  const unitUs = frees === "evenly" ? chooseUnit(burst, max, perUs) : 1;
   return {
     policy: { name, type, max, perMs },
-    burst: burst,
+    burst,
     perUs,
-    unitUs: frees === "evenly" ? chooseUnit(burst, max, perUs) : 1,
+    unitUs,
+    bounds: `${max} ${burst} ${type} ${perUs} ${unitUs}`,
     outage,
     localShare: parseLocalShare(options),
-    timeoutMs: options.timeout === undefined ? null : durationMs("timeout", options.timeout, bounds),
+    timeoutMs: options.timeout === undefined ? null : durationMs("timeout", options.timeout, TIMEOUT),
     cache,
     block: Math.min(block, max),
   };

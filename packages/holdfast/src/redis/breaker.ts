@@ -11,7 +11,7 @@ import {
   UnavailableError,
 } from "../errors.js";
 import type { Schedule } from "../time/schedule.js";
-import type { RedisPort, Reply } from "./port.js";
+import type { RedisPort, Reply, ReplyListener } from "./port.js";
 import type { Script } from "./script.js";
 
 const PROBE_EVERY_MS = 100;
@@ -81,8 +81,13 @@ export class CircuitBreaker {
       this.#state = { name: "closed", hasAnswered: true };
   }
 
-  /** To be called when a call had no answer within its time-out. */
-  failed(error: Error, timeoutMs: number): void {
+  /** To be called when a call that was sent has failed. A refusal is an answer. */
+  failed(error: HoldfastError, timeoutMs: number): void {
+    if (error instanceof ServerError) this.answered();
+    else if (error instanceof IndeterminateError) this.#unanswered(error, timeoutMs);
+  }
+
+  #unanswered(error: HoldfastError, timeoutMs: number): void {
     const known = this.#state.name === "closed" ? null : this.#state.outage;
     const outage = {
       why: error.message,
@@ -177,7 +182,7 @@ export class CircuitBreaker {
 }
 
 /** The way to Redis for nouns that can do without it for a while: the breaker refuses calls before they are sent. */
-export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slotOf"> {
+export class BreakerPort implements Pick<RedisPort, "script" | "ask" | "command" | "slotOf"> {
   readonly breaker: CircuitBreaker;
   readonly #port: RedisPort;
   readonly #schedule: Schedule;
@@ -208,6 +213,15 @@ export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slot
     return this.#through(timeoutMs, (leftMs) => this.#port.script(script, keys, args, leftMs));
   }
 
+  /** The same without a promise, unless the call has to wait for a PING. */
+  ask(script: Script, words: readonly string[], timeoutMs: number, listener: ReplyListener): void {
+    const send = (leftMs: number): void =>
+      this.#port.ask(script, words, leftMs, new Watched(this.breaker, leftMs, listener));
+    const refusal = this.breaker.check(timeoutMs);
+    if (refusal === null) send(timeoutMs);
+    else this.#wait(refusal, timeoutMs).then(send, (error: HoldfastError) => listener.failed(error));
+  }
+
   /** Rejects as `script` does. */
   command(args: readonly string[], timeoutMs: number): Promise<Reply> {
     return this.#through(timeoutMs, (leftMs) => this.#port.command(args, leftMs));
@@ -221,8 +235,7 @@ export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slot
       this.breaker.answered();
       return reply;
     } catch (error) {
-      if (error instanceof ServerError) this.breaker.answered(); // a refusal is an answer
-      if (error instanceof IndeterminateError) this.breaker.failed(error, leftMs);
+      this.breaker.failed(error as HoldfastError, leftMs);
       throw error;
     }
   }
@@ -234,5 +247,28 @@ export class BreakerPort implements Pick<RedisPort, "script" | "command" | "slot
     const error = await refusal;
     if (error) throw error;
     return Math.max(1, Math.ceil(timeoutMs - (clock.now().monoMs - sinceMs)));
+  }
+}
+
+/** What became of a call is told to the breaker before the caller. */
+class Watched implements ReplyListener {
+  readonly #breaker: CircuitBreaker;
+  readonly #timeoutMs: number;
+  readonly #listener: ReplyListener;
+
+  constructor(breaker: CircuitBreaker, timeoutMs: number, listener: ReplyListener) {
+    this.#breaker = breaker;
+    this.#timeoutMs = timeoutMs;
+    this.#listener = listener;
+  }
+
+  replied(reply: Reply): void {
+    this.#breaker.answered();
+    this.#listener.replied(reply);
+  }
+
+  failed(error: HoldfastError): void {
+    this.#breaker.failed(error, this.#timeoutMs);
+    this.#listener.failed(error);
   }
 }

@@ -56,6 +56,11 @@ export class Engine {
     });
     return this.call("EVALSHA", script.sha1, String(keys.length), ...keys, way, String(size), ...words);
   }
+
+  /** The same for one cost that is taken alone, which has a form of its own. */
+  lone({ settings, key, cost }: Asked): Answer {
+    return this.call("EVALSHA", script.sha1, "1", key, String(cost), settings.bounds);
+  }
 }
 
 export interface Asked {

@@ -75,6 +75,33 @@ test("the plain way and the long way say and write the same", () => {
   expect(plain).toBeGreaterThan(SEEDS * 5);
 });
 
+test("a cost that is taken alone says and writes the same as one among others", () => {
+  let plain = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const dice = new Dice(seed);
+    engine.call("FLUSHALL");
+    for (let step = 0; step < STEPS; step += 1) {
+      const { asks } = groupsFrom(dice);
+      engine.trueUs += dice.pick([1, 1_000, 10_000, 333_333, 2_000_000]);
+      for (const ask of asks) {
+        const lone = engine.lone({ ...ask, key: `lone:${ask.key}` });
+        const among = engine.charge("each", [{ ...ask, key: `among:${ask.key}` }]);
+        expect([seed, step, rowOf(lone)]).toEqual([seed, step, among]);
+        if (typeof lone === "string") plain += 1;
+      }
+      expect([seed, step, stateOf("lone", asks)]).toEqual([seed, step, stateOf("among", asks)]);
+    }
+  }
+  expect(plain).toBeGreaterThan(SEEDS * 5);
+});
+
+/** A text tells what a row would tell: now, taken, remaining, retry, reset. */
+function rowOf(lone: Answer): Answer {
+  if (typeof lone !== "string") return lone;
+  const [now = 0, remaining = 0, reset = 0] = lone.split(" ").map(Number);
+  return [now, 1, remaining, 0, reset];
+}
+
 test("where one key of a group holds something else, none is charged, and a charge apart is told alone", () => {
   engine.call("FLUSHALL");
   engine.call("RPUSH", "b", "something");

@@ -107,7 +107,8 @@ class EnginePort implements RedisPort {
     timeoutMs: number,
   ): Promise<Reply> {
     const words = ["EVALSHA", script.sha1, String(keys.length), ...keys, ...args];
-    return this.#call(`${args[0]}`, words, timeoutMs);
+    const how = args.length === 2 ? "take" : `${args[0]}`; // a lone charge says no more than its cost and bounds
+    return this.#call(how, words, timeoutMs);
   }
 
   command(args: readonly string[], timeoutMs: number): Promise<Reply> {

@@ -4,14 +4,21 @@ changed. It does what `bucket` does, before any function is made, which would co
 first key that is not so, and the rest of the script goes on from there: `plain` keys are done, in whole groups.
 ]]
 if how == 'take' then
-  local texts, lives = {}, {}
+  local texts, lives
+  if size > 1 then texts, lives = {}, {} end
   for place = 1, #KEYS do
-    local key, from = KEYS[place], place * 7 - 4
-    if ARGV[from] ~= 'rolling' and ARGV[from] ~= 'gcra' or ARGV[from + 6] ~= '' then break end
-    local state = redis.pcall('GET', key)
-    local cost, max, burst, unit = ARGV[from + 1] + 0, ARGV[from + 2] + 0, ARGV[from + 4] + 0, ARGV[from + 5] + 0
-    local rate = ' ' .. ARGV[from + 3] .. ' ' .. ARGV[from + 5]
-    local periods, level, since = ARGV[from + 3] / unit, 0, now
+    local kind, cost, max, per, burst, unit, at, rate
+    if lone then
+      cost, at = lone, ''
+      max, burst, kind, rate, per, unit = string.match(bounds, '^(%d+) (%d+) (%l+)( (%d+) (%d+))$')
+    else
+      kind, cost, max, per, burst, unit, at = unpack(ARGV, place * 7 - 4, place * 7 + 2)
+      rate = ' ' .. per .. ' ' .. unit
+    end
+    if kind ~= 'rolling' and kind ~= 'gcra' or at ~= '' then break end
+    cost, max, burst, unit = cost + 0, max + 0, burst + 0, unit + 0
+    local state = redis.pcall('GET', KEYS[place])
+    local periods, level, since = per / unit, 0, now
     if state then
       if type(state) == 'table' then break end
       local was_level, was_since, was_rate = string.match(state, '^(%d+) (%d+)( %d+ %d+)$')
@@ -24,16 +31,20 @@ if how == 'take' then
     end
     local full, charged = burst * periods, level + cost * periods
     if cost <= 0 or cost > burst or charged > full then break end
-    local life, to = floor((charged + max - 1) / max) * unit, place * 4 - 2
-    texts[place], lives[place] = format('%.0f %.0f', charged, since) .. rate, floor((life + 999) / 1000) + 1
-    reply[to], reply[to + 1], reply[to + 2] = 1, floor((full - charged) / periods), 0
-    reply[to + 3] = max_of(life + since - now, 1)
+    local life = floor((charged + max - 1) / max) * unit
+    local text, life_ms = format('%.0f %.0f', charged, since) .. rate, floor((life + 999) / 1000) + 1
+    local remaining, reset = floor((full - charged) / periods), max_of(life + since - now, 1)
     if place % size == 0 then
       -- The server refuses only the first write of a script. The rest of the script makes it again, and reports it.
-      if redis.pcall('SET', KEYS[plain + 1], texts[plain + 1], 'PX', lives[plain + 1]).err then break end
-      for other = plain + 2, place do redis.call('SET', KEYS[other], texts[other], 'PX', lives[other]) end
+      if redis.pcall('SET', KEYS[place], text, 'PX', life_ms).err then break end
+      if lone then return format('%.0f %.0f %.0f', now, remaining, reset) end
+      for other = plain + 1, place - 1 do redis.call('SET', KEYS[other], texts[other], 'PX', lives[other]) end
       plain = place
+    else
+      texts[place], lives[place] = text, life_ms
     end
+    local to = place * 4 - 2
+    reply[to], reply[to + 1], reply[to + 2], reply[to + 3] = 1, remaining, 0, reset
   end
   if plain == #KEYS then return reply end
 end

@@ -24,12 +24,15 @@ ARGV[3..]           seven for each key, nine with 'ahead':
             extra   integer  the cost to take ahead, as far as it fits
             hold    integer  in µs: how long the caller may keep the extra before it uses it
 
+A cost that is taken alone, now, is asked for in two words: the cost, and "max burst type per unit".
+
 Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in µs
          taken      0: nothing was taken; 1 and the part of `extra` that was taken; -1: the group met an error
          remaining  the cost that is free after this call. For a group that met an error, the text of it. A client may
                     turn numbers into text, so an error is known by its -1, never by its type
          retry      until `cost` fits; 0: it fits; -1: never
          reset      until nothing is used; -1: never
+         "now remaining reset" for a cost that is taken alone on the plain way: _plain.lua
 
 Retry    tells of its own run: a second copy charges again. So a charge without an answer may have been made, more than
          once where the client sent it again. A second copy of a refund changes nothing
@@ -38,13 +41,20 @@ Clock    the server's, read once. Where it was set back, no more is admitted tha
 Cost     O(n). Sliding also: of the charges that have expired since the last call, of those that a refusal waits for, and
          of all charges for a refund with `at`
 ]]
-local how, size = ARGV[1], ARGV[2] + 0
+local how, size, args, lone, bounds = ARGV[1], ARGV[2], ARGV, nil, nil
+if #ARGV == 2 then how, size, lone, bounds = 'take', 1, how, size end
+size = size + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local format, floor, max_of, min_of = string.format, math.floor, math.max, math.min
 local reply, plain = { now }, 0
 
 --- @include "_plain.lua"
+
+if lone then
+  local max, burst, kind, per, unit = string.match(bounds, '^(%d+) (%d+) (%l+) (%d+) (%d+)$')
+  args = { how, '1', kind, lone, max, per, burst, unit, '' }
+end
 
 -- All arithmetic is on whole numbers below 2^53. A larger one is only compared with a smaller one, which is exact too.
 local function ceil_div(a, b) return floor((a + b - 1) / b) end
@@ -81,11 +91,11 @@ local function key_of(place) return KEYS[is_back and place * 2 - 1 or place] end
 
 local function answer(place)
   local from = (place - 1) * words + 3
-  local cost, at, extra, hold = tonumber(ARGV[from + 1]), ARGV[from + 6], nil, nil
-  if words == 9 then extra, hold = tonumber(ARGV[from + 7]), tonumber(ARGV[from + 8]) end
+  local cost, at, extra, hold = tonumber(args[from + 1]), args[from + 6], nil, nil
+  if words == 9 then extra, hold = tonumber(args[from + 7]), tonumber(args[from + 8]) end
   if is_back and redis.call('EXISTS', KEYS[place * 2]) == 1 then cost = 0 end
-  return types[ARGV[from]](key_of(place), cost, tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]),
-    tonumber(ARGV[from + 4]), tonumber(ARGV[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
+  return types[args[from]](key_of(place), cost, tonumber(args[from + 2]), tonumber(args[from + 3]),
+    tonumber(args[from + 4]), tonumber(args[from + 5]), at ~= '' and tonumber(at) or nil, extra, hold)
 end
 
 -- Writes the charge, or leaves the state, and puts the answer into the reply.
@@ -117,7 +127,7 @@ local function charge(first)
     is_charged = is_charged and answers[place][1] > 0
   end
   -- One write is all or nothing by itself.
-  if size > 1 or is_back or ARGV[(first - 1) * words + 3] == 'sliding' then
+  if size > 1 or is_back or args[(first - 1) * words + 3] == 'sliding' then
     need(key_of(first), 'DEL', 'LPOP', 'LPUSH', 'LTRIM', 'PEXPIRE', 'PTTL', 'RPOP', 'RPUSH', 'SET')
   end
   for place = first, first + size - 1 do settle(place, is_charged, unpack(answers[place])) end

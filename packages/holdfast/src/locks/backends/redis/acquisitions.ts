@@ -1,18 +1,15 @@
 /** Acquisitions: claims that are made in one turn of the event loop are sent together, in chunks. */
 import { type HoldfastError, isRefusal, ServerError } from "../../../errors.js";
 import type { Reply, ReplyListener } from "../../../redis/port.js";
+import type { AnswerListener } from "../../../redis/reply.js";
 import { Batcher } from "../../../time/batcher.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Schedule } from "../../../time/schedule.js";
 import { type LockScripts, type ManyAnswer, parseFirst, type SentClaim } from "./lock-scripts.js";
 import type { ServerClock } from "./server-clock.js";
 
-/** Hears the answer to the first question of one claim, once, and never before the question returns. */
-export interface Asker {
-  answered(answer: ManyAnswer): void;
-  /** The outcome is unknown, or the server refused. */
-  failed(error: HoldfastError): void;
-}
+/** Hears the answer to the first question of one claim. */
+type Asker = AnswerListener<ManyAnswer>;
 
 /** A claim on its way. Where it goes alone, it hears the reply itself. */
 class Acquisition implements ReplyListener {

@@ -105,8 +105,8 @@ export class Cleanup {
   }
 
   #release(sent: SentClaim): Promise<unknown> {
-    return new Promise((ended, failed) =>
-      this.#scripts.release(sent, this.#scripts.callTimeoutMs, { ended, failed }),
+    return new Promise((answered, failed) =>
+      this.#scripts.release(sent, this.#scripts.callTimeoutMs, { answered, failed }),
     );
   }
 

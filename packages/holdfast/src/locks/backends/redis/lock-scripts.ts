@@ -5,18 +5,12 @@
  * A claim may still reach the server after its caller gave up. So every copy that is sent is counted until it is
  * answered, and a claim with an unanswered copy is banned when it is released.
  */
-import {
-  type HoldfastError,
-  IndeterminateError,
-  isRefusal,
-  type Owner,
-  type UnavailableError,
-} from "../../../errors.js";
+import { IndeterminateError, isRefusal, type Owner, type UnavailableError } from "../../../errors.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
 import type { RedisContext } from "../../../redis/context.js";
 import { lockKey, lockKeys } from "../../../redis/keys.js";
 import { nothingSentSince, type RedisPort, type Reply, type ReplyListener } from "../../../redis/port.js";
-import { replyRow } from "../../../redis/reply.js";
+import { type AnswerListener, Parsed, replyRow } from "../../../redis/reply.js";
 import { groupBySlot } from "../../../redis/slots.js";
 import type { Instant } from "../../../time/clock.js";
 import type { Claim, HandedOver, Holder, Transfer } from "../../backend.js";
@@ -38,7 +32,6 @@ import {
   type SeenHolder,
   type Verdict,
   VerdictAnswer,
-  type VerdictListener,
 } from "./verdicts.js";
 
 export type LockScriptsContext = Pick<
@@ -77,12 +70,6 @@ export interface ManyAnswer {
   readonly sentAt: Instant;
   /** When the server saw the claim, in digits of its clock, which is the claim's place in line; "0": it did not. */
   readonly ticket: string;
-}
-
-/** Hears what became of one release, once, and never before the call returns. */
-export interface ReleaseListener {
-  ended(outcome: ReleaseOutcome): void;
-  failed(error: HoldfastError): void;
 }
 
 export interface AcquireSettings {
@@ -235,7 +222,7 @@ export class LockScripts {
   }
 
   /** Takes the lock, waits in line for it, or returns its holder. */
-  acquire(sent: SentClaim, settings: AcquireSettings, listener: VerdictListener): void {
+  acquire(sent: SentClaim, settings: AcquireSettings, listener: AnswerListener<Verdict>): void {
     const { name, id, ttlMs, storeTtlMs, turns, minFence } = sent.claim;
     const { prefix, owner } = this.#context;
     const { wait, inbox, heartbeat, ticket } = settings;
@@ -287,11 +274,11 @@ export class LockScripts {
   }
 
   /** Releases the lock, and hands it to the first waiter in line; or ends the wait for it. */
-  release(sent: SentClaim, timeoutMs: number, listener: ReleaseListener): void {
+  release(sent: SentClaim, timeoutMs: number, listener: AnswerListener<ReleaseOutcome>): void {
     const { name, id } = sent.claim;
     const words = ["4", ...lockKeys(this.#context.prefix, name)];
     words.push(id, String(this.banMs(sent)), this.#elsewhere);
-    this.#port.ask(releaseScript, words, timeoutMs, new ReleaseAnswer(listener));
+    this.#port.ask(releaseScript, words, timeoutMs, new Parsed(parseRelease, listener));
   }
 
   /** Gives the lock to one waiter, or changes nothing. @throws {IndeterminateError} a copy of the call may still be carried out */
@@ -326,27 +313,10 @@ interface Terms {
   readonly px: string;
 }
 
-class ReleaseAnswer implements ReplyListener {
-  readonly #listener: ReleaseListener;
-
-  constructor(listener: ReleaseListener) {
-    this.#listener = listener;
-  }
-
-  replied(reply: Reply): void {
-    let status: number;
-    try {
-      status = typeof reply === "number" ? reply : Number(replyRow(reply)[0]);
-    } catch (error) {
-      this.#listener.failed(error as HoldfastError);
-      return;
-    }
-    this.#listener.ended(RELEASES[status] ?? "absent");
-  }
-
-  failed(error: HoldfastError): void {
-    this.#listener.failed(error);
-  }
+/** What became of one release. @throws {IndeterminateError} an answer of another shape */
+export function parseRelease(reply: Reply | undefined): ReleaseOutcome {
+  const status = typeof reply === "number" ? reply : Number(replyRow(reply)[0]);
+  return RELEASES[status] ?? "absent";
 }
 
 /** "1": a PUBLISH that reached nobody does not prove that its process is gone. */

@@ -2,9 +2,9 @@
 import { type HoldfastError, IndeterminateError, UnavailableError } from "../../../errors.js";
 import type { Grant } from "../../../lease/hold.js";
 import type { RenewOutcome } from "../../../lease/keeper.js";
+import type { AnswerListener } from "../../../redis/reply.js";
 import { type Clock, elapsedMs, type Instant } from "../../../time/clock.js";
 import type { Adoption, Claim, ClaimObserver, Freed, HandedOver, StoreClaim } from "../../backend.js";
-import type { Asker } from "./acquisitions.js";
 import type { ClaimScripts, FirstRequests } from "./claim-scripts.js";
 import type { Cleanup } from "./cleanup.js";
 import type { LiveClaim, LiveClaims } from "./live-claims.js";
@@ -41,7 +41,7 @@ export interface ObserverHere extends ClaimObserver {
 export type Agree = (own: string) => Promise<string | null>;
 const UNKNOWN_HOLDER: BusyHere = { owner: null, holder: null, ahead: null };
 
-export class RedisClaim implements StoreClaim, LiveClaim, Waiting, Asker {
+export class RedisClaim implements StoreClaim, LiveClaim, Waiting, AnswerListener<ManyAnswer> {
   readonly claim: Claim;
   readonly sent: SentClaim;
   readonly #parts: ClaimParts;

@@ -4,6 +4,7 @@
  * call without a reply is retried within the same time-out.
  */
 import { type HoldfastError, IndeterminateError, isPassing, UnavailableError } from "../../../errors.js";
+import type { AnswerListener } from "../../../redis/reply.js";
 import { publish } from "../../../telemetry/events.js";
 import { Batcher } from "../../../time/batcher.js";
 import { elapsedMs, type Instant } from "../../../time/clock.js";
@@ -12,7 +13,7 @@ import type { Schedule } from "../../../time/schedule.js";
 import type { Freed } from "../../backend.js";
 import type { ClaimScripts } from "./claim-scripts.js";
 import type { Cleanup } from "./cleanup.js";
-import type { ReleaseListener, ReleaseOutcome, SentClaim } from "./lock-scripts.js";
+import type { ReleaseOutcome, SentClaim } from "./lock-scripts.js";
 
 /** As many as are acquired in one call. */
 const CHUNK = 16;
@@ -88,13 +89,13 @@ export class Releases {
       isUnknown = error instanceof IndeterminateError;
     }
     for (const [place, release] of releases.entries()) {
-      if (released[place]) release.ended("released");
+      if (released[place]) release.answered("released");
       else release.sendAgain(isUnknown);
     }
   }
 }
 
-class Release implements ReleaseListener {
+class Release implements AnswerListener<ReleaseOutcome> {
   readonly sent: SentClaim;
   readonly #parts: ReleasesParts;
   readonly #released: Released;
@@ -123,7 +124,7 @@ class Release implements ReleaseListener {
     this.#parts.scripts.release(this.sent, Math.max(this.#leftMs, RETRY_MS), this);
   }
 
-  ended(outcome: ReleaseOutcome): void {
+  answered(outcome: ReleaseOutcome): void {
     const { onHandedOver } = this.#released;
     if (outcome === "handed-over") {
       if (onHandedOver) onHandedOver();

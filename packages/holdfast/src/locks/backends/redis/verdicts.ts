@@ -1,7 +1,7 @@
 /** Verdicts: what the server says of a claim that waits in line, asks by itself, or adopts. */
 import { type HoldfastError, isRefusal, type Owner } from "../../../errors.js";
 import type { Reply, ReplyListener } from "../../../redis/port.js";
-import { replyRow } from "../../../redis/reply.js";
+import { type AnswerListener, replyRow, tell } from "../../../redis/reply.js";
 import type { Adoption } from "../../backend.js";
 import { type HolderRecord, parseLock, toOwner } from "./lock-state.js";
 
@@ -33,20 +33,14 @@ export type AdoptAnswer =
   | { readonly outcome: "adopted"; readonly token: bigint; readonly permits: number | undefined }
   | Exclude<Adoption, { readonly outcome: "adopted" }>;
 
-/** Hears the answer to one question, once, and never before the question returns. */
-export interface VerdictListener {
-  answered(verdict: Verdict): void;
-  failed(error: HoldfastError): void;
-}
-
 /** The answer to one copy of a claim, which counts no more. */
 export class VerdictAnswer implements ReplyListener {
   readonly #copy: { readonly claim: { readonly id: string }; unanswered: number };
-  readonly #listener: VerdictListener;
+  readonly #listener: AnswerListener<Verdict>;
 
   constructor(
     copy: { readonly claim: { readonly id: string }; unanswered: number },
-    listener: VerdictListener,
+    listener: AnswerListener<Verdict>,
   ) {
     this.#copy = copy;
     this.#listener = listener;
@@ -54,14 +48,7 @@ export class VerdictAnswer implements ReplyListener {
 
   replied(reply: Reply): void {
     this.#copy.unanswered -= 1;
-    let verdict: Verdict;
-    try {
-      verdict = parseVerdict(reply, this.#copy.claim.id);
-    } catch (error) {
-      this.#listener.failed(error as HoldfastError);
-      return;
-    }
-    this.#listener.answered(verdict);
+    tell(this.#listener, reply, (each) => parseVerdict(each, this.#copy.claim.id));
   }
 
   failed(error: HoldfastError): void {

@@ -6,7 +6,7 @@ import type { HoldfastError, UnavailableError } from "../../../../errors.js";
 import type { RenewOutcome } from "../../../../lease/keeper.js";
 import { inboxChannel, permitKeys } from "../../../../redis/keys.js";
 import type { RedisPort, Reply } from "../../../../redis/port.js";
-import { replyRow } from "../../../../redis/reply.js";
+import { type AnswerListener, replyRow } from "../../../../redis/reply.js";
 import { partsOf } from "../../../../redis/slots.js";
 import { Batcher } from "../../../../time/batcher.js";
 import type { Claim, HandedOver, Holder } from "../../../backend.js";
@@ -17,12 +17,12 @@ import {
   LockScripts,
   type LockScriptsContext,
   listensElsewhere,
-  type ReleaseListener,
+  parseRelease,
   type ReleaseOutcome,
   type SentClaim,
 } from "../lock-scripts.js";
 import { Renewals } from "../renewals.js";
-import { type AdoptAnswer, parseAdoption, type Verdict, type VerdictListener } from "../verdicts.js";
+import { type AdoptAnswer, parseAdoption, type Verdict } from "../verdicts.js";
 import { script as adoptScript } from "./lua/adopt.lua.js";
 import { script as askScript } from "./lua/ask.lua.js";
 import { script as changeScript } from "./lua/change.lua.js";
@@ -59,19 +59,17 @@ interface Question {
 interface Ask {
   readonly sent: SentClaim;
   readonly settings: AcquireSettings;
-  readonly listener: VerdictListener;
+  readonly listener: AnswerListener<Verdict>;
 }
 
 interface End {
   readonly sent: SentClaim;
   readonly timeoutMs: number;
-  readonly listener: ReleaseListener;
+  readonly listener: AnswerListener<ReleaseOutcome>;
 }
 
 /** Questions or releases in one call: enough to share its cost, few enough that client and server overlap. */
 const CHUNK = 32;
-
-const CHANGES: readonly (ReleaseOutcome | undefined)[] = ["absent", "released", "handed-over", "left"];
 
 export class PermitScripts implements ClaimScripts {
   readonly #noun: PermitNoun;
@@ -142,7 +140,7 @@ export class PermitScripts implements ClaimScripts {
   }
 
   /** Takes the permits, waits in line for them, or returns a holder. The questions of one turn of the event loop go together. */
-  acquire(sent: SentClaim, settings: AcquireSettings, listener: VerdictListener): void {
+  acquire(sent: SentClaim, settings: AcquireSettings, listener: AnswerListener<Verdict>): void {
     this.#accounts.count(sent);
     this.#asks.add({ sent, settings, listener });
   }
@@ -218,7 +216,7 @@ export class PermitScripts implements ClaimScripts {
   }
 
   /** Ends a lease, or a wait. Those of one name and of one turn of the event loop end together. */
-  release(sent: SentClaim, timeoutMs: number, listener: ReleaseListener): void {
+  release(sent: SentClaim, timeoutMs: number, listener: AnswerListener<ReleaseOutcome>): void {
     this.#ends.add({ sent, timeoutMs, listener });
   }
 
@@ -233,7 +231,7 @@ export class PermitScripts implements ClaimScripts {
       for (const { listener } of ends) listener.failed(error as HoldfastError);
       return;
     }
-    for (const [place, { listener }] of ends.entries()) listener.ended(changed[place] ?? "absent");
+    for (const [place, { listener }] of ends.entries()) listener.answered(changed[place] ?? "absent");
   }
 
   /** `release` sends them together by itself. */
@@ -261,7 +259,7 @@ export class PermitScripts implements ClaimScripts {
     for (const { id = "", keep = 0, banMs = 0, limit = "" } of changes)
       args.push(id, String(keep), String(banMs), limit);
     const reply = await this.#port.script(changeScript, this.#keys(name), args, timeoutMs);
-    return replyRow(reply, changes.length).map((each) => CHANGES[Number(replyRow(each)[0])] ?? "absent");
+    return replyRow(reply, changes.length).map(parseRelease);
   }
 }
 
