@@ -13,7 +13,6 @@ export type LockName =
   | "fenced"
   | "redlock-floor"
   | "baton"
-  | "told-baton"
   | "told"
   | "no-lock"
   | "holdfast-semaphore"

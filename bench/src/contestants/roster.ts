@@ -66,11 +66,6 @@ export const roster: Readonly<Record<OwnName, Entry>> = {
     kind: "by-hand",
     open: async (port) => (await import("./baton.js")).openPermits(port),
   },
-  "told-baton": {
-    title: "by hand: pub/sub baton",
-    kind: "by-hand",
-    open: async (port) => (await import("./told-baton.js")).open(port),
-  },
   told: {
     title: "by hand: told by message",
     kind: "by-hand",

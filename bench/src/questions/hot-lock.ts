@@ -6,7 +6,7 @@ import type { CaseResult, Target } from "../result.js";
 import { askCycles, type CycleCase } from "./cycle-cases.js";
 import { limit, measured, type Question, type Setting, target } from "./question.js";
 
-const CONTESTANTS: readonly ContestantName[] = ["holdfast", "baton", "told-baton", ...PEERS];
+const CONTESTANTS: readonly ContestantName[] = ["holdfast", "baton", "told", ...PEERS];
 
 const COLUMNS: readonly FigureName[] = [
   "cyclesPerSecond",
