@@ -1,5 +1,7 @@
 /** Answers of another shape, and answers to another call, are no answers. */
 import { describe, expect, test } from "vitest";
+import { ChargeSender } from "../src/limits/charges.js";
+import { parseLimitOptions } from "../src/limits/settings.js";
 import { parseAcquireMany, parseFirst } from "../src/locks/backends/redis/lock-scripts.js";
 import { parseVerdict } from "../src/locks/backends/redis/verdicts.js";
 import type { VersionedRecord } from "../src/records/record.js";
@@ -55,6 +57,27 @@ test("a grant of acquire or heartbeat is believed only for the id that it names"
   expect(parseVerdict([1, TOKEN, "a"], "a")).toEqual(granted);
   expect(() => parseVerdict([1, TOKEN, "b"], "a")).toThrow(indeterminate);
   expect(() => parseVerdict([1, TOKEN], "a")).toThrow(indeterminate);
+});
+
+test("a text answers no more than one charge that travels alone", async () => {
+  const charge = (sender: ChargeSender): Promise<unknown> =>
+    new Promise((answered, failed) => {
+      const settings = parseLimitOptions("rides", { max: 3, per: "1s" });
+      const one = { settings, target: "ada", key: "key", cost: 1, atUs: null };
+      sender.one(one, 1_000, null, { answered, failed });
+    });
+  const ask = (reply: Reply, charges: number): Promise<unknown> => {
+    const port: Pick<RedisPort, "ask" | "slotOf"> = {
+      ask: (_script, _words, _timeoutMs, listener) => listener.replied(reply),
+      slotOf: () => 0,
+    };
+    const sender = new ChargeSender(port, systemRandom, "holdfast");
+    return Promise.all(Array.from({ length: charges }, () => charge(sender)));
+  };
+  expect(await ask("1700000000000000 2 400", 1)).toMatchObject([{ ok: true, remaining: 2, resetUs: 400 }]);
+  for (const reply of ["QUEUED", "5", "1 2", null, 1, [], [1, 2, 3, 4]])
+    await expect(ask(reply, 1)).rejects.toThrow(indeterminate);
+  await expect(ask("1700000000000000 2 400", 2)).rejects.toThrow(indeterminate);
 });
 
 describe("an answer to a holder at a record", () => {

@@ -137,7 +137,8 @@ const LONE = /^(\d+) (\d+) (\d+)$/;
 
 /** The reply as a row of `length`. @throws {IndeterminateError} an answer of another shape */
 function rowIn(reply: Reply, length: number): Reply[] {
-  const lone = typeof reply === "string" ? LONE.exec(reply) : null;
+  const isOne = length === 1 + inVerdict;
+  const lone = isOne && typeof reply === "string" ? LONE.exec(reply) : null;
   if (!lone) return replyRow(reply, length);
   const [, now = "", remaining = "", reset = ""] = lone;
   return [now, 1, remaining, 0, reset];
