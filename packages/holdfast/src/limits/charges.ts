@@ -132,7 +132,7 @@ export class ChargeSender {
   }
 }
 
-/** What a lone charge is told where it was taken on the plain way: now, remaining, and reset. */
+/** The answer to a lone charge that was taken on the plain way: now, remaining, and reset. */
 const LONE = /^(\d+) (\d+) (\d+)$/;
 
 /** The reply as a row of `length`. @throws {IndeterminateError} an answer of another shape */

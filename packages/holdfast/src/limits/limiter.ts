@@ -220,7 +220,7 @@ export class Limiter {
     return settings.cache ? this.#refusals.standing(settings, key, cost) : null;
   }
 
-  /** Without an async function on the way: an error that it rejects with does not name the caller yet. */
+  /** No async function is on the way, so the stack of an error that it rejects with does not name the caller yet. */
   #take(
     charge: Charge,
     timeoutMs: number = this.#timeoutOf(charge.settings),

@@ -250,7 +250,7 @@ export class BreakerPort implements Pick<RedisPort, "script" | "ask" | "command"
   }
 }
 
-/** What became of a call is told to the breaker before the caller. */
+/** Tells the breaker what became of a call, and then the caller. */
 class Watched implements ReplyListener {
   readonly #breaker: CircuitBreaker;
   readonly #timeoutMs: number;
