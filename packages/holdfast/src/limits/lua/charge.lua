@@ -24,7 +24,7 @@ ARGV[3..]           seven for each key, nine with 'ahead':
             extra   integer  the cost to take ahead, as far as it fits
             hold    integer  in µs: how long the caller may keep the extra before it uses it
 
-A cost that is taken alone, now, is asked for in two words: the cost, and "max burst type per unit".
+A call that takes a single cost, now, has two words: the cost, and "max burst type per unit".
 
 Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in µs
          taken      0: nothing was taken; 1 and the part of `extra` that was taken; -1: the group met an error
@@ -32,7 +32,7 @@ Returns  {now, taken, remaining, retry, reset, ...}  four for each key; times in
                     turn numbers into text, so an error is known by its -1, never by its type
          retry      until `cost` fits; 0: it fits; -1: never
          reset      until nothing is used; -1: never
-         "now remaining reset" for a cost that is taken alone on the plain way: _plain.lua
+         "now remaining reset" in answer to two words, where _plain.lua took the cost
 
 Retry    tells of its own run: a second copy charges again. So a charge without an answer may have been made, more than
          once where the client sent it again. A second copy of a refund changes nothing
