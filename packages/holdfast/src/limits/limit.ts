@@ -79,6 +79,7 @@ export class Limit {
   async take(target: string, cost = 1, options?: TakeOptions): Promise<LimitResult> {
     const answer = this.#limiter.take(this.#charge(target, checkCost("cost", cost), options));
     if (!(answer instanceof Promise)) return answer;
+    // Not by tellCaller(), which would cost another promise for each charge.
     try {
       return await answer;
     } catch (error) {

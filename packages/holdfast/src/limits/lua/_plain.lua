@@ -7,14 +7,8 @@ if how == 'take' then
   local texts, lives
   if size > 1 then texts, lives = {}, {} end
   for place = 1, #KEYS do
-    local kind, cost, max, per, burst, unit, at, rate
-    if lone then
-      cost, at = lone, ''
-      max, burst, kind, rate, per, unit = string.match(bounds, '^(%d+) (%d+) (%l+)( (%d+) (%d+))$')
-    else
-      kind, cost, max, per, burst, unit, at = unpack(ARGV, place * 7 - 4, place * 7 + 2)
-      rate = ' ' .. per .. ' ' .. unit
-    end
+    local kind, cost, max, per, burst, unit, at = unpack(args, place * 7 - 4, place * 7 + 2)
+    local rate = ' ' .. per .. ' ' .. unit
     if kind ~= 'rolling' and kind ~= 'gcra' or at ~= '' then break end
     cost, max, burst, unit = cost + 0, max + 0, burst + 0, unit + 0
     local state = redis.pcall('GET', KEYS[place])
@@ -37,7 +31,7 @@ if how == 'take' then
     if place % size == 0 then
       -- The server refuses only the first write of a script. The rest of the script makes it again, and reports it.
       if redis.pcall('SET', KEYS[place], text, 'PX', life_ms).err then break end
-      if lone then return format('%.0f %.0f %.0f', now, remaining, reset) end
+      if is_lone then return format('%.0f %.0f %.0f', now, remaining, reset) end
       for other = plain + 1, place - 1 do redis.call('SET', KEYS[other], texts[other], 'PX', lives[other]) end
       plain = place
     else

@@ -41,20 +41,19 @@ Clock    the server's, read once. Where it was set back, no more is admitted tha
 Cost     O(n). Sliding also: of the charges that have expired since the last call, of those that a refusal waits for, and
          of all charges for a refund with `at`
 ]]
-local how, size, args, lone, bounds = ARGV[1], ARGV[2], ARGV, nil, nil
-if #ARGV == 2 then how, size, lone, bounds = 'take', 1, how, size end
-size = size + 0
+-- The two words of a lone cost, told as the others are.
+local args, is_lone = ARGV, #ARGV == 2
+if is_lone then
+  local max, burst, kind, per, unit = string.match(ARGV[2], '^(%d+) (%d+) (%l+) (%d+) (%d+)$')
+  args = { 'take', '1', kind, ARGV[1], max, per, burst, unit, '' }
+end
+local how, size = args[1], args[2] + 0
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local format, floor, max_of, min_of = string.format, math.floor, math.max, math.min
 local reply, plain = { now }, 0
 
 --- @include "_plain.lua"
-
-if lone then
-  local max, burst, kind, per, unit = string.match(bounds, '^(%d+) (%d+) (%l+) (%d+) (%d+)$')
-  args = { how, '1', kind, lone, max, per, burst, unit, '' }
-end
 
 -- All arithmetic is on whole numbers below 2^53. A larger one is only compared with a smaller one, which is exact too.
 local function ceil_div(a, b) return floor((a + b - 1) / b) end
