@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ArrivalLapsedError, Holdfast, type HoldfastEvents, type HoldfastOptions } from "../src/index.js";
 import { rateLimit } from "../src/middleware/fetch.js";
 import { publish } from "../src/telemetry/events.js";
+import { untilStated } from "./synchronizers/place.js";
 
 type Name = keyof HoldfastEvents;
 
@@ -163,9 +164,10 @@ const scenarios: { readonly [Own in Name]?: Scenario } = {
     const paused = stage.open({ clock, callTimeout: "10m" });
     const waits = own(() => paused.barrier("b", 2, { ttl: "1h" }).wait({ wait: "10m" }));
     const theirs = there.barrier("b", 2);
-    await until("it waits", async () => (await theirs.get()).arrived === 1);
+    const key = `${prefix}:{b}:barrier`;
+    await untilStated(key, redis);
     // As if it had been paused for longer than its ttl.
-    await redis.del(...["leases", "arrivals"].map((part) => `${prefix}:{b}:barrier:${part}`));
+    await redis.del(`${key}:leases`, `${key}:arrivals`);
     await stranger(() => Promise.all([theirs.wait(), theirs.wait()]));
     await expect(stranger(() => inTime(waits, clock, 50))).rejects.toThrow(ArrivalLapsedError);
     return { barrier: "b" };

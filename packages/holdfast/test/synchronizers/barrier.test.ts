@@ -9,7 +9,7 @@ import {
   InvalidArgumentError,
 } from "holdfast";
 import { expect, test } from "vitest";
-import { breakConnections, newProcess, onEngine, redis } from "./place.js";
+import { breakConnections, newProcess, onEngine, redis, untilStated } from "./place.js";
 
 onEngine();
 
@@ -185,7 +185,7 @@ test("an arrival that waits is renewed", async () => {
   const clock = new ManualClock();
   const [a, b] = [newProcess({ clock }), newProcess()];
   const wait = a.barrier("step", 2, { ttl: "30s" }).wait(NEVER);
-  await untilArrived(1);
+  await untilStated(KEY);
   const leaseEnd = async () => Number((await redis.zrange(LEASES, 0, "-1", "WITHSCORES"))[1]);
   const firstEnd = await leaseEnd();
   clock.advance(10_000);
@@ -208,7 +208,7 @@ test("a party that comes back after its generation tripped without it learns tha
   const [a, b] = [newProcess({ clock }), newProcess()];
   const paused = a.barrier("step", 2).wait(NEVER);
   const settled = paused.catch((error: unknown) => error);
-  await untilArrived(1);
+  await untilStated(KEY);
   const { generation } = await b.barrier("step", 2).get();
   // As if it had been paused for longer than its ttl.
   await redis.del(LEASES, `${KEY}:arrivals`);

@@ -52,6 +52,14 @@ export async function breakConnections(): Promise<void> {
   await redis.call("CLIENT", "KILL", "SKIPME", "yes", "TYPE", "pubsub");
 }
 
+/** Resolves once each party at a barrier has stated that its inbox is up. From then on it states nothing until its clock goes on. */
+export async function untilStated(barrier: string, client = redis): Promise<void> {
+  await until("each party has stated that its inbox is up", async () => {
+    const entries = await client.hvals(`${barrier}:arrivals`);
+    return entries.length > 0 && entries.every((entry) => /^\d+ \d+ 1 /.test(entry));
+  });
+}
+
 /** Resolves once as many connections listen on the channel. */
 export async function untilListening(channel: string, count = 1): Promise<void> {
   await until(`${count} listen`, async () => {
