@@ -184,6 +184,12 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   while (!(await condition())) await pause();
 }
 
+/** Resolves when this process has the answers to all that it has sent: they come in order. */
+export async function answered({ scripts }: Process): Promise<void> {
+  await scripts.look(0);
+  await pause();
+}
+
 /** Resolves when Redis knows of this number of free places, of all processes together. */
 export async function untilIdle(places: number): Promise<void> {
   await until(async () => (await idle()) === places);

@@ -274,23 +274,6 @@ describe("pop", () => {
   });
 });
 
-test("free places whose end had no answer are given up once more when the intake is to rest", async () => {
-  const here = open();
-  const waiting = here.intake.receive({ ...forever, waitMs: 500 });
-  await untilIdle(1);
-  expect(here.intake.mayRest()).toBe(false);
-  here.doors.leave = () => Promise.reject(new IndeterminateError("no answer"));
-  here.clock.advance(500);
-  expect(await waiting).toBe(null);
-  await untilIdle(1);
-  Reflect.deleteProperty(here.doors, "leave");
-  await until(() => {
-    here.clock.advance(100);
-    return here.intake.mayRest();
-  });
-  await untilIdle(0);
-});
-
 describe("close", () => {
   test("in the middle of everything: each call ends, and no message stays with this process", async () => {
     const [here, there] = [open(), open()];

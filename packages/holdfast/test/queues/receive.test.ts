@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { HeldDelivery } from "../../src/deliveries/delivery.js";
 import { ClosedError, IndeterminateError, ServerError } from "../../src/errors.js";
 import {
+  answered,
   forever,
   longestLeaseMs,
   loseAnswers,
@@ -74,8 +75,7 @@ describe("receive", () => {
     await until(() => here.sent.includes("leave"));
     const second = here.intake.receive({ ...forever, waitMs: 0 });
     await until(() => here.takes.length === 2);
-    // Answers come in order.
-    await here.scripts.look(0);
+    await answered(here);
     isAnswered = true;
     expect(await second).toMatchObject({ body: "a" });
   });
@@ -84,8 +84,28 @@ describe("receive", () => {
     const here = open();
     const waiting = here.intake.receive({ ...forever, waitMs: 5_000 });
     await untilIdle(1);
+    await answered(here);
     here.clock.advance(5_000);
     expect(await waiting).toBeNull();
+    await untilIdle(0);
+  });
+
+  test("free places whose end had no answer are given up once more when the intake is to rest", async () => {
+    const here = open();
+    await ready(here);
+    const waiting = here.intake.receive({ ...forever, waitMs: 500 });
+    await untilIdle(1);
+    await answered(here);
+    expect(here.intake.mayRest()).toBe(false);
+    here.doors.leave = () => Promise.reject(new IndeterminateError("no answer"));
+    here.clock.advance(500);
+    expect(await waiting).toBe(null);
+    await untilIdle(1);
+    Reflect.deleteProperty(here.doors, "leave");
+    await until(() => {
+      here.clock.advance(100);
+      return here.intake.mayRest();
+    });
     await untilIdle(0);
   });
 
